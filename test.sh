@@ -71,8 +71,8 @@ lints() {
 
 # With --long alone: more than half of the paths of all cases. Others of their kind always run: rooms (cornell_metal, light_room),
 # furnaces at other angles, grids under sun and sky; area lights are also held by tests/gpu/area_lights*.rs, circles of confusion by
-# src/reference/film_tests.rs and camera.rs. Volumes with all bounces are held by --long alone.
-LONG_CASES=(cornell_area cornell_point depth_of_field furnace_60 grid_lamp grid_lamp_full grid_sky_full grid_sun_full
+# src/reference/tests_film.rs and camera.rs. Volumes with all bounces are held by --long alone.
+LONG_CASES=(cornell_area cornell_point depth_of_field furnace_60 grid_area_light grid_area_light_full grid_sky_full grid_sun_full
     volume_cloud_full volume_haze_full)
 
 # The cases by the tests' build: its path tracer takes about 1.1 times as long as the release build's, which is less than

@@ -9,7 +9,7 @@ use glam::{DMat4, DQuat, DVec3, Vec3};
 use sunny16::{
     camera::{Exposure, ToneMapper},
     compare::flip,
-    frame::{AntiAliasing, Renderer, Settings, Temporal},
+    frame::{AntiAliasing, RenderSettings, Renderer, TemporalSettings},
     gpu::{Gpu, GpuOptions},
     output,
     passes::{GpuScene, View},
@@ -45,13 +45,13 @@ impl Bench {
         View::new(moved, &projection, width, height)
     }
 
-    fn settings(&self) -> Settings {
-        Settings { exposure: self.exposure, tone_mapper: ToneMapper::Agx, ..Settings::default() }
+    fn settings(&self) -> RenderSettings {
+        RenderSettings { exposure: self.exposure, tone_mapper: ToneMapper::Agx, ..RenderSettings::default() }
     }
 
-    fn reference(&mut self, view: &View, settings: &Settings) -> Nits {
+    fn reference(&mut self, view: &View, settings: &RenderSettings) -> Nits {
         let large = view.resized(view.width * SIDE, view.height * SIDE);
-        let plain = Settings { anti_aliasing: AntiAliasing::None, ..settings.clone() };
+        let plain = RenderSettings { anti_aliasing: AntiAliasing::None, ..settings.clone() };
         let picture = self.renderer.render(&self.scene, &large, &plain).unwrap();
         let (side, width) = (SIDE as usize, view.width as usize);
         (0..width * view.height as usize)
@@ -83,24 +83,30 @@ fn flip_of(test: &Nits, reference: &Nits, exposure: Exposure, width: u32) -> f64
 }
 
 fn methods(more: bool) -> Vec<(String, AntiAliasing)> {
-    let default = Temporal::default();
+    let default = TemporalSettings::default();
     let mut list = vec![
         ("none".into(), AntiAliasing::None),
         ("morphological".into(), AntiAliasing::Morphological),
         ("taa".into(), AntiAliasing::Temporal(default)),
     ];
     for scale in [0.75, 0.667, 0.5] {
-        list.push((format!("taa x{scale}"), AntiAliasing::Temporal(Temporal { scale, ..default })));
+        list.push((format!("taa x{scale}"), AntiAliasing::Temporal(TemporalSettings { scale, ..default })));
     }
     if more {
         for gamma in [1.0, 1.5, 2.0, 4.0] {
-            list.push((format!("clip {gamma}"), AntiAliasing::Temporal(Temporal { gamma, ..default })));
+            list.push((
+                format!("clip {gamma}"),
+                AntiAliasing::Temporal(TemporalSettings { variance_gamma: gamma, ..default }),
+            ));
         }
         for frames in [8.0, 32.0] {
-            list.push((format!("frames {frames}"), AntiAliasing::Temporal(Temporal { frames, ..default })));
+            list.push((
+                format!("frames {frames}"),
+                AntiAliasing::Temporal(TemporalSettings { max_history_frames: frames, ..default }),
+            ));
         }
         for mip_bias in [-0.5, -1.5] {
-            list.push((format!("bias {mip_bias}"), AntiAliasing::Temporal(Temporal { mip_bias, ..default })));
+            list.push((format!("bias {mip_bias}"), AntiAliasing::Temporal(TemporalSettings { mip_bias, ..default })));
         }
     }
     list
@@ -116,8 +122,8 @@ fn still(bench: &mut Bench, more: bool) {
         println!("  mean of {samples:3}: {:.4}", flip_of(&got.nits, &want, settings.exposure, size.0));
     }
     for (name, anti_aliasing) in methods(more) {
-        bench.renderer.cut();
-        let with = Settings { anti_aliasing, ..settings.clone() };
+        bench.renderer.reset_history();
+        let with = RenderSettings { anti_aliasing, ..settings.clone() };
         let last = if matches!(anti_aliasing, AntiAliasing::Temporal(_)) { 256u32 } else { 1 };
         print!("  {name:14}");
         for frame in 1..=last {
@@ -178,12 +184,12 @@ fn moving(bench: &mut Bench, more: bool) {
         }
         println!("{}; FLIP a frame to that pose's {} samples; mean from frame 4 on", path.name, SIDE * SIDE);
         for (name, anti_aliasing) in methods(more) {
-            bench.renderer.cut();
+            bench.renderer.reset_history();
             let mut sum = 0.0;
             print!("  {name:14}");
             for (frame, want) in (0..FRAMES).zip(&want) {
                 bench.pose(path, frame);
-                let with = Settings { anti_aliasing, ..settings.clone() };
+                let with = RenderSettings { anti_aliasing, ..settings.clone() };
                 let got = bench.renderer.render(&bench.scene, &bench.view_on(path, frame, size), &with).unwrap();
                 let flip = flip_of(&got.nits, want, settings.exposure, size.0);
                 if frame % 3 == 0 {
@@ -206,9 +212,11 @@ fn flicker(bench: &mut Bench, more: bool) {
     for (name, anti_aliasing) in methods(more) {
         let AntiAliasing::Temporal(temporal) = anti_aliasing else { continue };
         for still in [true, false] {
-            bench.renderer.cut();
-            let with =
-                Settings { anti_aliasing: AntiAliasing::Temporal(Temporal { still, ..temporal }), ..settings.clone() };
+            bench.renderer.reset_history();
+            let with = RenderSettings {
+                anti_aliasing: AntiAliasing::Temporal(TemporalSettings { still, ..temporal }),
+                ..settings.clone()
+            };
             let mut sums = vec![[0.0f64; 6]; (size.0 * size.1) as usize];
             for frame in 0..64 {
                 let got = bench.renderer.render(&bench.scene, &view, &with).unwrap();
@@ -240,8 +248,8 @@ fn crops(bench: &mut Bench, directory: &std::path::Path, path: Path) {
     let last = bench.view_on(path, FRAMES - 1, size);
     let mut columns: Vec<(String, Nits)> = Vec::new();
     for (name, anti_aliasing) in methods(false) {
-        bench.renderer.cut();
-        let with = Settings { anti_aliasing, ..settings.clone() };
+        bench.renderer.reset_history();
+        let with = RenderSettings { anti_aliasing, ..settings.clone() };
         let mut nits = Vec::new();
         for frame in 0..FRAMES {
             bench.pose(path, frame);

@@ -11,7 +11,7 @@ use sunny16::{
     photometry::Lumen,
     scene::{
         Material,
-        build::{SceneBuilder, dielectric, facing},
+        build::{SceneBuilder, dielectric, look_at_transform},
         procedural::shapes,
         write_glb::write_glb,
     },
@@ -55,14 +55,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             sunny16::photometry::Emitter::Point,
             sunny16::photometry::LightStrength::Lumens(Lumen(1000.0)),
             Vec3::ONE,
-            facing(at, middle),
+            look_at_transform(at, middle),
         );
     }
     let glow = Material { emission: Vec3::new(150.0, 280.0, 400.0), ..dielectric("screen", Vec3::ZERO, 0.5) };
     let glow = builder.add_material(glow);
     let screen = builder.add_mesh("screen", shapes::plane(Vec2::new(0.8, 0.45), 1, 1), glow);
-    let turned =
-        facing(dvec3(2.9, 0.5, 0.6), dvec3(0.0, 0.4, 0.8)) * DMat4::from_rotation_x(-std::f64::consts::FRAC_PI_2);
+    let turned = look_at_transform(dvec3(2.9, 0.5, 0.6), dvec3(0.0, 0.4, 0.8))
+        * DMat4::from_rotation_x(-std::f64::consts::FRAC_PI_2);
     builder.instance("screen", screen, turned);
     std::fs::write(directory.join("area_lights.glb"), write_glb(&builder.build()?)?)?;
     std::fs::write(
@@ -80,7 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let at = dvec3(2.2 * angle.cos(), 1.6 + 0.05 * f64::from(i), 1.4 * angle.sin());
             let flux = Lumen(8000.0 / f64::from(count));
             let node = builder.point_light_lumens("Lamp", flux, Vec3::ONE, DVec3::ZERO);
-            let pose = builder.add_node("pose", facing(at, middle));
+            let pose = builder.add_node("pose", look_at_transform(at, middle));
             builder.set_parent(node, pose);
         }
         let file = directory.join(format!("area_bench_{count}.glb"));

@@ -6,7 +6,7 @@ use sunny16::photometry::area::ltc;
 
 fn main() -> std::io::Result<()> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "assets/ltc.bin".into());
-    let entries: Vec<ltc::Entry> = (0..ltc::SIZE * ltc::SIZE)
+    let entries: Vec<ltc::LtcEntry> = (0..ltc::SIZE * ltc::SIZE)
         .into_par_iter()
         .map(|index| {
             let (roughness, cosine) = ltc::grid(index / ltc::SIZE, index % ltc::SIZE);

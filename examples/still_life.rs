@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let glb = write_glb(&still.scene)?;
     fs::write(directory.join("still_life.glb"), &glb)?;
     fs::write(directory.join("still_life.look.toml"), still.look())?;
-    println!("still_life.glb: {} bytes, {} triangles", glb.len(), still.scene.shown_triangles());
+    println!("still_life.glb: {} bytes, {} triangles", glb.len(), still.scene.instanced_triangles());
     print!("{}", still.look());
     Ok(())
 }

@@ -41,7 +41,7 @@ done
 convert "$work"/shadows.{maps,traced}.png +append -strip -quality 88 docs/pictures/shadow_maps.jpg
 
 # Four stops more light from 0.2 s on, less again from 0.9 s on: pictures at 0, 1/6, ... s (docs/metering.md).
-scripts/step_of_light.py "$scene" "$work/step.glb" 16 0.2 0.9
+scripts/light_step.py "$scene" "$work/step.glb" 16 0.2 0.9
 "$bin/sunny16" render "$work/step.glb" --camera Hero --size 160x90 -o "$work/step.png" --frames 10 --fps 6 \
     --set camera.exposure.mode=auto | grep 'at EV100'
 convert "$work"/step.000{0,1,2,3,4}.png +append "$work/above.png"

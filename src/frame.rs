@@ -9,41 +9,41 @@ use std::sync::Arc;
 
 use glam::{Mat3, Vec4};
 
-pub use self::anti_aliasing::{AntiAliasing, Sample, Temporal};
+pub use self::anti_aliasing::{AntiAliasing, FrameSample, TemporalSettings};
 use self::{
-    anti_aliasing::{HistoryState, Sampling},
+    anti_aliasing::{FrameSampling, HistoryState},
     limits::{EffectLimits, LimitReports},
 };
 
 use crate::{
-    camera::{Effects, Exposure, ToneMapper},
+    camera::{CameraEffects, Exposure, ToneMapper},
     gpu::{Buffer, Frames, Gpu, GpuError, GpuResult, PassTime, commands::Ticket, vk},
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
-    optics::{Mounted, ghosts::LensGhosts},
+    optics::{MountedLens, ghosts::LensGhosts},
     passes::{
-        FrameData, GpuScene, LightWay, Passes, View,
+        FrameData, GpuScene, Passes, ShadowInputs, View,
         anti_aliasing::Method,
         caustics::{CausticSettings, FrameCaustics},
-        culling::{self, Culled, CullingSettings, FrameCulling},
+        clustered_lights::{self, ClusteredLights, REPORT_WORDS, TILE},
+        culling::{self, CullingOutput, CullingSettings, FrameCulling},
         dynamic_buffer,
-        exposure_histogram::PixelCounts,
+        exposure_histogram::LuminanceHistogram,
+        forward,
         gbuffer::{DEPTH, Gbuffer, LIGHT},
-        gi::{Bounced, FrameGi, GiPass},
-        layered,
+        gbuffer_channel::GbufferChannel,
+        gi::{FrameGi, GiOutput, GiPass},
         lens_ghosts::{self, GhostReport},
-        light_lists::{self, LightLists, REPORT_WORDS, TILE},
-        lighting::{LightingInputs, Lit},
+        lighting::{LightingInputs, LitImages},
         probes::probes_for,
         ray_query,
-        refit::Costs,
-        resolve::Channel,
-        scene_data::{HiddenGain, LevelsFor, Posed},
-        shadow_maps::{self, FrameShadows, MapPlan, MapSettings},
+        refit::RefitCosts,
+        scene_bvh::{LazyFrameBvh, RayTracedLights},
+        scene_data::{GpuScenePose, LodGeneration, OcclusionGain},
+        shadow_maps::{self, FrameShadows, ShadowAtlasPlan, ShadowMapSettings},
         shared::{self, FrameConstants},
         ssr::{self, FrameSsr, SsrInputs, SsrPass},
-        taa::Resolved,
-        tonemap::ToDisplay,
-        traced::{EyeTrees, TreesFor},
+        taa::TaaOutput,
+        tonemap::DisplayTransform,
         volumes_scene::FrameVolumes,
     },
     scene::{
@@ -61,7 +61,7 @@ pub use crate::passes::volumes_scene::VolumeSettings;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aov {
     /// A channel of the G-buffer.
-    Channel(Channel),
+    Channel(GbufferChannel),
     /// Emitted luminance in nits.
     Emission,
     /// Luminance (nits by channel) of diffusely reflected light that came straight from a light or the environment.
@@ -73,16 +73,16 @@ pub enum Aov {
     /// The same, specularly.
     IndirectSpecular,
     /// What a white surface lacks of it by the bound on near patches, before short rays bring it back.
-    IndirectBound,
+    VplClampLoss,
     /// Pixels right and down that what is seen has moved since the last frame of this scene and size: nothing in a first one.
     Velocity,
     /// What is known of reflections in the picture (docs/reflections.md); nothing where they are off.
-    Reflection(ReflectionAov),
+    Ssr(SsrAov),
 }
 
 /// What is known of reflections in the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReflectionAov {
+pub enum SsrAov {
     /// Shares of a pixel's rays that found a surface, that found the surroundings, and that found nothing.
     Hit,
     /// Length of the rays (m), at most 10^6, which is beyond all surfaces; 0 where nothing was found.
@@ -98,9 +98,9 @@ pub enum ReflectionAov {
     Rejection,
 }
 
-impl ReflectionAov {
+impl SsrAov {
     /// Which of `Reflected::debug` has it.
-    const fn image(self) -> usize {
+    const fn debug_image_index(self) -> usize {
         match self {
             Self::Hit | Self::Distance | Self::Rejection => 0,
             Self::Motion | Self::History => 1,
@@ -108,7 +108,7 @@ impl ReflectionAov {
     }
 
     /// Of a pixel of that image.
-    fn of(self, [a, b, c, d]: [f32; 4]) -> [f32; 4] {
+    fn decode(self, [a, b, c, d]: [f32; 4]) -> [f32; 4] {
         match self {
             Self::Hit => [a, b, if d == 1.0 { 0.0 } else { (1.0 - a - b).clamp(0.0, 1.0) }, 1.0],
             Self::Distance | Self::History => [c, c, c, 1.0],
@@ -121,27 +121,27 @@ impl ReflectionAov {
 impl Aov {
     /// All, by the name used on the command line and for EXR layers.
     pub const ALL: [(&'static str, Self); 21] = [
-        ("base_color", Self::Channel(Channel::BaseColor)),
-        ("metallic", Self::Channel(Channel::Metallic)),
-        ("roughness", Self::Channel(Channel::Roughness)),
-        ("normal", Self::Channel(Channel::Normal)),
-        ("depth", Self::Channel(Channel::Depth)),
-        ("occlusion", Self::Channel(Channel::Occlusion)),
-        ("position", Self::Channel(Channel::Position)),
-        ("ambient_occlusion", Self::Channel(Channel::AmbientOcclusion)),
-        ("bent_normal", Self::Channel(Channel::BentNormal)),
+        ("base_color", Self::Channel(GbufferChannel::BaseColor)),
+        ("metallic", Self::Channel(GbufferChannel::Metallic)),
+        ("roughness", Self::Channel(GbufferChannel::Roughness)),
+        ("normal", Self::Channel(GbufferChannel::Normal)),
+        ("depth", Self::Channel(GbufferChannel::Depth)),
+        ("occlusion", Self::Channel(GbufferChannel::Occlusion)),
+        ("position", Self::Channel(GbufferChannel::Position)),
+        ("ambient_occlusion", Self::Channel(GbufferChannel::AmbientOcclusion)),
+        ("bent_normal", Self::Channel(GbufferChannel::BentNormal)),
         ("emission", Self::Emission),
         ("direct_diffuse", Self::DirectDiffuse),
         ("direct_specular", Self::DirectSpecular),
         ("indirect_diffuse", Self::IndirectDiffuse),
         ("indirect_specular", Self::IndirectSpecular),
-        ("indirect_bound", Self::IndirectBound),
+        ("vpl_clamp_loss", Self::VplClampLoss),
         ("velocity", Self::Velocity),
-        ("reflection_hit", Self::Reflection(ReflectionAov::Hit)),
-        ("reflection_distance", Self::Reflection(ReflectionAov::Distance)),
-        ("reflection_motion", Self::Reflection(ReflectionAov::Motion)),
-        ("reflection_history", Self::Reflection(ReflectionAov::History)),
-        ("reflection_rejection", Self::Reflection(ReflectionAov::Rejection)),
+        ("ssr_hit", Self::Ssr(SsrAov::Hit)),
+        ("ssr_distance", Self::Ssr(SsrAov::Distance)),
+        ("ssr_motion", Self::Ssr(SsrAov::Motion)),
+        ("ssr_history", Self::Ssr(SsrAov::History)),
+        ("ssr_rejection", Self::Ssr(SsrAov::Rejection)),
     ];
 
     /// Its name.
@@ -153,7 +153,7 @@ impl Aov {
 
 /// Which lamps may be left out (docs/light-lists.md).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LightListSettings {
+pub struct ClusteredLightSettings {
     /// Off: every pixel evaluates every lamp.
     pub enabled: bool,
     /// All that left-out lamps could add to a pixel, together, stays below this fraction of white under the current
@@ -161,7 +161,7 @@ pub struct LightListSettings {
     pub cull_bound: f32,
 }
 
-impl Default for LightListSettings {
+impl Default for ClusteredLightSettings {
     fn default() -> Self {
         Self { enabled: true, cull_bound: 1.0 / 1024.0 }
     }
@@ -189,18 +189,18 @@ impl Default for ShadowSettings {
 impl ShadowSettings {
     /// Which lights need trees for their rays.
     #[must_use]
-    pub fn trees(&self) -> TreesFor {
+    pub fn required_bvh(&self) -> RayTracedLights {
         match self.method {
-            ShadowMethod::Traced if self.enabled => TreesFor::All,
-            ShadowMethod::Auto if self.enabled => TreesFor::Sized,
-            _ => TreesFor::None,
+            ShadowMethod::Traced if self.enabled => RayTracedLights::All,
+            ShadowMethod::Auto if self.enabled => RayTracedLights::Sized,
+            _ => RayTracedLights::None,
         }
     }
 }
 
 /// What a picture is rendered with.
 #[derive(Clone, Debug, Default)]
-pub struct Settings {
+pub struct RenderSettings {
     /// The camera's exposure; it is the pre-exposure of all buffers too.
     pub exposure: Exposure,
     /// To the display.
@@ -214,9 +214,9 @@ pub struct Settings {
     pub histogram: bool,
     /// Puts the mean of this frame and the ones before it in this frame's place; the number is how many frames the
     /// mean already holds, 0 to start anew. For a view that stands still.
-    pub accumulate: Option<u32>,
+    pub accumulated_frames: Option<u32>,
     /// Light lists.
-    pub light_lists: LightListSettings,
+    pub clustered_lights: ClusteredLightSettings,
     /// Shadows.
     pub shadows: ShadowSettings,
     /// What is not drawn, and how coarsely the rest.
@@ -224,7 +224,7 @@ pub struct Settings {
     /// How edges are made smooth.
     pub anti_aliasing: AntiAliasing,
     /// This frame is one of those whose mean is the picture: where in its pixels it samples.
-    pub sample: Option<Sample>,
+    pub sample: Option<FrameSample>,
     /// What hides light from all around.
     pub ao: AoSettings,
     /// Bounced light.
@@ -238,14 +238,14 @@ pub struct Settings {
     /// What waters gather and scatter of a sun's light.
     pub caustics: CausticSettings,
     /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
-    pub effects: Effects,
-    /// The lens of a prescription, whose pinhole (`Mounted::pinhole`) the view is; it bends the picture after the effects that
+    pub effects: CameraEffects,
+    /// The lens of a prescription, whose pinhole (`MountedLens::pinhole`) the view is; it bends the picture after the effects that
     /// light meets before it.
-    pub lens: Option<Arc<Mounted>>,
+    pub lens: Option<Arc<MountedLens>>,
     /// Reflections of bright sources within the lens.
     pub ghosts: Option<LensGhosts>,
     /// Where things are when the shutter opens and when it closes (`GpuScene::posed`); none: they stand still.
-    pub shutter: Option<[Arc<Posed>; 2]>,
+    pub shutter: Option<[Arc<GpuScenePose>; 2]>,
     /// Number of the picture in its sequence: grain differs by it.
     pub frame_number: u32,
     /// Leaves out lamps' bodies and suns' disks: a probe's picture, for lights light surfaces by themselves.
@@ -261,9 +261,9 @@ struct FrameImages {
     light: ImageHandle,
     display: ImageHandle,
     aovs: Vec<(Aov, ImageHandle)>,
-    lists: LightLists,
+    lists: ClusteredLights,
     histogram: Option<BufferHandle>,
-    culled: Option<Culled>,
+    culled: Option<CullingOutput>,
     /// What the refitted trees cost.
     refitted: Option<BufferHandle>,
     /// What was drawn of reflections within the lens.
@@ -274,55 +274,64 @@ struct FrameImages {
 /// One frame. `data` is of the pixels that are rendered, `after` of those of the picture. Each line is a pass or an effect: geometry to the G-buffer, which lamps matter where, their light, what is
 /// blended over it; then the camera in the order in which light passes it; and the way to the display. Passes whose result
 /// nothing uses are not run, effects that are off are not declared.
-fn frame<'a>(
+fn declare_frame<'a>(
     g: &mut Graph<'a>,
     passes: &'a Passes,
     scene: &'a GpuScene,
     data: &'a FrameData,
-    (view, sampling, after): (&View, &Sampling, &'a FrameData),
-    settings: &Settings,
-    (kept_maps, moved): (Option<&MapPlan>, bool),
+    (view, sampling, after): (&View, &FrameSampling, &'a FrameData),
+    settings: &RenderSettings,
+    (cached_shadow_maps, moved): (Option<&ShadowAtlasPlan>, bool),
 ) -> FrameImages {
-    let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_) | Aov::Velocity | Aov::Reflection(_)));
+    let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_) | Aov::Velocity | Aov::Ssr(_)));
     let vertices = passes.skin.declare(g, scene, moved);
     let refitted = passes.refit.declare(g, scene, vertices, moved);
-    let trees = ray_query::declare(g, scene, data.trees.as_ref(), refitted);
+    let bvh = ray_query::declare(g, scene, data.bvh.as_ref(), refitted);
     let culled = passes.culling.declare(g, scene, data, vertices);
     let gbuffer = passes.gbuffer.declare(g, scene, data, (culled, vertices));
-    let lists = passes.light_lists.declare(g, scene, data, gbuffer);
-    let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps, vertices);
-    let open = measures_ao(settings, data.has_environment).then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
-    let caustics = passes.caustics.declare(g, scene, data, trees);
-    let way = LightWay { atlas, trees, caustics };
-    let inputs = LightingInputs { gbuffer, lists, way, open };
+    let lists = passes.clustered_lights.declare(g, scene, data, gbuffer);
+    let atlas = passes.shadow_maps.declare(g, scene, data, cached_shadow_maps, vertices);
+    let bent_normal_ao =
+        needs_ao(settings, data.has_environment).then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
+    let caustics = passes.caustics.declare(g, scene, data, bvh);
+    let shadow_inputs = ShadowInputs { atlas, bvh, caustics };
+    let inputs = LightingInputs { gbuffer, lists, shadow_inputs, bent_normal_ao };
     let lit = passes.lighting.declare(g, scene, data, inputs, split);
-    passes.layered.declare(g, scene, data, inputs, lit);
+    passes.forward.declare(g, scene, data, inputs, lit);
     passes.background.declare(g, data, gbuffer, lit);
     let velocity = (data.ssr.is_some() || data.gi.is_some())
         .then(|| passes.anti_aliasing.velocity(g, (scene, data, &passes.skin), gbuffer.depth, &sampling.motion));
-    let bounced = match (&data.gi, velocity, passes.gi.get()) {
+    let gi_output = match (&data.gi, velocity, passes.gi.get()) {
         (Some(gi), Some(velocity), Some(pass)) => {
-            Some(pass.declare(g, (scene, data, gi), (gbuffer, open, lit, velocity), (trees, split)))
+            Some(pass.declare(g, (scene, data, gi), (gbuffer, bent_normal_ao, lit, velocity), (bvh, split)))
         }
         _ => None,
     };
-    let watched = settings.aovs.iter().any(|aov| matches!(aov, Aov::Reflection(_)));
+    let watched = settings.aovs.iter().any(|aov| matches!(aov, Aov::Ssr(_)));
     let reflections = match (&data.ssr, velocity, passes.ssr.get()) {
         (Some(ssr), Some(velocity), Some(pass)) => {
-            let traced = bounced.map(|bounced| bounced.reflected);
-            let inputs = SsrInputs { gbuffer, light: lit.light, open, traced, velocity };
+            let traced = gi_output.map(|bounced| bounced.specular);
+            let inputs =
+                SsrInputs { gbuffer, light: lit.light, bent_normal_ao: bent_normal_ao, gi_specular: traced, velocity };
             let followed = matches!(sampling.method(), Method::Temporal(..));
             Some(pass.declare(g, (scene, data, ssr), inputs, (watched, followed)))
         }
         _ => None,
     };
-    let lit = Lit { light: reflections.map_or(lit.light, |r| r.light), ..lit };
-    let veil = passes.volumes.declare(g, (scene, data), (gbuffer, lit), (atlas, trees));
-    let lit = Lit { light: veil.map_or(lit.light, |veil| veil.light), ..lit };
-    let behind = passes.refraction.declare(g, scene, data, gbuffer, lit);
-    passes.blend.declare(g, (scene, data), (gbuffer, lit), way, (&passes.layered, behind), veil);
+    let lit = LitImages { light: reflections.map_or(lit.light, |r| r.light), ..lit };
+    let volumetrics = passes.volumes.declare(g, (scene, data), (gbuffer, lit), (atlas, bvh));
+    let lit = LitImages { light: volumetrics.map_or(lit.light, |volumetrics| volumetrics.light), ..lit };
+    let refraction_background = passes.refraction.declare(g, scene, data, gbuffer, lit);
+    passes.blend.declare(
+        g,
+        (scene, data),
+        (gbuffer, lit),
+        shadow_inputs,
+        (&passes.forward, refraction_background),
+        volumetrics,
+    );
     let (size, camera, effects) = (after.values.size, &passes.effects, &settings.effects);
-    let Resolved { light, depth } = passes.anti_aliasing.declare(
+    let TaaOutput { light, depth } = passes.anti_aliasing.declare(
         g,
         (scene, data, &passes.skin),
         (gbuffer.depth, reflections.map(|r| r.velocity)),
@@ -330,28 +339,31 @@ fn frame<'a>(
         sampling.method(),
     );
     let sharp = light;
-    let (light, circles) = camera.depth_of_field(g, after, depth, light, effects);
+    let (light, coc) = camera.depth_of_field(g, after, depth, light, effects);
     let seen = (scene, [data, after], &passes.skin);
     let depths = [gbuffer.depth, depth];
     let (light, blurs) = camera.motion_blur(g, seen, (view, depths), light, effects, settings.shutter.as_ref());
-    let light = match settings.accumulate {
+    let light = match settings.accumulated_frames {
         Some(frames) => passes.accumulate.declare(g, after, light, frames),
         None => light,
     };
     // Of what the scene sends, before depth of field spreads it, unless frames are gathered.
-    let counted = if settings.accumulate.is_some() { light } else { sharp };
+    let counted = if settings.accumulated_frames.is_some() { light } else { sharp };
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, counted));
     let flares = effects.starburst.is_some() || settings.ghosts.is_some();
-    let bright = camera.bright_sources(g, after, (depth, light), trees, flares);
+    let bright = camera.flare_sources(g, after, (depth, light), bvh, flares);
     let light = camera.starburst(g, after, (depth, light), bright, effects);
     let light = camera.bloom(g, size, light, effects);
-    let light = camera.lens_image(g, size, light, settings.lens.as_deref().is_some_and(Mounted::has_faults));
+    let light = camera.lens_image(g, size, light, settings.lens.as_deref().is_some_and(MountedLens::has_aberrations));
     let light = camera.chromatic_aberration(g, size, light, effects);
     let light = camera.vignetting(g, size, light, effects);
     let (light, ghosts) = camera.ghosts(g, (size, light), bright, settings.ghosts.as_ref());
     let light = camera.grain(g, size, light, effects, settings.frame_number);
-    let to_display =
-        ToDisplay { mapper: settings.tone_mapper, white_balance: settings.white_balance, dither: settings.dither };
+    let to_display = DisplayTransform {
+        mapper: settings.tone_mapper,
+        white_balance: settings.white_balance,
+        dither: settings.dither,
+    };
     let display = passes.tonemap.declare(g, size, light, to_display);
     let aovs = settings
         .aovs
@@ -359,20 +371,22 @@ fn frame<'a>(
         .map(|&aov| {
             let image = match aov {
                 Aov::Velocity if velocity.is_some() => velocity,
-                Aov::Reflection(what) => reflections.and_then(|r| r.debug).map(|debug| debug[what.image()]),
+                Aov::Ssr(what) => reflections.and_then(|r| r.debug).map(|debug| debug[what.debug_image_index()]),
                 _ => None,
             };
-            let make = |g| declare_aov(g, passes, (scene, data, sampling), (gbuffer, open), (lit.split, bounced), aov);
+            let make = |g| {
+                declare_aov(g, passes, (scene, data, sampling), (gbuffer, bent_normal_ao), (lit.split, gi_output), aov)
+            };
             (aov, image.unwrap_or_else(|| make(g)))
         })
         .collect();
     let refitted = refitted.and_then(|trees| trees.costs);
-    let limits = LimitReports::declare(g, blurs, circles, bright.filter(|_| effects.starburst.is_some()));
+    let limits = LimitReports::declare(g, blurs, coc, bright.filter(|_| effects.starburst.is_some()));
     FrameImages { light, display, aovs, lists, histogram, culled, refitted, ghosts, limits }
 }
 
 /// Whether the passes that measure ambient occlusion run: for light, or because someone wants to see it.
-fn measures_ao(settings: &Settings, has_environment: bool) -> bool {
+fn needs_ao(settings: &RenderSettings, has_environment: bool) -> bool {
     let wanted = |aov: &Aov| matches!(aov, Aov::Channel(channel) if channel.measured());
     settings.ao.enabled && has_environment || settings.aovs.iter().any(wanted)
 }
@@ -380,27 +394,27 @@ fn measures_ao(settings: &Settings, has_environment: bool) -> bool {
 fn declare_aov<'a>(
     g: &mut Graph<'a>,
     passes: &'a Passes,
-    (scene, data, sampling): (&'a GpuScene, &'a FrameData, &Sampling),
-    (gbuffer, open): (Gbuffer, Option<ImageHandle>),
-    (split, bounced): (Option<(ImageHandle, ImageHandle)>, Option<Bounced>),
+    (scene, data, sampling): (&'a GpuScene, &'a FrameData, &FrameSampling),
+    (gbuffer, bent_normal_ao): (Gbuffer, Option<ImageHandle>),
+    (split, bounced): (Option<(ImageHandle, ImageHandle)>, Option<GiOutput>),
     aov: Aov,
 ) -> ImageHandle {
     let nothing = |g: &mut Graph<'a>| {
         let [width, height] = data.values.size;
-        let image = g.image("no bounced light", width, height, LIGHT);
-        g.pass("no bounced light").color_cleared(image, [0.0; 4]).record(|_| Ok(()));
+        let image = g.image("no gi", width, height, LIGHT);
+        g.pass("no gi").color_cleared(image, [0.0; 4]).record(|_| Ok(()));
         image
     };
     let parts = bounced.and_then(|bounced| bounced.split);
     match (aov, split) {
         (Aov::IndirectDiffuse, _) => parts.map_or_else(|| nothing(g), |(diffuse, _)| diffuse),
         (Aov::IndirectSpecular, _) => parts.map_or_else(|| nothing(g), |(_, specular)| specular),
-        (Aov::IndirectBound, _) => bounced.map_or_else(|| nothing(g), |bounced| bounced.raw),
+        (Aov::VplClampLoss, _) => bounced.map_or_else(|| nothing(g), |bounced| bounced.unfiltered),
         (Aov::Velocity, _) => {
             passes.anti_aliasing.velocity(g, (scene, data, &passes.skin), gbuffer.depth, &sampling.motion)
         }
-        (Aov::Reflection(_), _) => ssr::nothing(g, data.values.size),
-        (Aov::Channel(channel), _) => passes.resolve.declare(g, data, (gbuffer, open), channel),
+        (Aov::Ssr(_), _) => ssr::empty_debug_image(g, data.values.size),
+        (Aov::Channel(channel), _) => passes.gbuffer_channel.declare(g, data, (gbuffer, bent_normal_ao), channel),
         (Aov::DirectDiffuse, Some((diffuse, _))) => diffuse,
         (Aov::DirectSpecular, Some((_, specular))) => specular,
         (Aov::Emission | Aov::DirectDiffuse | Aov::DirectSpecular, _) => gbuffer.emission,
@@ -409,39 +423,39 @@ fn declare_aov<'a>(
 
 /// What the lists made pixels evaluate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct LightListReport {
+pub struct ClusteredLightStats {
     /// Clusters of pixels that have a list.
     pub clusters: u32,
     /// Lamps (directional lights not counted).
-    pub lamps: u32,
+    pub lights: u32,
     /// Lamps in sum over clusters.
     pub evaluated: u64,
     /// Lamps of the cluster that has most.
-    pub most: u32,
+    pub max_per_cluster: u32,
     /// Clusters whose list found no room and which evaluate all lamps.
     pub overflowed: u32,
     /// Room that all lists together take (entries).
-    pub needed: u64,
+    pub required_capacity: u64,
     /// Greatest bound on what left-out lamps add in any cluster, of white.
-    pub greatest_dropped: f32,
+    pub max_culled_contribution: f32,
 }
 
 /// What a picture was drawn of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Drawn {
+pub struct DrawStats {
     /// Draw calls.
     pub draws: usize,
     /// Meshes in their places that were drawn.
     pub instances: usize,
     /// Those that were not, being outside of the view.
-    pub outside: usize,
+    pub frustum_culled: usize,
     /// Those that were not, being behind others; which ones are known to be depends on the frames before.
-    pub hidden: usize,
+    pub occlusion_culled: usize,
 }
 
 /// A finished picture on the host.
 #[derive(Clone, Debug)]
-pub struct Picture {
+pub struct RenderedImage {
     /// Pixels across.
     pub width: usize,
     /// Pixels down.
@@ -455,11 +469,11 @@ pub struct Picture {
     /// Time of each pass.
     pub times: Vec<PassTime>,
     /// What the light lists did.
-    pub lists: LightListReport,
+    pub lists: ClusteredLightStats,
     /// Pixels by luminance, where the settings ask for them.
-    pub histogram: Option<PixelCounts>,
+    pub histogram: Option<LuminanceHistogram>,
     /// What was drawn and what was not.
-    pub drawn: Drawn,
+    pub draw_stats: DrawStats,
     /// What was drawn of reflections within the lens, where the settings ask for them.
     pub ghosts: Option<GhostReport>,
     /// Limits of the camera's effects that acted on it.
@@ -469,35 +483,35 @@ pub struct Picture {
 }
 
 /// A frame on its way.
-pub struct Pending {
+pub struct PendingFrame {
     ticket: Ticket,
     executed: Executed,
     view: View,
-    settings: Settings,
+    settings: RenderSettings,
     display: Option<BufferHandle>,
     light: Option<BufferHandle>,
     aovs: Vec<(Aov, BufferHandle, bool)>,
     report: BufferHandle,
     histogram: Option<BufferHandle>,
-    drawn: Drawn,
+    drawn: DrawStats,
     culled: Option<BufferHandle>,
-    refitted: Option<(BufferHandle, Costs)>,
+    refitted: Option<(BufferHandle, RefitCosts)>,
     ghosts: Option<BufferHandle>,
     limits: LimitReports,
-    gain: Option<Arc<HiddenGain>>,
-    lamps: u32,
+    gain: Option<Arc<OcclusionGain>>,
+    light_count: u32,
 }
 
 /// Which of a picture's parts are brought back to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct Readback {
     /// The display bytes.
     pub display: bool,
     /// The light in nits.
     pub nits: bool,
 }
 
-impl Wanted {
+impl Readback {
     /// Both.
     pub const ALL: Self = Self { display: true, nits: true };
 }
@@ -518,9 +532,9 @@ pub struct Renderer {
     /// Room that an earlier frame's lists were found to take.
     list_capacity: u32,
     /// Which maps of which scene the shadow atlas holds.
-    kept_maps: Option<(u64, MapPlan)>,
+    cached_shadow_maps: Option<(u64, ShadowAtlasPlan)>,
     /// The pose whose vertices the device has.
-    moved: Option<u64>,
+    skinned_scene: Option<u64>,
     gpu: Gpu,
 }
 
@@ -538,8 +552,8 @@ impl Renderer {
             frames: Frames::new(gpu, FRAMES_IN_FLIGHT)?,
             history: HistoryState::default(),
             list_capacity: 0,
-            kept_maps: None,
-            moved: None,
+            cached_shadow_maps: None,
+            skinned_scene: None,
             gpu: gpu.clone(),
         })
     }
@@ -563,17 +577,22 @@ impl Renderer {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn upload_for(&mut self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
-        self.upload_with(scene, shadows, LevelsFor::None)
+        self.upload_with(scene, shadows, LodGeneration::None)
     }
 
     /// Uploads a scene with what these shadows need and with coarser levels of detail, which `CullingSettings` chooses from.
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn upload_with(&mut self, scene: &Scene, shadows: &ShadowSettings, detail: LevelsFor) -> GpuResult<GpuScene> {
-        let (passes, wanted) = (&self.passes, (shadows.trees(), detail));
-        let layered = || passes.layered.any_pipeline();
-        let mut on_device = GpuScene::new(&self.gpu, scene, wanted, &passes.gbuffer.opaque, &layered)?;
+    pub fn upload_with(
+        &mut self,
+        scene: &Scene,
+        shadows: &ShadowSettings,
+        detail: LodGeneration,
+    ) -> GpuResult<GpuScene> {
+        let (passes, wanted) = (&self.passes, (shadows.required_bvh(), detail));
+        let forward = || passes.forward.any_pipeline();
+        let mut on_device = GpuScene::new(&self.gpu, scene, wanted, &passes.gbuffer.opaque, &forward)?;
         self.capture_probes(scene, &mut on_device, shadows)?;
         Ok(on_device)
     }
@@ -589,7 +608,7 @@ impl Renderer {
         }
         Err(GpuError::TooLarge {
             what: "the picture".into(),
-            asked: format!("{}x{}", view.width, view.height),
+            requested: format!("{}x{}", view.width, view.height),
             limit: format!("1x1 to {limit}x{limit}"),
             device: self.gpu.info().name.clone(),
             remedy: "choose another --size",
@@ -600,24 +619,25 @@ impl Renderer {
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn render(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Picture> {
+    pub fn render(&mut self, scene: &GpuScene, view: &View, settings: &RenderSettings) -> GpuResult<RenderedImage> {
         let history = self.history.clone();
-        let pending = self.submit(scene, view, settings, Wanted::ALL)?;
+        let pending = self.submit(scene, view, settings, Readback::ALL)?;
         let picture = self.collect(pending)?;
         if picture.lists.overflowed == 0 {
             return Ok(picture);
         }
         // The lists found no room: what they take is known now. The frame is made again, not one more.
         self.history = history.clone();
-        let pending = self.submit(scene, view, settings, Wanted::ALL)?;
+        let pending = self.submit(scene, view, settings, Readback::ALL)?;
         let picture = self.collect(pending)?;
         if picture.lists.overflowed == 0 {
             return Ok(picture);
         }
         // More than the device can hold. Which clusters find room would be left to chance: none does.
         self.history = history;
-        let off = LightListSettings { enabled: false, ..settings.light_lists };
-        let pending = self.submit(scene, view, &Settings { light_lists: off, ..settings.clone() }, Wanted::ALL)?;
+        let off = ClusteredLightSettings { enabled: false, ..settings.clustered_lights };
+        let pending =
+            self.submit(scene, view, &RenderSettings { clustered_lights: off, ..settings.clone() }, Readback::ALL)?;
         self.collect(pending)
     }
 
@@ -625,7 +645,7 @@ impl Renderer {
     /// was as asked for.
     #[must_use]
     pub fn shadow_map_limit(&self, asked: &ShadowSettings) -> Option<String> {
-        let (_, plan) = self.kept_maps.as_ref().filter(|_| asked.enabled)?;
+        let (_, plan) = self.cached_shadow_maps.as_ref().filter(|_| asked.enabled)?;
         plan.limit(asked.resolution)
     }
 
@@ -634,7 +654,13 @@ impl Renderer {
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn submit(&mut self, scene: &GpuScene, view: &View, settings: &Settings, wanted: Wanted) -> GpuResult<Pending> {
+    pub fn submit(
+        &mut self,
+        scene: &GpuScene,
+        view: &View,
+        settings: &RenderSettings,
+        wanted: Readback,
+    ) -> GpuResult<PendingFrame> {
         self.check_size(view)?;
         self.prepare(settings)?;
         self.passes.skin.prepare(&self.gpu, scene)?;
@@ -642,19 +668,22 @@ impl Renderer {
         self.passes.volumes.prepare(&self.gpu, scene, &settings.volumes)?;
         self.passes.caustics.prepare(&self.gpu, scene)?;
         let held = |[width, height]: [u32; 2]| self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
-        let kept_maps =
-            self.kept_maps.take().filter(|(of, plan)| *of == scene.number && held(plan.atlas)).map(|(_, plan)| plan);
-        let kept = (self.list_capacity, self.history.exposure, kept_maps.as_ref());
-        let sampling = Sampling::new(&self.history, scene, view, settings);
+        let cached_shadow_maps = self
+            .cached_shadow_maps
+            .take()
+            .filter(|(of, plan)| *of == scene.revision && held(plan.atlas))
+            .map(|(_, plan)| plan);
+        let kept = (self.list_capacity, self.history.exposure, cached_shadow_maps.as_ref());
+        let sampling = FrameSampling::new(&self.history, scene, view, settings);
         let data = frame_data(&self.gpu, scene, (view, &sampling), settings, kept)?;
-        let after = picture_data(&self.gpu, &data, view)?;
+        let after = output_frame_data(&self.gpu, &data, view)?;
         let mut graph = Graph::new(self.history.number);
         // An atlas of another size is made anew.
-        let kept_maps = kept_maps.filter(|kept| kept.atlas == data.shadows.plan.atlas);
-        let moved = self.moved.take() == Some(scene.number);
+        let cached_shadow_maps = cached_shadow_maps.filter(|kept| kept.atlas == data.shadows.plan.atlas);
+        let moved = self.skinned_scene.take() == Some(scene.revision);
         let pictures = (view, &sampling, &after);
-        let kept = (kept_maps.as_ref(), moved);
-        let images = frame(&mut graph, &self.passes, scene, &data, pictures, settings, kept);
+        let kept = (cached_shadow_maps.as_ref(), moved);
+        let images = declare_frame(&mut graph, &self.passes, scene, &data, pictures, settings, kept);
         let display = wanted.display.then(|| graph.read_back("display", images.display));
         let light = wanted.nits.then(|| graph.read_back("light", images.light));
         if !wanted.display {
@@ -665,13 +694,13 @@ impl Renderer {
             .iter()
             .map(|&(aov, image)| (aov, graph.read_back(aov.name(), image), !matches!(aov, Aov::Channel(_))))
             .collect();
-        let report = read_report(&mut graph, ("light list report", REPORT_WORDS), images.lists.report);
+        let report = read_report(&mut graph, ("clustered lights report", REPORT_WORDS), images.lists.report);
         let culled = images
             .culled
             .map(|culled| read_report(&mut graph, ("culling report", culling::REPORT_WORDS), culled.report));
         let ghosts =
             images.ghosts.map(|ghosts| read_report(&mut graph, ("ghost report", lens_ghosts::REPORT_WORDS), ghosts));
-        let refit = scene.trees.as_ref().and_then(|trees| trees.refit());
+        let refit = scene.bvh.as_ref().and_then(|trees| trees.refit());
         let refitted = images.refitted.zip(refit).map(|(costs, refit)| {
             let words = ("costs of refitted trees", refit.cost_words());
             (read_report(&mut graph, words, costs), refit.costs())
@@ -680,17 +709,17 @@ impl Renderer {
         let executed = graph.execute(&mut rec, &mut self.cache)?;
         let ticket = rec.submit()?;
         // Only once the device has the commands does the atlas hold what they draw.
-        self.kept_maps = Some((scene.number, data.shadows.plan.clone()));
-        self.moved = Some(scene.number);
-        self.history.after(scene, view, settings);
-        let on_device = data.culling.as_ref().and(scene.device_placements.as_ref());
-        let drawn = Drawn {
+        self.cached_shadow_maps = Some((scene.revision, data.shadows.plan.clone()));
+        self.skinned_scene = Some(scene.revision);
+        self.history.advance(scene, view, settings);
+        let on_device = data.culling.as_ref().and(scene.gpu_instances.as_ref());
+        let drawn = DrawStats {
             draws: data.visible.draws.len() + on_device.map_or(0, |p| p.runs.len()),
             instances: data.visible.instances.len(),
-            outside: data.visible.culled + on_device.map_or(0, |p| p.count as usize),
-            hidden: 0,
+            frustum_culled: data.visible.culled + on_device.map_or(0, |p| p.count as usize),
+            occlusion_culled: 0,
         };
-        Ok(Pending {
+        Ok(PendingFrame {
             ticket,
             executed,
             view: *view,
@@ -705,8 +734,8 @@ impl Renderer {
             refitted,
             ghosts,
             limits: images.limits,
-            gain: data.culling.as_ref().filter(|culling| culling.looks).and(on_device).map(|p| Arc::clone(&p.gain)),
-            lamps: data.values.light_count - data.values.directional_count,
+            gain: data.culling.as_ref().filter(|culling| culling.occlusion).and(on_device).map(|p| Arc::clone(&p.gain)),
+            light_count: data.values.light_count - data.values.directional_count,
         })
     }
 
@@ -714,7 +743,7 @@ impl Renderer {
     ///
     /// # Errors
     /// A lost device.
-    pub fn collect(&mut self, pending: Pending) -> GpuResult<Picture> {
+    pub fn collect(&mut self, pending: PendingFrame) -> GpuResult<RenderedImage> {
         self.frames.wait(pending.ticket)?;
         let (width, height) = (pending.view.width as usize, pending.view.height as usize);
         let to_nits = 1.0 / pending.settings.exposure.multiplier();
@@ -726,45 +755,45 @@ impl Renderer {
         };
         let display = pending.display.map(&buffer).transpose()?.map_or_else(Vec::new, |b| b.mapped().to_vec());
         let nits = match pending.light {
-            Some(handle) => halves(buffer(handle)?.mapped(), to_nits).map(|[r, g, b, _]| [r, g, b]).collect(),
+            Some(handle) => decode_half4(buffer(handle)?.mapped(), to_nits).map(|[r, g, b, _]| [r, g, b]).collect(),
             None => Vec::new(),
         };
         let mut aovs = Vec::new();
         for &(aov, handle, is_light) in &pending.aovs {
             let bytes = buffer(handle)?;
-            let mut pixels: Vec<[f32; 4]> = if aov == Aov::IndirectBound {
-                taken(bytes.mapped(), to_nits)
-            } else if let Aov::Reflection(what) = aov {
-                floats(bytes.mapped(), aov, &pending.view).into_iter().map(|pixel| what.of(pixel)).collect()
+            let mut pixels: Vec<[f32; 4]> = if aov == Aov::VplClampLoss {
+                decode_half4_alpha(bytes.mapped(), to_nits)
+            } else if let Aov::Ssr(what) = aov {
+                decode_float4(bytes.mapped(), aov, &pending.view).into_iter().map(|pixel| what.decode(pixel)).collect()
             } else if aov == Aov::Velocity {
-                half_pairs(bytes.mapped()).collect()
+                decode_half2(bytes.mapped()).collect()
             } else if is_light {
-                halves(bytes.mapped(), to_nits).collect()
+                decode_half4(bytes.mapped(), to_nits).collect()
             } else {
-                floats(bytes.mapped(), aov, &pending.view)
+                decode_float4(bytes.mapped(), aov, &pending.view)
             };
             // Drivers are free about the sign of zero, and it differed from run to run.
             pixels.iter_mut().flatten().for_each(|value| *value += 0.0);
             aovs.push((aov, pixels));
         }
         let report = buffer(pending.report)?;
-        let words: Vec<u32> = report.mapped().chunks_exact(4).map(word).collect();
+        let words: Vec<u32> = report.mapped().chunks_exact(4).map(decode_u32).collect();
         let at = |index: usize| words.get(index).copied().unwrap_or(0);
         let wide = |low: usize, high: usize| u64::from(at(low)) | u64::from(at(high)) << 32;
         let mut drawn = pending.drawn;
         if let Some(handle) = pending.culled {
             let words: Vec<usize> =
-                buffer(handle)?.mapped().chunks_exact(4).map(|bytes| word(bytes) as usize).collect();
+                buffer(handle)?.mapped().chunks_exact(4).map(|bytes| decode_u32(bytes) as usize).collect();
             let at = |index: usize| words.get(index).copied().unwrap_or(0);
             drawn.instances += at(0);
-            drawn.hidden = at(1);
-            drawn.outside = drawn.outside.saturating_sub(at(0) + at(1));
+            drawn.occlusion_culled = at(1);
+            drawn.frustum_culled = drawn.frustum_culled.saturating_sub(at(0) + at(1));
             if let Some(gain) = &pending.gain {
-                gain.found(at(1), at(0), pending.settings.culling.patience);
+                gain.record(at(1), at(0), pending.settings.culling.retry_interval);
             }
         }
         if let Some((handle, costs)) = &pending.refitted {
-            let words: Vec<u32> = buffer(*handle)?.mapped().chunks_exact(4).map(word).collect();
+            let words: Vec<u32> = buffer(*handle)?.mapped().chunks_exact(4).map(decode_u32).collect();
             costs.found(&words);
         }
         // The next frame has room for as much, and some more for what comes into view.
@@ -772,30 +801,30 @@ impl Renderer {
             let needed = u32::try_from(wide(7, 8)).unwrap_or(u32::MAX);
             self.list_capacity = self.list_capacity.max(needed.saturating_add(needed / 4));
         }
-        Ok(Picture {
+        Ok(RenderedImage {
             width,
             height,
             display,
             nits,
             aovs,
             times: self.frames.times(pending.ticket).to_vec(),
-            lists: LightListReport {
+            lists: ClusteredLightStats {
                 clusters: at(4),
-                lamps: pending.lamps,
+                lights: pending.light_count,
                 evaluated: wide(0, 6),
-                most: at(1),
+                max_per_cluster: at(1),
                 overflowed: at(2),
-                needed: wide(7, 8),
-                greatest_dropped: f32::from_bits(at(5)),
+                required_capacity: wide(7, 8),
+                max_culled_contribution: f32::from_bits(at(5)),
             },
             histogram: match pending.histogram {
-                Some(handle) => Some(PixelCounts::from_bytes(buffer(handle)?.mapped())),
+                Some(handle) => Some(LuminanceHistogram::from_bytes(buffer(handle)?.mapped())),
                 None => None,
             },
-            drawn,
+            draw_stats: drawn,
             ghosts: match pending.ghosts {
                 Some(handle) => {
-                    let words: Vec<u32> = buffer(handle)?.mapped().chunks_exact(4).map(word).collect();
+                    let words: Vec<u32> = buffer(handle)?.mapped().chunks_exact(4).map(decode_u32).collect();
                     Some(GhostReport::from_words(&words))
                 }
                 None => None,
@@ -806,7 +835,7 @@ impl Renderer {
     }
 
     /// Makes the pipelines of what these settings switch on.
-    fn prepare(&self, settings: &Settings) -> GpuResult<()> {
+    fn prepare(&self, settings: &RenderSettings) -> GpuResult<()> {
         let (lens, ghosts) = (settings.lens.as_ref(), settings.ghosts.as_ref());
         self.passes.effects.prepare(&self.gpu, &settings.effects, lens, ghosts)?;
         let method = settings.anti_aliasing;
@@ -826,29 +855,29 @@ impl Renderer {
     }
 
     /// Forgets the frames before: what is seen next has nothing to do with them.
-    pub fn cut(&mut self) {
-        self.history.cut();
+    pub fn reset_history(&mut self) {
+        self.history.reset();
     }
 
     /// The planned frame, for `graph`.
     ///
     /// # Errors
     /// Out of memory.
-    pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
+    pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &RenderSettings) -> GpuResult<Prepared> {
         self.prepare(settings)?;
         self.passes.skin.prepare(&self.gpu, scene)?;
         self.passes.refit.prepare(&self.gpu, scene)?;
         self.passes.volumes.prepare(&self.gpu, scene, &settings.volumes)?;
         self.passes.caustics.prepare(&self.gpu, scene)?;
         let kept = (self.list_capacity, self.history.exposure, None);
-        let sampling = Sampling::new(&self.history, scene, view, settings);
+        let sampling = FrameSampling::new(&self.history, scene, view, settings);
         let data = frame_data(&self.gpu, scene, (view, &sampling), settings, kept)?;
-        let after = picture_data(&self.gpu, &data, view)?;
+        let after = output_frame_data(&self.gpu, &data, view)?;
         // It may make the kept images anew.
-        self.kept_maps = None;
+        self.cached_shadow_maps = None;
         let mut graph = Graph::new(self.history.number);
         let pictures = (view, &sampling, &after);
-        let images = frame(&mut graph, &self.passes, scene, &data, pictures, settings, (None, false));
+        let images = declare_frame(&mut graph, &self.passes, scene, &data, pictures, settings, (None, false));
         graph.output(images.display);
         for (_, image) in images.aovs {
             graph.output(image);
@@ -874,32 +903,32 @@ fn read_report(graph: &mut Graph<'_>, (name, words): (&str, u64), report: Buffer
 fn frame_data(
     gpu: &Gpu,
     scene: &GpuScene,
-    (whole, sampling): (&View, &Sampling),
-    settings: &Settings,
-    (list_capacity, last_exposure, kept_maps): (u32, Option<Exposure>, Option<&MapPlan>),
+    (whole, sampling): (&View, &FrameSampling),
+    settings: &RenderSettings,
+    (list_capacity, last_exposure, cached_shadow_maps): (u32, Option<Exposure>, Option<&ShadowAtlasPlan>),
 ) -> GpuResult<FrameData> {
     let view = &sampling.input;
     // What has moved is drawn once more for its velocity, by the host's draws; probes do not see lamps' surfaces.
     let stands = settings.shutter.is_none() && sampling.motion.iter().all(|moment| moment.posed.is_none());
     let culling =
         if stands && !settings.capture { FrameCulling::new(gpu, scene, view, &settings.culling)? } else { None };
-    let detail = settings.culling.detail(view);
+    let detail = settings.culling.lod_selection(view);
     let visible = Arc::new(scene.visible(view, detail, (!settings.capture, culling.is_some())));
     let mut lights = scene.lights_for(view);
     let resolution = settings.shadows.resolution;
-    let maps = match settings.shadows.trees() {
+    let maps = match settings.shadows.required_bvh() {
         _ if !settings.shadows.enabled => None,
-        TreesFor::All => None,
-        TreesFor::Sized => Some(MapSettings { resolution, sized_suns: !scene.traces_shadows() }),
-        TreesFor::None => Some(MapSettings { resolution, sized_suns: true }),
+        RayTracedLights::All => None,
+        RayTracedLights::Sized => Some(ShadowMapSettings { resolution, area_suns: !scene.traces_shadows() }),
+        RayTracedLights::None => Some(ShadowMapSettings { resolution, area_suns: true }),
     };
     // Of the view without its jitter: maps stay as they are while it stands still.
-    let shadows = FrameShadows::new(gpu, scene, whole, maps, &mut lights, kept_maps)?;
+    let shadows = FrameShadows::new(gpu, scene, whole, maps, &mut lights, cached_shadow_maps)?;
     let directional_count = scene.directional_count();
     let lamps = lights.len() as u32 - directional_count;
     let nodes = scene.nodes_for(view);
     let tiles = [view.width.div_ceil(TILE), view.height.div_ceil(TILE)];
-    let lists = settings.light_lists;
+    let lists = settings.clustered_lights;
     let mut values = FrameConstants {
         view_projection: view.view_projection,
         inverse_projection: view.inverse,
@@ -910,7 +939,7 @@ fn frame_data(
         directional_count,
         light_count: lights.len() as u32,
         list_capacity: if lists.enabled && lists.cull_bound > 0.0 {
-            light_lists::first_capacity(tiles[0] * tiles[1], lamps)
+            clustered_lights::first_capacity(tiles[0] * tiles[1], lamps)
                 .max(list_capacity)
                 .min(MAX_LIST_CAPACITY)
                 .min(gpu.limits().max_storage_buffer_range / 4)
@@ -922,17 +951,17 @@ fn frame_data(
         shadow_method: match settings.shadows.method {
             _ if !settings.shadows.enabled => shared::SHADOWS_OFF,
             ShadowMethod::Auto | ShadowMethod::Maps => shared::SHADOWS_MAPS,
-            ShadowMethod::Traced => shared::SHADOWS_TRACED,
+            ShadowMethod::Traced => shared::SHADOWS_RAY_TRACED,
         },
         shadow_samples: settings.shadows.samples,
         // Within what single floats hold, whatever the step.
         history_scale: settings.exposure.rescale_from(last_exposure.unwrap_or(settings.exposure)).clamp(1e-37, 1e37)
             as f32,
-        judged_scale: sampling.judged.rescale_from(settings.exposure) as f32,
+        smoothed_exposure_scale: sampling.smoothed_exposure.rescale_from(settings.exposure) as f32,
         texture_scale: sampling.texture_scale,
         noise_shift: sampling.noise_shift,
         multi_scatter: u32::from(scene.multiscatter),
-        bits: frame_bits(scene, settings, visible.draws.iter().any(layered::marked)),
+        bits: frame_flags(scene, settings, visible.draws.iter().any(forward::is_forward)),
         probe_count: scene.probes.len() as u32,
         water_count: scene.waters.len() as u32,
         ..FrameConstants::default()
@@ -940,40 +969,40 @@ fn frame_data(
     for (number, water) in scene.waters.iter().enumerate() {
         water.fill(number, view.position, &mut values);
     }
-    let trees = EyeTrees::new(gpu, scene, view.position);
-    let traced = match settings.shadows.trees() {
-        TreesFor::All => trees.get()?,
-        TreesFor::Sized if scene.traces_shadows() => trees.get()?,
+    let eye_bvh = LazyFrameBvh::new(gpu, scene, view.position);
+    let traced = match settings.shadows.required_bvh() {
+        RayTracedLights::All => eye_bvh.get()?,
+        RayTracedLights::Sized if scene.traces_shadows() => eye_bvh.get()?,
         _ => None,
     };
     let refracts = settings.refraction == RefractionMethod::Traced && visible.draws.iter().any(|draw| draw.refracts);
-    let through = if refracts { trees.get()? } else { None };
+    let through = if refracts { eye_bvh.get()? } else { None };
     let flares = settings.effects.starburst.is_some() || settings.ghosts.is_some();
-    let flare = if flares && !view.parallel && scene.trees.is_some() { trees.get()? } else { None };
-    let caustics = FrameCaustics::new(gpu, scene, &trees, settings.caustics, (&mut lights, &mut values))?;
+    let flare = if flares && !view.parallel && scene.bvh.is_some() { eye_bvh.get()? } else { None };
+    let caustics = FrameCaustics::new(gpu, scene, &eye_bvh, settings.caustics, (&mut lights, &mut values))?;
     let single = settings.sample.is_none()
-        && settings.accumulate.is_none()
+        && settings.accumulated_frames.is_none()
         && !matches!(settings.anti_aliasing, AntiAliasing::Temporal(_));
     let gi = FrameGi::new(
         gpu,
         scene,
-        (view, &sampling.motion, &trees),
+        (view, &sampling.motion, &eye_bvh),
         &settings.gi,
-        (&sampling.bounced, sampling.bounced_before, [settings.ssr.enabled, single]),
+        (&sampling.gi, sampling.bounced_before, [settings.ssr.enabled, single]),
     )?;
-    let apart = gi.as_ref().is_some_and(FrameGi::finds_sky);
+    let apart = gi.as_ref().is_some_and(FrameGi::traces_sky);
     if apart {
-        values.bits |= shared::FRAME_DIFFUSE_APART;
+        values.bits |= shared::FRAME_GI_DIFFUSE;
     }
-    if gi.as_ref().is_some_and(FrameGi::finds_reflections) {
-        values.bits |= shared::FRAME_REFLECTED_BY_RAYS;
+    if gi.as_ref().is_some_and(FrameGi::traces_reflections) {
+        values.bits |= shared::FRAME_GI_SPECULAR;
     }
     if gi.is_some() {
-        values.bits &= !shared::FRAME_MANY_BOUNCES;
+        values.bits &= !shared::FRAME_MULTI_BOUNCE_AO;
     }
-    let found_by_rays = values.bits & shared::FRAME_REFLECTED_BY_RAYS != 0;
-    let layered = values.bits & shared::FRAME_LAYERED != 0;
-    let apart_from_light = scene.has_environment || scene.has_emitters || found_by_rays || layered;
+    let found_by_rays = values.bits & shared::FRAME_GI_SPECULAR != 0;
+    let forward = values.bits & shared::FRAME_FORWARD != 0;
+    let apart_from_light = scene.has_environment || scene.has_emitters || found_by_rays || forward;
     Ok(FrameData {
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
         instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
@@ -984,10 +1013,10 @@ fn frame_data(
         shadows,
         caustics,
         volumes: FrameVolumes::new(gpu, &scene.volumes, view.position, &settings.volumes)?,
-        traced,
-        through,
-        flare,
-        trees: trees.made(),
+        shadow_bvh: traced,
+        refraction_bvh: through,
+        flare_bvh: flare,
+        bvh: eye_bvh.made(),
         camera: view.position,
         profiles: Arc::clone(&scene.profiles),
         environment: Arc::clone(&scene.environment),
@@ -995,7 +1024,7 @@ fn frame_data(
         has_environment: scene.has_environment,
         has_background: scene.has_background,
         culling,
-        ssr: FrameSsr::new(gpu, (view, &sampling.motion), &settings.ssr, &sampling.reflections, apart_from_light)?,
+        ssr: FrameSsr::new(gpu, (view, &sampling.motion), &settings.ssr, &sampling.ssr, apart_from_light)?,
         gi,
         visible,
         values,
@@ -1003,7 +1032,7 @@ fn frame_data(
 }
 
 /// The same for passes over the finished light: the picture's pixels, sampled at their centres.
-fn picture_data(gpu: &Gpu, data: &FrameData, view: &View) -> GpuResult<FrameData> {
+fn output_frame_data(gpu: &Gpu, data: &FrameData, view: &View) -> GpuResult<FrameData> {
     let values = FrameConstants {
         view_projection: view.view_projection,
         inverse_projection: view.inverse,
@@ -1018,27 +1047,27 @@ fn picture_data(gpu: &Gpu, data: &FrameData, view: &View) -> GpuResult<FrameData
     Ok(FrameData { constants, values, ..data.clone() })
 }
 
-fn frame_bits(scene: &GpuScene, settings: &Settings, layered: bool) -> u32 {
+fn frame_flags(scene: &GpuScene, settings: &RenderSettings, forward: bool) -> u32 {
     let measured = settings.ao.enabled && scene.has_environment;
     [
-        (measured, shared::FRAME_MEASURED),
-        (measured && settings.ao.many_bounces, shared::FRAME_MANY_BOUNCES),
-        (settings.capture, shared::FRAME_CAPTURE),
-        (settings.metered, shared::FRAME_METERED),
-        (layered, shared::FRAME_LAYERED),
-        (settings.ssr.enabled, shared::FRAME_REFLECTED_APART),
+        (measured, shared::FRAME_AO),
+        (measured && settings.ao.many_bounces, shared::FRAME_MULTI_BOUNCE_AO),
+        (settings.capture, shared::FRAME_PROBE_CAPTURE),
+        (settings.metered, shared::FRAME_METERING),
+        (forward, shared::FRAME_FORWARD),
+        (settings.ssr.enabled, shared::FRAME_SSR),
     ]
     .into_iter()
     .filter(|(on, _)| *on)
     .fold(0, |bits, (_, bit)| bits | bit)
 }
 
-fn word(bytes: &[u8]) -> u32 {
+fn decode_u32(bytes: &[u8]) -> u32 {
     bytes.try_into().map_or(0, u32::from_le_bytes)
 }
 
 /// Half-float pixels, scaled.
-fn halves(bytes: &[u8], scale: f64) -> impl Iterator<Item = [f32; 4]> + '_ {
+fn decode_half4(bytes: &[u8], scale: f64) -> impl Iterator<Item = [f32; 4]> + '_ {
     debug_assert_eq!(LIGHT, vk::Format::R16G16B16A16_SFLOAT);
     bytes.chunks_exact(8).map(move |pixel| {
         let mut out = [0f32; 4];
@@ -1046,7 +1075,7 @@ fn halves(bytes: &[u8], scale: f64) -> impl Iterator<Item = [f32; 4]> + '_ {
             // The sum that blending makes of two values may be infinite: it counts as the greatest one.
             let value = half::f16::from_le_bytes(half.try_into().unwrap_or_default()).to_f64();
             let value = value.clamp(half::f16::MIN.to_f64(), half::f16::MAX.to_f64());
-            // Emission's alpha tells more than whether a surface is there (`LAYER_MARK`).
+            // Emission's alpha tells more than whether a surface is there (`FORWARD_MARK`).
             *out = if index < 3 { (value * scale) as f32 } else { value.min(1.0) as f32 };
         }
         out
@@ -1054,21 +1083,21 @@ fn halves(bytes: &[u8], scale: f64) -> impl Iterator<Item = [f32; 4]> + '_ {
 }
 
 /// What alpha holds of half-float pixels, scaled.
-fn taken(bytes: &[u8], scale: f64) -> Vec<[f32; 4]> {
+fn decode_half4_alpha(bytes: &[u8], scale: f64) -> Vec<[f32; 4]> {
     let alpha = |pixel: &[u8]| half::f16::from_le_bytes([pixel[6], pixel[7]]).to_f64();
     bytes.chunks_exact(8).map(|pixel| [(alpha(pixel) * scale) as f32; 3]).map(|[r, g, b]| [r, g, b, 1.0]).collect()
 }
 
 /// Pairs of half floats.
-fn half_pairs(bytes: &[u8]) -> impl Iterator<Item = [f32; 4]> + '_ {
+fn decode_half2(bytes: &[u8]) -> impl Iterator<Item = [f32; 4]> + '_ {
     let value = |bytes: &[u8]| half::f16::from_le_bytes(bytes.try_into().unwrap_or_default()).to_f32();
     bytes.chunks_exact(4).map(move |pixel| [value(&pixel[..2]), value(&pixel[2..]), 0.0, 1.0])
 }
 
-fn floats(bytes: &[u8], aov: Aov, view: &View) -> Vec<[f32; 4]> {
+fn decode_float4(bytes: &[u8], aov: Aov, view: &View) -> Vec<[f32; 4]> {
     let mut pixels: Vec<[f32; 4]> = vec![[0.0; 4]; bytes.len() / 16];
     bytemuck::cast_slice_mut::<_, u8>(&mut pixels).copy_from_slice(&bytes[..bytes.len() / 16 * 16]);
-    if aov == Aov::Channel(Channel::Position) {
+    if aov == Aov::Channel(GbufferChannel::Position) {
         // The device works relative to the camera; people think in the world.
         let camera = view.position.as_vec3().extend(0.0);
         for pixel in pixels.iter_mut().filter(|pixel| pixel[3] > 0.0) {

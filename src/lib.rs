@@ -5,6 +5,7 @@
 //! this list; `tests/cpu/architecture.rs` keeps it so.
 pub mod bvh;
 pub mod camera;
+pub mod camera_control;
 pub mod cli;
 pub mod compare;
 pub mod frame;
@@ -18,6 +19,5 @@ pub mod passes;
 pub mod photometry;
 pub mod reference;
 pub mod scene;
-pub mod studio;
+pub mod session;
 pub mod viewer;
-pub mod walk;

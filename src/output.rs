@@ -27,28 +27,28 @@ const NAME_MAX: usize = 255;
 const MAX_LINKS: usize = 40;
 
 /// Drafts of this process so far: several of one folder have names of their own.
-static DRAFTS: AtomicU64 = AtomicU64::new(0);
+static TEMP_FILE_COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// Whether a file's name ends in `.ending`, in capitals or not.
 #[must_use]
-pub fn has_ending(file: &Path, ending: &str) -> bool {
+pub fn has_extension(file: &Path, ending: &str) -> bool {
     file.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
 
 /// The file's path with another ending: `a.png` and `normal.png` give `a.normal.png`. The stem is shortened where the name
 /// would exceed the file system's limit, and ends in a hash of the whole, which keeps names apart that begin alike.
 #[must_use]
-pub fn with_ending(file: &Path, ending: &str) -> PathBuf {
-    named(file, file.file_stem(), &format!(".{ending}"))
+pub fn replace_extension(file: &Path, ending: &str) -> PathBuf {
+    with_shortened_stem(file, file.file_stem(), &format!(".{ending}"))
 }
 
-/// The file's path with a suffix after its whole name, shortened as by `with_ending`: `a.png` gives `a.png.resume`.
+/// The file's path with a suffix after its whole name, shortened as by `replace_extension`: `a.png` gives `a.png.resume`.
 #[must_use]
 pub fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
-    named(file, file.file_name(), suffix)
+    with_shortened_stem(file, file.file_name(), suffix)
 }
 
-fn named(file: &Path, stem: Option<&OsStr>, suffix: &str) -> PathBuf {
+fn with_shortened_stem(file: &Path, stem: Option<&OsStr>, suffix: &str) -> PathBuf {
     let mut name = stem.unwrap_or_default().to_os_string();
     if name.len() + suffix.len() > NAME_MAX {
         // FNV-1a, 64 bits: the same name each time, in each build.
@@ -67,7 +67,7 @@ fn named(file: &Path, stem: Option<&OsStr>, suffix: &str) -> PathBuf {
 
 /// The file that symbolic links lead to, which may not be there yet; none where it is an open file of a process, such as
 /// `/dev/stdout`, in whose place no other can be put.
-fn followed(target: &Path) -> std::io::Result<Option<PathBuf>> {
+fn resolve_symlinks(target: &Path) -> std::io::Result<Option<PathBuf>> {
     let mut place = target.to_path_buf();
     for _ in 0..MAX_LINKS {
         if place.starts_with("/proc") || place.starts_with("/dev/fd") {
@@ -82,38 +82,39 @@ fn followed(target: &Path) -> std::io::Result<Option<PathBuf>> {
 
 /// A file that takes its name when it is complete, and leaves nothing when it is not. Symbolic links are written through;
 /// devices, pipes and open files (`/dev/stdout`) are written to as they are.
-struct Draft {
+struct AtomicFile {
     target: PathBuf,
     /// Where the file is written, and the name that it takes then; none of a device or a pipe.
-    renames: Option<[PathBuf; 2]>,
+    rename_from_to: Option<[PathBuf; 2]>,
 }
 
-impl Draft {
-    fn oops(target: &Path, detail: impl ToString) -> OutputError {
+impl AtomicFile {
+    fn write_error(target: &Path, detail: impl ToString) -> OutputError {
         OutputError { file: target.display().to_string(), detail: detail.to_string() }
     }
 
     /// What stands at the target now; none where nothing does.
-    fn there(target: &Path) -> Result<Option<fs::Metadata>, OutputError> {
+    fn target_metadata(target: &Path) -> Result<Option<fs::Metadata>, OutputError> {
         let is_folder = |name: &OsStr| name.as_encoded_bytes().ends_with(b"/");
         if target.file_name().is_none() || is_folder(target.as_os_str()) {
-            return Err(Self::oops(target, "it names no file"));
+            return Err(Self::write_error(target, "it names no file"));
         }
         match fs::metadata(target) {
-            Ok(there) if there.is_dir() => Err(Self::oops(target, "it is a directory")),
+            Ok(there) if there.is_dir() => Err(Self::write_error(target, "it is a directory")),
             Ok(there) => Ok(Some(there)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             // A name that is too long, a folder that may not be entered, links in a circle.
-            Err(error) => Err(Self::oops(target, error)),
+            Err(error) => Err(Self::write_error(target, error)),
         }
     }
 
     fn new(target: &Path) -> Result<(Self, BufWriter<File>), OutputError> {
-        let oops = |error: std::io::Error| Self::oops(target, error);
-        let there = Self::there(target)?;
-        let made = |file: File, renames| (Self { target: target.into(), renames }, BufWriter::new(file));
+        let oops = |error: std::io::Error| Self::write_error(target, error);
+        let there = Self::target_metadata(target)?;
+        let made =
+            |file: File, renames| (Self { target: target.into(), rename_from_to: renames }, BufWriter::new(file));
         let is_stream = there.as_ref().is_some_and(|there| !there.is_file());
-        let place = if is_stream { None } else { followed(target).map_err(oops)? };
+        let place = if is_stream { None } else { resolve_symlinks(target).map_err(oops)? };
         let Some(place) = place else {
             // What has been written to an open file stays.
             let file = OpenOptions::new().append(true).open(target).map_err(oops)?;
@@ -124,7 +125,7 @@ impl Draft {
             OpenOptions::new().write(true).open(target).map_err(oops)?;
         }
         // Short, whatever the target's name: that may be as long as names can be.
-        let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
+        let number = TEMP_FILE_COUNT.fetch_add(1, Ordering::Relaxed);
         let temporary = place.with_file_name(format!(".{}-{number}.tmp", std::process::id()));
         let file = File::create(&temporary).map_err(oops)?;
         if let Some(there) = there {
@@ -135,9 +136,9 @@ impl Draft {
     }
 
     fn finish(self, writer: BufWriter<File>) -> Result<(), OutputError> {
-        let oops = |error: std::io::Error| Self::oops(&self.target, error);
+        let oops = |error: std::io::Error| Self::write_error(&self.target, error);
         let file = writer.into_inner().map_err(|error| oops(error.into_error()))?;
-        let Some([temporary, place]) = &self.renames else { return Ok(()) };
+        let Some([temporary, place]) = &self.rename_from_to else { return Ok(()) };
         // A full disk may show only here; devices know no such thing.
         file.sync_all().map_err(oops)?;
         drop(file);
@@ -145,9 +146,9 @@ impl Draft {
     }
 }
 
-impl Drop for Draft {
+impl Drop for AtomicFile {
     fn drop(&mut self) {
-        if let Some([temporary, _]) = &self.renames {
+        if let Some([temporary, _]) = &self.rename_from_to {
             // After a rename there is nothing of this name; otherwise the half-written file goes.
             let _ = fs::remove_file(temporary);
         }
@@ -159,11 +160,11 @@ impl Drop for Draft {
 /// # Errors
 /// The place cannot be written.
 pub fn check_writable(file: &Path) -> Result<(), OutputError> {
-    if Draft::there(file)?.is_some_and(|there| !there.is_file()) {
+    if AtomicFile::target_metadata(file)?.is_some_and(|there| !there.is_file()) {
         // To open a pipe is to wait for its reader.
         return Ok(());
     }
-    Draft::new(file).map(drop)
+    AtomicFile::new(file).map(drop)
 }
 
 /// Writes a text file whole or not at all.
@@ -171,8 +172,8 @@ pub fn check_writable(file: &Path) -> Result<(), OutputError> {
 /// # Errors
 /// The place cannot be written.
 pub fn write_text(file: &Path, text: &str) -> Result<(), OutputError> {
-    let (draft, mut writer) = Draft::new(file)?;
-    writer.write_all(text.as_bytes()).map_err(|error| Draft::oops(file, error))?;
+    let (draft, mut writer) = AtomicFile::new(file)?;
+    writer.write_all(text.as_bytes()).map_err(|error| AtomicFile::write_error(file, error))?;
     draft.finish(writer)
 }
 
@@ -181,8 +182,8 @@ pub fn write_text(file: &Path, text: &str) -> Result<(), OutputError> {
 /// # Errors
 /// The place cannot be written.
 pub fn write_with(file: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), OutputError> {
-    let (draft, mut writer) = Draft::new(file)?;
-    write(&mut writer).map_err(|error| Draft::oops(file, error))?;
+    let (draft, mut writer) = AtomicFile::new(file)?;
+    write(&mut writer).map_err(|error| AtomicFile::write_error(file, error))?;
     draft.finish(writer)
 }
 
@@ -191,7 +192,7 @@ pub fn write_with(file: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Re
 /// # Errors
 /// The place cannot be written.
 pub fn write_png(file: &Path, width: usize, height: usize, rgba: &[u8]) -> Result<(), OutputError> {
-    let (draft, mut writer) = Draft::new(file)?;
+    let (draft, mut writer) = AtomicFile::new(file)?;
     let mut png = Vec::new();
     let rgb: Vec<u8> = rgba.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
     let encoder = image::codecs::png::PngEncoder::new_with_quality(
@@ -200,22 +201,22 @@ pub fn write_png(file: &Path, width: usize, height: usize, rgba: &[u8]) -> Resul
         image::codecs::png::FilterType::Up,
     );
     image::ImageEncoder::write_image(encoder, &rgb, width as u32, height as u32, image::ExtendedColorType::Rgb8)
-        .map_err(|error| Draft::oops(file, error))?;
-    let (head, rest) = png.split_at(png.len().min(PNG_HEAD));
-    let written = [head, &PNG_IS_SRGB, rest].into_iter().try_for_each(|part| writer.write_all(part));
-    written.map_err(|error| Draft::oops(file, error))?;
+        .map_err(|error| AtomicFile::write_error(file, error))?;
+    let (head, rest) = png.split_at(png.len().min(PNG_HEADER_BYTES));
+    let written = [head, &PNG_SRGB_CHUNK, rest].into_iter().try_for_each(|part| writer.write_all(part));
+    written.map_err(|error| AtomicFile::write_error(file, error))?;
     draft.finish(writer)
 }
 
 /// Bytes of a PNG's signature and its chunk IHDR, which comes first (ISO/IEC 15948, 5.2 and 11.2.2).
-const PNG_HEAD: usize = 8 + 25;
+const PNG_HEADER_BYTES: usize = 8 + 25;
 
 /// The chunk sRGB: one byte, the rendering intent, 0 for perceptual, and its check sum (ISO/IEC 15948, 11.3.3.5). Programs that
 /// manage colours take a PNG without it as they like.
-const PNG_IS_SRGB: [u8; 13] = *b"\0\0\0\x01sRGB\0\xae\xce\x1c\xe9";
+const PNG_SRGB_CHUNK: [u8; 13] = *b"\0\0\0\x01sRGB\0\xae\xce\x1c\xe9";
 
 /// A named group of float channels of an EXR.
-pub struct Layer<'a> {
+pub struct ExrLayer<'a> {
     /// The layer's name; empty for the picture itself.
     pub name: &'a str,
     /// Names of the channels, such as R, G, B.
@@ -235,9 +236,9 @@ pub fn write_exr(
     width: usize,
     height: usize,
     white_luminance: f32,
-    layers: &[Layer<'_>],
+    layers: &[ExrLayer<'_>],
 ) -> Result<(), OutputError> {
-    let (draft, mut writer) = Draft::new(file)?;
+    let (draft, mut writer) = AtomicFile::new(file)?;
     let mut list = ex::SmallVec::<[ex::AnyChannel<ex::FlatSamples>; 4]>::new();
     for layer in layers {
         for (index, channel) in layer.channels.iter().enumerate() {
@@ -257,8 +258,8 @@ pub fn write_exr(
     ex::WritableImage::write(&ex::Image::from_layer(layer))
         .non_parallel()
         .to_buffered(&mut bytes)
-        .map_err(|error| Draft::oops(file, error))?;
-    writer.write_all(bytes.get_ref()).map_err(|error| Draft::oops(file, error))?;
+        .map_err(|error| AtomicFile::write_error(file, error))?;
+    writer.write_all(bytes.get_ref()).map_err(|error| AtomicFile::write_error(file, error))?;
     draft.finish(writer)
 }
 
@@ -296,16 +297,16 @@ mod tests {
             assert_eq!(fs::read_to_string(&file).unwrap(), "x");
             let longer = dir.path().join(stem + "n.png");
             assert!(check_writable(&longer).unwrap_err().to_string().contains("too long"));
-            for beside in [with_ending(&file, "direct_specular.png"), with_suffix(&file, ".resume")] {
+            for beside in [replace_extension(&file, "direct_specular.png"), with_suffix(&file, ".resume")] {
                 assert!(beside.file_name().unwrap().len() <= NAME_MAX);
                 write_text(&beside, "y").unwrap();
             }
         }
         assert_eq!(names(dir.path()).len(), 6, "names that begin alike stay apart, and no draft is left");
         let stems = ["n".repeat(250) + "1.png", "n".repeat(250) + "2.png"];
-        let [a, b] = stems.map(|stem| with_ending(Path::new(&stem), "normal.png"));
+        let [a, b] = stems.map(|stem| replace_extension(Path::new(&stem), "normal.png"));
         assert_ne!(a, b);
-        assert_eq!(with_ending(Path::new("x/a.b.PNG"), "normal.png"), Path::new("x/a.b.normal.png"));
+        assert_eq!(replace_extension(Path::new("x/a.b.PNG"), "normal.png"), Path::new("x/a.b.normal.png"));
         assert_eq!(with_suffix(Path::new("x/a.png"), ".resume"), Path::new("x/a.png.resume"));
     }
 
@@ -374,7 +375,7 @@ mod tests {
     #[test]
     fn endings_have_no_case() {
         for (name, png) in [("a.png", true), ("A.PNG", true), ("a.Png", true), ("png", false), ("a.png.txt", false)] {
-            assert_eq!(has_ending(Path::new(name), "png"), png, "{name}");
+            assert_eq!(has_extension(Path::new(name), "png"), png, "{name}");
         }
     }
 
@@ -384,8 +385,8 @@ mod tests {
         let file = dir.path().join("a.exr");
         let pixels = [[1.0, 2.5, 5729.578, 0.0], [1e-3, 1.4702e9, 0.1, 0.0]];
         let layers = [
-            Layer { name: "", channels: &["R", "G", "B"], pixels: &pixels },
-            Layer { name: "depth", channels: &["Z"], pixels: &pixels },
+            ExrLayer { name: "", channels: &["R", "G", "B"], pixels: &pixels },
+            ExrLayer { name: "depth", channels: &["Z"], pixels: &pixels },
         ];
         write_exr(&file, 2, 1, 1.0, &layers).unwrap();
         let image = exr::prelude::read_first_flat_layer_from_file(&file).unwrap();

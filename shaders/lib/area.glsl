@@ -12,10 +12,10 @@ layout(set = 0, binding = 20, scalar) readonly buffer ltc_block { vec3 ltc_table
 const uint LTC_SIZE = 32u;
 const int CIRCLE_STEPS = 16;
 const int HALF_STEPS = 9;
-const int MOST_CORNERS = 20;
-const int MOST_SECTORS = 8;
+const int MAX_CORNERS = 20;
+const int MAX_SECTORS = 8;
 const float CORNER_DENSITY = 0.25;
-const float MOST_CORNER_DENSITY = 3.0;
+const float MAX_CORNER_DENSITY = 3.0;
 // Angular size (rad) below which a source is a point for matte surfaces, and in the lobe's space for glossy ones.
 const float TINY = 1e-3;
 const float TINY_IN_LOBE = 0.02;
@@ -27,7 +27,7 @@ const float GRAZING = 0.4;
 const float WIDE = 1.5;
 
 // The outline that is being worked on. Globals: an array as a parameter would be copied.
-vec3 corners[MOST_CORNERS];
+vec3 corners[MAX_CORNERS];
 int corner_count;
 
 // angle / sin(angle) from cosine and sine, without the loss of digits of an arc cosine near 1. A polynomial of least
@@ -66,7 +66,7 @@ vec3 across(vec3 n) {
 
 // Corners of a circle, together as large as it, denser towards where the lobe points.
 void add_circle(vec3 center, vec3 axis, float radius, vec3 towards, float size, float alpha) {
-    float density = min(size * CORNER_DENSITY / alpha, MOST_CORNER_DENSITY);
+    float density = min(size * CORNER_DENSITY / alpha, MAX_CORNER_DENSITY);
     vec3 u = unit_or(towards - axis * dot(towards, axis), across(axis));
     vec3 v = cross(axis, u);
     float k = PI / (1.0 + density);
@@ -164,7 +164,7 @@ void clip_corners() {
         if (a.z > 0.0) {
             corners[kept++] = a;
         }
-        if ((a.z > 0.0) != (b.z > 0.0) && kept < MOST_CORNERS) {
+        if ((a.z > 0.0) != (b.z > 0.0) && kept < MAX_CORNERS) {
             vec3 cut = (b * a.z - a * b.z) / (a.z - b.z);
             corners[kept++] = vec3(cut.xy, 0.0);
         }
@@ -219,7 +219,7 @@ vec3 ltc_map(float alpha, float nv, float view_sine) {
     return vec3(e.x * e.x, e.y * e.x * view_sine, e.z) * (0.5 / alpha);
 }
 
-#ifndef LAYERS
+#ifndef EXTENDED_MATERIALS
 vec3 to_lobe(vec3 m, vec3 p) { return vec3(m.x * p.x + m.y * p.z, m.z * p.y, p.z); }
 vec3 from_lobe(vec3 m, vec3 p) { return vec3((p.x - m.y * p.z) / m.x, p.y / m.z, p.z); }
 
@@ -238,7 +238,7 @@ vec2 lobe_at(vec3 v, vec3 l, float alpha) {
 
 float lobe_determinant(vec3 m) { return m.x * m.z; }
 #else
-#include "lib/area_stretched.glsl"
+#include "lib/area_anisotropic.glsl"
 #endif
 
 float schlick_between(vec3 v, vec3 l) {
@@ -283,7 +283,7 @@ float mean_schlick(vec3 v) {
         middle += corners[i];
     }
     middle = unit_or(middle, vec3(0.0, 0.0, 1.0));
-    int stride = (corner_count + MOST_SECTORS - 1) / MOST_SECTORS;
+    int stride = (corner_count + MAX_SECTORS - 1) / MAX_SECTORS;
     vec2 sums = vec2(0.0);
     for (int i = 0; i < corner_count; i += stride) {
         vec3 a = corners[i];
@@ -319,7 +319,7 @@ vec2 integrate_lobe(vec3 v, float alpha, vec3 m) {
     vec3 middle = unit_or(integral, unit_or(inside, vec3(0.0, 0.0, 1.0)));
     int first = wide < FEW_NODES ? 0 : v.z < GRAZING ? 4 : 1;
     int last = wide < FEW_NODES ? 1 : v.z < GRAZING ? 10 : 4;
-    int stride = (corner_count + MOST_SECTORS - 1) / MOST_SECTORS;
+    int stride = (corner_count + MAX_SECTORS - 1) / MAX_SECTORS;
     float determinant = lobe_determinant(m);
     float lobe = 0.0;
     vec2 sums = vec2(0.0);
@@ -405,8 +405,8 @@ void integrate_area(Light light, Surface s, out AreaIntegrals area) {
     }
     float size = reach / d;
     vec3 m = ltc_map(s.alpha, max(nv, 0.0), v.x);
-#ifdef LAYERS
-    stretch_lobe(m, s.alpha, frame_of);
+#ifdef EXTENDED_MATERIALS
+    set_anisotropic_lobe(m, s.alpha, frame_of);
 #endif
     vec3 lobe = unit_or(from_lobe(m, vec3(0.0, 0.0, 1.0)), vec3(0.0, 0.0, 1.0));
 

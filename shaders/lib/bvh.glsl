@@ -1,17 +1,17 @@
 // Rays through the two-level trees of src/bvh, which says how they are made; the same steps in the same order as its
-// trace.rs. With BVH_QUERY through the device's acceleration structures over the same triangles in the same places
-// (docs/bvh.md); the shader then requires GL_EXT_ray_query, and a fragment shader defines BVH_OF_PIXELS. Everything is
+// trace.rs. With USE_RAY_QUERY through the device's acceleration structures over the same triangles in the same places
+// (docs/bvh.md); the shader then requires GL_EXT_ray_query, and a fragment shader defines BVH_IN_FRAGMENT_SHADER. Everything is
 // relative to the camera.
 #ifndef LIB_BVH
 #define LIB_BVH
 
 layout(set = 0, binding = 51, scalar) readonly buffer bvh_triangle_block { BvhTriangle bvh_triangles[]; };
 layout(set = 0, binding = 55, scalar) readonly buffer bvh_instance_block { BvhInstance bvh_instances[]; };
-#ifdef BVH_QUERY
+#ifdef USE_RAY_QUERY
 layout(set = 0, binding = 56) uniform accelerationStructureEXT bvh_structure;
 // Only masked triangles ask for it.
-#ifndef BVH_MASKS
-#define BVH_MASKS
+#ifndef BVH_ALPHA_MASKS
+#define BVH_ALPHA_MASKS
 #endif
 #else
 layout(set = 0, binding = 50, scalar) readonly buffer bvh_node_block { BvhNode bvh_nodes[]; };
@@ -30,7 +30,7 @@ struct BvhHit {
     uint triangle;
 };
 
-#ifdef BVH_QUERY
+#ifdef USE_RAY_QUERY
 rayQueryEXT bvh_query;
 #else
 uint bvh_top_stack[BVH_STACK];
@@ -41,7 +41,7 @@ float max_of(vec3 v) {
     return max(max(v.x, v.y), v.z);
 }
 
-#ifndef BVH_QUERY
+#ifndef USE_RAY_QUERY
 // One over the direction, whose small components are widened so that no division is by zero.
 vec3 slab_inverse(vec3 d) {
     float least = 1e-12 * max_of(abs(d));
@@ -90,7 +90,7 @@ bool cross_triangle(BvhTriangle triangle, vec3 origin, uint axis, vec3 shear, fl
     return inside && determinant != 0.0 && t > 0.0 && t < t_max;
 }
 
-#ifdef BVH_MASKS
+#ifdef BVH_ALPHA_MASKS
 layout(set = 0, binding = 52, scalar) readonly buffer bvh_corner_block { vec3 bvh_corners[]; };
 layout(set = 0, binding = 53, scalar) readonly buffer bvh_mask_block { uint bvh_masks[]; };
 
@@ -111,7 +111,7 @@ float mask_texel(uint header, ivec2 at, int width) {
 }
 
 // Whether a masked surface is there.
-bool mask_is_there(uint header, uint corners, vec2 barycentric) {
+bool mask_alpha_test(uint header, uint corners, vec2 barycentric) {
     vec3 a = bvh_corners[corners * 3u];
     vec3 at = a + (bvh_corners[corners * 3u + 1u] - a) * barycentric.x + (bvh_corners[corners * 3u + 2u] - a) * barycentric.y;
     ivec2 size = ivec2(bvh_masks[header + 1u], bvh_masks[header + 2u]);
@@ -139,11 +139,11 @@ vec3 to_object(BvhInstance instance, vec4 p) {
 
 // The nearest hit before t_max; with `any`, whichever is found first of what casts shadows. `away` is the unit normal of the
 // surface that the ray leaves, or zero: see Ray::away in src/bvh/trace.rs.
-#ifdef BVH_QUERY
+#ifdef USE_RAY_QUERY
 
 // Of an instance's mask, that of rays to lamps (MASK_CASTS of src/passes/ray_query.rs); others meet all.
-const uint BVH_CASTS = 1u;
-// How often a ray is sent on that met the surface it leaves.
+const uint BVH_SHADOW_MASK = 1u;
+// How often a ray is sent on that is_hit the surface it leaves.
 const uint BVH_TRIES = 8u;
 
 bool is_finite(vec3 v) {
@@ -153,18 +153,18 @@ bool is_finite(vec3 v) {
 // Whether this is no pixel of what is drawn, but only helps its neighbours with derivatives, which nothing takes of what rays
 // find. Rays for it would be lost work; and llvmpipe (Mesa 25.0.7) ends loops once no pixel needs them, so that a
 // helper's `rayQueryProceedEXT` comes back with a candidate that is none and reads address 0 (docs/bvh.md).
-bool only_helps() {
-#ifdef BVH_OF_PIXELS
+bool is_helper_invocation() {
+#ifdef BVH_IN_FRAGMENT_SHADER
     return gl_HelperInvocation;
 #else
     return false;
 #endif
 }
 
-// Whether a triangle that the device has found counts, by the test of our own trees, with the lift of this instance: it
+// Whether a triangle that the device has found accept_hit, by the test of our own trees, with the lift of this instance: it
 // does not where it lies behind the lifted origin. Where both find it, `t` and `weights` become those of our test, to the bit;
 // at a triangle's rim, where the device finds it and our test passes by, they stay the device's.
-bool counts(uint instance_number, uint number, vec3 origin, vec3 direction, vec3 away, float t_max, inout float t, inout vec2 weights) {
+bool accept_hit(uint instance_number, uint number, vec3 origin, vec3 direction, vec3 away, float t_max, inout float t, inout vec2 weights) {
     BvhInstance instance = bvh_instances[instance_number];
     float lift = BVH_SLACK * max_of(abs(origin));
     vec3 o = to_object(instance, vec4(origin + away * (lift + instance.slack), 1.0));
@@ -184,20 +184,20 @@ BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) 
     BvhHit none = BvhHit(t_max, vec2(0.0), NONE, 0u);
     // Ray query is undefined for what is not finite; our own trees find nothing there.
     vec3 from = origin + away * (BVH_SLACK * max_of(abs(origin)));
-    bool send = is_finite(from) && is_finite(direction) && !only_helps();
+    bool send = is_finite(from) && is_finite(direction) && !is_helper_invocation();
     uint flags = any ? gl_RayFlagsTerminateOnFirstHitEXT : gl_RayFlagsNoneEXT;
     float t_min = 0.0;
     for (uint tries = 0u; send && tries < BVH_TRIES && t_min < t_max; ++tries) {
-        rayQueryInitializeEXT(bvh_query, bvh_structure, flags, any ? BVH_CASTS : 0xffu, from, t_min, direction, t_max);
+        rayQueryInitializeEXT(bvh_query, bvh_structure, flags, any ? BVH_SHADOW_MASK : 0xffu, from, t_min, direction, t_max);
         // Only masked triangles are asked about.
         while (rayQueryProceedEXT(bvh_query)) {
             uint instance = rayQueryGetIntersectionInstanceIdEXT(bvh_query, false);
             uint number = bvh_instances[instance].first + rayQueryGetIntersectionPrimitiveIndexEXT(bvh_query, false);
             float t = rayQueryGetIntersectionTEXT(bvh_query, false);
             vec2 weights = rayQueryGetIntersectionBarycentricsEXT(bvh_query, false);
-            bool met = counts(instance, number, origin, direction, away, t_max, t, weights);
+            bool is_hit = accept_hit(instance, number, origin, direction, away, t_max, t, weights);
             uint mask = bvh_instances[instance].mask;
-            if (met && (mask == NONE || mask_is_there(mask, bvh_instances[instance].corners + number, weights))) {
+            if (is_hit && (mask == NONE || mask_alpha_test(mask, bvh_instances[instance].corners + number, weights))) {
                 rayQueryConfirmIntersectionEXT(bvh_query);
             }
         }
@@ -209,7 +209,7 @@ BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) 
         float found = rayQueryGetIntersectionTEXT(bvh_query, true);
         float t = found;
         vec2 weights = rayQueryGetIntersectionBarycentricsEXT(bvh_query, true);
-        if (counts(instance, number, origin, direction, away, t_max, t, weights)) {
+        if (accept_hit(instance, number, origin, direction, away, t_max, t, weights)) {
             return BvhHit(t, weights, instance, number);
         }
         // The surface that it leaves. What was found first need not be the nearest: it is sought anew, in order of distance.
@@ -269,13 +269,13 @@ BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) 
                     float t;
                     vec2 weights;
                     uint number = node.first + i;
-                    bool met = cross_triangle(bvh_triangles[number], o, axis, shear, hit.t, t, weights);
-#ifdef BVH_MASKS
-                    if (met && instance.mask != NONE) {
-                        met = mask_is_there(instance.mask, instance.corners + number, weights);
+                    bool is_hit = cross_triangle(bvh_triangles[number], o, axis, shear, hit.t, t, weights);
+#ifdef BVH_ALPHA_MASKS
+                    if (is_hit && instance.mask != NONE) {
+                        is_hit = mask_alpha_test(instance.mask, instance.corners + number, weights);
                     }
 #endif
-                    if (met) {
+                    if (is_hit) {
                         hit = BvhHit(t, weights, top.first, number);
                     }
                 }

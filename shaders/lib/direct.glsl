@@ -1,11 +1,11 @@
-// What one light adds to a pixel. The including shader declares `frame`. Lights with a surface need AREA: without any in
+// What one light adds to a pixel. The including shader declares `frame`. Lights with a surface need AREA_LIGHTS: without any in
 // the scene their code would only cost registers, and on Mesa's software driver, which runs both sides of a branch, time.
 #ifndef LIB_DIRECT
 #define LIB_DIRECT
 #include "lib/lights.glsl"
-#include "lib/profiles.glsl"
-#include "lib/disk.glsl"
-#ifdef AREA
+#include "lib/ies_profiles.glsl"
+#include "lib/sun_disk.glsl"
+#ifdef AREA_LIGHTS
 #include "lib/area.glsl"
 #endif
 #include "lib/shadows.glsl"
@@ -16,37 +16,37 @@ bool has_surface(Light light) {
     return (light.kind & LIGHT_KIND_BITS) >= LIGHT_SPHERE;
 }
 
-// The part of a light (by channel) that the last call of darken let through, for passes that need it although the surface
+// The part of a light (by channel) that the last call of apply_shadow let through, for passes that need it although the surface
 // is dark.
-vec3 light_seen = vec3(1.0);
-bool light_seen_wanted = false;
+vec3 light_transmittance = vec3(1.0);
+bool needs_light_transmittance = false;
 
 // Shadows by surfaces, of lights that cast them, and the transmittance of volumes, which dim every light. Dark values need
 // neither.
-void darken(Light light, Surface s, inout vec3 diffuse, inout vec3 specular) {
-    light_seen = vec3(1.0);
-    if (light_seen_wanted || diffuse != vec3(0.0) || specular != vec3(0.0)) {
-        light_seen = light_through_volumes(light, s.position, 0.5);
+void apply_shadow(Light light, Surface s, inout vec3 diffuse, inout vec3 specular) {
+    light_transmittance = vec3(1.0);
+    if (needs_light_transmittance || diffuse != vec3(0.0) || specular != vec3(0.0)) {
+        light_transmittance = light_through_volumes(light, s.position, 0.5);
         if ((light.kind & LIGHT_SHADOW) != 0u) {
             vec3 all = diffuse + specular;
-            light_seen *= light_visibility(light, s, max(all.r, max(all.g, all.b)) * frame.pre_exposure);
+            light_transmittance *= light_visibility(light, s, max(all.r, max(all.g, all.b)) * frame.pre_exposure);
         }
-        diffuse *= light_seen;
-        specular *= light_seen;
+        diffuse *= light_transmittance;
+        specular *= light_transmittance;
     }
 }
 
 // Of a place in water what matters is where the light enters it: on the level surface.
-void look_from(vec3 entry, inout Surface s) {
+void move_to_water_entry(vec3 entry, inout Surface s) {
     if (in_water != NONE && entry != s.position) {
         s.position = entry;
         s.normal = vec3(0.0, 1.0, 0.0);
         shadow_plane = s.normal;
         shadow_plane_doubt = 0.0;
-#ifdef TRACED
+#ifdef RAY_TRACED_SHADOWS
         ray_origin = entry;
         ray_origin_behind = entry;
-        ray_away = s.normal;
+        ray_normal = s.normal;
 #endif
     }
 }
@@ -62,35 +62,35 @@ void direct_light(Light light, float radius, Surface s, out vec3 diffuse, out ve
     vec3 l, from, entry;
     vec3 e = arriving_light(light, s.position, l, from, entry);
     e *= profile_factor(light, -from);
-    evaluate_brdf_of_disk(s, l, arriving_radius(radius, s.position, entry), diffuse, specular);
+    evaluate_brdf_sun_disk(s, l, arriving_radius(radius, s.position, entry), diffuse, specular);
     diffuse *= e;
     specular *= e;
     vec3 plane = shadow_plane;
     float doubt = shadow_plane_doubt;
-#ifdef TRACED
+#ifdef RAY_TRACED_SHADOWS
     vec3 origin = ray_origin;
     vec3 behind = ray_origin_behind;
-    vec3 away = ray_away;
+    vec3 away = ray_normal;
 #endif
-    look_from(entry, s);
-    darken(light, s, diffuse, specular);
+    move_to_water_entry(entry, s);
+    apply_shadow(light, s, diffuse, specular);
     shadow_plane = plane;
     shadow_plane_doubt = doubt;
-#ifdef TRACED
+#ifdef RAY_TRACED_SHADOWS
     ray_origin = origin;
     ray_origin_behind = behind;
-    ray_away = away;
+    ray_normal = away;
 #endif
 }
 
-#ifdef AREA
+#ifdef AREA_LIGHTS
 // The same of one light with a surface.
 void direct_area_light(Light light, Surface s, out vec3 diffuse, out vec3 specular) {
     area_light(light, s, diffuse, specular);
     vec3 left = water_on_the_way(s.position, normalize(light.position - s.position));
     diffuse *= left;
     specular *= left;
-    darken(light, s, diffuse, specular);
+    apply_shadow(light, s, diffuse, specular);
 }
 #endif
 

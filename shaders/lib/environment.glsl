@@ -128,16 +128,16 @@ LightMap probe_map(Probe probe) {
 }
 
 // Off: a later pass adds what surfaces reflect of their surroundings.
-bool reflects_here = true;
+bool add_environment_specular = true;
 
 // Whether there is light from all around at all.
-bool has_surroundings() {
+bool has_environment() {
     return environment.enabled != 0u || frame.probe_count != 0u;
 }
 
 // Illuminance (lx by channel) that a plane at a place (relative to the camera) has from all around: from probes whose box
 // the place is in, small ones first, and from the environment what they leave.
-vec3 irradiance_around(vec3 position, vec3 normal) {
+vec3 environment_irradiance(vec3 position, vec3 normal) {
     vec3 sum = vec3(0.0);
     float rest = 1.0;
     for (uint i = 0u; i < frame.probe_count; ++i) {
@@ -156,7 +156,7 @@ vec3 irradiance_around(vec3 position, vec3 normal) {
 }
 
 // Luminance (nits by channel) that a surface of that roughness sees from a place around a direction, likewise.
-vec3 luminance_around(vec3 position, vec3 towards, float roughness) {
+vec3 prefiltered_environment(vec3 position, vec3 towards, float roughness) {
     vec3 sum = vec3(0.0);
     float rest = 1.0;
     for (uint i = 0u; i < frame.probe_count; ++i) {
@@ -177,7 +177,7 @@ vec3 luminance_around(vec3 position, vec3 towards, float roughness) {
 
 // Light that was reflected on by what hides the surroundings, as though that had this surface's reflectance: Jimenez et
 // al. 2016, the polynomial of its near-field global illumination.
-vec3 many_bounces(float visible, vec3 reflectance) {
+vec3 multi_bounce_ao(float visible, vec3 reflectance) {
     vec3 a = 2.0404 * reflectance - 0.3324;
     vec3 b = -4.7951 * reflectance + 0.6417;
     vec3 c = 2.7552 * reflectance + 0.6903;
@@ -196,7 +196,7 @@ vec3 environment_reflection(Surface s) {
     vec3 mirrored = reflect(-s.view, s.normal);
     float smoothness = 1.0 - s.alpha;
     vec3 towards = normalize(mix(s.normal, mirrored, smoothness * (sqrt(smoothness) + s.alpha)));
-    vec3 reflected = luminance_around(s.position, towards, sqrt(s.alpha));
+    vec3 reflected = prefiltered_environment(s.position, towards, sqrt(s.alpha));
     vec3 f0 = mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic);
     return (f0 * dfg.x + dfg.y) * reflected;
 }
@@ -207,22 +207,22 @@ vec3 environment_reflection(Surface s) {
 void environment_light(Surface s, AmbientVisibility v, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
-    if (!has_surroundings()) {
+    if (!has_environment()) {
         return;
     }
     vec3 dfg = environment_reflectances(s);
 #ifdef LIB_WATER
     bool under = in_water != NONE;
-    vec3 irradiance = irradiance_around(s.position, under ? vec3(0.0, 1.0, 0.0) : v.bent_normal);
+    vec3 irradiance = environment_irradiance(s.position, under ? vec3(0.0, 1.0, 0.0) : v.bent_normal);
     irradiance *= under ? water_sky(s.position, v.bent_normal) : vec3(1.0);
 #else
-    vec3 irradiance = irradiance_around(s.position, v.bent_normal);
+    vec3 irradiance = environment_irradiance(s.position, v.bent_normal);
 #endif
     vec3 reflectance = (1.0 - s.metallic) * s.base_color * dfg.z;
     vec3 visible =
-        (frame.bits & FRAME_MANY_BOUNCES) != 0u ? many_bounces(v.ambient, reflectance) : vec3(v.ambient);
+        (frame.bits & FRAME_MULTI_BOUNCE_AO) != 0u ? multi_bounce_ao(v.ambient, reflectance) : vec3(v.ambient);
     diffuse = reflectance / PI * irradiance * visible;
-    if (reflects_here) {
+    if (add_environment_specular) {
         specular = environment_reflection(s) * specular_visibility(s, v);
 #ifdef LIB_WATER
         // In water a surface mirrors the sky's cone and the floor: about as bright as what lights it.

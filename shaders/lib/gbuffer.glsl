@@ -1,4 +1,4 @@
-// Reading a surface back from the G-buffer. The including shader declares `frame`, or is given what is asked of it (lib/given.glsl,
+// Reading a surface back from the G-buffer. The including shader declares `frame`, or is given what is asked of it (lib/flat_constants.glsl,
 // included before).
 #ifndef LIB_GBUFFER
 #define LIB_GBUFFER
@@ -10,7 +10,7 @@ layout(set = 0, binding = 3) uniform utexture2D normal_image;
 
 // Camera-relative position of a pixel's centre at this depth.
 vec3 position_at(ivec2 pixel, float depth) {
-#ifdef LIB_GIVEN
+#ifdef LIB_FLAT_CONSTANTS
     vec4 p = place_of * vec4(vec2(pixel), depth, 1.0);
 #else
     vec2 ndc = (vec2(pixel) + 0.5) / vec2(frame.size) * 2.0 - 1.0;
@@ -22,7 +22,7 @@ vec3 position_at(ivec2 pixel, float depth) {
 // Unit vector towards the camera. Both are computed and one is taken: on the software driver a branch by uniform numbers alone has
 // the shader compiled anew in each frame, with their values in it (docs/reflections.md, "Cost").
 vec3 view_at(vec3 position) {
-#ifndef LIB_GIVEN
+#ifndef LIB_FLAT_CONSTANTS
     vec4 forward = frame.forward;
 #endif
     return -mix(normalize(position), forward.xyz, bvec3(forward.w != 0.0));

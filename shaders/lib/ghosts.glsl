@@ -26,7 +26,7 @@ float iris_edge(vec2 q, float blades, float curvature, float rotation) {
     return mix(cos(0.5 * side) / cos(to_middle), 1.0, curvature);
 }
 
-#ifdef TRACING
+#ifdef GHOST_TRACING
 float amplitude(float a, float b) {
     return a + b > 0.0 ? (a - b) / (a + b) : 0.0;
 }
@@ -57,7 +57,7 @@ float reflectance(float n0, float n2, float film_index, float film, float cosine
 }
 
 // What becomes of a ray.
-struct Followed {
+struct GhostRay {
     vec2 place;
     float weight;
     float soft;                // of rims
@@ -88,7 +88,7 @@ void find_edges(GhostPath path, vec4 matrix, vec2 alpha, uint thread, uint threa
     }
 }
 
-void cross_iris(inout Followed f, vec2 q, uint step) {
+void cross_iris(inout GhostRay f, vec2 q, uint step) {
     if (f.crossings < 3u) {
         f.iris[f.crossings] = q;
         f.iris_soft[f.crossings] = max(edges[min(step, 383u)].x, edges[min(step, 383u)].y);
@@ -96,7 +96,7 @@ void cross_iris(inout Followed f, vec2 q, uint step) {
     }
 }
 
-void cross_rim(inout Followed f, vec2 q, float at_least, uint step) {
+void cross_rim(inout GhostRay f, vec2 q, float at_least, uint step) {
     float far = length(q);
     vec2 edge = edges[min(step, 383u)];
     float soft = far > 0.0 ? length(q / far * edge) : max(edge.x, edge.y);
@@ -108,8 +108,8 @@ void cross_rim(inout Followed f, vec2 q, float at_least, uint step) {
     f.soft = min(f.soft, (1.0 - far) / soft);
 }
 
-Followed unfollowed() {
-    Followed f;
+GhostRay new_ghost_ray() {
+    GhostRay f;
     f.place = vec2(0.0);
     f.weight = 1.0;
     f.soft = 1e6;
@@ -131,8 +131,8 @@ void across(vec3 d, out vec3 first, out vec3 second) {
 
 #ifdef PARAXIAL
 // By matrices: `p` lies in the plane of the first vertex.
-Followed follow(GhostPath path, vec4 matrix, float part, vec2 p, vec3 d, uint channel) {
-    Followed f = unfollowed();
+GhostRay follow(GhostPath path, vec4 matrix, float part, vec2 p, vec3 d, uint channel) {
+    GhostRay f = new_ghost_ray();
     vec2 u = d.xy / d.z;
     f.place = matrix.xz * p + matrix.yw * u;
     f.weight = part;
@@ -156,8 +156,8 @@ Followed follow(GhostPath path, vec4 matrix, float part, vec2 p, vec3 d, uint ch
 }
 #else
 // By exact rays: `p` lies across the beam.
-Followed follow(GhostPath path, vec4 matrix, float part, vec2 p, vec3 d, uint channel) {
-    Followed f = unfollowed();
+GhostRay follow(GhostPath path, vec4 matrix, float part, vec2 p, vec3 d, uint channel) {
+    GhostRay f = new_ghost_ray();
     vec3 first, second;
     across(d, first, second);
     vec3 o = vec3(0.0, 0.0, ghosts.front_z) + first * p.x + second * p.y - d * (2.0 * ghosts.front_radius);
@@ -224,7 +224,7 @@ float edge_of(vec2 q) {
 }
 
 // The farthest toward rims and blades: beyond 1 it is stopped.
-float hard_worst(Followed f) {
+float max_hard_distance(GhostRay f) {
     float worst = f.hard;
     for (uint i = 0u; i < f.crossings; ++i) {
         worst = max(worst, length(f.iris[i]) / edge_of(f.iris[i]));
@@ -233,7 +233,7 @@ float hard_worst(Followed f) {
 }
 
 // The same for light from anywhere on the source's disc: up to 1 some of it passes.
-float soft_worst(Followed f) {
+float max_soft_distance(GhostRay f) {
     float worst = f.reach;
     for (uint i = 0u; i < f.crossings; ++i) {
         worst = max(worst, length(f.iris[i]) / edge_of(f.iris[i]) - f.iris_soft[i]);
@@ -246,7 +246,7 @@ vec4 matrix_of(GhostPath path, uint channel) {
 }
 
 // Where the light of a source goes: lenses count z toward the sensor, as the camera's axes count back.
-vec3 travels(BrightSource source) {
+vec3 travels(FlareSource source) {
     return -source.direction;
 }
 

@@ -5,16 +5,16 @@
 
 // The lit picture of what is opaque, and in alpha how far it lies along the camera's axis (m), 0 where nothing is; then
 // halved again and again.
-layout(set = 0, binding = 12) uniform texture2D behind_0;
-layout(set = 0, binding = 13) uniform texture2D behind_1;
-layout(set = 0, binding = 14) uniform texture2D behind_2;
-layout(set = 0, binding = 15) uniform texture2D behind_3;
-layout(set = 0, binding = 16) uniform texture2D behind_4;
-layout(set = 0, binding = 17) uniform texture2D behind_5;
-const uint BEHIND_LEVELS = 6u;
+layout(set = 0, binding = 12) uniform texture2D background_0;
+layout(set = 0, binding = 13) uniform texture2D background_1;
+layout(set = 0, binding = 14) uniform texture2D background_2;
+layout(set = 0, binding = 15) uniform texture2D background_3;
+layout(set = 0, binding = 16) uniform texture2D background_4;
+layout(set = 0, binding = 17) uniform texture2D background_5;
+const uint BACKGROUND_LEVELS = 6u;
 
 // Interpolated between pixels, over one part in `steep` of the way.
-vec3 behind_linear(texture2D image, vec2 place, float steep) {
+vec3 background_linear(texture2D image, vec2 place, float steep) {
     ivec2 size = textureSize(image, 0);
     vec2 at = place * vec2(size) - 0.5;
     ivec2 low = ivec2(floor(at));
@@ -25,24 +25,24 @@ vec3 behind_linear(texture2D image, vec2 place, float steep) {
                mix(texelFetch(image, ivec2(low.x, high.y), 0).rgb, texelFetch(image, high, 0).rgb, part.x), part.y);
 }
 
-vec3 behind_level(uint level, vec2 place) {
+vec3 background_level(uint level, vec2 place) {
     switch (level) {
         // What bends may magnify: between pixels it changes over half of one.
-        case 0u: return behind_linear(behind_0, place, 2.0);
-        case 1u: return behind_linear(behind_1, place, 1.0);
-        case 2u: return behind_linear(behind_2, place, 1.0);
-        case 3u: return behind_linear(behind_3, place, 1.0);
-        case 4u: return behind_linear(behind_4, place, 1.0);
-        default: return behind_linear(behind_5, place, 1.0);
+        case 0u: return background_linear(background_0, place, 2.0);
+        case 1u: return background_linear(background_1, place, 1.0);
+        case 2u: return background_linear(background_2, place, 1.0);
+        case 3u: return background_linear(background_3, place, 1.0);
+        case 4u: return background_linear(background_4, place, 1.0);
+        default: return background_linear(background_5, place, 1.0);
     }
 }
 
 // The picture at a place (0 to 1), blurred to `level`.
-vec3 behind_at(vec2 place, float level) {
-    level = clamp(level, 0.0, float(BEHIND_LEVELS - 1u));
+vec3 background_at(vec2 place, float level) {
+    level = clamp(level, 0.0, float(BACKGROUND_LEVELS - 1u));
     uint low = uint(level);
-    vec3 sharp = behind_level(low, place);
-    return level > float(low) ? mix(sharp, behind_level(low + 1u, place), level - float(low)) : sharp;
+    vec3 sharp = background_level(low, place);
+    return level > float(low) ? mix(sharp, background_level(low + 1u, place), level - float(low)) : sharp;
 }
 
 // Place on the picture (0 to 1), false where it is not on it.
@@ -52,8 +52,8 @@ bool place_of(vec3 position, out vec2 place) {
     return clip.w > 0.0 && all(greaterThanEqual(place, vec2(0.0))) && all(lessThan(place, vec2(1.0)));
 }
 
-float behind_distance(vec2 place) {
-    return texelFetch(behind_0, ivec2(place * vec2(textureSize(behind_0, 0))), 0).a;
+float background_distance(vec2 place) {
+    return texelFetch(background_0, ivec2(place * vec2(textureSize(background_0, 0))), 0).a;
 }
 
 // Metres across a pixel at a place: found once at the surface, and by distance elsewhere.

@@ -4,10 +4,10 @@
 #define LIB_REFRACTION_SCREEN
 
 // Back faces of refracting volumes: depth as bits, and their normal.
-layout(set = 0, binding = 18) uniform utexture2D back_image;
+layout(set = 0, binding = 18) uniform utexture2D back_face_image;
 
-// A rough pane's lobe has what suns send through it (evaluate_layers): their disks in the picture would be it once more.
-bool suns_counted = false;
+// A rough pane's lobe has what suns send through it (evaluate_extended_brdf): their disks in the picture would be it once more.
+bool skip_suns = false;
 
 // Pre-exposed light that comes along a ray (unit direction): of the picture where it meets what the picture shows, else of
 // the environment. `spread`: the tangent of half the angle that the lookup stands for.
@@ -21,7 +21,7 @@ vec3 light_along(Surface s, vec3 from, vec3 d, float spread) {
     bool sky = false;
     // Where the picture's depth says the ray ends, looked up again from there.
     for (int i = 0; i < 6 && seen; ++i) {
-        float there = behind_distance(place);
+        float there = background_distance(place);
         sky = there <= 0.0;
         // Towards the viewer there is nothing that the picture shows.
         if (per_metre < 0.02) {
@@ -34,28 +34,28 @@ vec3 light_along(Surface s, vec3 from, vec3 d, float spread) {
         p = from + d * t;
         seen = place_of(p, place);
     }
-    if (!seen || sky && suns_counted) {
-        if (has_surroundings()) {
-            return luminance_around(from, d, clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
+    if (!seen || sky && skip_suns) {
+        if (has_environment()) {
+            return prefiltered_environment(from, d, clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
         }
-        if (sky && suns_counted) {
+        if (sky && skip_suns) {
             return vec3(0.0);
         }
         place = clamp(place, vec2(0.0), vec2(0.999999));
-        return behind_at(place, 0.0) * (per_metre < 0.02 ? 0.0 : 1.0);
+        return background_at(place, 0.0) * (per_metre < 0.02 ? 0.0 : 1.0);
     }
     if (spread <= 0.0) {
-        return behind_at(place, 0.0);
+        return background_at(place, 0.0);
     }
     // Pixels that the spread covers there.
     float pixel_size = pixel_size_at(dot(p, frame.forward.xyz), dot(s.position, frame.forward.xyz));
-    return behind_at(place, log2(clamp(spread * t / max(pixel_size, 1e-9), 1.0, 1e4)));
+    return background_at(place, log2(clamp(spread * t / max(pixel_size, 1e-9), 1.0, 1e4)));
 }
 
 // Back face of the volume behind a place: false where there is none.
 bool back_at(vec2 place, out vec3 position, out vec3 normal) {
     ivec2 pixel = ivec2(place * vec2(frame.size));
-    uvec2 texel = texelFetch(back_image, pixel, 0).xy;
+    uvec2 texel = texelFetch(back_face_image, pixel, 0).xy;
     vec2 ndc = (vec2(pixel) + 0.5) / vec2(frame.size) * 2.0 - 1.0;
     vec4 p = frame.inverse_projection * vec4(ndc, uintBitsToFloat(texel.x), 1.0);
     position = p.xyz / p.w;
@@ -123,10 +123,10 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
     if (dot(leaves, leaves) > 0.0) {
         float stays = fresnel_exact(clamp(dot(inside, out_normal), 0.0, 1.0), 1.0 / eta);
         out_of = 1.0 - stays;
-        if (has_surroundings()) {
+        if (has_environment()) {
             // What the back face reflects leaves as a slab would send it: the way of the surface's own reflection.
             back_reflection = into * into * stays * tint * exp(-absorption * path) * frame.pre_exposure
-                * luminance_around(s.position, reflect(-s.view, h), clamp(sqrt(spread), 0.0, 1.0));
+                * prefiltered_environment(s.position, reflect(-s.view, h), clamp(sqrt(spread), 0.0, 1.0));
         }
     } else {
         // Reflected within; it is let out through a face that lies as the first does, where there may be one.
@@ -140,7 +140,7 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
 
 // Light from below the surface of water, pre-exposed: where the bent ray meets what the picture shows, else what is straight behind.
 vec3 water_light(Surface s, Layers y, float share) {
-    LayeredMaterial m = layered[materials[material_index].layers];
+    ExtendedMaterial m = layered[materials[material_index].layers];
     float into = 1.0 - fresnel_exact(clamp(dot(s.view, s.normal), 0.0, 1.0), y.ior);
     vec3 d = refract(-s.view, s.normal, 1.0 / y.ior);
     float per_metre = dot(d, frame.forward.xyz);
@@ -150,13 +150,13 @@ vec3 water_light(Surface s, Layers y, float share) {
     float t = 0.0;
     bool deep = false;
     for (int i = 0; i < 6; ++i) {
-        float there = behind_distance(place);
+        float there = background_distance(place);
         deep = there <= 0.0;
         float next = deep || per_metre < 0.02 ? 1e3 : max((there - start) / per_metre, 0.0);
         t = i > 2 ? 0.5 * (t + next) : next;
         vec2 at;
         // What is not in the picture is as what is at its edge.
-        if (!place_of(s.position + d * t, at) || behind_distance(at) > 0.0 && behind_distance(at) < start) {
+        if (!place_of(s.position + d * t, at) || background_distance(at) > 0.0 && background_distance(at) < start) {
             place = own;
             t = water_depth / max(-d.y, 0.05);
             break;
@@ -165,7 +165,7 @@ vec3 water_light(Surface s, Layers y, float share) {
     }
     float pixel_size = pixel_size_at(start + per_metre * t, start);
     float spread = s.alpha > MIN_ALPHA ? 1.5 * (y.ior - 1.0) * s.alpha : 0.0;
-    vec3 seen = deep ? vec3(0.0) : behind_at(place, log2(clamp(spread * t / max(pixel_size, 1e-9), 1.0, 1e4)));
+    vec3 seen = deep ? vec3(0.0) : background_at(place, log2(clamp(spread * t / max(pixel_size, 1e-9), 1.0, 1e4)));
     vec3 through = exp(-m.absorption * t) * seen + water_glow(s.position, d, t);
     return share * into / (WATER_IOR * WATER_IOR) * through;
 }
@@ -173,13 +173,13 @@ vec3 water_light(Surface s, Layers y, float share) {
 // Light from behind, pre-exposed. Rough surfaces take a few facets, spread as GGX's are seen.
 vec3 refracted_light(Surface s, Layers y) {
     float thickness = fragment_thickness(in_scale);
-    LayeredMaterial m = layered[materials[material_index].layers];
+    ExtendedMaterial m = layered[materials[material_index].layers];
     float eta = y.ior;
     float coat = 1.0 - coat_fresnel(s, y);
     float nv = max(dot(s.normal, s.view), 1e-4);
     float share = (1.0 - s.metallic) * y.transmission * coat * below_sheen(y, nv, nv);
     bool smooth_glass = s.alpha <= MIN_ALPHA;
-    suns_counted = y.thin && !smooth_glass;
+    skip_suns = y.thin && !smooth_glass;
     pixel_at_surface = pixel_size_here();
     if (water_here != NONE) {
         return water_light(s, y, share);

@@ -3,9 +3,9 @@
 // shows it; else the hit is lit anew.
 #ifndef LIB_REFRACTION_TRACED
 #define LIB_REFRACTION_TRACED
-#include "lib/facets.glsl"
-#ifndef TRACED
-#include "lib/traced.glsl"
+#include "lib/ggx_sampling.glsl"
+#ifndef RAY_TRACED_SHADOWS
+#include "lib/ray_traced_shadows.glsl"
 #endif
 
 // Facets of a rough surface that light comes through, and that mirror; rays at most to each; to a smooth surface.
@@ -14,7 +14,7 @@ const uint MIRRORED_FACETS = 8u;
 const uint FACET_RAYS = 10u;
 const uint SMOOTH_RAYS = 32u;
 // What adds less than this part of white, or of what comes along it, is not followed.
-const float LEAST_SHARE = 1.0 / 512.0;
+const float MIN_SHARE = 1.0 / 512.0;
 const uint WAITING = 8u;
 
 struct Path {
@@ -24,8 +24,8 @@ struct Path {
     vec3 share;          // of the light along it, what arrives at the camera
     uint body;           // layered material of the volume that it is in, or NONE
     float width;         // metres that the lookup stands for where it begins
-    bool lamps_counted;  // what it meets of lamps is in the integral of the surface that mirrors
-    bool suns_counted;   // and suns that it meets
+    bool skip_lights;  // what it meets of lamps is in the integral of the surface that mirrors
+    bool skip_suns;   // and suns that it meets
     float reach;         // of rays to a lamp: where they end; their share is all its light. Else 0
 };
 
@@ -38,7 +38,7 @@ vec2 path_facet;
 
 // Where there is no room what matters least is given up.
 void path_add(Path path) {
-    if (max3(path.share) < LEAST_SHARE) {
+    if (max3(path.share) < MIN_SHARE) {
         return;
     }
     if (path_count < WAITING) {
@@ -54,14 +54,14 @@ void path_add(Path path) {
     }
 }
 
-struct Met {
+struct HitPoint {
     vec3 position;
     vec3 normal;         // unit, of the mesh, on the outer side
     vec3 away;           // unit, of the triangle, likewise
     uint material;
 };
 
-Met surface_met(BvhHit hit, vec3 d) {
+HitPoint make_surface_hit(BvhHit hit, vec3 d) {
     BvhInstance instance = bvh_instances[hit.instance];
     BvhTriangle triangle = bvh_triangles[hit.triangle];
     mat3 rows = mat3(instance.rows[0].xyz, instance.rows[1].xyz, instance.rows[2].xyz);
@@ -76,7 +76,7 @@ Met surface_met(BvhHit hit, vec3 d) {
     away = dot(away, n) < 0.0 ? -away : away;
     // A normal that leans beyond the ray's side of the triangle would send light through it.
     n = dot(n, d) * dot(away, d) > 0.0 ? n : away;
-    return Met(hit_place(hit), n, away, instance.surface & ~BVH_NO_SHADOW);
+    return HitPoint(hit_position(hit), n, away, instance.surface & ~BVH_NO_SHADOW);
 }
 
 // The mean of a material's base colour.
@@ -89,7 +89,7 @@ vec3 mean_base_color(Material m) {
 const uint SKY_RAYS = 4u;
 
 // The light of an open sky on a place in water waits for rays that find out how much of the sky it sees, through the surface.
-void sky_waits(vec3 position, vec3 light) {
+void queue_sky_rays(vec3 position, vec3 light) {
     float depth = frame.water_medium[in_water].w - position.y;
     vec2 pixel = gl_FragCoord.xy + frame.noise_shift;
     float across = gradient_noise(pixel);
@@ -109,28 +109,28 @@ void sky_waits(vec3 position, vec3 light) {
 
 // Luminance, pre-exposed, of something opaque that the picture does not show: its emission and light from all around, on a matte
 // surface of its mean colour (what glows by a picture stays dark). Lamps without a surface wait for a ray each.
-vec3 lit_anew(Met met, vec3 d, vec3 share) {
+vec3 shade_hit(HitPoint met, vec3 d, vec3 share) {
     Material m = materials[met.material];
     float side = dot(met.away, d) > 0.0 ? -1.0 : 1.0;
-    bool glows = (m.flags & MATERIAL_GLOW_MAP) == 0u && (side > 0.0 || (m.flags & MATERIAL_DOUBLE_SIDED) != 0u);
+    bool glows = (m.flags & MATERIAL_EMISSION_MAP) == 0u && (side > 0.0 || (m.flags & MATERIAL_DOUBLE_SIDED) != 0u);
     vec3 light = glows ? m.emission.rgb : vec3(0.0);
     vec3 n = met.normal * side;
     if ((m.flags & MATERIAL_UNLIT) == 0u) {
         vec3 matte = mean_base_color(m) / PI;
         in_water = water_at(met.position);
-        if (has_surroundings()) {
+        if (has_environment()) {
             bool under = in_water != NONE;
-            vec3 around = matte * irradiance_around(met.position, under ? vec3(0.0, 1.0, 0.0) : n);
+            vec3 around = matte * environment_irradiance(met.position, under ? vec3(0.0, 1.0, 0.0) : n);
             if (!under) {
                 light += around;
             } else if (frame.probe_count != 0u) {
                 light += around * water_sky(met.position, n) * water_returns(met.position);
             } else {
-                sky_waits(met.position, share * around * water_sky(met.position, n) * water_returns(met.position));
+                queue_sky_rays(met.position, share * around * water_sky(met.position, n) * water_returns(met.position));
             }
         }
         vec3 returned = water_returns(met.position);
-        for (uint i = 0u; i < min(frame.light_count, HIDDEN_LAMPS); ++i) {
+        for (uint i = 0u; i < min(frame.light_count, REFRACTION_LIGHTS); ++i) {
             Light lamp = lights[i];
             if ((lamp.kind & LIGHT_KIND_BITS) > LIGHT_DIRECTIONAL) {
                 continue;
@@ -139,7 +139,7 @@ vec3 lit_anew(Met met, vec3 d, vec3 share) {
             vec3 l, from, entry;
             vec3 e = arriving_light(lamp, met.position, l, from, entry);
             e *= returned * profile_factor(lamp, -from) * max(dot(n, l), 0.0) * frame.pre_exposure;
-            float reach = sun ? 1e9 : distance(lamp.position, entry) * (1.0 - BEFORE_LAMP);
+            float reach = sun ? 1e9 : distance(lamp.position, entry) * (1.0 - LIGHT_RAY_MARGIN);
             reach = (lamp.kind & LIGHT_SHADOW) != 0u && frame.shadow_method != SHADOWS_OFF ? reach : 1e-9;
             vec3 away = entry == met.position ? met.away * side : vec3(0.0, 1.0, 0.0);
             path_add(Path(entry, from, away, share * matte * e, NONE, 0.0, true, true, reach));
@@ -149,12 +149,12 @@ vec3 lit_anew(Met met, vec3 d, vec3 share) {
     return share * light * frame.pre_exposure;
 }
 
-#ifdef AREA
+#ifdef AREA_LIGHTS
 // Luminance (nits by channel) of the nearest lamp's surface that a ray meets before `t`, which becomes where; w: 1 where there is one.
 // The trees hold no lamps.
-vec4 lamp_met(vec3 from, vec3 d, inout float t) {
+vec4 intersect_lights(vec3 from, vec3 d, inout float t) {
     vec4 met = vec4(0.0);
-    uint count = (frame.bits & FRAME_CAPTURE) != 0u ? 0u : min(frame.light_count, HIDDEN_LAMPS);
+    uint count = (frame.bits & FRAME_PROBE_CAPTURE) != 0u ? 0u : min(frame.light_count, REFRACTION_LIGHTS);
     for (uint i = 0u; i < count; ++i) {
         Light lamp = lights[i];
         uint kind = (lamp.kind & LIGHT_MESH) != 0u ? LIGHT_TRIANGLE : lamp.kind & LIGHT_KIND_BITS;
@@ -223,9 +223,9 @@ float unmasked(float v, float l, float alpha) {
 const vec4 EVEN = vec4(0.8566748838545029, 0.733891856627126, 0.6287067210378087, 0.5385972572236101);
 
 // A face of a body that refracts, or of a thin wall, met by a path; `glass` is how much of it refracts.
-void cross_face(Path path, Met met, uint layer, float glass, float width) {
+void cross_face(Path path, HitPoint met, uint layer, float glass, float width) {
     Material m = materials[met.material];
-    LayeredMaterial l = layered[layer];
+    ExtendedMaterial l = layered[layer];
     vec3 d = path.direction;
     float side = dot(met.normal, d) < 0.0 ? 1.0 : -1.0;
     vec3 n = met.normal * side;
@@ -235,16 +235,16 @@ void cross_face(Path path, Met met, uint layer, float glass, float width) {
     bool is_rough = alpha > MIN_ALPHA;
     vec3 h = n;
     if (is_rough) {
-        mat3 axes = axes_about(n);
+        mat3 axes = orthonormal_basis(n);
         vec3 v = -d * axes;
-        h = axes * seen_facet(vec3(v.xy, max(v.z, 1e-4)), vec2(alpha), path_facet);
+        h = axes * sample_ggx_vndf(vec3(v.xy, max(v.z, 1e-4)), vec2(alpha), path_facet);
         path_facet = fract(path_facet + EVEN.xy);
     }
     float cosine = clamp(-dot(h, d), 0.0, 1.0);
     float index = l.ior > 0.0 ? max(l.ior, 1.0) : 1e6;
     index = max(index + path_color * (index - 1.0) * 0.025 * l.dispersion, 1.0);
     vec3 tint = clamp(m.base_color.rgb, 0.0, 1.0);
-    bool thin = (l.flags & LAYERS_VOLUME) == 0u;
+    bool thin = (l.flags & EXTENDED_VOLUME) == 0u;
     float eta = thin || side > 0.0 ? index : 1.0 / index;
     float reflects = fresnel_exact(cosine, eta);
     reflects = reflects < 1.0 && index == 1.0 ? 0.0 : reflects < 1.0 ? reflects * clamp(l.specular, 0.0, 1.0) : 1.0;
@@ -264,7 +264,7 @@ void cross_face(Path path, Met met, uint layer, float glass, float width) {
         // Straight on through a clear pane, which shadow rays pass too.
         bool straight = thin && !is_rough;
         through = Path(met.position, on, -away, share * ((1.0 - reflects) * kept) * tint, body, width,
-                       straight && path.lamps_counted, straight && path.suns_counted, 0.0);
+                       straight && path.skip_lights, straight && path.skip_suns, 0.0);
     }
     // What is added last is followed first.
     bool mirror_first = max3(mirrored.share) > max3(through.share);
@@ -279,7 +279,7 @@ void cross_face(Path path, Met met, uint layer, float glass, float width) {
 
 // Light that comes along a path, times a share: of the picture where that shows where it ends, else of what is around, else
 // of the surface met, lit anew. `met` counts where `hit`.
-vec3 light_at_end(Surface s, Path path, vec3 share, bool hit, Met met, float width, float spread) {
+vec3 light_at_end(Surface s, Path path, vec3 share, bool hit, HitPoint met, float width, float spread) {
     vec3 end = hit ? met.position : path.origin + path.direction * 1e5;
     float along = dot(end, frame.forward.xyz);
     float pixel = pixel_size_at(along, dot(s.position, frame.forward.xyz));
@@ -288,31 +288,31 @@ vec3 light_at_end(Surface s, Path path, vec3 share, bool hit, Met met, float wid
     vec2 place;
     bool shown = place_of(end, place);
     if (shown) {
-        float there = behind_distance(place);
+        float there = background_distance(place);
         // The camera and the ray see the same side; half precision, and a pixel's own depth.
         // What a surface mirrors of a sun is in its highlight: the sun's disk in the picture would be it once more.
-        shown = !hit ? there <= 0.0 && !path.suns_counted
+        shown = !hit ? there <= 0.0 && !path.skip_suns
                      : steep * dot(met.away, path.direction) > 0.0
                 && abs(there - along) < 0.002 * along + 1.5 * pixel / max(abs(steep), 0.03);
     }
     if (shown && hit && water_here != NONE) {
         // Beside an edge a lookup would mix what stands before: floors under water are near the walls around it.
-        vec2 step = 0.75 / vec2(textureSize(behind_0, 0));
+        vec2 step = 0.75 / vec2(textureSize(background_0, 0));
         for (int i = 0; i < 4; ++i) {
-            float beside = behind_distance(clamp(place + step * vec2(i < 2 ? -1.0 : 1.0, (i & 1) == 0 ? -1.0 : 1.0), vec2(0.0), vec2(0.999999)));
+            float beside = background_distance(clamp(place + step * vec2(i < 2 ? -1.0 : 1.0, (i & 1) == 0 ? -1.0 : 1.0), vec2(0.0), vec2(0.999999)));
             shown = shown && beside > along - 0.002 * along - 3.0 * pixel / max(abs(steep), 0.03);
         }
     }
     if (shown) {
-        return share * behind_at(place, hit ? log2(clamp(width / max(pixel, 1e-9), 1.0, 1e4)) : 0.0);
+        return share * background_at(place, hit ? log2(clamp(width / max(pixel, 1e-9), 1.0, 1e4)) : 0.0);
     }
     if (hit) {
-        return lit_anew(met, path.direction, share);
+        return shade_hit(met, path.direction, share);
     }
-    if (!has_surroundings()) {
+    if (!has_environment()) {
         return vec3(0.0);
     }
-    return share * luminance_around(path.origin, path.direction, clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
+    return share * prefiltered_environment(path.origin, path.direction, clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
 }
 
 // Light that comes through the surface, and what it mirrors; pre-exposed. One loop for all: each place in the code that walks
@@ -334,7 +334,7 @@ vec3 refracted_light(Surface s, Layers y) {
     vec2 pixel = gl_FragCoord.xy + frame.noise_shift;
     vec4 shift = vec4(gradient_noise(pixel), gradient_noise(pixel.yx + vec2(37.0, 17.0)),
                       gradient_noise(pixel + vec2(71.0, 5.0)), gradient_noise(pixel.yx + vec2(13.0, 59.0)));
-    mat3 axes = axes_about(s.normal);
+    mat3 axes = orthonormal_basis(s.normal);
     vec3 v = s.view * axes;
     // Of what it mirrors, indirect light, the occlusion map leaves a share; what comes through is not dimmed.
     float map = fragment_occlusion();
@@ -343,7 +343,7 @@ vec3 refracted_light(Surface s, Layers y) {
         bool mirrors = job >= through;
         vec4 u = fract(shift + float(mirrors ? job - through : job / colors) * EVEN);
         path_facet = u.zw;
-        vec3 h = (mirrors ? is_rough : spreads) ? axes * seen_facet(vec3(v.xy, max(v.z, 1e-4)), vec2(s.alpha), u.xy) : s.normal;
+        vec3 h = (mirrors ? is_rough : spreads) ? axes * sample_ggx_vndf(vec3(v.xy, max(v.z, 1e-4)), vec2(s.alpha), u.xy) : s.normal;
         float vh = clamp(dot(s.view, h), 0.0, 1.0);
         vec3 reflects = layer_fresnel(s, y, vh, schlick_weight(vh)).glass;
         vec3 color = vec3(1.0);
@@ -374,10 +374,10 @@ vec3 refracted_light(Surface s, Layers y) {
             on /= WATER_IOR * WATER_IOR;
         }
         path_count = 0u;
-        // A rough pane has a lobe for what suns send through it (evaluate_layers).
-        bool suns_counted = mirrors || y.thin && is_rough;
+        // A rough pane has a lobe for what suns send through it (evaluate_extended_brdf).
+        bool skip_suns = mirrors || y.thin && is_rough;
         uint body = mirrors || y.thin ? NONE : layer;
-        path_add(Path(s.position, d, side * s.normal, share * kept * on, body, 0.0, mirrors, suns_counted, 0.0));
+        path_add(Path(s.position, d, side * s.normal, share * kept * on, body, 0.0, mirrors, skip_suns, 0.0));
         uint most = is_rough ? FACET_RAYS : SMOOTH_RAYS;
         for (uint i = 0u; i < most + WAITING && path_count > 0u; ++i) {
             Path path = path_waiting[--path_count];
@@ -392,11 +392,11 @@ vec3 refracted_light(Surface s, Layers y) {
                 sum += hit.instance == NONE && i < most ? path.share : vec3(0.0);
                 continue;
             }
-#ifdef AREA
+#ifdef AREA_LIGHTS
             // What the surface itself mirrors of lamps is integrated as for other surfaces; nothing lies behind them.
-            vec4 lamp = lamp_met(path.origin, path.direction, hit.t);
+            vec4 lamp = intersect_lights(path.origin, path.direction, hit.t);
             if (lamp.w > 0.0) {
-                sum += path.lamps_counted ? vec3(0.0) : path.share * left_of(path.body, hit.t) * lamp.rgb * frame.pre_exposure;
+                sum += path.skip_lights ? vec3(0.0) : path.share * left_of(path.body, hit.t) * lamp.rgb * frame.pre_exposure;
                 continue;
             }
 #endif
@@ -405,12 +405,12 @@ vec3 refracted_light(Surface s, Layers y) {
                 sum += path.share * water_glow(path.origin, path.direction, hit.t);
                 path.share *= is_hit ? 1.0 : 0.0;
             }
-            Met met = Met(vec3(0.0), vec3(0.0), vec3(0.0), 0u);
+            HitPoint met = HitPoint(vec3(0.0), vec3(0.0), vec3(0.0), 0u);
             float glass = 0.0;
             float width = path.width + spread * hit.t;
             uint met_layer = NONE;
             if (is_hit) {
-                met = surface_met(hit, path.direction);
+                met = make_surface_hit(hit, path.direction);
                 path.share *= left_of(path.body, hit.t);
                 met_layer = materials[met.material].layers;
                 if (met_layer != NONE) {

@@ -2,8 +2,8 @@
 #ifndef LIB_SHADOWS
 #define LIB_SHADOWS
 #include "lib/shadow_maps.glsl"
-#ifdef TRACED
-#include "lib/traced.glsl"
+#ifdef RAY_TRACED_SHADOWS
+#include "lib/ray_traced_shadows.glsl"
 #endif
 
 // 0 in full shadow to 1. `share`: the light that it is to be multiplied with, over the luminance of white.
@@ -14,7 +14,7 @@ float light_visibility(Light light, Surface s, float share) {
     if (light.shadow != NONE) {
         return shadow_map_visibility(light, s.position, s.normal);
     }
-#ifdef TRACED
+#ifdef RAY_TRACED_SHADOWS
     return traced_visibility(light, s, share);
 #else
     return 1.0;

@@ -2,7 +2,7 @@
 // before, in steps of half a cycle at 550 nm.
 #ifndef LIB_STARBURST
 #define LIB_STARBURST
-#include "shared/bright.glsl"
+#include "shared/flare_sources.glsl"
 
 const int BURST_HALF = 256;
 // The last level of the table (LAST_LEVEL in src/passes/starburst.rs). What lies beyond follows from it.

@@ -4,8 +4,8 @@
 
 layout(set = 0, binding = 2, scalar) readonly buffer material_block { Material materials[]; };
 
-// PLAIN is for materials without any texture: software drivers pay dearly for each sample of a white one.
-#ifndef PLAIN
+// UNTEXTURED is for materials without any texture: software drivers pay dearly for each sample of a white one.
+#ifndef UNTEXTURED
 layout(set = 1, binding = 0) uniform sampler2D base_color_texture;
 layout(set = 1, binding = 1) uniform sampler2D metallic_roughness_texture;
 layout(set = 1, binding = 2) uniform sampler2D normal_texture;
@@ -21,7 +21,7 @@ layout(location = 2) in vec4 in_tangent;
 layout(location = 3) in vec4 in_uv;
 layout(location = 4) in vec4 in_color;
 
-#ifndef PLAIN
+#ifndef UNTEXTURED
 // How the coordinates change to the next pixel; a global, so that it is taken before anything is discarded.
 // Passes whose pixels several frames share say by TEXTURE_SCALE how much finer than a pixel their samples lie.
 #ifndef TEXTURE_SCALE
@@ -51,7 +51,7 @@ vec4 sample_slot(sampler2D picture, uint slot) {
 
 vec4 fragment_base_color() {
     vec4 color = materials[material_index].base_color * in_color;
-#ifndef PLAIN
+#ifndef UNTEXTURED
     color *= sample_slot(base_color_texture, 0);
 #endif
     return color;
@@ -67,7 +67,7 @@ float widened_roughness(float roughness, float variance) {
 // Metallic in x, roughness in y.
 vec2 fragment_metallic_roughness() {
     vec2 factors = vec2(materials[material_index].metallic, materials[material_index].roughness);
-#ifndef PLAIN
+#ifndef UNTEXTURED
     factors *= sample_slot(metallic_roughness_texture, 1).bg;
     if ((materials[material_index].flags & MATERIAL_NORMAL_MAP) != 0u) {
         float deviation = sample_slot(normal_texture, 2).a * materials[material_index].normal_scale;
@@ -78,7 +78,7 @@ vec2 fragment_metallic_roughness() {
 }
 
 float fragment_occlusion() {
-#ifdef PLAIN
+#ifdef UNTEXTURED
     return 1.0;
 #else
     return 1.0 + materials[material_index].occlusion_strength * (sample_slot(occlusion_texture, 3).r - 1.0);
@@ -88,7 +88,7 @@ float fragment_occlusion() {
 // Emitted luminance (nits).
 vec3 fragment_emission() {
     vec3 emission = materials[material_index].emission.rgb;
-#ifndef PLAIN
+#ifndef UNTEXTURED
     emission *= sample_slot(emissive_texture, 4).rgb;
 #endif
     return emission;
@@ -99,7 +99,7 @@ vec3 fragment_normal(uint flags) {
     float side = gl_FrontFacing ? 1.0 : -1.0;
     float l2 = dot(in_normal, in_normal);
     vec3 n = l2 > 0.0 ? in_normal * inversesqrt(l2) : vec3(0.0, 1.0, 0.0);
-#ifndef PLAIN
+#ifndef UNTEXTURED
     if ((flags & MATERIAL_NORMAL_MAP) != 0u && dot(in_tangent.xyz, in_tangent.xyz) > 0.0) {
         vec3 t = normalize(in_tangent.xyz - n * dot(n, in_tangent.xyz));
         vec3 b = cross(n, t) * in_tangent.w;

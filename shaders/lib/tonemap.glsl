@@ -2,7 +2,7 @@
 #ifndef LIB_TONEMAP
 #define LIB_TONEMAP
 
-vec3 sanitise(vec3 c) {
+vec3 sanitize(vec3 c) {
     // A comparison with NaN is false, so that NaN becomes 0 here.
     return min(mix(vec3(0.0), c, greaterThan(c, vec3(0.0))), vec3(65504.0));
 }
@@ -49,7 +49,7 @@ vec3 tone_pbr_neutral(vec3 c) {
 }
 
 vec3 tone_map(uint operator, vec3 exposed) {
-    vec3 c = sanitise(exposed);
+    vec3 c = sanitize(exposed);
     switch (operator) {
         case 1u: return tone_aces(c);
         case 2u: return tone_agx(c);

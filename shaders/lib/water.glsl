@@ -30,7 +30,7 @@ float water_caustics(vec2 entry) {
     if (map.x == 0.0) {
         return 1.0;
     }
-    vec4 place = frame.water_place[in_water];
+    vec4 place = frame.water_extent[in_water];
     vec2 at = (entry - place.xy) / (place.zw - place.xy) * map.xy - 0.5;
     ivec2 corner = ivec2(floor(at));
     vec2 part = at - vec2(corner);
@@ -44,7 +44,7 @@ float water_caustics(vec2 entry) {
 // The number of the water that a place (relative to the camera) lies in, or NONE.
 uint water_at(vec3 p) {
     for (uint i = 0u; i < frame.water_count; ++i) {
-        vec4 place = frame.water_place[i];
+        vec4 place = frame.water_extent[i];
         float skin = 1e-4 + 2e-6 * (abs(p.x) + abs(p.z));
         if (frame.water_medium[i].w - p.y > skin && all(greaterThan(p.xz, place.xy)) && all(lessThan(p.xz, place.zw))) {
             return i;
@@ -142,14 +142,14 @@ vec3 water_returns(vec3 position) {
 // Luminance (nits by channel) within the water that a path of length t adds by scattering once, evenly: the integral of what suns
 // and sky send to each depth, times what is left on the way back, in closed form. `sky`: illuminance of the surface from all around
 // (lx); `lit`: the part (by channel) of the first suns that reaches the surface.
-vec3 water_scatters(uint water, float depth, vec3 direction, float t, vec3 sky, vec3 lit[WATER_SUNS], uint suns) {
+vec3 water_scatters(uint water, float depth, vec3 direction, float t, vec3 sky, vec3 lit[MAX_WATER_SUNS], uint suns) {
     vec3 extinction = max(frame.water_medium[water].rgb, vec3(1e-7));
     vec3 scattering = frame.water_scatter[water].rgb;
     // How fast the path goes down, in depth a metre.
     float down = -direction.y;
     t = min(t, 1e4);
     vec3 sum = vec3(0.0);
-    suns = min(suns, WATER_SUNS);
+    suns = min(suns, MAX_WATER_SUNS);
     for (uint i = 0u; i <= suns; ++i) {
         bool is_sky = i == suns;
         float slant = WATER_SKY_PATH;

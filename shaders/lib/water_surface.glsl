@@ -13,7 +13,7 @@ const float FOAM_REFLECTANCE = 0.55;
 // The water that is being drawn, or NONE; how deep (m) it is there; the part (by channel) of the first suns that reaches it.
 uint water_here = NONE;
 float water_depth = 0.0;
-vec3 water_suns[WATER_SUNS] = vec3[](vec3(1.0), vec3(1.0), vec3(1.0), vec3(1.0));
+vec3 water_suns[MAX_WATER_SUNS] = vec3[](vec3(1.0), vec3(1.0), vec3(1.0), vec3(1.0));
 
 struct WaterSurface {
     vec2 slope;       // dh/dx, dh/dz
@@ -32,7 +32,7 @@ WaterSurface water_surface(uint water, vec3 p, vec3 dx, vec3 dy) {
     float shore = foam.y > 0.0 ? clamp(1.0 - water_depth / foam.y, 0.0, 1.0) * (0.3 + 0.7 * r.flow) : 0.0;
     float amount = min(foam.x + shore, 1.0);
     if (amount > 0.0) {
-        vec3 tile = frame.water_foam_place[water].xyz;
+        vec3 tile = frame.water_foam_offset[water].xyz;
         vec2 gx = dx.xz * tile.z;
         vec2 gy = dy.xz * tile.z;
         float fa = textureGrad(water_foam_texture, (p.xz - r.a.back) * tile.z + tile.xy + r.a.shift, gx, gy).a;
@@ -44,7 +44,7 @@ WaterSurface water_surface(uint water, vec3 p, vec3 dx, vec3 dy) {
 
 // How deep (m) the water is below the fragment, straight on: by what the picture shows behind it.
 float water_depth_here(vec3 p) {
-    float there = behind_distance(gl_FragCoord.xy / vec2(frame.size));
+    float there = background_distance(gl_FragCoord.xy / vec2(frame.size));
     if (there <= 0.0) {
         return 1e4;
     }
@@ -55,8 +55,8 @@ float water_depth_here(vec3 p) {
 
 // What the water that is drawn scatters along a path in it from a place (luminance, pre-exposed).
 vec3 water_glow(vec3 from, vec3 direction, float t) {
-    if (has_surroundings() || frame.directional_count > 0u) {
-        vec3 sky = has_surroundings() ? irradiance_around(from, vec3(0.0, 1.0, 0.0)) : vec3(0.0);
+    if (has_environment() || frame.directional_count > 0u) {
+        vec3 sky = has_environment() ? environment_irradiance(from, vec3(0.0, 1.0, 0.0)) : vec3(0.0);
         float depth = max(frame.water_medium[water_here].w - from.y, 0.0);
         return water_scatters(water_here, depth, direction, t, sky, water_suns, frame.directional_count) * frame.pre_exposure;
     }

@@ -6,7 +6,7 @@
 // line of sight (slices) the horizons to both sides are searched for; between them the integral is known in closed form.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
-#include "shared/ambient.glsl"
+#include "shared/ao.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
 

@@ -3,7 +3,7 @@
 // directions among them (ao.frag). At half resolution it fills the pixels between, too.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
-#include "shared/ambient.glsl"
+#include "shared/ao.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
 

@@ -32,7 +32,7 @@ void main() {
     vec3 nits = environment.enabled != 0u ? environment_luminance(d) : vec3(0.0);
     // Radians that a pixel covers, for edges that are as soft as a pixel.
     float footprint = max(length(ray_at(place + vec2(1.0, 0.0)) - d), 1e-6);
-    uint disks = (frame.bits & FRAME_CAPTURE) != 0u ? 0u : frame.directional_count;
+    uint disks = (frame.bits & FRAME_PROBE_CAPTURE) != 0u ? 0u : frame.directional_count;
     for (uint i = 0u; i < disks; ++i) {
         float radius = lights[i].half_height;
         if (radius > 0.0) {

@@ -1,11 +1,11 @@
 #version 460
-// features: SPLIT AREA TRACED TRACED:BVH_MASKS|BVH_QUERY
+// features: SPLIT_LIGHTING AREA_LIGHTS RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:BVH_ALPHA_MASKS|USE_RAY_QUERY
 // Alpha-blended surfaces over the lit picture, back to front. They are not in the G-buffer, so that every lamp is
 // evaluated: the tile lists know only opaque depths.
 #extension GL_GOOGLE_include_directive : require
-#ifdef BVH_QUERY
+#ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
-#define BVH_OF_PIXELS
+#define BVH_IN_FRAGMENT_SHADER
 #endif
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
@@ -17,10 +17,10 @@ layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[
 
 #include "lib/direct.glsl"
 #include "lib/environment.glsl"
-#include "lib/volumes_over.glsl"
+#include "lib/volume_transparency.glsl"
 
 layout(location = 0) out vec4 out_light;
-#ifdef SPLIT
+#ifdef SPLIT_LIGHTING
 layout(location = 1) out vec4 out_diffuse;
 layout(location = 2) out vec4 out_specular;
 layout(location = 3) out vec4 out_emission;
@@ -48,11 +48,11 @@ void main() {
     vec3 diffuse = vec3(0.0);
     vec3 specular = vec3(0.0);
     if ((flags & MATERIAL_UNLIT) != 0u) {
-        emission = (frame.bits & FRAME_METERED) != 0u ? vec3(0.0) : base.rgb;
+        emission = (frame.bits & FRAME_METERING) != 0u ? vec3(0.0) : base.rgb;
     } else {
         vec3 d, r;
-#ifdef TRACED
-        leave_free(s);
+#ifdef RAY_TRACED_SHADOWS
+        set_shadow_ray_origin_free(s);
 #endif
         for (uint i = 0u; i < frame.light_count; ++i) {
             if (!has_surface(lights[i])) {
@@ -61,7 +61,7 @@ void main() {
                 specular += r;
             }
         }
-#ifdef AREA
+#ifdef AREA_LIGHTS
         // As in the lighting pass.
         uint next = 0u;
         do {
@@ -86,8 +86,8 @@ void main() {
     diffuse *= frame.pre_exposure * opacity;
     specular *= frame.pre_exposure * opacity;
     emission *= opacity;
-    out_light = vec4(to_half_range(behind_volumes(diffuse + specular + emission, opacity, s.position)), opacity);
-#ifdef SPLIT
+    out_light = vec4(to_half_range(apply_volumes(diffuse + specular + emission, opacity, s.position)), opacity);
+#ifdef SPLIT_LIGHTING
     out_diffuse = vec4(to_half_range(diffuse), opacity);
     out_specular = vec4(to_half_range(specular), opacity);
     out_emission = vec4(to_half_range(emission), opacity);

@@ -8,7 +8,7 @@
 #include "lib/packing.glsl"
 
 layout(set = 0, binding = 0) uniform texture2D light_image;
-layout(set = 0, binding = 1) uniform texture2D wider_image;
+layout(set = 0, binding = 1) uniform texture2D coarser_image;
 layout(push_constant, scalar) uniform bloom_block { BloomConstants bloom; };
 layout(location = 0) out vec4 out_light;
 
@@ -21,7 +21,7 @@ void main() {
     const float weights[3] = float[](0.25, 0.5, 0.25);
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     ivec2 size = textureSize(light_image, 0);
-    vec4 glare = from_wider(wider_image, pixel);
+    vec4 glare = upsample_bloom(coarser_image, pixel);
     for (int y = 0; y < 3; ++y) {
         for (int x = 0; x < 3; ++x) {
             ivec2 at = pixel + ivec2(x, y) - 1;

@@ -1,13 +1,13 @@
 #version 460
-// variants: BVH_QUERY
+// variants: USE_RAY_QUERY
 // Where the light goes that a sun sends through rippled water: small bundles, evenly over the surface, are bent by its slopes, meet
 // what lies below, and are counted where a level surface would have let in what comes there (docs/water.md). Counts are whole
 // numbers, so that their sums do not depend on an order.
 #extension GL_GOOGLE_include_directive : require
-#ifdef BVH_QUERY
+#ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
 #endif
-#define BVH_MASKS
+#define BVH_ALPHA_MASKS
 #include "shared/frame.glsl"
 #include "shared/caustics.glsl"
 
@@ -32,7 +32,7 @@ void main() {
     if (any(greaterThanEqual(gl_GlobalInvocationID.xy, bundles))) {
         return;
     }
-    vec4 place = frame.water_place[caustics.water];
+    vec4 place = frame.water_extent[caustics.water];
     vec2 size = place.zw - place.xy;
     vec2 span = size / vec2(bundles);
     vec2 at = place.xy + (vec2(gl_GlobalInvocationID.xy) + 0.5) * span;

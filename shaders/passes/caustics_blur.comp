@@ -14,7 +14,7 @@ layout(push_constant, scalar) uniform caustics_block { CausticsConstants caustic
 #include "lib/water_optics.glsl"
 
 // Steps from the middle of an ellipse to its end at most: larger ones are sampled more coarsely.
-const int MOST_STEPS = 24;
+const int MAX_STEPS = 24;
 
 // Mean depth (m) of what was met about a texel; 0 where nothing was.
 float depth_about(ivec2 texel) {
@@ -38,7 +38,7 @@ void main() {
     if (any(greaterThanEqual(texel, size))) {
         return;
     }
-    vec4 place = frame.water_place[caustics.water];
+    vec4 place = frame.water_extent[caustics.water];
     vec2 metres = (place.zw - place.xy) / vec2(size);
     Light sun = lights[caustics.light];
     vec3 to_sun = -sun.direction;
@@ -60,7 +60,7 @@ void main() {
     float rim = min(axes.x, axes.y) / coarse;
     float reach = max(axes.x, axes.y) * (1.0 + 0.5 / rim);
     ivec2 steps = ivec2(ceil(reach / metres));
-    ivec2 stride = (steps + MOST_STEPS - 1) / MOST_STEPS;
+    ivec2 stride = (steps + MAX_STEPS - 1) / MAX_STEPS;
     steps = (steps + stride - 1) / stride;
     float sum = 0.0;
     float weights = 0.0;

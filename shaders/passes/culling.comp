@@ -1,7 +1,7 @@
 #version 460
-// variants: OCCLUDERS HIDDEN
+// variants: OCCLUDERS OCCLUSION_TEST
 // Which placements are drawn, with which level of detail, and how many of a block's are before each: a block is 256
-// placements, a work group. OCCLUDERS: of what the last frame drew, what hides others. HIDDEN: not what lies behind the
+// placements, a work group. OCCLUDERS: of what the last frame drew, what hides others. OCCLUSION_TEST: not what lies behind the
 // depth pyramid.
 #extension GL_GOOGLE_include_directive : require
 #include "lib/culling.glsl"
@@ -9,7 +9,7 @@
 layout(local_size_x = 256) in;
 
 layout(set = 0, binding = 0, scalar) uniform cull_block { CullConstants cull; };
-layout(set = 0, binding = 1, scalar) readonly buffer placement_block { Placement placements[]; };
+layout(set = 0, binding = 1, scalar) readonly buffer instance_transform_block { InstanceTransform placements[]; };
 layout(set = 0, binding = 2, scalar) readonly buffer bucket_block { CullBucket buckets[]; };
 // Of each placement: by level, a byte each, how many of its block are before it; and its state.
 layout(set = 0, binding = 3, scalar) writeonly buffer rank_block { uvec2 ranks[]; };
@@ -20,7 +20,7 @@ layout(set = 0, binding = 5, scalar) readonly buffer seen_block { uint seen[]; }
 #else
 layout(set = 0, binding = 5, scalar) writeonly buffer seen_block { uint seen[]; };
 #endif
-#ifdef HIDDEN
+#ifdef OCCLUSION_TEST
 layout(set = 0, binding = 6, scalar) readonly buffer pyramid_block { float pyramid[]; };
 layout(set = 0, binding = 7) uniform texture2D depth_image;
 #endif
@@ -57,7 +57,7 @@ uint detail(CullBucket bucket, float stretch, vec3 center, float radius) {
     return level;
 }
 
-#ifdef HIDDEN
+#ifdef OCCLUSION_TEST
 float farthest(uint level, uvec2 texel) {
     if (level == 0u) {
         return texelFetch(depth_image, ivec2(texel), 0).x;
@@ -68,7 +68,7 @@ float farthest(uint level, uvec2 texel) {
 
 // Whether the box around a mesh lies behind what the pyramid shows, at all pixels that it may cover. No pixel of it is
 // then nearer than that.
-bool hidden(CullBucket bucket, Placement p, vec3 translation) {
+bool hidden(CullBucket bucket, InstanceTransform p, vec3 translation) {
     vec3 center = p.axis_x * bucket.center.x + p.axis_y * bucket.center.y + p.axis_z * bucket.center.z + translation;
     vec3 x = p.axis_x * bucket.half_size.x;
     vec3 y = p.axis_y * bucket.half_size.y;
@@ -131,14 +131,14 @@ void main() {
     bool drawn = false;
     uint level = 0u;
     if (index < cull.placements) {
-        Placement p = placements[index];
+        InstanceTransform p = placements[index];
         vec3 translation = relative_position(p.high, p.low, cull.camera_high, cull.camera_low);
         precise vec3 center = translation + p.offset;
         drawn = in_view(center, p.radius);
 #ifdef OCCLUDERS
         drawn = drawn && seen[index] != 0u && (buckets[p.bucket].flags & BUCKET_OCCLUDES) != 0u;
 #endif
-#ifdef HIDDEN
+#ifdef OCCLUSION_TEST
         if (drawn && hidden(buckets[p.bucket], p, translation)) {
             drawn = false;
             // A sum: its order does not matter.

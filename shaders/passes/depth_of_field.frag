@@ -4,30 +4,30 @@
 // Each pixel of the sharp picture spreads over its own circle of confusion (Potmesil and Chakravarty 1981). A
 // foreground spreads over what is in focus; a background does not, because a pixel takes from what lies behind it no
 // farther than its own circle reaches (Sousa 2013, "Graphics gems of CryEngine 3"; Jimenez 2014, "Next generation post
-// processing in Call of Duty: Advanced Warfare"). Greater circles come at lower resolutions (lib/circles.glsl).
+// processing in Call of Duty: Advanced Warfare"). Greater circles come at lower resolutions (lib/coc.glsl).
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"
 
-layout(set = 0, binding = 0) uniform texture2D circle_image;
-layout(set = 0, binding = 1) uniform texture2D near_above;
-layout(set = 0, binding = 2) uniform texture2D far_above;
-layout(set = 0, binding = 3) uniform texture2D behind_above;
+layout(set = 0, binding = 0) uniform texture2D coc_image;
+layout(set = 0, binding = 1) uniform texture2D near_coarser;
+layout(set = 0, binding = 2) uniform texture2D far_coarser;
+layout(set = 0, binding = 3) uniform texture2D background_coarser;
 layout(set = 0, binding = 4, scalar) readonly buffer reach_block { vec2 reaches[]; };
 layout(push_constant, scalar) uniform lens_block { DepthOfFieldConstants lens; };
 
 #include "lib/aperture.glsl"
-#include "lib/circles.glsl"
+#include "lib/coc.glsl"
 #include "lib/packing.glsl"
-#include "lib/spread.glsl"
+#include "lib/dof_gather.glsl"
 
 layout(location = 0) out vec4 out_light;
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
-    ivec2 size = textureSize(circle_image, 0);
-    vec4 own = texelFetch(circle_image, pixel, 0);
-    vec2 reach = reach_at(pixel, size);
+    ivec2 size = textureSize(coc_image, 0);
+    vec4 own = texelFetch(coc_image, pixel, 0);
+    vec2 reach = max_coc_at(pixel, size);
     vec4 near = vec4(0.0);
     vec4 far = vec4(0.0);
     // Of what is behind the focus, the part nearer than this pixel's surface.
@@ -39,7 +39,7 @@ void main() {
     float area_here = aperture_area_round(far_rim);
     for (int y = -taps; y <= taps; ++y) {
         for (int x = -taps; x <= taps; ++x) {
-            vec4 circle = texelFetch(circle_image, clamp(pixel + ivec2(x, y), ivec2(0), size - 1), 0);
+            vec4 circle = texelFetch(coc_image, clamp(pixel + ivec2(x, y), ivec2(0), size - 1), 0);
             bool front = circle.a < 0.0;
             float radius = abs(circle.a);
             // What lies behind this pixel's surface is seen past it no farther than this pixel's own circle.
@@ -55,7 +55,7 @@ void main() {
             float shaped = clamp(radius - 1.0, 0.0, 1.0);
             float edge = mix(1.0, aperture_edge(offset, circle.a, front ? near_rim : far_rim), shaped);
             float area = mix(1.0, area_here, shaped);
-            float weight = class_share(circle.a, 0u) * disc(radius * edge, distance) / (disc_area(radius) * area);
+            float weight = coc_class_weight(circle.a, 0u) * disc(radius * edge, distance) / (disc_area(radius) * area);
             if (front) {
                 near += weight * vec4(circle.rgb, 1.0);
             } else {
@@ -65,14 +65,14 @@ void main() {
             }
         }
     }
-    near = over(from_half_size(near_above, pixel), whole(near));
-    far = over(over(whole(before), whole(far)), from_half_size(far_above, pixel));
+    near = over(upsample_bilinear(near_coarser, pixel), whole(near));
+    far = over(over(whole(before), whole(far)), upsample_bilinear(far_coarser, pixel));
     vec3 back = far.rgb;
     if (own.a >= 0.0) {
         // What nearer things hide of this surface's surroundings is taken to be like what is seen of them.
         back = far.a > 0.0 ? far.rgb / far.a : own.rgb;
     } else {
-        vec4 fill = from_half_size(behind_above, pixel);
+        vec4 fill = upsample_bilinear(background_coarser, pixel);
         if (fill.a > 0.0) {
             back += (1.0 - far.a) * fill.rgb / fill.a;
         } else {

@@ -7,7 +7,7 @@
 #include "shared/effects.glsl"
 
 layout(local_size_x = 16, local_size_y = 16) in;
-layout(set = 0, binding = 0) uniform texture2D circle_image;
+layout(set = 0, binding = 0) uniform texture2D coc_image;
 layout(set = 0, binding = 1, rgba16f) uniform writeonly image2D near_image;
 layout(set = 0, binding = 2, rgba16f) uniform writeonly image2D far_image;
 layout(set = 0, binding = 3, rgba16f) uniform writeonly image2D behind_image;
@@ -15,7 +15,7 @@ layout(set = 0, binding = 4, rg16f) uniform writeonly image2D radius_image;
 layout(set = 0, binding = 5, scalar) writeonly buffer reach_block { vec2 reaches[]; };
 layout(push_constant, scalar) uniform lens_block { DepthOfFieldConstants lens; };
 
-#include "lib/circles.glsl"
+#include "lib/coc.glsl"
 
 shared uint near_reach;
 shared uint far_reach;
@@ -27,7 +27,7 @@ void main() {
         far_reach = 0u;
     }
     barrier();
-    ivec2 size = textureSize(circle_image, 0);
+    ivec2 size = textureSize(coc_image, 0);
     int block = 1 << int(lens.level);
     ivec2 first = texel * block;
     float limit = 0.5 * float(block);
@@ -39,8 +39,8 @@ void main() {
     ivec2 end = min(first + block, size);
     for (int y = first.y; y < end.y; ++y) {
         for (int x = first.x; x < end.x; ++x) {
-            vec4 circle = texelFetch(circle_image, ivec2(x, y), 0);
-            float share = class_share(circle.a, lens.level);
+            vec4 circle = texelFetch(coc_image, ivec2(x, y), 0);
+            float share = coc_class_weight(circle.a, lens.level);
             pixels += 1.0;
             if (circle.a < 0.0) {
                 near += share * vec4(circle.rgb, 1.0);

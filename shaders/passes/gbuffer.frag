@@ -1,6 +1,6 @@
 #version 460
-// variants: MASK PLAIN
-// Opaque surfaces into the G-buffer; with MASK, alpha-tested ones.
+// variants: ALPHA_TEST UNTEXTURED
+// Opaque surfaces into the G-buffer; with ALPHA_TEST, alpha-tested ones.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "lib/packing.glsl"
@@ -14,20 +14,20 @@ layout(location = 2) out vec4 out_emission;
 
 void main() {
     vec4 base = fragment_base_color();
-#ifdef MASK
+#ifdef ALPHA_TEST
     if (base.a < materials[material_index].emission.a) {
         discard;
     }
 #endif
     uint flags = materials[material_index].flags;
     bool unlit = (flags & MATERIAL_UNLIT) != 0u;
-    bool unlightable = (flags & (MATERIAL_UNLIT | MATERIAL_LAMP)) != 0u;
+    bool unlightable = (flags & (MATERIAL_UNLIT | MATERIAL_LIGHT_SURFACE)) != 0u;
     vec2 metallic_roughness = fragment_metallic_roughness();
     vec3 emission = fragment_emission() * frame.pre_exposure;
     out_surface = pack_surface(base.rgb, metallic_roughness.x, metallic_roughness.y, fragment_occlusion(), unlightable);
     out_normal = pack_normal(fragment_normal(flags));
     // An unlit surface shows its base colour whatever the exposure: as if it gave that fraction of the luminance that
     // the camera renders white. Meters see none.
-    vec3 shown = (frame.bits & FRAME_METERED) != 0u ? vec3(0.0) : base.rgb;
-    out_emission = vec4(to_half_range(unlit ? shown : emission), materials[material_index].layer_mark);
+    vec3 shown = (frame.bits & FRAME_METERING) != 0u ? vec3(0.0) : base.rgb;
+    out_emission = vec4(to_half_range(unlit ? shown : emission), materials[material_index].forward_mark);
 }

@@ -1,5 +1,5 @@
 #version 460
-// variants: LAYERS
+// variants: EXTENDED_MATERIALS
 // Vertices of the scene to clip space, camera-relative.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
@@ -19,7 +19,7 @@ layout(location = 1) out vec3 out_normal;
 layout(location = 2) out vec4 out_tangent;
 layout(location = 3) out vec4 out_uv;
 layout(location = 4) out vec4 out_color;
-#ifdef LAYERS
+#ifdef EXTENDED_MATERIALS
 // Metres to a length of the mesh.
 layout(location = 5) flat out float out_scale;
 #endif
@@ -34,7 +34,7 @@ void main() {
     out_tangent = vec4(mat3(instance.to_world) * tangent.xyz, tangent.w * instance.normal2.w);
     out_uv = vec4(uv0, uv1);
     out_color = color;
-#ifdef LAYERS
+#ifdef EXTENDED_MATERIALS
     out_scale = pow(abs(determinant(mat3(instance.to_world))), 1.0 / 3.0);
 #endif
     gl_Position = place;

@@ -1,5 +1,5 @@
 #version 460
-// features: AREA TRACED TRACED:BVH_MASKS|BVH_QUERY
+// features: AREA_LIGHTS RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:BVH_ALPHA_MASKS|USE_RAY_QUERY
 // Bounced light by the patches that it makes (instant radiosity: Keller 1997), one ray a chosen patch: what a white matte
 // surface would show of it, and highlights of rough surfaces.
 //
@@ -8,9 +8,9 @@
 // reflected of it, and what smooth surfaces reflect of others. Where rays meet metals and other narrow lobes, these throw on
 // what they see.
 #extension GL_GOOGLE_include_directive : require
-#ifdef BVH_QUERY
+#ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
-#define BVH_OF_PIXELS
+#define BVH_IN_FRAGMENT_SHADER
 #endif
 #include "shared/frame.glsl"
 #include "shared/gi.glsl"
@@ -22,34 +22,34 @@ layout(set = 0, binding = 35, scalar) uniform gi_block { GiConstants gi; };
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 4) uniform texture2D emission_image;
 layout(set = 0, binding = 5, scalar) readonly buffer light_block { Light lights[]; };
-layout(set = 0, binding = 6, scalar) readonly buffer reflectance_block { MetMaterial met_materials[]; };
+layout(set = 0, binding = 6, scalar) readonly buffer hit_material_block { HitMaterial hit_materials[]; };
 
 #include "lib/lights.glsl"
-#include "lib/profiles.glsl"
-#include "lib/disk.glsl"
-#ifdef AREA
+#include "lib/ies_profiles.glsl"
+#include "lib/sun_disk.glsl"
+#ifdef AREA_LIGHTS
 #include "lib/area.glsl"
 #endif
-#include "lib/traced.glsl"
+#include "lib/ray_traced_shadows.glsl"
 #include "lib/environment.glsl"
-#include "lib/pattern.glsl"
+#include "lib/noise.glsl"
 #include "lib/ycocg.glsl"
-#include "lib/patches.glsl"
+#include "lib/vpls.glsl"
 
 // Pre-exposed luminance of a white matte surface; alpha: luminance that the bound took of it.
-layout(location = 0) out vec4 out_matte;
+layout(location = 0) out vec4 out_diffuse;
 // Pre-exposed luminance of what is reflected specularly.
-layout(location = 1) out vec4 out_glossy;
+layout(location = 1) out vec4 out_specular;
 
 // Lamps that a hit is lit by, each; of more one is chosen.
-const uint HIT_LAMPS = 4u;
+const uint MAX_HIT_LIGHTS = 4u;
 // Rays from a hit to a lamp with a size.
 const uint HIT_SAMPLES = 4u;
 // Panes that let light straight through, which a ray passes.
 const uint PANES = 4u;
 
 // Illuminance (lx by channel) of one lamp on a surface that a ray has met, shadows included; and the luminance of its highlight.
-vec3 lamp_illuminance(Light lamp, Surface s, vec2 u, out vec3 highlight) {
+vec3 hit_light_illuminance(Light lamp, Surface s, vec2 u, out vec3 highlight) {
     uint kind = lamp.kind & LIGHT_KIND_BITS;
     vec3 e, diffuse;
     highlight = vec3(0.0);
@@ -58,11 +58,11 @@ vec3 lamp_illuminance(Light lamp, Surface s, vec2 u, out vec3 highlight) {
         e = light_illuminance(lamp, kind == LIGHT_DIRECTIONAL, s.position, l);
         e *= profile_factor(lamp, -l);
         // Of points the half width is 0.
-        evaluate_brdf_of_disk(s, l, lamp.half_width, diffuse, highlight);
+        evaluate_brdf_sun_disk(s, l, lamp.half_width, diffuse, highlight);
         highlight *= e;
         e *= lamp.half_width > 0.0 ? disk_cosine(dot(s.normal, l), sin(lamp.half_width)) : max(dot(s.normal, l), 0.0);
     } else {
-#ifdef AREA
+#ifdef AREA_LIGHTS
         AreaIntegrals area;
         integrate_area(lamp, s, area);
         e = lamp.intensity * area.irradiance;
@@ -76,14 +76,14 @@ vec3 lamp_illuminance(Light lamp, Surface s, vec2 u, out vec3 highlight) {
     if (e == vec3(0.0) || (lamp.kind & LIGHT_SHADOW) == 0u || frame.shadow_method == SHADOWS_OFF) {
         return e;
     }
-    // A share of what is free, as in lib/traced.glsl.
+    // A share of what is free, as in lib/ray_traced_shadows.glsl.
     uint count = kind == LIGHT_POINT || kind == LIGHT_DIRECTIONAL ? 1u : HIT_SAMPLES;
     float all = 0.0;
     float free = 0.0;
     for (uint i = 0u; i < count; ++i) {
-        vec4 to = towards_light(lamp, s.normal, light_sample(i, count, u));
+        vec4 to = sample_light(lamp, s.normal, light_sample(i, count, u));
         all += max(to.w, 0.0);
-        if (to.w > 0.0 && trace_ray(ray_origin, to.xyz, ray_away, 1.0 - BEFORE_LAMP, true).instance == NONE) {
+        if (to.w > 0.0 && trace_ray(ray_origin, to.xyz, ray_normal, 1.0 - LIGHT_RAY_MARGIN, true).instance == NONE) {
             free += to.w;
         }
     }
@@ -93,14 +93,14 @@ vec3 lamp_illuminance(Light lamp, Surface s, vec2 u, out vec3 highlight) {
 }
 
 // A direction by the cosine: the disk's even points, lifted (Malley's method).
-vec3 by_cosine(vec3 normal, vec2 u) {
+vec3 sample_cosine_hemisphere(vec3 normal, vec2 u) {
     vec2 disk = concentric(u);
-    mat3 axes = axes_about(normal);
+    mat3 axes = orthonormal_basis(normal);
     return normalize(axes[0] * disk.x + axes[1] * disk.y + normal * sqrt(max(1.0 - dot(disk, disk), 0.0)));
 }
 
 // What a ray meets first that stops light.
-BvhHit first_met(vec3 origin, vec3 d, vec3 away, float reach) {
+BvhHit trace_first_hit(vec3 origin, vec3 d, vec3 away, float reach) {
     float gone = 0.0;
     BvhHit hit = trace_ray(origin, d, away, reach, false);
     for (uint i = 0u; i < PANES && hit.instance != NONE && (bvh_instances[hit.instance].surface & BVH_NO_SHADOW) != 0u; ++i) {
@@ -118,28 +118,28 @@ vec3 sky_luminance(vec3 d, float blur) {
 
 // For diffuse light: about a degree, so that the smallest lights of a map are found at all; wider, and what sees a part of the sky
 // would have light of the rest.
-const float MATTE_BLUR = 0.15;
+const float DIFFUSE_BLUR = 0.15;
 // Of a lobe's roughness, where a ray stands for one of sixteen: lobes' solid angles go with the fourth power of it (Krivanek and
 // Colbert 2008, "Real-time Shading with Filtered Importance Sampling").
 const float LOBE_BLUR = 0.5;
 
 // Lobes at the ends of rays are so wide at least: a narrower one is hit by few of the rays that end there, and is a firefly then.
-const float LEAST_ALPHA = 0.05;
+const float MIN_HIT_ALPHA = 0.05;
 
 // A place that a ray has met. Its normal is the triangle's, on the side of the ray.
-struct Met {
+struct HitPoint {
     vec3 place;
     vec3 away;
 };
 
 // Rays leave that place from there on.
-Met met_at(BvhHit hit, vec3 d) {
-    Met met;
-    met.place = hit_place(hit);
+HitPoint hit_point(BvhHit hit, vec3 d) {
+    HitPoint met;
+    met.place = hit_position(hit);
     met.away = triangle_normal(bvh_instances[hit.instance], bvh_triangles[hit.triangle]);
     met.away = dot(met.away, d) > 0.0 ? -met.away : met.away;
     ray_origin = met.place;
-    ray_away = met.away;
+    ray_normal = met.away;
     return met;
 }
 
@@ -156,28 +156,28 @@ vec3 smooth_normal(BvhHit hit, vec3 d, vec3 away) {
 }
 
 // Whether rays find what is all around.
-bool finds_sky() {
+bool traces_environment() {
     return (gi.flags & GI_SKY) != 0u && environment.enabled != 0u;
 }
 
-// Illuminance (lx by channel) of lamps at a place that `met_at` gave, and the luminance of their highlights.
-vec3 lamps_at(Surface s, vec2 u, out vec3 highlights) {
+// Illuminance (lx by channel) of lamps at a place that `hit_point` gave, and the luminance of their highlights.
+vec3 direct_illuminance(Surface s, vec2 u, out vec3 highlights) {
     vec3 sum = vec3(0.0);
     highlights = vec3(0.0);
-    bool all = frame.light_count <= HIT_LAMPS;
+    bool all = frame.light_count <= MAX_HIT_LIGHTS;
     uint count = all ? frame.light_count : 1u;
     for (uint i = 0u; i < count; ++i) {
         uint lamp = all ? i : min(uint(u.x * float(frame.light_count)), frame.light_count - 1u);
         vec2 v = all ? u : fract(u * vec2(float(frame.light_count), 1.0));
         float times = all ? 1.0 : float(frame.light_count);
         vec3 highlight;
-        sum += lamp_illuminance(lights[lamp], s, v, highlight) * times;
+        sum += hit_light_illuminance(lights[lamp], s, v, highlight) * times;
         highlights += highlight * times;
     }
     return sum;
 }
 
-// Of some patches one is asked, by what they would give in the open: resampled importance sampling (Talbot, Cline and
+// Of some patches one is chosen, by what they would give in the open: resampled importance sampling (Talbot, Cline and
 // Egbert 2005), by a reservoir.
 struct Reservoir {
     float sum;       // of weights so far
@@ -199,47 +199,47 @@ bool takes(inout Reservoir r, float weight) {
     return false;
 }
 
-// Patches of which one is asked.
+// Patches of which one is chosen.
 const uint CANDIDATES = 4u;
 
 // Illuminance (lx by channel) of patches, by one of so many of them, and of what is all around.
-vec3 bounced_at(vec3 p, vec3 away, vec2 u, uint candidates) {
+vec3 vpl_illuminance(vec3 p, vec3 away, vec2 u, uint candidates) {
     vec3 sum = vec3(0.0);
     Reservoir reservoir = Reservoir(0.0, u.x);
-    uint asked = NONE;
+    uint chosen = NONE;
     vec3 given = vec3(0.0);
-    for (uint i = 0u; i < candidates && gi.patches > 0u; ++i) {
+    for (uint i = 0u; i < candidates && gi.vpl_count > 0u; ++i) {
         float probability;
-        uint index = choose_patch(p - gi.anchor, away, (float(i) + u.y) / float(candidates), probability);
+        uint index = sample_vpl(p - gi.anchor, away, (float(i) + u.y) / float(candidates), probability);
         if (index == NONE) {
             continue;
         }
-        PatchLight light = patch_light(vpls[index], p - gi.anchor, away);
+        VplLight light = vpl_light(vpls[index], p - gi.anchor, away);
         vec3 gives = light.illuminance * (light.kept * max(dot(away, light.l), 0.0));
         if (takes(reservoir, luminance(gives) / probability)) {
-            asked = index;
+            chosen = index;
             given = gives;
         }
     }
     float target = luminance(given);
-    if (target > 0.0 && patch_is_seen(p, away, vpls[asked])) {
+    if (target > 0.0 && vpl_visible(p, away, vpls[chosen])) {
         sum += given * (reservoir.sum / (target * float(candidates)));
     }
-    if (finds_sky()) {
-        vec3 l = by_cosine(away, fract(u.yx + vec2(0.21, 0.43)));
+    if (traces_environment()) {
+        vec3 l = sample_cosine_hemisphere(away, fract(u.yx + vec2(0.21, 0.43)));
         if (trace_ray(p, l, away, 1e9, true).instance == NONE) {
-            sum += PI * sky_luminance(l, MATTE_BLUR);
+            sum += PI * sky_luminance(l, DIFFUSE_BLUR);
         }
     }
     return sum;
 }
 
 // Surfaces that what a mirror shows is found by, one after the other.
-const uint TURNS = 4u;
+const uint MAX_SPECULAR_BOUNCES = 4u;
 // Pixels by whose numbers the further turns of a ray are drawn lie so far off.
 const uint NEXT_TURN = 8192u;
 
-// Luminance that something met reflects, by lamps, patches (one of so many candidates is asked) and what is all around: `diffuse` of
+// Luminance that something met reflects, by lamps, patches (one of so many candidates is chosen) and what is all around: `diffuse` of
 // what it reflects diffusely, and all of what its narrower lobes throw, which is in no patch: of lamps, and by one ray more, drawn by
 // `pixel`, of what that ray meets and of what is all around, which is blurred by `blur` of the lobe's roughness. Of more than two
 // `steps` a matte surface sends a ray too, for what narrow lobes throw on it.
@@ -247,48 +247,48 @@ vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, uvec2 pixel, float diffuse, float 
     vec3 light = vec3(0.0);
     vec3 through = vec3(1.0);
     for (uint step = 1u; ; ++step) {
-        MetMaterial m = met_materials[bvh_instances[hit.instance].surface & ~BVH_NO_SHADOW];
-        bool glossy = m.gloss != vec3(0.0);
-        bool matte = diffuse > 0.0 && m.matte != vec3(0.0);
+        HitMaterial m = hit_materials[bvh_instances[hit.instance].surface & ~BVH_NO_SHADOW];
+        bool glossy = m.specular != vec3(0.0);
+        bool matte = diffuse > 0.0 && m.diffuse != vec3(0.0);
         if (!matte && !glossy) {
             break;
         }
-        Met met = met_at(hit, d);
+        HitPoint met = hit_point(hit, d);
         vec3 normal = glossy ? smooth_normal(hit, d, met.away) : met.away;
         // A metal of the lobe's F0: its highlight is the lobe's.
-        Surface s = Surface(met.place, normal, -d, m.gloss, 1.0, max(m.alpha, LEAST_ALPHA));
+        Surface s = Surface(met.place, normal, -d, m.specular, 1.0, max(m.alpha, MIN_HIT_ALPHA));
         vec3 thrown;
-        vec3 sum = lamps_at(s, u, thrown);
+        vec3 sum = direct_illuminance(s, u, thrown);
         if (matte) {
-            sum += bounced_at(met.place, met.away, u, candidates);
-            light += through * m.matte * (diffuse / PI) * sum;
+            sum += vpl_illuminance(met.place, met.away, u, candidates);
+            light += through * m.diffuse * (diffuse / PI) * sum;
         }
         light += through * thrown;
-        if (step >= steps || !glossy && (steps <= 2u || (gi.flags & GI_CAUSTIC) == 0u)) {
+        if (step >= steps || !glossy && (steps <= 2u || (gi.flags & GI_CAUSTICS) == 0u)) {
             break;
         }
-        vec2 turn = by_chance(pixel + NEXT_TURN * step, gi.number);
+        vec2 turn = random_2d(pixel + NEXT_TURN * step, gi.number);
         vec3 l;
         if (glossy) {
-            l = seen_reflection(s, turn);
-            float weight = seen_weight(s, l);
+            l = sample_reflection(s, turn);
+            float weight = vndf_weight(s, l);
             if (weight <= 0.0) {
                 break;
             }
             float w = schlick_weight(clamp(dot(s.view, normalize(l + s.view)), 0.0, 1.0));
-            through *= weight * mix(m.gloss, vec3(1.0), w * max_of(m.gloss));
+            through *= weight * mix(m.specular, vec3(1.0), w * max_of(m.specular));
         } else {
-            l = by_cosine(met.away, turn);
-            through *= m.matte;
+            l = sample_cosine_hemisphere(met.away, turn);
+            through *= m.diffuse;
         }
         if (dot(l, met.away) <= 0.0) {
             break;
         }
-        hit = first_met(met.place, l, met.away, 1e9);
+        hit = trace_first_hit(met.place, l, met.away, 1e9);
         if (hit.instance == NONE) {
             // Matte light of it is there already.
-            if (glossy && finds_sky()) {
-                light += through * sky_luminance(l, max(blur * sqrt(s.alpha), MATTE_BLUR));
+            if (glossy && traces_environment()) {
+                light += through * sky_luminance(l, max(blur * sqrt(s.alpha), DIFFUSE_BLUR));
             }
             break;
         }
@@ -299,137 +299,137 @@ vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, uvec2 pixel, float diffuse, float 
 }
 
 // What a white matte surface reflects of light from a direction, with the cosine (1/sr).
-float matte_at(Surface s, vec3 l) {
+float diffuse_brdf_at(Surface s, vec3 l) {
     vec3 diffuse, specular;
     evaluate_brdf(Surface(s.position, s.normal, s.view, vec3(1.0), 0.0, s.alpha), l, diffuse, specular);
     return diffuse.x;
 }
 
 // A patch, and what it gives in the open.
-struct Asked {
-    uint patch_;
+struct VplSample {
+    uint vpl;
     vec3 matte;
     vec3 glossy;
     float taken;     // luminance that the bound takes
     float target;    // luminance of both
 };
 
-Asked ask_patch(uint index, Surface s, vec3 place, vec3 away, bool shines) {
-    Asked asked = Asked(index, vec3(0.0), vec3(0.0), 0.0, 0.0);
-    PatchLight light = patch_light(vpls[index], place, s.normal);
-    float reflected = matte_at(s, light.l);
+VplSample evaluate_vpl(uint index, Surface s, vec3 place, vec3 away, bool shines) {
+    VplSample chosen = VplSample(index, vec3(0.0), vec3(0.0), 0.0, 0.0);
+    VplLight light = vpl_light(vpls[index], place, s.normal);
+    float reflected = diffuse_brdf_at(s, light.l);
     if (reflected <= 0.0 || dot(away, light.l) <= 0.0) {
-        return asked;
+        return chosen;
     }
-    asked.matte = light.illuminance * (light.kept * reflected);
-    asked.taken = luminance(light.illuminance) * ((1.0 - light.kept) * reflected);
+    chosen.matte = light.illuminance * (light.kept * reflected);
+    chosen.taken = luminance(light.illuminance) * ((1.0 - light.kept) * reflected);
     if (shines) {
         // As wide as the patch is seen, at least.
         float wide = vpls[index].size * inversesqrt(max(dot(light.to, light.to), 1e-12));
         Surface wider = s;
         wider.alpha = min(sqrt(s.alpha * s.alpha + 0.25 * wide * wide), 1.0);
         vec3 diffuse;
-        evaluate_brdf(wider, light.l, diffuse, asked.glossy);
-        asked.glossy *= light.illuminance * light.kept;
+        evaluate_brdf(wider, light.l, diffuse, chosen.glossy);
+        chosen.glossy *= light.illuminance * light.kept;
     }
-    asked.target = luminance(asked.matte + asked.glossy);
-    return asked;
+    chosen.target = luminance(chosen.matte + chosen.glossy);
+    return chosen;
 }
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
-    out_matte = vec4(0.0);
-    out_glossy = vec4(0.0);
+    out_diffuse = vec4(0.0);
+    out_specular = vec4(0.0);
     float depth = texelFetch(depth_image, pixel, 0).x;
     Surface s;
-    if (depth <= 0.0 || (gi.flags & GI_HELD) != 0u || !load_surface(pixel, depth, s)) {
+    if (depth <= 0.0 || (gi.flags & GI_FROZEN) != 0u || !load_surface(pixel, depth, s)) {
         return;
     }
-    bool layered = texelFetch(emission_image, pixel, 0).a >= LAYER_MARK;
-    leave_surface(s, distance(s.position, position_at(pixel, depth * (1.0 - 6e-5) - 2.4e-7)));
+    bool layered = texelFetch(emission_image, pixel, 0).a >= FORWARD_MARK;
+    set_shadow_ray_origin(s, distance(s.position, position_at(pixel, depth * (1.0 - 6e-5) - 2.4e-7)));
     vec3 origin = ray_origin;
-    vec3 away = ray_away;
+    vec3 away = ray_normal;
     vec3 place = s.position - gi.anchor;
-    bool shines = (gi.flags & GI_GLOSSY) != 0u && sqrt(s.alpha) >= gi.glossy && !layered;
-    vec2 u = sample_for(uvec2(pixel), gi.number);
+    bool shines = (gi.flags & GI_GLOSSY_VPLS) != 0u && sqrt(s.alpha) >= gi.glossy && !layered;
+    vec2 u = blue_noise_2d(uvec2(pixel), gi.number);
     vec3 matte = vec3(0.0);
     vec3 glossy = vec3(0.0);
     float taken = 0.0;
-    bool all = (gi.flags & GI_ALL) != 0u;
-    uint count = all || gi.patches == 0u ? gi.patches : gi.rays;
+    bool all = (gi.flags & GI_ALL_VPLS) != 0u;
+    uint count = all || gi.vpl_count == 0u ? gi.vpl_count : gi.vpl_samples;
     uint candidates = all ? 1u : CANDIDATES;
     for (uint i = 0u; i < count; ++i) {
-        Asked asked = Asked(NONE, vec3(0.0), vec3(0.0), 0.0, 0.0);
+        VplSample chosen = VplSample(NONE, vec3(0.0), vec3(0.0), 0.0, 0.0);
         Reservoir reservoir = Reservoir(0.0, fract(u.y + 0.61803399 * float(i)));
         for (uint j = 0u; j < candidates; ++j) {
             float probability = 1.0;
             uint index = i;
             if (!all) {
                 float at = (float(i * candidates + j) + u.x) / float(count * candidates);
-                index = choose_patch(place, s.normal, at, probability);
+                index = sample_vpl(place, s.normal, at, probability);
             }
             if (index == NONE) {
                 continue;
             }
-            Asked candidate = ask_patch(index, s, place, away, shines);
+            VplSample candidate = evaluate_vpl(index, s, place, away, shines);
             if (takes(reservoir, candidate.target / probability)) {
-                asked = candidate;
+                chosen = candidate;
             }
         }
-        if (asked.patch_ == NONE || !(asked.target > 0.0) || !patch_is_seen(origin, away, vpls[asked.patch_])) {
+        if (chosen.vpl == NONE || !(chosen.target > 0.0) || !vpl_visible(origin, away, vpls[chosen.vpl])) {
             continue;
         }
-        float weight = reservoir.sum / (asked.target * float(candidates) * (all ? 1.0 : float(count)));
-        matte += asked.matte * weight;
-        glossy += asked.glossy * weight;
-        taken += asked.taken * weight;
+        float weight = reservoir.sum / (chosen.target * float(candidates) * (all ? 1.0 : float(count)));
+        matte += chosen.matte * weight;
+        glossy += chosen.glossy * weight;
+        taken += chosen.taken * weight;
     }
     bool sky = (gi.flags & GI_SKY) != 0u && !layered;
-    bool compensated = (gi.flags & GI_COMPENSATION) != 0u && gi.patches > 0u;
-    bool caustics = (gi.flags & GI_CAUSTIC) != 0u;
+    bool compensated = (gi.flags & GI_COMPENSATION) != 0u && gi.vpl_count > 0u;
+    bool caustics = (gi.flags & GI_CAUSTICS) != 0u;
     if (sky || compensated || caustics) {
-        vec2 v = fract(sample_for(uvec2(pixel.yx), gi.number) + vec2(0.5, 0.25));
-        vec3 l = by_cosine(s.normal, v);
+        vec2 v = fract(blue_noise_2d(uvec2(pixel.yx), gi.number) + vec2(0.5, 0.25));
+        vec3 l = sample_cosine_hemisphere(s.normal, v);
         float cosine = dot(s.normal, l);
-        float reflected = matte_at(s, l);
+        float reflected = diffuse_brdf_at(s, l);
         if (cosine > 1e-4 && reflected > 0.0 && dot(away, l) > 0.0) {
-            BvhHit hit = first_met(origin, l, away, sky || caustics ? 1e9 : gi.shortest);
+            BvhHit hit = trace_first_hit(origin, l, away, sky || caustics ? 1e9 : gi.clamp_distance);
             float weight = reflected * PI / cosine;
             if (hit.instance == NONE) {
                 if (sky && environment.enabled != 0u) {
-                    matte += sky_luminance(l, MATTE_BLUR) * weight;
+                    matte += sky_luminance(l, DIFFUSE_BLUR) * weight;
                 }
             } else {
                 float lacks = 0.0;
-                if (compensated && hit.t < gi.shortest) {
+                if (compensated && hit.t < gi.clamp_distance) {
                     vec3 facing = triangle_normal(bvh_instances[hit.instance], bvh_triangles[hit.triangle]);
                     float geometry = cosine * abs(dot(facing, l)) / max(hit.t * hit.t, 1e-12);
-                    lacks = 1.0 - 1.0 / max(geometry * gi.shortest * gi.shortest, 1.0);
+                    lacks = 1.0 - 1.0 / max(geometry * gi.clamp_distance * gi.clamp_distance, 1.0);
                 }
-                matte += reflected_at(hit, l, further_sample(uvec2(pixel), gi.number), uvec2(pixel), lacks, 1.0, 1u, 2u) * weight;
+                matte += reflected_at(hit, l, next_sample(uvec2(pixel), gi.number), uvec2(pixel), lacks, 1.0, 1u, 2u) * weight;
             }
         }
     }
-    bool mirrors = (gi.flags & GI_MIRROR) != 0u && sqrt(s.alpha) < gi.glossy;
+    bool mirrors = (gi.flags & GI_SPECULAR_RAYS) != 0u && sqrt(s.alpha) < gi.glossy;
     if ((sky || mirrors) && !layered) {
-        vec2 v = fract(sample_for(uvec2(pixel) + uvec2(3u, 5u), gi.number) + vec2(0.75, 0.5));
-        vec3 l = seen_reflection(s, v);
-        float weight = seen_weight(s, l);
+        vec2 v = fract(blue_noise_2d(uvec2(pixel) + uvec2(3u, 5u), gi.number) + vec2(0.75, 0.5));
+        vec3 l = sample_reflection(s, v);
+        float weight = vndf_weight(s, l);
         if (weight > 0.0 && dot(away, l) > 0.0) {
             float w = schlick_weight(clamp(dot(s.view, normalize(l + s.view)), 0.0, 1.0));
             vec3 reflected = weight * mix(mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic), vec3(1.0), w);
-            BvhHit hit = first_met(origin, l, away, 1e9);
+            BvhHit hit = trace_first_hit(origin, l, away, 1e9);
             if (hit.instance == NONE) {
                 if (sky && environment.enabled != 0u) {
                     glossy += sky_luminance(l, LOBE_BLUR * sqrt(s.alpha)) * reflected;
                 }
             } else if (mirrors) {
                 uvec2 other = uvec2(pixel.yx);
-                glossy += reflected_at(hit, l, further_sample(other, gi.number), other, 1.0, LOBE_BLUR, CANDIDATES, TURNS) * reflected;
+                glossy += reflected_at(hit, l, next_sample(other, gi.number), other, 1.0, LOBE_BLUR, CANDIDATES, MAX_SPECULAR_BOUNCES) * reflected;
             }
         }
     }
-    out_matte = vec4(to_half_range(matte * frame.pre_exposure), min(taken * frame.pre_exposure, 60000.0));
+    out_diffuse = vec4(to_half_range(matte * frame.pre_exposure), min(taken * frame.pre_exposure, 60000.0));
     glossy *= frame.pre_exposure;
-    out_glossy = vec4(min(mix(vec3(0.0), glossy, greaterThan(glossy, vec3(0.0))), 1e9), 0.0);
+    out_specular = vec4(min(mix(vec3(0.0), glossy, greaterThan(glossy, vec3(0.0))), 1e9), 0.0);
 }

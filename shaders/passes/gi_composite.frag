@@ -1,6 +1,6 @@
 #version 460
-// variants: SPLIT
-// Bounced light on the surfaces of the picture; with SPLIT, its diffuse and specular parts apart too.
+// variants: SPLIT_LIGHTING
+// Bounced light on the surfaces of the picture; with SPLIT_LIGHTING, its diffuse and specular parts apart too.
 //
 // In a view that stands still the picture goes after the mean of the frames by less than a step of eight bits a frame: rare
 // finds move that mean by more, and would be seen as flicker. It comes to the same mean, some frames later.
@@ -14,17 +14,17 @@ layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame;
 layout(set = 0, binding = 35, scalar) uniform gi_block { GiConstants gi; };
 #include "lib/gbuffer.glsl"
 #include "lib/occlusion.glsl"
-#include "lib/quiet.glsl"
-layout(set = 0, binding = 5) uniform texture2D matte_image;
-layout(set = 0, binding = 6) uniform texture2D glossy_image;
-layout(set = 0, binding = 7) uniform texture2D shown_image;
+#include "lib/temporal_stabilization.glsl"
+layout(set = 0, binding = 5) uniform texture2D diffuse_image;
+layout(set = 0, binding = 6) uniform texture2D specular_image;
+layout(set = 0, binding = 7) uniform texture2D displayed_image;
 layout(set = 0, binding = 9) uniform texture2D ao_image;
 
 // Added to what is there: alpha 0 keeps it.
 layout(location = 0) out vec4 out_light;
 // What was added, for the next frame.
-layout(location = 1) out vec4 out_shown;
-#ifdef SPLIT
+layout(location = 1) out vec4 out_displayed;
+#ifdef SPLIT_LIGHTING
 layout(location = 2) out vec4 out_diffuse;
 layout(location = 3) out vec4 out_specular;
 #endif
@@ -37,21 +37,21 @@ void main() {
     Surface s;
     if (depth > 0.0 && load_surface(pixel, depth, s)) {
         float map = surface_occlusion(pixel);
-        vec4 measured = (frame.bits & FRAME_MEASURED) != 0u ? texelFetch(ao_image, pixel, 0) : vec4(s.normal, 1.0);
+        vec4 measured = (frame.bits & FRAME_AO) != 0u ? texelFetch(ao_image, pixel, 0) : vec4(s.normal, 1.0);
         float in_lobe = lobe_visibility(s, measured_visibility(measured, map));
-        diffuse = (1.0 - s.metallic) * s.base_color * texelFetch(matte_image, pixel, 0).rgb * beyond_rays(map, measured.w);
-        specular = texelFetch(glossy_image, pixel, 0).rgb * beyond_rays(map, in_lobe);
+        diffuse = (1.0 - s.metallic) * s.base_color * texelFetch(diffuse_image, pixel, 0).rgb * beyond_rays(map, measured.w);
+        specular = texelFetch(specular_image, pixel, 0).rgb * beyond_rays(map, in_lobe);
     }
     // Reflections in the picture take what these found no light for.
-    const uint LATER = FRAME_REFLECTED_APART | FRAME_REFLECTED_BY_RAYS;
+    const uint LATER = FRAME_SSR | FRAME_GI_SPECULAR;
     vec3 light = to_half_range(diffuse + ((frame.bits & LATER) == LATER ? vec3(0.0) : specular));
-    if (gi.quiet > 0.0 && quiet_exposure()) {
-        vec4 shown = vec4(texelFetch(shown_image, pixel, 0).rgb * frame.history_scale, 0.0);
-        light = quiet_towards(vec4(light, 0.0), shown, gi.quiet * eight_bit_step(shown)).rgb;
+    if (gi.stabilization_step > 0.0 && exposure_is_stable()) {
+        vec4 shown = vec4(texelFetch(displayed_image, pixel, 0).rgb * frame.history_scale, 0.0);
+        light = stabilize(vec4(light, 0.0), shown, gi.stabilization_step * eight_bit_step(shown)).rgb;
     }
     out_light = vec4(light, 0.0);
-    out_shown = vec4(light, 1.0);
-#ifdef SPLIT
+    out_displayed = vec4(light, 1.0);
+#ifdef SPLIT_LIGHTING
     out_diffuse = vec4(to_half_range(diffuse), depth > 0.0 ? 1.0 : 0.0);
     out_specular = vec4(to_half_range(specular), depth > 0.0 ? 1.0 : 0.0);
 #endif

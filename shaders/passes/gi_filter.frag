@@ -17,19 +17,19 @@ layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame;
 layout(push_constant, scalar) uniform step_block { int spacing; };
 #endif
 #include "lib/gbuffer.glsl"
-layout(set = 0, binding = 5) uniform texture2D matte_image;
-layout(set = 0, binding = 6) uniform texture2D glossy_image;
+layout(set = 0, binding = 5) uniform texture2D diffuse_image;
+layout(set = 0, binding = 6) uniform texture2D specular_image;
 
 // Light; alpha: variance of its luminance.
-layout(location = 0) out vec4 out_matte;
+layout(location = 0) out vec4 out_diffuse;
 // Highlights; alpha: frames in the mean.
-layout(location = 1) out vec4 out_glossy;
+layout(location = 1) out vec4 out_specular;
 
 // Frames in the mean.
 #ifdef FIRST
-#define FRAMES_OF(matte, glossy) matte.a
+#define FRAMES_OF(diffuse, specular) diffuse.a
 #else
-#define FRAMES_OF(matte, glossy) glossy.a
+#define FRAMES_OF(diffuse, specular) specular.a
 #endif
 
 // Standard deviations that neighbours may be off.
@@ -78,10 +78,10 @@ float lobe_at(ivec2 pixel) {
 
 #ifdef FIRST
 // Variance of the mean: of the pixel's own frames, or of its neighbours' light.
-float variance_at(ivec2 pixel, Here here, vec4 matte, vec4 glossy) {
-    float mean = luminance(matte.rgb);
-    float count = max(matte.a, 1.0);
-    float own = max(glossy.a - mean * mean, 0.0) / count;
+float variance_at(ivec2 pixel, Here here, vec4 diffuse, vec4 specular) {
+    float mean = luminance(diffuse.rgb);
+    float count = max(diffuse.a, 1.0);
+    float own = max(specular.a - mean * mean, 0.0) / count;
     if (count >= KNOWN) {
         return own;
     }
@@ -89,7 +89,7 @@ float variance_at(ivec2 pixel, Here here, vec4 matte, vec4 glossy) {
     for (int y = -3; y <= 3; ++y) {
         for (int x = -3; x <= 3; ++x) {
             ivec2 other = clamp(pixel + ivec2(x, y), ivec2(0), ivec2(frame.size) - 1);
-            vec4 there = texelFetch(matte_image, other, 0);
+            vec4 there = texelFetch(diffuse_image, other, 0);
             float weight = there.a > 0.0 ? likeness(here, other) : 0.0;
             float level = luminance(there.rgb);
             sum += weight * level;
@@ -109,7 +109,7 @@ float variance_around(ivec2 pixel) {
         for (int x = -1; x <= 1; ++x) {
             ivec2 other = clamp(pixel + ivec2(x, y), ivec2(0), ivec2(frame.size) - 1);
             float weight = x == 0 && y == 0 ? 4.0 : x == 0 || y == 0 ? 2.0 : 1.0;
-            sum += weight * texelFetch(matte_image, other, 0).a;
+            sum += weight * texelFetch(diffuse_image, other, 0).a;
             weights += weight;
         }
     }
@@ -119,30 +119,30 @@ float variance_around(ivec2 pixel) {
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
-    vec4 matte = texelFetch(matte_image, pixel, 0);
-    vec4 glossy = texelFetch(glossy_image, pixel, 0);
-    out_matte = vec4(matte.rgb, 0.0);
-    out_glossy = vec4(glossy.rgb, 0.0);
+    vec4 diffuse = texelFetch(diffuse_image, pixel, 0);
+    vec4 specular = texelFetch(specular_image, pixel, 0);
+    out_diffuse = vec4(diffuse.rgb, 0.0);
+    out_specular = vec4(specular.rgb, 0.0);
     float depth = texelFetch(depth_image, pixel, 0).x;
     // Not a surface, or an unlit one.
-    if (depth <= 0.0 || FRAMES_OF(matte, glossy) <= 0.0) {
+    if (depth <= 0.0 || FRAMES_OF(diffuse, specular) <= 0.0) {
         return;
     }
     vec3 place = position_at(pixel, depth);
     Here here = Here(place, unpack_normal(texelFetch(normal_image, pixel, 0).x), length(place));
 #ifdef FIRST
     // What it is from here on stands in the picture's alpha.
-    out_matte.a = variance_at(pixel, here, matte, glossy);
-    out_glossy.a = matte.a;
+    out_diffuse.a = variance_at(pixel, here, diffuse, specular);
+    out_specular.a = diffuse.a;
 #else
     const float KERNEL[3] = float[](1.0, 2.0 / 3.0, 1.0 / 6.0);
-    float level = luminance(matte.rgb);
+    float level = luminance(diffuse.rgb);
     // A frame by itself has its light in few pixels: those are not to be left out.
-    float frames = max(glossy.a, 1.0);
+    float frames = max(specular.a, 1.0);
     float room = ROOM * (1.0 + FEW / (frames * frames)) * sqrt(max(variance_around(pixel), 0.0)) + 1e-7;
-    vec3 sum = matte.rgb;
-    vec3 shine = glossy.rgb;
-    float variance = matte.a;
+    vec3 sum = diffuse.rgb;
+    vec3 shine = specular.rgb;
+    float variance = diffuse.a;
     float weights = 1.0, shine_weights = 1.0;
     vec3 mirrored = mirrored_at(place, here.normal);
     float narrow = 1.0 / (LOBE_PART * lobe_at(pixel));
@@ -152,9 +152,9 @@ void main() {
             if (x == 0 && y == 0 || any(lessThan(other, ivec2(0))) || any(greaterThanEqual(other, ivec2(frame.size)))) {
                 continue;
             }
-            vec4 there = texelFetch(matte_image, other, 0);
+            vec4 there = texelFetch(diffuse_image, other, 0);
             float same = KERNEL[abs(x)] * KERNEL[abs(y)] * likeness(here, other);
-            vec4 beside_shine = texelFetch(glossy_image, other, 0);
+            vec4 beside_shine = texelFetch(specular_image, other, 0);
             if (same <= 0.0 || beside_shine.a <= 0.0) {
                 continue;
             }
@@ -169,7 +169,7 @@ void main() {
             weights += weight;
         }
     }
-    out_matte = vec4(sum / weights, variance / (weights * weights));
-    out_glossy = vec4(shine / shine_weights, glossy.a);
+    out_diffuse = vec4(sum / weights, variance / (weights * weights));
+    out_specular = vec4(shine / shine_weights, specular.a);
 #endif
 }

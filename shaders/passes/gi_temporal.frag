@@ -10,19 +10,19 @@
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 35, scalar) uniform gi_block { GiConstants gi; };
 #include "lib/gbuffer.glsl"
-#define MOVED gi
-#include "lib/before.glsl"
-layout(set = 0, binding = 5) uniform texture2D matte_image;
-layout(set = 0, binding = 6) uniform texture2D glossy_image;
+#define REPROJECTION_BLOCK gi
+#include "lib/reprojection.glsl"
+layout(set = 0, binding = 5) uniform texture2D diffuse_image;
+layout(set = 0, binding = 6) uniform texture2D specular_image;
 layout(set = 0, binding = 7) uniform texture2D velocity_image;
 layout(set = 0, binding = 8) uniform texture2D history_image;
-layout(set = 0, binding = 9) uniform texture2D history_glossy_image;
-layout(set = 0, binding = 10) uniform utexture2D past_image;
+layout(set = 0, binding = 9) uniform texture2D history_specular_image;
+layout(set = 0, binding = 10) uniform utexture2D history_data_image;
 
 // Mean of the frames; alpha: how many they are.
 layout(location = 0) out vec4 out_history;
-// The same of highlights; alpha: mean square of the luminance of what is matte.
-layout(location = 1) out vec4 out_glossy;
+// The same of highlights; alpha: mean square of the luminance of what is diffuse.
+layout(location = 1) out vec4 out_specular;
 // Depth of the surface and its normal.
 layout(location = 2) out uvec2 out_past;
 
@@ -38,40 +38,40 @@ void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     float depth = texelFetch(depth_image, pixel, 0).x;
     uint normal_bits = texelFetch(normal_image, pixel, 0).x;
-    vec4 now = vec4(texelFetch(matte_image, pixel, 0).rgb, 1.0);
+    vec4 now = vec4(texelFetch(diffuse_image, pixel, 0).rgb, 1.0);
     float level = luminance(now.rgb);
-    vec4 now_glossy = vec4(texelFetch(glossy_image, pixel, 0).rgb, level * level);
+    vec4 now_glossy = vec4(texelFetch(specular_image, pixel, 0).rgb, level * level);
     out_history = now;
-    out_glossy = now_glossy;
+    out_specular = now_glossy;
     out_past = uvec2(floatBitsToUint(depth), normal_bits);
     bool unlit = texelFetch(surface_image, pixel, 0).y >> 31 != 0u;
     if (depth <= 0.0 || unlit) {
         // Nothing that light acts on is seen here now: no frames, so that neighbours leave it out; where samples move about within the pixel, what they saw stays.
-        bool stays = gi.still != 0u && gi.most > 0.0;
+        bool stays = gi.static_view != 0u && gi.max_history > 0.0;
         float scale = frame.history_scale;
         out_history = stays ? texelFetch(history_image, pixel, 0) * vec4(vec3(scale), 1.0) : vec4(0.0);
-        out_glossy = stays ? texelFetch(history_glossy_image, pixel, 0) * vec4(vec3(scale), scale * scale) : vec4(0.0);
+        out_specular = stays ? texelFetch(history_specular_image, pixel, 0) * vec4(vec3(scale), scale * scale) : vec4(0.0);
         return;
     }
-    if (gi.most <= 0.0) {
+    if (gi.max_history <= 0.0) {
         return;
     }
     vec4 past = vec4(0.0);
     vec4 past_glossy = vec4(0.0);
-    if (gi.still != 0u) {
+    if (gi.static_view != 0u) {
         past = texelFetch(history_image, pixel, 0);
-        past_glossy = texelFetch(history_glossy_image, pixel, 0);
+        past_glossy = texelFetch(history_specular_image, pixel, 0);
     } else {
         vec3 place = position_at(pixel, depth);
         vec3 normal = unpack_normal(normal_bits);
         vec2 velocity = texelFetch(velocity_image, pixel, 0).xy;
         vec4 clip_now = gi.to_clip * vec4(place, 1.0);
-        vec4 clip_then = gi.to_clip_before * vec4(place, 1.0);
+        vec4 clip_then = gi.previous_to_clip * vec4(place, 1.0);
         bool ahead = clip_now.w > 0.0 && clip_then.w > 0.0;
         vec2 camera = ahead ? to_pixels(clip_now) - to_pixels(clip_then) : velocity;
-        bool moves = distance(velocity, camera) > LEAST_MOTION + MOTION_DIGITS * length(velocity);
+        bool moves = distance(velocity, camera) > MIN_MOTION + MOTION_DIGITS * length(velocity);
         // Where the surface was seen: of its exact place, not of the pixel's centre.
-        vec2 there = (ahead ? to_pixels(clip_now) : vec2(pixel) + 0.5) - velocity - gi.jitter_before;
+        vec2 there = (ahead ? to_pixels(clip_now) : vec2(pixel) + 0.5) - velocity - gi.previous_jitter;
         vec2 corner = floor(there - 0.5);
         vec2 f = there - 0.5 - corner;
         float weights = 0.0;
@@ -81,19 +81,19 @@ void main() {
             if (any(lessThan(texel, ivec2(0))) || any(greaterThanEqual(texel, ivec2(gi.size)))) {
                 continue;
             }
-            uvec2 was = texelFetch(past_image, texel, 0).xy;
+            uvec2 was = texelFetch(history_data_image, texel, 0).xy;
             float depth_was = uintBitsToFloat(was.x);
-            vec3 seen = place_before(vec2(texel) + 0.5 + gi.jitter_before, depth_was);
+            vec3 seen = reprojected_position(vec2(texel) + 0.5 + gi.previous_jitter, depth_was);
             float turned = dot(unpack_normal(was.y), normal);
             // What moves by itself was elsewhere, and turned another way; its velocity says where.
             bool same = depth_was > 0.0
                 && (moves ? turned > 0.5
-                          : turned > NORMAL_STEP && abs(dot(seen - place, normal)) < SURFACE_STEP * length(seen - gi.eye_before));
+                          : turned > NORMAL_STEP && abs(dot(seen - place, normal)) < SURFACE_STEP * length(seen - gi.previous_eye));
             float weight = (off.x == 1 ? f.x : 1.0 - f.x) * (off.y == 1 ? f.y : 1.0 - f.y);
             if (same && weight > 0.0) {
                 weights += weight;
                 past += weight * texelFetch(history_image, texel, 0);
-                past_glossy += weight * texelFetch(history_glossy_image, texel, 0);
+                past_glossy += weight * texelFetch(history_specular_image, texel, 0);
             }
         }
         if (weights < 0.05) {
@@ -103,25 +103,25 @@ void main() {
         past_glossy /= weights;
     }
     // Not a number fails every comparison.
-    bool sound = past.a > 0.0 && all(greaterThanEqual(past.rgb, vec3(0.0))) && all(lessThanEqual(past.rgb, vec3(FARTHEST)))
-        && all(greaterThanEqual(past_glossy, vec4(0.0))) && all(lessThanEqual(past_glossy, vec4(FARTHEST * FARTHEST)));
+    bool sound = past.a > 0.0 && all(greaterThanEqual(past.rgb, vec3(0.0))) && all(lessThanEqual(past.rgb, vec3(MAX_HALF)))
+        && all(greaterThanEqual(past_glossy, vec4(0.0))) && all(lessThanEqual(past_glossy, vec4(MAX_HALF * MAX_HALF)));
     if (!sound) {
         return;
     }
-    if ((gi.flags & GI_HELD) != 0u) {
+    if ((gi.flags & GI_FROZEN) != 0u) {
         out_history = vec4(past.rgb * frame.history_scale, past.a);
-        out_glossy = past_glossy * vec4(vec3(frame.history_scale), frame.history_scale * frame.history_scale);
+        out_specular = past_glossy * vec4(vec3(frame.history_scale), frame.history_scale * frame.history_scale);
         return;
     }
-    float count = min(past.a, gi.most);
+    float count = min(past.a, gi.max_history);
     // What smooth surfaces reflect does not move as they do.
     float roughness = float(texelFetch(surface_image, pixel, 0).y >> 12 & 4095u) / 4095.0;
     float follows = clamp(roughness * roughness / FOLLOWS, 0.0, 1.0);
-    float shine_count = gi.still != 0u ? count : min(count, mix(FEW, gi.most, follows));
+    float shine_count = gi.static_view != 0u ? count : min(count, mix(FEW, gi.max_history, follows));
     float scale = frame.history_scale;
-    vec3 matte = min(past.rgb * scale, FARTHEST);
-    vec4 glossy = min(past_glossy * vec4(vec3(scale), scale * scale), vec4(vec3(FARTHEST), FARTHEST * FARTHEST));
-    out_history = vec4((matte * count + now.rgb) / (count + 1.0), count + 1.0);
-    out_glossy.rgb = (glossy.rgb * shine_count + now_glossy.rgb) / (shine_count + 1.0);
-    out_glossy.a = (glossy.a * count + now_glossy.a) / (count + 1.0);
+    vec3 diffuse = min(past.rgb * scale, MAX_HALF);
+    vec4 specular = min(past_glossy * vec4(vec3(scale), scale * scale), vec4(vec3(MAX_HALF), MAX_HALF * MAX_HALF));
+    out_history = vec4((diffuse * count + now.rgb) / (count + 1.0), count + 1.0);
+    out_specular.rgb = (specular.rgb * shine_count + now_glossy.rgb) / (shine_count + 1.0);
+    out_specular.a = (specular.a * count + now_glossy.a) / (count + 1.0);
 }

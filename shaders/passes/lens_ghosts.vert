@@ -2,11 +2,11 @@
 // Meshes of ghosts: an instance is a chunk of 8 by 8 cells, or a disc.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/ghosts.glsl"
-#include "shared/bright.glsl"
+#include "shared/flare_sources.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform ghost_block { GhostConstants ghosts; };
-layout(set = 0, binding = 1, scalar) readonly buffer bright_block {
-    uint count; uint candidate_count; uint dropped; float dropped_light; BrightSource sources[];
+layout(set = 0, binding = 1, scalar) readonly buffer flare_source_block {
+    uint count; uint candidate_count; uint dropped; float dropped_light; FlareSource sources[];
 } bright;
 layout(set = 0, binding = 2, scalar) readonly buffer item_block { GhostItem items[]; };
 layout(set = 0, binding = 3, scalar) readonly buffer node_block { GhostNode nodes[]; };
@@ -28,7 +28,7 @@ void main() {
     GhostItem item = items[layer_index / 3u];
     GhostLayer layer = layers[layer_index];
     uint channel = layer_index % 3u;
-    BrightSource source = bright.sources[item.source];
+    FlareSource source = bright.sources[item.source];
     out_color = vec3(0.0);
     out_color[channel] = source.illuminance[channel] * source.visibility * ghosts.luminance[channel] * layer.scale;
     out_soft = vec4(layer.iris_soft, item.state == GHOST_DISC ? -1.0 : float(layer.crossings));

@@ -2,15 +2,15 @@
 // Which ghosts are drawn, and where in memory: one work group goes through all, so that their order is always the same.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/ghosts.glsl"
-#include "shared/bright.glsl"
+#include "shared/flare_sources.glsl"
 
 layout(local_size_x = 256) in;
 
 layout(set = 0, binding = 0, scalar) uniform ghost_block { GhostConstants ghosts; };
-layout(set = 0, binding = 1, scalar) readonly buffer bright_block {
-    uint count; uint candidate_count; uint dropped; float dropped_light; BrightSource sources[];
+layout(set = 0, binding = 1, scalar) readonly buffer flare_source_block {
+    uint count; uint candidate_count; uint dropped; float dropped_light; FlareSource sources[];
 } bright;
-layout(set = 0, binding = 2, scalar) readonly buffer found_block { GhostFound found[]; };
+layout(set = 0, binding = 2, scalar) readonly buffer found_block { GhostProbe found[]; };
 // Flags and numbers of the sources, then whether each of their ghosts was drawn: of the last frame and of this one.
 layout(set = 0, binding = 3, scalar) readonly buffer last_block { uint last[]; };
 layout(set = 0, binding = 4, scalar) writeonly buffer kept_block { uint kept[]; };
@@ -57,7 +57,7 @@ void main() {
     vec2 light = vec2(0.0);
     for (uint from = 0u; from < all; from += GROUP) {
         uint at = from + thread;
-        GhostFound own = GhostFound(vec4(0.0), 0.0, 0.0, 0u, GHOST_NONE);
+        GhostProbe own = GhostProbe(vec4(0.0), 0.0, 0.0, 0u, GHOST_NONE);
         uint slot = 0u;
         if (at < all) {
             slot = at / ghosts.ghosts;
@@ -101,7 +101,7 @@ void main() {
             atomicAdd(counts[3], 1u);
         } else if (seen) {
             atomicAdd(counts[1], 1u);
-        } else if (own.state == GHOST_BESIDE) {
+        } else if (own.state == GHOST_OFFSCREEN) {
             atomicAdd(counts[2], 1u);
         }
         // What found no room leaves none for those behind it: all that is drawn lies at the start.

@@ -1,11 +1,11 @@
 #version 460
 // What of the entrance each ghost of each source uses, how bright it is at most, and how fine its mesh must be: a work group a
-// ghost. The twin of `narrowed` in src/optics/ghosts/grid.rs.
+// ghost. The twin of `narrowed` in src/optics/ghosts/mesh.rs.
 // variants: PARAXIAL
 #extension GL_GOOGLE_include_directive : require
-#define TRACING
+#define GHOST_TRACING
 #include "shared/ghosts.glsl"
-#include "shared/bright.glsl"
+#include "shared/flare_sources.glsl"
 
 layout(local_size_x = 64) in;
 
@@ -13,10 +13,10 @@ layout(set = 0, binding = 0, scalar) uniform ghost_block { GhostConstants ghosts
 layout(set = 0, binding = 1, scalar) readonly buffer surface_block { GhostSurface surfaces[]; };
 layout(set = 0, binding = 2, scalar) readonly buffer path_block { GhostPath paths[]; };
 layout(set = 0, binding = 3, scalar) readonly buffer crossing_block { vec4 crossings[]; };
-layout(set = 0, binding = 4, scalar) readonly buffer bright_block {
-    uint count; uint candidate_count; uint dropped; float dropped_light; BrightSource sources[];
+layout(set = 0, binding = 4, scalar) readonly buffer flare_source_block {
+    uint count; uint candidate_count; uint dropped; float dropped_light; FlareSource sources[];
 } bright;
-layout(set = 0, binding = 5, scalar) writeonly buffer found_block { GhostFound found[]; };
+layout(set = 0, binding = 5, scalar) writeonly buffer found_block { GhostProbe found[]; };
 
 #include "lib/ghosts.glsl"
 
@@ -52,9 +52,9 @@ float twice_area(vec2 a, vec2 b, vec2 c) {
 void main() {
     uint ghost = gl_WorkGroupID.x, slot = gl_WorkGroupID.y, thread = gl_LocalInvocationIndex;
     uint out_index = slot * ghosts.ghosts + ghost;
-    GhostFound result = GhostFound(vec4(0.0), 0.0, 0.0, 0u, GHOST_NONE);
+    GhostProbe result = GhostProbe(vec4(0.0), 0.0, 0.0, 0u, GHOST_NONE);
     bool there = slot < min(bright.count, GHOST_SOURCES);
-    BrightSource source = bright.sources[there ? slot : 0u];
+    FlareSource source = bright.sources[there ? slot : 0u];
     vec3 lux = source.illuminance * source.visibility;
     vec3 d = travels(source);
     // NaN and infinity fail here too.
@@ -111,11 +111,11 @@ void main() {
         barrier();
         for (uint i = thread; i < NODES; i += GROUP) {
             vec2 part = vec2(i % SIDE, i / SIDE) / float(PROBE);
-            Followed f = follow(path, matrix, path.part.g, mix(window.xy, window.zw, part), d, 1u);
+            GhostRay f = follow(path, matrix, path.part.g, mix(window.xy, window.zw, part), d, 1u);
             place[i] = f.place;
             weight[i] = f.arrives ? f.weight : 0.0;
-            hard[i] = f.arrives ? hard_worst(f) : FAR;
-            float own = f.arrives ? clamp(soft_worst(f), 0.0, FAR) : FAR;
+            hard[i] = f.arrives ? max_hard_distance(f) : FAR;
+            float own = f.arrives ? clamp(max_soft_distance(f), 0.0, FAR) : FAR;
             worst[i] = own;
             atomicMin(nearest_bits, floatBitsToUint(own));
             if (own <= 1.0) {
@@ -249,7 +249,7 @@ void main() {
         high = middle + disc + size;
     }
     if (any(greaterThan(low, ghosts.gate_half)) || any(lessThan(high, -ghosts.gate_half))) {
-        result.state = GHOST_BESIDE;
+        result.state = GHOST_OFFSCREEN;
     }
     found[out_index] = result;
 }

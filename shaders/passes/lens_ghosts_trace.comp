@@ -3,9 +3,9 @@
 // nodes is what enters the triangles around them over their area on the sensor.
 // variants: PARAXIAL
 #extension GL_GOOGLE_include_directive : require
-#define TRACING
+#define GHOST_TRACING
 #include "shared/ghosts.glsl"
-#include "shared/bright.glsl"
+#include "shared/flare_sources.glsl"
 
 layout(local_size_x = 64) in;
 
@@ -13,8 +13,8 @@ layout(set = 0, binding = 0, scalar) uniform ghost_block { GhostConstants ghosts
 layout(set = 0, binding = 1, scalar) readonly buffer surface_block { GhostSurface surfaces[]; };
 layout(set = 0, binding = 2, scalar) readonly buffer path_block { GhostPath paths[]; };
 layout(set = 0, binding = 3, scalar) readonly buffer crossing_block { vec4 crossings[]; };
-layout(set = 0, binding = 4, scalar) readonly buffer bright_block {
-    uint count; uint candidate_count; uint dropped; float dropped_light; BrightSource sources[];
+layout(set = 0, binding = 4, scalar) readonly buffer flare_source_block {
+    uint count; uint candidate_count; uint dropped; float dropped_light; FlareSource sources[];
 } bright;
 layout(set = 0, binding = 5, scalar) readonly buffer item_block { GhostItem items[]; };
 layout(set = 0, binding = 6, scalar) coherent buffer node_block { GhostNode nodes[]; };
@@ -86,7 +86,7 @@ void main() {
     uint item_index = gl_WorkGroupID.x, channel = gl_WorkGroupID.y, thread = gl_LocalInvocationIndex;
     GhostItem item = items[item_index];
     GhostPath path = paths[item.ghost];
-    BrightSource source = bright.sources[item.source];
+    FlareSource source = bright.sources[item.source];
     vec3 d = travels(source);
     vec4 matrix = matrix_of(path, channel);
     vec2 alpha = vec2(tan(clamp(source.angular_radius, 0.0, 0.5)));
@@ -101,7 +101,7 @@ void main() {
 #endif
     for (uint i = thread; i < count; i += GROUP) {
         vec2 part = vec2(i % side, i / side) / float(cells);
-        Followed f = follow(path, matrix, path.part[channel], mix(item.window.xy, item.window.zw, part), d, channel);
+        GhostRay f = follow(path, matrix, path.part[channel], mix(item.window.xy, item.window.zw, part), d, channel);
         GhostNode node;
         node.place = f.arrives ? f.place : vec2(0.0);
         node.soft = clamp(f.soft, -1e6, 1e6);

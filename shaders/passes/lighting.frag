@@ -1,10 +1,10 @@
 #version 460
-// features: SPLIT AREA TRACED TRACED:BVH_MASKS|BVH_QUERY
-// Light of every listed lamp and of the environment on every pixel; with SPLIT, its diffuse and specular parts apart too.
+// features: SPLIT_LIGHTING AREA_LIGHTS RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:BVH_ALPHA_MASKS|USE_RAY_QUERY
+// Light of every listed lamp and of the environment on every pixel; with SPLIT_LIGHTING, its diffuse and specular parts apart too.
 #extension GL_GOOGLE_include_directive : require
-#ifdef BVH_QUERY
+#ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
-#define BVH_OF_PIXELS
+#define BVH_IN_FRAGMENT_SHADER
 #endif
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
@@ -24,7 +24,7 @@ layout(set = 0, binding = 9) uniform texture2D ao_image;
 #include "lib/environment.glsl"
 
 layout(location = 0) out vec4 out_light;
-#ifdef SPLIT
+#ifdef SPLIT_LIGHTING
 layout(location = 1) out vec4 out_diffuse;
 layout(location = 2) out vec4 out_specular;
 #endif
@@ -39,12 +39,12 @@ void main() {
     vec3 surroundings = vec3(0.0);
     Surface s;
     // What has further lobes is lit by the layered pass.
-    if (depth > 0.0 && emission.a < LAYER_MARK && load_surface(pixel, depth, s)) {
+    if (depth > 0.0 && emission.a < FORWARD_MARK && load_surface(pixel, depth, s)) {
         vec3 d, r;
         in_water = water_at(s.position);
-#ifdef TRACED
+#ifdef RAY_TRACED_SHADOWS
         // The depth buffer is right to some units in the last place: of the depth, and of 1 where the driver interpolates.
-        leave_surface(s, distance(s.position, position_at(pixel, depth * (1.0 - 6e-5) - 2.4e-7)));
+        set_shadow_ray_origin(s, distance(s.position, position_at(pixel, depth * (1.0 - 6e-5) - 2.4e-7)));
 #endif
         if (frame.shadow_method == SHADOWS_MAPS) {
             vec3 dx = step_across(pixel, ivec2(1, 0), depth, s.position);
@@ -71,7 +71,7 @@ void main() {
                 specular += r;
             }
         }
-#ifdef AREA
+#ifdef AREA_LIGHTS
         // Lights with a surface by themselves, so that drivers that run both sides of a branch do not pay for them at every
         // other light; the body comes first for the same reason.
         uint next = 0u;
@@ -90,16 +90,16 @@ void main() {
             }
         } while (next < count);
 #endif
-        AmbientVisibility visible = (frame.bits & FRAME_MEASURED) != 0u
+        AmbientVisibility visible = (frame.bits & FRAME_AO) != 0u
             ? measured_visibility(texelFetch(ao_image, pixel, 0), surface_occlusion(pixel))
             : unmeasured_visibility(s, surface_occlusion(pixel));
-        bool apart = (frame.bits & FRAME_REFLECTED_APART) != 0u;
-        reflects_here = (frame.bits & FRAME_REFLECTED_BY_RAYS) == 0u;
-#ifndef SPLIT
-        reflects_here = reflects_here && !apart;
+        bool apart = (frame.bits & FRAME_SSR) != 0u;
+        add_environment_specular = (frame.bits & FRAME_GI_SPECULAR) == 0u;
+#ifndef SPLIT_LIGHTING
+        add_environment_specular = add_environment_specular && !apart;
 #endif
         environment_light(s, visible, d, r);
-        if ((frame.bits & FRAME_DIFFUSE_APART) == 0u) {
+        if ((frame.bits & FRAME_GI_DIFFUSE) == 0u) {
             diffuse += d;
         }
         diffuse *= water_returns(s.position);
@@ -112,7 +112,7 @@ void main() {
     diffuse *= frame.pre_exposure;
     specular *= frame.pre_exposure;
     out_light = vec4(to_half_range(diffuse + specular + emission.rgb), 1.0);
-#ifdef SPLIT
+#ifdef SPLIT_LIGHTING
     out_diffuse = vec4(to_half_range(diffuse), 1.0);
     out_specular = vec4(to_half_range(specular + surroundings * frame.pre_exposure), 1.0);
 #endif

@@ -12,7 +12,7 @@
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 
-#include "lib/nearness.glsl"
+#include "lib/inverse_depth.glsl"
 #include "lib/packing.glsl"
 
 layout(set = 0, binding = 1) uniform texture2D light_image;
@@ -48,7 +48,7 @@ vec2 half_way(vec2 velocity) {
     return velocity * (0.5 * min(length2, blur.tile) / max(length2, 1e-6));
 }
 
-// How much nearer the surface at `there` is than the one at `here`, both by `nearness`: 0 for the same or farther, 1
+// How much nearer the surface at `there` is than the one at `here`, both by `inverse_depth`: 0 for the same or farther, 1
 // from 2 % on.
 float nearer(float there, float here) {
     return clamp((there - here) / max(0.02 * max(there, here), 1e-12), 0.0, 1.0);
@@ -66,7 +66,7 @@ void main() {
     // one, in exposure times. What is seen here then lies elsewhere in the picture of the middle.
     float delay = blur.curtain * (here.y / blur.size.y - 0.5);
     vec2 from = here - own * delay;
-    float near = nearness(texelFetch(depth_image, inside(from), 0).x);
+    float near = inverse_depth(texelFetch(depth_image, inside(from), 0).x);
     vec2 way = half_way(texelFetch(velocity_image, inside(from), 0).xy);
 
     // The surface seen here and what it uncovers as it moves.
@@ -74,7 +74,7 @@ void main() {
     int steps = clamp(int(ceil(2.0 * length(way))), 1, 256);
     for (int i = 0; i < steps; ++i) {
         vec2 at = from + way * ((2.0 * float(i) + 1.0) / float(steps) - 1.0);
-        float there = nearness(texelFetch(depth_image, inside(at), 0).x);
+        float there = inverse_depth(texelFetch(depth_image, inside(at), 0).x);
         // Nearer surfaces come in the loop below.
         back += (1.0 - nearer(there, near)) * vec4(light_at(at), 1.0);
     }
@@ -93,7 +93,7 @@ void main() {
     for (int i = 0; i < passes; ++i) {
         float moved = first + (float(i) + 0.5) * stride;
         vec2 at = here - along * moved;
-        float there = nearness(texelFetch(depth_image, inside(at), 0).x);
+        float there = inverse_depth(texelFetch(depth_image, inside(at), 0).x);
         float is_nearer = nearer(there, near);
         if (is_nearer > 0.0) {
             float speed = 2.0 * dot(half_way(texelFetch(velocity_image, inside(at), 0).xy), along);

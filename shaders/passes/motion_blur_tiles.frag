@@ -1,13 +1,13 @@
 #version 460
-// variants: COLUMN AROUND
-// The longest velocity of a tile: along rows, along columns (COLUMN), and of a tile and its neighbours (AROUND).
+// variants: COLUMN NEIGHBORHOOD
+// The longest velocity of a tile: along rows, along columns (COLUMN), and of a tile and its neighbours (NEIGHBORHOOD).
 // McGuire et al. 2012, "A Reconstruction Filter for Plausible Motion Blur", section 3.2.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"
 
 layout(set = 0, binding = 0) uniform texture2D velocity_image;
-#ifndef AROUND
+#ifndef NEIGHBORHOOD
 layout(push_constant, scalar) uniform motion_block { MotionBlurConstants blur; };
 #endif
 layout(location = 0) out vec2 out_velocity;
@@ -15,7 +15,7 @@ layout(location = 0) out vec2 out_velocity;
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
     ivec2 last = textureSize(velocity_image, 0) - 1;
-#ifdef AROUND
+#ifdef NEIGHBORHOOD
     ivec2 first = max(texel - 1, ivec2(0));
     ivec2 end = min(texel + 1, last);
 #else

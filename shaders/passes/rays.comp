@@ -1,17 +1,17 @@
 #version 460
-// variants: BVH_MASKS BVH_QUERY
+// variants: BVH_ALPHA_MASKS USE_RAY_QUERY
 // Rays that the host sends, each by itself and all in their order: what a device does in a second beside the host
 // (`sunny16 bench --what rays`).
 #extension GL_GOOGLE_include_directive : require
-#ifdef BVH_QUERY
+#ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
 #endif
 #include "shared/frame.glsl"
 #include "shared/rays.glsl"
 
 layout(local_size_x = 64) in;
-layout(set = 0, binding = 0, scalar) readonly buffer sent_block { SentRay sent[]; };
-layout(set = 0, binding = 1, scalar) writeonly buffer met_block { MetRay met[]; };
+layout(set = 0, binding = 0, scalar) readonly buffer ray_block { TraceRay rays[]; };
+layout(set = 0, binding = 1, scalar) writeonly buffer hit_block { TraceHit hits[]; };
 layout(push_constant, scalar) uniform count_block { uint count; };
 #include "lib/bvh.glsl"
 
@@ -20,7 +20,7 @@ void main() {
     if (i >= count) {
         return;
     }
-    SentRay ray = sent[i];
+    TraceRay ray = rays[i];
     BvhHit hit = trace_ray(ray.origin, ray.direction, ray.away, ray.reach, ray.any != 0u);
-    met[i] = MetRay(hit.t, hit.instance, hit.barycentric, hit.triangle);
+    hits[i] = TraceHit(hit.t, hit.instance, hit.barycentric, hit.triangle);
 }

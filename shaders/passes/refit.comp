@@ -37,7 +37,7 @@ vec3 corner(uint number, out uint normal) {
     uint at = (refit.vertices + corners[number]) * WORDS;
     vec3 p = uintBitsToFloat(uvec3(words[at], words[at + 1u], words[at + 2u]));
     normal = pack_octahedral(vec3(unpackSnorm2x16(words[at + 3u]), unpackSnorm2x16(words[at + 4u]).x));
-    if ((refit.flags & REFIT_FLATTENED) != 0u) {
+    if ((refit.flags & REFIT_BAKED) != 0u) {
         p = refit.x * p.x + refit.y * p.y + refit.z * p.z;
     }
     return p;

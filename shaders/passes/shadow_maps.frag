@@ -1,14 +1,14 @@
 #version 460
-// variants: MASK
-// Depth alone; with MASK, alpha-tested surfaces leave holes.
+// variants: ALPHA_TEST
+// Depth alone; with ALPHA_TEST, alpha-tested surfaces leave holes.
 #extension GL_GOOGLE_include_directive : require
-#ifdef MASK
+#ifdef ALPHA_TEST
 #include "shared/frame.glsl"
 #include "lib/surface.glsl"
 #endif
 
 void main() {
-#ifdef MASK
+#ifdef ALPHA_TEST
     if (fragment_base_color().a < materials[material_index].emission.a) {
         discard;
     }

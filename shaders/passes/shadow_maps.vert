@@ -1,5 +1,5 @@
 #version 460
-// variants: MASK
+// variants: ALPHA_TEST
 // Vertices of the scene to a shadow map's clip space.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
@@ -10,7 +10,7 @@ layout(set = 0, binding = 1, scalar) readonly buffer instance_block { Instance i
 layout(push_constant, scalar) uniform draw_block { uint material_index; uint map_index; };
 
 layout(location = 0) in vec3 position;
-#ifdef MASK
+#ifdef ALPHA_TEST
 layout(location = 3) in vec2 uv0;
 layout(location = 4) in vec2 uv1;
 layout(location = 5) in vec4 color;
@@ -25,7 +25,7 @@ layout(location = 4) out vec4 out_color;
 void main() {
     vec4 world = instances[gl_InstanceIndex].to_world * vec4(position, 1.0);
     gl_Position = maps[map_index].to_clip * vec4(world.xyz, 1.0);
-#ifdef MASK
+#ifdef ALPHA_TEST
     out_position = world.xyz;
     out_normal = vec3(0.0);
     out_tangent = vec4(0.0);

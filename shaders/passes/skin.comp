@@ -1,18 +1,18 @@
 #version 460
-// variants: POSITIONS
-// Moves the vertices of morphed and skinned meshes (glTF 2.0 sections 3.7.2.2 and 3.7.3.3). With POSITIONS only where they
+// variants: POSITIONS_ONLY
+// Moves the vertices of morphed and skinned meshes (glTF 2.0 sections 3.7.2.2 and 3.7.3.3). With POSITIONS_ONLY only where they
 // are at another moment, for velocities.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/skin.glsl"
 
 layout(local_size_x = 64) in;
 
-layout(set = 0, binding = 0, scalar) readonly buffer rest_block { RestVertex rest[]; };
+layout(set = 0, binding = 0, scalar) readonly buffer rest_block { BindPoseVertex rest[]; };
 layout(set = 0, binding = 1, scalar) readonly buffer influence_block { Influence influences[]; };
 layout(set = 0, binding = 2, scalar) readonly buffer morph_block { MorphOffset offsets[]; };
 layout(set = 0, binding = 3, scalar) readonly buffer palette_block { vec4 palette[]; };
 layout(set = 0, binding = 4, scalar) readonly buffer weight_block { float weights[]; };
-#ifdef POSITIONS
+#ifdef POSITIONS_ONLY
 layout(set = 0, binding = 5, scalar) writeonly buffer position_block { vec3 positions[]; };
 #else
 // Words of vertices as the pipelines read them (src/passes/scene_data/geometry.rs).
@@ -38,7 +38,7 @@ vec3 unit(vec3 v, vec3 other) {
 
 // A point of the shape under its morph weights, and what carries it.
 vec3 moved(uint vertex, out mat3 linear, out vec3 normal, out vec3 tangent) {
-    RestVertex v = rest[skin.rest + vertex];
+    BindPoseVertex v = rest[skin.rest + vertex];
     vec3 p = v.position;
     normal = v.normal;
     tangent = v.tangent.xyz;
@@ -74,10 +74,10 @@ void main() {
     vec3 normal;
     vec3 tangent;
     vec3 p = moved(vertex, linear, normal, tangent);
-#ifdef POSITIONS
+#ifdef POSITIONS_ONLY
     positions[skin.target + vertex] = p;
 #else
-    RestVertex v = rest[skin.rest + vertex];
+    BindPoseVertex v = rest[skin.rest + vertex];
     if ((skin.flags & SKIN_FLAT) != 0u) {
         uint first = vertex - vertex % 3u;
         mat3 other;

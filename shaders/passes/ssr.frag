@@ -1,11 +1,11 @@
 #version 460
-// variants: ALONE
+// variants: SINGLE_FRAME
 // Rays from reflecting surfaces through the depth buffer: one a texel, in a direction that the surface reflects to the
 // camera as its visible normals have it.
 //
 // A straight line stays one after projection, depth included, so rays are walked in pixels and depth through the pyramid
 // of pass `ssr_depth`: over cells that they pass before or behind, down into others. Both directions of depth are alike: a
-// ray towards the camera crosses surfaces from in front as others do, and what it would meet from behind is not seen. With ALONE
+// ray towards the camera crosses surfaces from in front as others do, and what it would meet from behind is not seen. With SINGLE_FRAME
 // no neighbour's ray is used and no history follows: what a ray found is brought into the light at once.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
@@ -15,24 +15,24 @@
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
-#define RAYS
-#include "lib/given.glsl"
+#define RAY_CONSTANTS
+#include "lib/flat_constants.glsl"
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 5, rg32f) uniform readonly image2D pyramid_image;
 layout(set = 0, binding = 6) uniform sampler2D picture_image;
-layout(set = 0, binding = 7, rg32ui) uniform readonly uimage2D seen_image;
-#include "lib/facets.glsl"
-#include "lib/pattern.glsl"
+layout(set = 0, binding = 7, rg32ui) uniform readonly uimage2D surface_history_image;
+#include "lib/ggx_sampling.glsl"
+#include "lib/noise.glsl"
 #include "lib/ssr.glsl"
-#include "lib/ssr_rays.glsl"
-#include "lib/ssr_plane.glsl"
-#include "lib/ssr_pyramid.glsl"
+#include "lib/ssr_ray_packing.glsl"
+#include "lib/ssr_depth_plane.glsl"
+#include "lib/ssr_hiz.glsl"
 
-#ifdef ALONE
-layout(set = 0, binding = 9) uniform texture2D surroundings_image;
+#ifdef SINGLE_FRAME
+layout(set = 0, binding = 9) uniform texture2D reflected_environment_image;
 layout(set = 0, binding = 11) uniform texture2D light_image;
 layout(set = 0, binding = 12) uniform texture2D reflectance_image;
-#include "lib/ssr_light.glsl"
+#include "lib/ssr_shading.glsl"
 
 layout(location = 0) out vec4 out_light;
 #else
@@ -43,12 +43,12 @@ layout(location = 0) out uvec4 out_ray;
 
 // Depth at a pixel's centre; beyond an edge of the picture that of the pixel at the edge.
 float seen_depth(ivec2 pixel) {
-    return uintBitsToFloat(imageLoad(seen_image, clamp(pixel, ivec2(0), ivec2(ssr.size) - 1)).x);
+    return uintBitsToFloat(imageLoad(surface_history_image, clamp(pixel, ivec2(0), ivec2(ssr.size) - 1)).x);
 }
 
 // A pixel's depth as a plane, and its normal.
 vec3 seen_plane(ivec2 pixel, out vec3 normal) {
-    uvec2 seen = imageLoad(seen_image, pixel).xy;
+    uvec2 seen = imageLoad(surface_history_image, pixel).xy;
     normal = unpack_normal(seen.y);
     float z = uintBitsToFloat(seen.x);
     return depth_plane(pixel, z, vec2(z - seen_depth(pixel - ivec2(1, 0)), seen_depth(pixel + ivec2(1, 0)) - z),
@@ -82,7 +82,7 @@ vec2 blend_place(vec2 at, vec3 plane, vec3 normal) {
     for (int axis = 0; axis < 2; ++axis) {
         ivec2 step = axis == 0 ? ivec2(side.x, 0) : ivec2(0, side.y);
         ivec2 other = clamp(pixel + step, ivec2(0), ivec2(ssr.size) - 1);
-        uvec2 seen = imageLoad(seen_image, other).xy;
+        uvec2 seen = imageLoad(surface_history_image, other).xy;
         bool same = abs(uintBitsToFloat(seen.x) - plane.x - dot(plane.yz, vec2(step))) < 0.01 * plane.x
             && dot(unpack_normal(seen.y), normal) > 0.9;
         off[axis] = same ? off[axis] : 0.0;
@@ -185,7 +185,7 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own,
     }
     if (met.w == LOST && to_infinity && end == 1.0 && s >= end) {
         ivec2 there = clamp(ivec2(last.xy), ivec2(0), ivec2(ssr.size) - 1);
-        if (imageLoad(seen_image, there).x == 0u) {
+        if (imageLoad(surface_history_image, there).x == 0u) {
             met = vec4(last, sure < 1.0 ? LOST : SKY);
         }
     }
@@ -197,8 +197,8 @@ void main() {
     ivec2 pixel = min(ivec2(texel * ssr.scale), ivec2(ssr.size) - 1);
     // The depth test has left surfaces that reflect.
     Surface s;
-    load_surface(pixel, imageLoad(seen_image, pixel).xy, s);
-    vec3 direction = seen_reflection(s, sample_for(texel, ssr.number));
+    load_surface(pixel, imageLoad(surface_history_image, pixel).xy, s);
+    vec3 direction = sample_reflection(s, blue_noise_2d(texel, ssr.number));
     vec3 first, last;
     bool to_infinity;
     float far = FAR_AWAY;
@@ -212,15 +212,15 @@ void main() {
         far = clamp(distance(p.xyz / p.w, s.position), 1e-6, FAR_AWAY);
     }
     Ray ray = Ray(direction * (met.w == SKY ? SKY_FAR : far), visible_density(s, direction), vec3(0.0),
-                  met.w == SKY ? SEES_SKY : 0.0);
+                  met.w == SKY ? RAY_MISS : 0.0);
     if (met.w > 0.0) {
-        ray.share = max(edge_share(met.xy) * met.w, LEAST_SHARE);
+        ray.share = max(edge_share(met.xy) * met.w, MIN_SHARE);
         ray.light = textureLod(picture_image, met.xy / vec2(ssr.size), 0.0).rgb * ray.share;
     }
-#ifdef ALONE
-    vec4 around = texelFetch(surroundings_image, pixel, 0);
+#ifdef SINGLE_FRAME
+    vec4 around = texelFetch(reflected_environment_image, pixel, 0);
     float open = ssr.bare == 0u ? around.a : 1.0;
-    vec4 reflection = reflection_of(s, ray.light, max(ray.share, 0.0), ray.share == SEES_SKY ? 1.0 : 0.0, open);
+    vec4 reflection = reflection_of(s, ray.light, max(ray.share, 0.0), ray.share == RAY_MISS ? 1.0 : 0.0, open);
     vec3 found = found_light(s, pixel, reflection.rgb);
     out_light = vec4(with_reflections(to_half_range(texelFetch(light_image, pixel, 0).rgb), around.rgb, reflection.a, found), 1.0);
 #else

@@ -1,14 +1,14 @@
 #version 460
-// variants: RAYS BEFORE OVER_HALF
-// One triangle that covers the picture, at depth 0, with what its pixels are given; with OVER_HALF between 1/2 and 1.
+// variants: RAY_CONSTANTS HISTORY_CONSTANTS DEPTH_ABOVE_HALF
+// One triangle that covers the picture, at depth 0, with what its pixels are given; with DEPTH_ABOVE_HALF between 1/2 and 1.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
-#define GIVES
-#include "lib/given.glsl"
+#define WRITE_FLAT_CONSTANTS
+#include "lib/flat_constants.glsl"
 
 // From pixels of a picture, whose corner is (0, 0), to its clip space.
 mat4 to_clip(vec2 size) {
@@ -24,7 +24,7 @@ mat4 to_picture(vec2 size) {
 
 void main() {
     vec2 p = vec2(gl_VertexIndex == 1 ? 3.0 : -1.0, gl_VertexIndex == 2 ? 3.0 : -1.0);
-#ifdef OVER_HALF
+#ifdef DEPTH_ABOVE_HALF
     const float DEPTH = 0.75;
 #else
     const float DEPTH = 0.0;
@@ -35,16 +35,16 @@ void main() {
     place_of = m * to_clip(size);
     place_of[3] += 0.5 * (place_of[0] + place_of[1]);
     forward = frame.forward;
-#ifdef BEFORE
-    eye_before = vec4(ssr.eye_before, 1.0);
+#ifdef HISTORY_CONSTANTS
+    previous_eye = vec4(ssr.previous_eye, 1.0);
     mat4 now = transpose(to_picture(size) * ssr.to_clip);
-    mat4 before = transpose(to_picture(size) * ssr.to_clip_before);
-    pixels_now = vec4[3](now[0], now[1], now[3]);
-    pixels_before = vec4[3](before[0], before[1], before[3]);
-    place_of_before = ssr.from_clip_before * to_clip(size);
+    mat4 before = transpose(to_picture(size) * ssr.previous_to_clip);
+    current_pixel_rows = vec4[3](now[0], now[1], now[3]);
+    previous_pixel_rows = vec4[3](before[0], before[1], before[3]);
+    previous_position_matrix = ssr.previous_from_clip * to_clip(size);
 #else
     far_terms = vec4(dot(m[2].xyz, forward.xyz), m[2].w, dot(m[3].xyz, forward.xyz), m[3].w);
-#ifdef RAYS
+#ifdef RAY_CONSTANTS
     picture_of = to_picture(size) * frame.view_projection;
 #endif
 #endif

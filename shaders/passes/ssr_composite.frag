@@ -1,7 +1,7 @@
 #version 460
-// variants: MOTION
+// variants: OUTPUT_VELOCITY
 // Reflections into the picture: what was found in it by the surface's reflectance, and of the surroundings the share that
-// was not found. Together they have the weight that the surroundings alone had. With MOTION, velocities for passes that follow
+// was not found. Together they have the weight that the surroundings alone had. With OUTPUT_VELOCITY, velocities for passes that follow
 // the picture: where most light is reflected, it moves as the reflection does.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
@@ -11,30 +11,30 @@
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
-#include "lib/given.glsl"
+#include "lib/flat_constants.glsl"
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 4) uniform texture2D light_image;
 layout(set = 0, binding = 5, rgba16f) uniform readonly image2D reflection_image;
-layout(set = 0, binding = 6) uniform texture2D surroundings_image;
+layout(set = 0, binding = 6) uniform texture2D reflected_environment_image;
 layout(set = 0, binding = 7) uniform texture2D reflectance_image;
 // Depths and normals of pixels.
-layout(set = 0, binding = 10, rg32ui) uniform readonly uimage2D seen_image;
+layout(set = 0, binding = 10, rg32ui) uniform readonly uimage2D surface_history_image;
 
 layout(location = 0) out vec4 out_light;
-#ifdef MOTION
+#ifdef OUTPUT_VELOCITY
 layout(set = 0, binding = 8) uniform texture2D velocity_image;
 layout(set = 0, binding = 9) uniform texture2D motion_image;
 layout(location = 1) out vec2 out_velocity;
 #endif
 
-#include "lib/ssr_light.glsl"
+#include "lib/ssr_shading.glsl"
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     vec3 light = to_half_range(texelFetch(light_image, pixel, 0).rgb);
-    uvec2 seen = imageLoad(seen_image, pixel).xy;
+    uvec2 seen = imageLoad(surface_history_image, pixel).xy;
     out_light = vec4(light, 1.0);
-#ifdef MOTION
+#ifdef OUTPUT_VELOCITY
     out_velocity = texelFetch(velocity_image, pixel, 0).xy;
 #endif
     Surface s;
@@ -43,9 +43,9 @@ void main() {
     }
     vec4 reflection = imageLoad(reflection_image, pixel);
     vec3 found = found_light(s, pixel, reflection.rgb);
-    light = with_reflections(light, texelFetch(surroundings_image, pixel, 0).rgb, reflection.a, found);
+    light = with_reflections(light, texelFetch(reflected_environment_image, pixel, 0).rgb, reflection.a, found);
     out_light = vec4(light, 1.0);
-#ifdef MOTION
+#ifdef OUTPUT_VELOCITY
     if (dot(found, vec3(1.0)) > 0.5 * dot(light, vec3(1.0))) {
         out_velocity = texelFetch(motion_image, pixel, 0).xy;
     }

@@ -1,11 +1,11 @@
 #version 460
-// features: HALF HALF:SHARP ALONE|DEBUG
+// features: HALF_RESOLUTION HALF_RESOLUTION:MIRROR_RAYS SINGLE_FRAME|DEBUG
 // What each pixel reflects of the picture: the rays of its neighbours, each by what it counts for this pixel's surface.
 //
 // Stachowiak and Uludag 2015, "Stochastic Screen-Space Reflections" (SIGGRAPH course "Advances in Real-Time Rendering"):
 // the sum of light times BRDF over density is divided by the sum of BRDF over density, and the surface's whole reflectance
-// comes in by its split sum afterwards. Fresnel's term is in that, not in the weights. With HALF, of rays of every second pixel
-// on each side; then with SHARP once more for mirrors, which have a ray of their own. With ALONE no history follows: it is brought
+// comes in by its split sum afterwards. Fresnel's term is in that, not in the weights. With HALF_RESOLUTION, of rays of every second pixel
+// on each side; then with MIRROR_RAYS once more for mirrors, which have a ray of their own. With SINGLE_FRAME no history follows: it is brought
 // into the light at once. With DEBUG, what rays found too.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
@@ -15,29 +15,29 @@
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
-#include "lib/given.glsl"
+#include "lib/flat_constants.glsl"
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 5, rgba32ui) uniform readonly uimage2D ray_image;
-layout(set = 0, binding = 7) uniform texture2D surroundings_image;
+layout(set = 0, binding = 7) uniform texture2D reflected_environment_image;
 // Depths and normals of pixels.
-layout(set = 0, binding = 10, rg32ui) uniform readonly uimage2D seen_image;
-#ifdef SHARP
+layout(set = 0, binding = 10, rg32ui) uniform readonly uimage2D surface_history_image;
+#ifdef MIRROR_RAYS
 layout(set = 0, binding = 9) uniform sampler2D picture_image;
 #endif
 #include "lib/ssr.glsl"
-#include "lib/ssr_rays.glsl"
+#include "lib/ssr_ray_packing.glsl"
 
-#ifdef ALONE
+#ifdef SINGLE_FRAME
 layout(set = 0, binding = 11) uniform texture2D light_image;
 layout(set = 0, binding = 12) uniform texture2D reflectance_image;
-#include "lib/ssr_light.glsl"
+#include "lib/ssr_shading.glsl"
 
 layout(location = 0) out vec4 out_light;
 #else
 // Light that rays found, by its share of all rays; and the share that the surroundings keep, with what hides them.
 layout(location = 0) out vec4 out_reflection;
 // Length of the rays (m), and where in the picture the one that counts most ended.
-layout(location = 1) out uvec2 out_met;
+layout(location = 1) out uvec2 out_hit;
 #ifdef DEBUG
 // Shares of rays that found a surface and that found none.
 layout(location = 2) out vec2 out_shares;
@@ -51,7 +51,7 @@ const float LOBE_PART = 0.35;
 // Pixels that neighbours are off at most, and more by roughness.
 const float REACH = 1.5;
 const float REACH_ROUGH = 16.0;
-#ifdef HALF
+#ifdef HALF_RESOLUTION
 // Half an image of rays has one for four pixels: lobes narrower than this alpha are told apart by no ray.
 const float SPARSE = 0.02;
 const int SCALE = 2;
@@ -61,17 +61,17 @@ const int SCALE = 1;
 // Turn from neighbour to neighbour: the golden angle.
 const mat2 NEXT = mat2(-0.737368878, -0.675490294, 0.675490294, -0.737368878);
 
-#ifdef SHARP
+#ifdef MIRROR_RAYS
 // Where a mirror's own ray meets the plane that a neighbour's ray found (pixels); below 0 where it does not, or where the picture
 // shows something else there.
 vec2 own_place(Surface s, vec3 mirrored, vec2 found, vec3 place) {
-    vec3 normal = unpack_normal(imageLoad(seen_image, ivec2(found)).y);
+    vec3 normal = unpack_normal(imageLoad(surface_history_image, ivec2(found)).y);
     float towards = dot(mirrored, normal);
     float t = dot(place - s.position, normal) / min(towards, -1e-3);
     vec4 clip = frame.view_projection * vec4(s.position + mirrored * t, 1.0);
     vec2 own = (clip.xy / clip.w + 1.0) * 0.5 * vec2(ssr.size);
     ivec2 pixel = clamp(ivec2(own), ivec2(0), ivec2(ssr.size) - 1);
-    uvec2 seen = imageLoad(seen_image, pixel).xy;
+    uvec2 seen = imageLoad(surface_history_image, pixel).xy;
     vec3 shown = position_at(pixel, uintBitsToFloat(seen.x));
     bool there = abs(dot(shown - place, normal)) < 0.005 * length(place) && dot(unpack_normal(seen.y), normal) > 0.9;
     return towards < -1e-3 && clip.w > 0.0 && there && distance(own, found) < 4.0 * float(SCALE) ? own : vec2(-1.0);
@@ -107,20 +107,20 @@ Neighbourhood neighbourhood(Surface s, float depth) {
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
-    uvec2 seen_here = imageLoad(seen_image, pixel).xy;
-    vec4 around_here = texelFetch(surroundings_image, pixel, 0);
+    uvec2 seen_here = imageLoad(surface_history_image, pixel).xy;
+    vec4 around_here = texelFetch(reflected_environment_image, pixel, 0);
     float open = ssr.bare == 0u ? around_here.a : 1.0;
     // The depth test has left surfaces that reflect.
     Surface s;
     load_surface(pixel, seen_here, s);
     bool sharp = s.alpha < MIRROR;
     Surface wide = s;
-#ifdef HALF
+#ifdef HALF_RESOLUTION
     wide.alpha = max(s.alpha, SPARSE);
 #endif
     ivec2 own = pixel / SCALE;
     Neighbourhood around = neighbourhood(wide, uintBitsToFloat(seen_here.x));
-#ifdef HALF
+#ifdef HALF_RESOLUTION
     uint taps = around.taps;
 #else
     uint taps = sharp ? 1u : around.taps;
@@ -139,14 +139,14 @@ void main() {
     // Read once here, not by each tap.
     ivec2 last_pixel = ivec2(ssr.size) - 1, last = ivec2(ssr.rays) - 1;
     vec3 light = vec3(0.0);
-    float all = 0.0, met = 0.0, shown = 0.0, sky = 0.0, nearness = 0.0, most = -1.0;
+    float all = 0.0, hit = 0.0, shown = 0.0, sky = 0.0, inverse_depth = 0.0, most = -1.0;
     ivec2 best = own;
     for (uint i = 0u; i < taps; ++i, towards = NEXT * towards) {
         float away = float(i) / float(taps);
         ivec2 texel = clamp(own + ivec2(round(around.half_axes * (away * towards))), ivec2(0), last);
         ivec2 other = min(texel * SCALE, last_pixel);
         Ray ray = unpack_ray(imageLoad(ray_image, texel));
-        uvec2 seen_there = imageLoad(seen_image, other).xy;
+        uvec2 seen_there = imageLoad(surface_history_image, other).xy;
         vec2 aside = vec2(other - pixel);
         vec4 there = corner + place_of[0] * aside.x + place_of[1] * aside.y + place_of[2] * uintBitsToFloat(seen_there.x);
         vec3 from = there.xyz / there.w - s.position;
@@ -181,29 +181,29 @@ void main() {
         shown += weight * seen;
         sky += ray.share < 0.0 ? weight : 0.0;
         float weight_met = seen > 0.0 ? weight : 0.0;
-        met += weight_met;
-        nearness += weight_met > 0.0 ? weight_met * min(nearer, 1e6) : 0.0;
+        hit += weight_met;
+        inverse_depth += weight_met > 0.0 ? weight_met * min(nearer, 1e6) : 0.0;
         best = weight_met > most && counts && seen > 0.0 ? texel : best;
         most = counts && seen > 0.0 ? max(most, weight_met) : most;
     }
     // Of no ray: as though all were lost.
     all = all > 0.0 ? all : 1.0;
-#if !defined(ALONE) || defined(SHARP)
+#if !defined(SINGLE_FRAME) || defined(MIRROR_RAYS)
     // Where in the picture the ray that counts most ended.
     uint place = 0u;
-    if (met > 0.0) {
+    if (hit > 0.0) {
         ivec2 other = min(best * SCALE, last_pixel);
-        vec3 from = position_at(other, uintBitsToFloat(imageLoad(seen_image, other).x));
+        vec3 from = position_at(other, uintBitsToFloat(imageLoad(surface_history_image, other).x));
         vec4 clip = frame.view_projection * vec4(from + unpack_end(imageLoad(ray_image, best).xy), 1.0);
         place = packUnorm2x16(0.5 * clip.xy / clip.w + 0.5);
     }
 #endif
-#ifdef SHARP
-    if (met > 0.0) {
-        // A mirror's own ray meets the plane that its neighbour's met.
+#ifdef MIRROR_RAYS
+    if (hit > 0.0) {
+        // A mirror's own ray meets the plane that its neighbour's hit.
         vec2 at = unpackUnorm2x16(place) * vec2(ssr.size);
         ivec2 there = clamp(ivec2(at), ivec2(0), ivec2(ssr.size) - 1);
-        at = own_place(s, reflect(-s.view, s.normal), at, position_at(there, uintBitsToFloat(imageLoad(seen_image, there).x)));
+        at = own_place(s, reflect(-s.view, s.normal), at, position_at(there, uintBitsToFloat(imageLoad(surface_history_image, there).x)));
         if (at.x >= 0.0) {
             light = shown * max(textureLod(picture_image, at / vec2(ssr.size), 0.0).rgb, 0.0);
             place = packUnorm2x16(at / vec2(ssr.size));
@@ -211,14 +211,14 @@ void main() {
     }
 #endif
     vec4 reflection = reflection_of(s, light / all, shown / all, sky / all, open);
-#ifdef ALONE
+#ifdef SINGLE_FRAME
     vec3 found = found_light(s, pixel, reflection.rgb);
     out_light = vec4(with_reflections(to_half_range(texelFetch(light_image, pixel, 0).rgb), around_here.rgb, reflection.a, found), 1.0);
 #else
     // What a wide lobe sees of surfaces moves, what it sees of the sky hardly has features.
-    float t = met > (sharp ? sky : 0.1 * all) ? met / nearness : sky > 0.0 ? FAR_AWAY : 0.0;
+    float t = hit > (sharp ? sky : 0.1 * all) ? hit / inverse_depth : sky > 0.0 ? FAR_AWAY : 0.0;
     out_reflection = reflection;
-    out_met = uvec2(floatBitsToUint(clamp(t, 0.0, FAR_AWAY)), place);
+    out_hit = uvec2(floatBitsToUint(clamp(t, 0.0, FAR_AWAY)), place);
 #ifdef DEBUG
     out_shares = vec2(shown, sky) / all;
 #endif

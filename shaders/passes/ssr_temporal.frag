@@ -1,5 +1,5 @@
 #version 460
-// variants: DEBUG WAYS STILL CAMERA
+// variants: DEBUG REPROJECTION_MODES STATIC_VIEW CAMERA_MOTION_ONLY
 // Reflections join those of the frames before, found where what is reflected was seen in the mirror then.
 //
 // A mirror image stays where it is while the camera moves: behind the surface by the length of the ray, nearer where the
@@ -7,11 +7,11 @@
 // 2015). What is reflected may have moved, and so may the mirror: then the image is made of where both were. The wider the
 // lobe, the more a reflection stays with its surface.
 //
-// With WAYS, by the way that is set instead; with STILL nothing has moved since a frame before, and the history lies where it
-// is; with CAMERA nothing else has moved; with DEBUG any of these, and what was found and chosen too.
+// With REPROJECTION_MODES, by the way that is set instead; with STATIC_VIEW nothing has moved since a frame before, and the history lies where it
+// is; with CAMERA_MOTION_ONLY nothing else has moved; with DEBUG any of these, and what was found and chosen too.
 #extension GL_GOOGLE_include_directive : require
 #ifdef DEBUG
-#define WAYS
+#define REPROJECTION_MODES
 #endif
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"
@@ -20,43 +20,43 @@
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
-#define BEFORE
-#include "lib/given.glsl"
+#define HISTORY_CONSTANTS
+#include "lib/flat_constants.glsl"
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 5, rgba16f) uniform readonly image2D reflection_image;
-layout(set = 0, binding = 6, rg32ui) uniform readonly uimage2D met_image;
-#if !defined(STILL) && !defined(CAMERA)
+layout(set = 0, binding = 6, rg32ui) uniform readonly uimage2D hit_image;
+#if !defined(STATIC_VIEW) && !defined(CAMERA_MOTION_ONLY)
 layout(set = 0, binding = 7) uniform texture2D velocity_image;
 #endif
 layout(set = 0, binding = 8, rgba32f) uniform readonly image2D history_image;
-layout(set = 0, binding = 9, rg32ui) uniform readonly uimage2D past_image;
-#if defined(DEBUG) || defined(STILL)
-layout(set = 0, binding = 10, rgba16f) uniform readonly image2D shown_image;
+layout(set = 0, binding = 9, rg32ui) uniform readonly uimage2D history_data_image;
+#if defined(DEBUG) || defined(STATIC_VIEW)
+layout(set = 0, binding = 10, rgba16f) uniform readonly image2D displayed_image;
 #endif
-#ifndef STILL
+#ifndef STATIC_VIEW
 // Depths and normals of the last frame's pixels.
-layout(set = 0, binding = 11, rg32ui) uniform readonly uimage2D seen_image;
+layout(set = 0, binding = 11, rg32ui) uniform readonly uimage2D surface_history_image;
 #endif
 #ifdef DEBUG
 layout(set = 0, binding = 12) uniform texture2D shares_image;
 #endif
 // Those of this frame's.
-layout(set = 0, binding = 13, rg32ui) uniform readonly uimage2D seen_now_image;
+layout(set = 0, binding = 13, rg32ui) uniform readonly uimage2D surface_history_now_image;
 #include "lib/ssr.glsl"
 #include "lib/virtual_image.glsl"
 #include "lib/ycocg.glsl"
-#include "lib/quiet.glsl"
-#include "lib/before.glsl"
+#include "lib/temporal_stabilization.glsl"
+#include "lib/reprojection.glsl"
 
 // Known where the pipeline is chosen; else asked for.
 #if defined(DEBUG)
 #define IS_STILL (ssr.still != 0u)
-#elif defined(STILL)
+#elif defined(STATIC_VIEW)
 const bool IS_STILL = true;
 #else
 const bool IS_STILL = false;
 #endif
-#ifdef WAYS
+#ifdef REPROJECTION_MODES
 #define REPROJECTION ssr.reprojection
 #else
 const uint REPROJECTION = SSR_VIRTUAL;
@@ -69,7 +69,7 @@ layout(location = 1) out uvec2 out_past;
 // Pixels that the reflection has moved since the last frame.
 layout(location = 2) out vec2 out_motion;
 // What the picture shows of the history.
-layout(location = 3) out vec4 out_shown;
+layout(location = 3) out vec4 out_displayed;
 #ifdef DEBUG
 // Shares of rays that found a surface and that found none, their length (m), and why the history was not used.
 layout(location = 4) out vec4 out_found;
@@ -82,11 +82,11 @@ layout(location = 5) out vec4 out_chosen;
 const float SURFACE_STEP = 0.01;
 const float DEPTH_STEP = 0.1;
 // Below this alpha a pixel's own ray tells the length.
-const float SHARP = 0.01;
+const float SHARP_ALPHA = 0.01;
 // Cosine between normals of one surface.
 const float NORMAL_STEP = 0.9;
 
-#ifndef STILL
+#ifndef STATIC_VIEW
 bool in_picture(vec2 at) {
     return all(greaterThanEqual(at, vec2(0.0))) && all(lessThan(at, vec2(ssr.size)));
 }
@@ -100,34 +100,34 @@ struct Motion {
     vec3 normal;
 };
 
-#ifndef CAMERA
+#ifndef CAMERA_MOTION_ONLY
 Motion motion_of(ivec2 pixel, vec3 place, vec3 normal) {
     vec2 velocity = texelFetch(velocity_image, pixel, 0).xy;
-    vec3 now = seen_now(vec4(place, 1.0));
-    vec3 then = seen_before(vec4(place, 1.0));
+    vec3 now = current_pixel(vec4(place, 1.0));
+    vec3 then = previous_pixel(vec4(place, 1.0));
     vec2 camera = now.z > 0.0 && then.z > 0.0 ? to_pixels(now) - to_pixels(then) : velocity;
     float own = distance(velocity, camera);
-    Motion motion = Motion(own > LEAST_MOTION + MOTION_DIGITS * length(velocity), own, true, place, normal);
+    Motion motion = Motion(own > MIN_MOTION + MOTION_DIGITS * length(velocity), own, true, place, normal);
     if (!motion.moves) {
         motion.own = 0.0;
         return motion;
     }
     // On the plane of the surface that was seen there.
     vec2 at = to_pixels(now) - velocity;
-    vec2 texel = at - ssr.jitter_before;
+    vec2 texel = at - ssr.previous_jitter;
     motion.known = in_picture(texel) && now.z > 0.0;
     if (motion.known) {
-        uvec2 seen = imageLoad(seen_image, ivec2(texel)).xy;
+        uvec2 seen = imageLoad(surface_history_image, ivec2(texel)).xy;
         float depth = uintBitsToFloat(seen.x);
         motion.known = depth > 0.0;
         motion.normal = unpack_normal(seen.y);
-        vec3 middle = place_before(floor(texel) + 0.5 + ssr.jitter_before, depth);
-        vec3 near = place_before(at, 1.0);
-        vec3 ray = place_before(at, 0.5) - near;
+        vec3 middle = reprojected_position(floor(texel) + 0.5 + ssr.previous_jitter, depth);
+        vec3 near = reprojected_position(at, 1.0);
+        vec3 ray = reprojected_position(at, 0.5) - near;
         float slope = dot(ray, motion.normal);
         float t = dot(middle - near, motion.normal) / slope;
         motion.before = near + ray * t;
-        motion.known = motion.known && abs(slope) > 1e-6 * length(ray) && distance(motion.before, middle) < 0.1 * length(middle - eye_before.xyz);
+        motion.known = motion.known && abs(slope) > 1e-6 * length(ray) && distance(motion.before, middle) < 0.1 * length(middle - previous_eye.xyz);
     }
     return motion;
 }
@@ -144,7 +144,7 @@ float curvature_at(ivec2 pixel, vec3 place, vec3 normal, uint normal_bits) {
                 continue;
             }
             // Most surfaces are flat.
-            uvec2 seen = imageLoad(seen_now_image, other).xy;
+            uvec2 seen = imageLoad(surface_history_now_image, other).xy;
             if (seen.y == normal_bits) {
                 least = 0.0;
                 continue;
@@ -167,19 +167,19 @@ float curvature_at(ivec2 pixel, vec3 place, vec3 normal, uint normal_bits) {
 
 // Length of the rays (m): the few of a rough surface's pixel differ, so that of its neighbours too.
 float length_around(ivec2 pixel, float own, float alpha) {
-    if (alpha < SHARP) {
+    if (alpha < SHARP_ALPHA) {
         return own;
     }
-    float nearness = 0.0, count = 0.0;
+    float inverse_depth = 0.0, count = 0.0;
     for (int i = 0; i < 9; i += 2) {
         ivec2 other = clamp(pixel + 2 * (ivec2(i % 3, i / 3) - 1), ivec2(0), ivec2(ssr.size) - 1);
-        float t = uintBitsToFloat(imageLoad(met_image, other).x);
+        float t = uintBitsToFloat(imageLoad(hit_image, other).x);
         if (t > 0.0) {
-            nearness += 1.0 / t;
+            inverse_depth += 1.0 / t;
             count += 1.0;
         }
     }
-    return count > 0.0 ? count / nearness : 0.0;
+    return count > 0.0 ? count / inverse_depth : 0.0;
 }
 
 // Where the history lies (pixels), and how far the image was from the camera (m).
@@ -198,7 +198,7 @@ struct Sight {
 
 Sight sight_of(Surface s) {
     vec4 at = vec4(s.position, 1.0), on = vec4(-s.view, 0.0);
-    return Sight(seen_now(at), seen_now(on), seen_before(at), seen_before(on));
+    return Sight(current_pixel(at), current_pixel(on), previous_pixel(at), previous_pixel(on));
 }
 
 // Where the image was seen before: `went` is how far (m) what is reflected has gone, `nearer` brings the image towards the
@@ -210,11 +210,11 @@ Lookup image_lookup(vec2 here, Surface s, Sight sight, Motion own, vec3 went, fl
     if (own.moves || went != vec3(0.0)) {
         vec3 thing_then = s.position + reflect(-s.view, s.normal) * t - went;
         image_then = virtual_image(own.before, own.normal, thing_then, nearer);
-        then = seen_before(vec4(image_then, 1.0));
+        then = previous_pixel(vec4(image_then, 1.0));
     }
     bool seen = now.z > 0.0 && then.z > 0.0;
     vec2 there = seen ? here - (to_pixels(now) - to_pixels(then)) : here;
-    return Lookup(there, distance(image_then, eye_before.xyz), 2.0, seen);
+    return Lookup(there, distance(image_then, previous_eye.xyz), 2.0, seen);
 }
 
 // The chosen way.
@@ -223,7 +223,7 @@ Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float
     Sight sight = sight_of(s);
     // The image of velocities has half floats: where nothing moves by itself the camera tells more.
     vec2 velocity = sight.then.z > 0.0 ? to_pixels(sight.now) - to_pixels(sight.then) : vec2(0.0);
-#ifndef CAMERA
+#ifndef CAMERA_MOTION_ONLY
     velocity = own.moves || sight.then.z <= 0.0 ? texelFetch(velocity_image, pixel, 0).xy : velocity;
 #endif
     Lookup by_surface = Lookup(here - velocity, 0.0, 1.0, true);
@@ -252,7 +252,7 @@ Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float
     Lookup image = image_lookup(here, s, sight, own, went, t, nearer.x);
     // Of a curved mirror the image is nearer in the plane of incidence than across it: each is for motion its way.
     vec3 across = s.normal - dot(s.normal, s.view) * s.view;
-    vec3 beside = seen_now(vec4(s.position + across * (0.01 * length(s.position)), 1.0));
+    vec3 beside = current_pixel(vec4(s.position + across * (0.01 * length(s.position)), 1.0));
     vec2 along = to_pixels(beside) - to_pixels(sight.now);
     if (nearer.x != nearer.y && beside.z > 0.0 && dot(along, along) > 1e-8) {
         along = normalize(along);
@@ -286,18 +286,18 @@ vec4 cubic_outside(ivec2 corner, vec4 wx, vec4 wy) {
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     vec2 here = vec2(pixel) + 0.5;
-    uvec2 seen = imageLoad(seen_now_image, pixel).xy;
+    uvec2 seen = imageLoad(surface_history_now_image, pixel).xy;
     vec4 now = imageLoad(reflection_image, pixel);
     // The depth test has left surfaces that reflect.
     Surface s;
     load_surface(pixel, seen, s);
-    uvec2 met = imageLoad(met_image, pixel).xy;
+    uvec2 met = imageLoad(hit_image, pixel).xy;
     vec4 past = vec4(0.0);
     float count = 0.0;
     uint reason = SSR_KEPT;
-#ifdef STILL
+#ifdef STATIC_VIEW
     // Nothing has moved: what the last frame knew of the image holds.
-    uvec2 known = imageLoad(past_image, pixel).xy;
+    uvec2 known = imageLoad(history_data_image, pixel).xy;
     past = imageLoad(history_image, pixel);
     count = unpackHalf2x16(known.y).x;
     float distance_now = count > 0.0 ? uintBitsToFloat(known.x) : length(s.position) + uintBitsToFloat(met.x);
@@ -308,13 +308,13 @@ void main() {
     // What is reflected, where rays found it.
     Motion thing = Motion(false, 0.0, true, vec3(1e9), s.normal);
     vec3 went = vec3(0.0);
-#ifdef CAMERA
+#ifdef CAMERA_MOTION_ONLY
     Motion own = Motion(false, 0.0, true, s.position, s.normal);
 #else
     Motion own = motion_of(pixel, s.position, s.normal);
     if (t > 0.0 && t < FAR_AWAY) {
         ivec2 at = clamp(ivec2(unpackUnorm2x16(met.y) * vec2(ssr.size)), ivec2(0), ivec2(ssr.size) - 1);
-        vec3 place = position_at(at, uintBitsToFloat(imageLoad(seen_now_image, at).x));
+        vec3 place = position_at(at, uintBitsToFloat(imageLoad(surface_history_now_image, at).x));
         thing = motion_of(at, place, s.normal);
         went = thing.moves && thing.known ? place - thing.before : vec3(0.0);
         thing.before = vec3(texelFetch(velocity_image, at, 0).xy, 0.0);
@@ -329,13 +329,13 @@ void main() {
     float distance_now = t > 0.0 ? length(s.position - s.view * (t * max(nearer.x, 0.0))) : 0.0;
     out_motion = clamp(here - at.there, -32000.0, 32000.0);
     // Asked together with what pixels differ in, for a branch of its own would be by a uniform number alone (lib/gbuffer.glsl, `view_at`).
-    bool has_history = ssr.most > 0.0;
+    bool has_history = ssr.max_frames > 0.0;
     if (!has_history || !IS_STILL && !(at.seen && in_picture(at.there))) {
         reason = has_history ? SSR_OUTSIDE : SSR_NO_HISTORY;
 #ifdef DEBUG
     } else if (IS_STILL) {
         past = imageLoad(history_image, pixel);
-        count = unpackHalf2x16(imageLoad(past_image, pixel).y).x;
+        count = unpackHalf2x16(imageLoad(history_data_image, pixel).y).x;
         reason = count > 0.0 ? SSR_KEPT : SSR_NO_HISTORY;
 #endif
     } else {
@@ -348,12 +348,12 @@ void main() {
         for (int i = 0; i < 4; ++i) {
             ivec2 off = ivec2(i & 1, i >> 1);
             ivec2 texel = clamp(corner + off, ivec2(0), ivec2(ssr.size) - 1);
-            uvec2 was = imageLoad(past_image, texel).xy;
-            uvec2 seen_then = imageLoad(seen_image, texel).xy;
+            uvec2 was = imageLoad(history_data_image, texel).xy;
+            uvec2 seen_then = imageLoad(surface_history_image, texel).xy;
             vec4 held = imageLoad(history_image, texel);
             vec2 kind = unpackHalf2x16(was.y);
             float distance_was = uintBitsToFloat(was.x);
-            vec3 place = place_before(vec2(texel) + 0.5 + ssr.jitter_before, uintBitsToFloat(seen_then.x));
+            vec3 place = reprojected_position(vec2(texel) + 0.5 + ssr.previous_jitter, uintBitsToFloat(seen_then.x));
             vec3 aside = place - own.before;
             float bend = 0.5 * abs(curvature) * dot(aside, aside);
             float off_plane = abs(dot(aside, own.normal)) - bend;
@@ -361,9 +361,9 @@ void main() {
             bool images = at.distance_then > 0.0 && at.way == 2.0;
             float step = DEPTH_STEP + 8.0 * s.alpha;
             uint why = kind.x <= 0.0 ? SSR_NO_HISTORY
-                : off_plane > SURFACE_STEP * length(place - eye_before.xyz) ? SSR_SURFACE_CHANGED
+                : off_plane > SURFACE_STEP * length(place - previous_eye.xyz) ? SSR_SURFACE_CHANGED
                 : turned < NORMAL_STEP ? SSR_NORMAL_CHANGED
-                : images && (s.alpha < SHARP || distance_was > 0.0 && max(distance_was, at.distance_then) < 0.5 * FAR_AWAY) && !(abs(distance_was - at.distance_then) <= step * min(distance_was, at.distance_then)) ? SSR_DEPTH_CHANGED
+                : images && (s.alpha < SHARP_ALPHA || distance_was > 0.0 && max(distance_was, at.distance_then) < 0.5 * FAR_AWAY) && !(abs(distance_was - at.distance_then) <= step * min(distance_was, at.distance_then)) ? SSR_DEPTH_CHANGED
                 : images && REPROJECTION == SSR_VIRTUAL && abs(kind.y - thing.own) > 0.25 + 0.25 * max(kind.y, thing.own) ? SSR_MOTION_CHANGED
                 : SSR_KEPT;
             float weight = (off.x == 1 ? f.x : 1.0 - f.x) * (off.y == 1 ? f.y : 1.0 - f.y);
@@ -389,46 +389,46 @@ void main() {
     }
 #endif
     // Not a number fails every comparison.
-    bool sound = count > 0.0 && all(greaterThanEqual(past, vec4(-FARTHEST))) && all(lessThanEqual(past, vec4(FARTHEST)));
-    count = sound ? min(count, ssr.most) : 0.0;
-    past = sound ? vec4(clamp(past.rgb * frame.history_scale, 0.0, FARTHEST), clamp(past.a, 0.0, 1.0)) : vec4(0.0);
+    bool sound = count > 0.0 && all(greaterThanEqual(past, vec4(-MAX_HALF))) && all(lessThanEqual(past, vec4(MAX_HALF)));
+    count = sound ? min(count, ssr.max_frames) : 0.0;
+    past = sound ? vec4(clamp(past.rgb * frame.history_scale, 0.0, MAX_HALF), clamp(past.a, 0.0, 1.0)) : vec4(0.0);
     vec4 joined = now;
-#if defined(DEBUG) || defined(STILL)
+#if defined(DEBUG) || defined(STATIC_VIEW)
     if (count > 0.0 && IS_STILL) {
         joined = (past * count + now) / (count + 1.0);
     }
 #endif
-#ifndef STILL
+#ifndef STATIC_VIEW
     if (count > 0.0 && !IS_STILL) {
         // Clipped to mean and deviation of what this frame found around, by itself: before it is part of a picture.
         // Few rays of a wide lobe tell less of what is around: a wider neighbourhood, and more room.
-        int spread = s.alpha < SHARP ? 1 : 2;
+        int spread = s.alpha < SHARP_ALPHA ? 1 : 2;
         float room = ssr.gamma * (1.0 + min(40.0 * s.alpha, 1.5));
         vec4 mean = vec4(0.0);
         vec4 square = vec4(0.0);
         for (int i = 0; i < 9; ++i) {
             ivec2 other = clamp(pixel + spread * (ivec2(i % 3, i / 3) - 1), ivec2(0), ivec2(ssr.size) - 1);
             vec4 c = imageLoad(reflection_image, other);
-            c.rgb = to_ycocg(squeeze(c.rgb, frame.judged_scale));
+            c.rgb = to_ycocg(compress_luminance(c.rgb, frame.smoothed_exposure_scale));
             mean += c / 9.0;
             square += c * c / 9.0;
         }
         vec4 deviation = sqrt(max(square - mean * mean, 0.0)) * room;
-        vec4 c = vec4(to_ycocg(squeeze(past.rgb, frame.judged_scale)), past.a) - mean;
+        vec4 c = vec4(to_ycocg(compress_luminance(past.rgb, frame.smoothed_exposure_scale)), past.a) - mean;
         vec3 beyond = abs(c.rgb) / max(deviation.rgb, 1e-6);
         float most = max(max(beyond.x, beyond.y), beyond.z);
         c = mean + vec4(most > 1.0 ? c.rgb / most : c.rgb, clamp(c.a, -deviation.a, deviation.a));
         // The mean is of light as it is: of what is squeezed it would be too dark where few rays find much.
-        joined = (vec4(stretch(max(from_ycocg(c.rgb), 0.0), frame.judged_scale), clamp(c.a, 0.0, 1.0)) * count + now) / (count + 1.0);
+        joined = (vec4(stretch(max(from_ycocg(c.rgb), 0.0), frame.smoothed_exposure_scale), clamp(c.a, 0.0, 1.0)) * count + now) / (count + 1.0);
     }
 #endif
-    out_history = vec4(clamp(joined.rgb, 0.0, FARTHEST), joined.a);
-    out_shown = out_history;
-#if defined(DEBUG) || defined(STILL)
-    if (IS_STILL && count > 0.0 && quiet_exposure()) {
-        vec4 shown = imageLoad(shown_image, pixel);
+    out_history = vec4(clamp(joined.rgb, 0.0, MAX_HALF), joined.a);
+    out_displayed = out_history;
+#if defined(DEBUG) || defined(STATIC_VIEW)
+    if (IS_STILL && count > 0.0 && exposure_is_stable()) {
+        vec4 shown = imageLoad(displayed_image, pixel);
         shown.rgb *= frame.history_scale;
-        out_shown = quiet_towards(out_history, shown, quiet_step(vec4(shown.rgb, 1.0), vec4(out_history.rgb, 1.0), count));
+        out_displayed = stabilize(out_history, shown, stabilization_step(vec4(shown.rgb, 1.0), vec4(out_history.rgb, 1.0), count));
     }
 #endif
     out_past.x = floatBitsToUint(distance_now);

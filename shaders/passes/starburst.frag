@@ -3,7 +3,7 @@
 // picture shows, the light that stays in its own pixels is there already.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
-#include "shared/bright.glsl"
+#include "shared/flare_sources.glsl"
 #include "lib/packing.glsl"
 
 layout(set = 0, binding = 2, scalar) readonly buffer burst_block { uint burst_texels[]; };

@@ -2,7 +2,7 @@
 // A source's starburst: a square around it.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
-#include "shared/bright.glsl"
+#include "shared/flare_sources.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 1, scalar) readonly buffer sprite_block { StarburstSprite sprites[]; };

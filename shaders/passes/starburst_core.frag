@@ -3,20 +3,20 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"
-#include "lib/bright.glsl"
+#include "lib/flare_sources.glsl"
 #include "lib/packing.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 1) uniform texture2D depth_image;
 layout(set = 0, binding = 2) uniform texture2D light_image;
 layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[]; };
-layout(set = 0, binding = 4, scalar) readonly buffer bright_tile_block { BrightTile tiles[]; };
-layout(set = 0, binding = 5, scalar) readonly buffer bright_block {
+layout(set = 0, binding = 4, scalar) readonly buffer flare_tile_block { FlareTile tiles[]; };
+layout(set = 0, binding = 5, scalar) readonly buffer flare_source_block {
     uint bright_count;
     uint bright_candidates;
     uint bright_dropped;
     float bright_dropped_light;
-    BrightSource bright_sources[];
+    FlareSource bright_sources[];
 };
 layout(set = 0, binding = 6, scalar) readonly buffer sprite_block { StarburstSprite sprites[]; };
 layout(push_constant, scalar) uniform starburst_constant_block { StarburstConstants burst; };
@@ -38,9 +38,9 @@ void main() {
     vec4 p = frame.inverse_projection * vec4(place / vec2(frame.size) * 2.0 - 1.0, max(depth, 1e-30), 1.0);
     for (uint i = 0u; i < bright_count; ++i) {
         uint flags = bright_sources[i].flags;
-        if ((flags & SOURCE_BODY) != 0u) {
+        if ((flags & SOURCE_VISIBLE_EMITTER) != 0u) {
             Light lamp = lights[bright_sources[i].light];
-            if ((lamp.kind & LIGHT_KIND_BITS) != LIGHT_TRIANGLE && shows_lamp(lamp, depth > 0.0, p.xyz / p.w, ray, burst.pitch)) {
+            if ((lamp.kind & LIGHT_KIND_BITS) != LIGHT_TRIANGLE && shows_light(lamp, depth > 0.0, p.xyz / p.w, ray, burst.pitch)) {
                 out_light.rgb = to_half_range(light.rgb * (1.0 - sprites[i].moved));
                 return;
             }

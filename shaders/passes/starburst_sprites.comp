@@ -2,16 +2,16 @@
 // What is drawn of each bright source: where, how large, how much of its light.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
-#include "lib/bright.glsl"
+#include "lib/flare_sources.glsl"
 
 layout(local_size_x = 64) in;
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
-layout(set = 0, binding = 1, scalar) readonly buffer bright_block {
+layout(set = 0, binding = 1, scalar) readonly buffer flare_source_block {
     uint bright_count;
     uint bright_candidates;
     uint bright_dropped;
     float bright_dropped_light;
-    BrightSource bright_sources[];
+    FlareSource bright_sources[];
 };
 layout(set = 0, binding = 2, scalar) readonly buffer burst_block { uint burst_texels[]; };
 layout(set = 0, binding = 3, scalar) writeonly buffer sprite_block { StarburstSprite sprites[]; };
@@ -20,7 +20,7 @@ layout(push_constant, scalar) uniform starburst_constant_block { StarburstConsta
 #include "lib/starburst.glsl"
 
 // Exposed light of a pixel that is not seen any more: a quarter of a step of eight bits.
-const float LEAST_LIGHT = 1.0 / 1024.0;
+const float MIN_LIGHT = 1.0 / 1024.0;
 
 // Steps of the table along the box of a source's disk: 16 texels of its last level.
 const float LARGEST_BOX = 16.0 * float(1 << BURST_LAST);
@@ -29,7 +29,7 @@ void main() {
     uint number = gl_GlobalInvocationID.x;
     StarburstSprite sprite = StarburstSprite(vec2(0.0), 0.0, 0.0, vec3(0.0), 0.0);
     if (number < bright_count) {
-        BrightSource source = bright_sources[number];
+        FlareSource source = bright_sources[number];
         vec3 d = from_camera(source.direction, burst.right.xyz, burst.up.xyz, frame.forward.xyz);
         vec4 clip = frame.view_projection * vec4(d, 0.0);
         vec2 size = vec2(frame.size);
@@ -37,10 +37,10 @@ void main() {
         float cosine = max(-source.direction.z, 0.01);
         sprite.light = source.illuminance * (source.visibility / pixel_solid_angle(burst.pitch, cosine));
         sprite.disk = tan(min(source.angular_radius, 1.0)) / (burst.pitch * cosine * cosine);
-        bool point = (source.flags & SOURCE_LAMP) != 0u && (source.flags & SOURCE_BODY) == 0u;
+        bool point = (source.flags & SOURCE_LIGHT) != 0u && (source.flags & SOURCE_VISIBLE_EMITTER) == 0u;
         // A spike falls with the square of the distance, and is as wide as the source's disk or a pixel; what is as even as
         // that of a round iris falls with the cube.
-        float strongest = bright_luminance(sprite.light) * burst.spike * burst.steps / LEAST_LIGHT;
+        float strongest = bright_luminance(sprite.light) * burst.spike * burst.steps / MIN_LIGHT;
         float along = sqrt(strongest / max(2.0 * sprite.disk, 1.0));
         float reach = 1024.0 / burst.steps * max(along, pow(strongest * burst.steps * 0.25, 1.0 / 3.0));
         reach = clamp(max(reach, 256.0 / burst.steps), 4.0, 4.0 * max(size.x, size.y)) + sprite.disk;

@@ -3,7 +3,7 @@
 // Temporal anti-aliasing: this frame's samples, each jittered within its pixel, join those of the frames before.
 //
 // Karis 2014, "High Quality Temporal Supersampling" (SIGGRAPH course "Advances in Real-Time Rendering"): velocity of
-// the nearest surface around, weights 1 / (1 + luminance) on exposed light (`squeeze`). Salvi 2016, "An Excursion in Temporal
+// the nearest surface around, weights 1 / (1 + luminance) on exposed light (`compress_luminance`). Salvi 2016, "An Excursion in Temporal
 // Supersampling" (GDC): the history is clipped to mean and deviation of its neighbourhood, in YCoCg. Jimenez 2016,
 // "Filmic SMAA" (SIGGRAPH course): Catmull-Rom filtering of the history in five fetches.
 //
@@ -12,7 +12,7 @@
 // window of two lobes (Duchon 1979, "Lanczos Filtering in One and Two Dimensions"), clamped to the samples. The history counts in alpha the weight of the samples that it is the mean of. With DEPTH, depth comes in
 // the output's pixels too.
 //
-// While nothing moves the picture follows the history slowly (lib/quiet.glsl).
+// While nothing moves the picture follows the history slowly (lib/temporal_stabilization.glsl).
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"
@@ -21,20 +21,20 @@
 #include "lib/ycocg.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
-#include "lib/quiet.glsl"
+#include "lib/temporal_stabilization.glsl"
 layout(set = 0, binding = 1) uniform texture2D light_image;
 layout(set = 0, binding = 2) uniform texture2D depth_image;
 layout(set = 0, binding = 3) uniform texture2D velocity_image;
 layout(set = 0, binding = 4) uniform sampler2D history_image;
-layout(set = 0, binding = 5) uniform texture2D past_image;
-layout(set = 0, binding = 6) uniform texture2D shown_image;
+layout(set = 0, binding = 5) uniform texture2D history_data_image;
+layout(set = 0, binding = 6) uniform texture2D displayed_image;
 layout(push_constant, scalar) uniform taa_block { TaaConstants taa; };
 
 layout(location = 0) out vec4 out_history;
 // Depth (m) and speed (pixels a frame) of the nearest surface around, for the next frame to tell what was hidden.
 layout(location = 1) out vec2 out_past;
 // What the picture shows of the history.
-layout(location = 2) out vec4 out_shown;
+layout(location = 2) out vec4 out_displayed;
 #ifdef DEPTH
 layout(location = 3) out float out_depth;
 #endif
@@ -47,7 +47,7 @@ const float SPEED_STEP = 0.25;
 const float LEAST = 1e-4;
 const float FALL = 2.29;
 // The least weight of a moving frame.
-const float LEAST_SUM = 1e-3;
+const float MIN_WEIGHT_SUM = 1e-3;
 // From this speed on (pixels a frame) a history may be off by no more than so many deviations: each frame blurs it, and
 // most of what appears from behind other things does so where something is fast.
 const float SWIFT = 2.0;
@@ -62,7 +62,7 @@ vec3 at_most(vec3 c, float brightest) {
 
 // The history as exposed now. Squeezed before it is filtered: a highlight's negative lobes would blacken what is around it.
 vec3 remembered(vec2 at) {
-    return squeeze(clamp(textureLod(history_image, at, 0.0).rgb * frame.history_scale, 0.0, FARTHEST), frame.judged_scale);
+    return compress_luminance(clamp(textureLod(history_image, at, 0.0).rgb * frame.history_scale, 0.0, MAX_HALF), frame.smoothed_exposure_scale);
 }
 
 // Catmull-Rom over 4x4 pixels without the corners: the two inner rows and columns each as one linear fetch. Squeezed.
@@ -134,12 +134,12 @@ void main() {
     bool same_size = vec2(frame.size) == taa.size;
     bool still = taa.still != 0u;
     // A first frame too: pixels that no sample falls in count for nothing yet.
-    bool exact = still || taa.most == 0.0;
+    bool exact = still || taa.max_frames == 0.0;
 
     // This frame: what falls on this pixel, what lies around, and the nearest surface there.
     vec3 sum = vec3(0.0);
     float weight = 0.0;
-    vec3 least = vec3(FARTHEST);
+    vec3 least = vec3(MAX_HALF);
     vec3 greatest = vec3(0.0);
     float brightest = 0.0;
     vec3 mean = vec3(0.0);
@@ -155,7 +155,7 @@ void main() {
                 closest_depth = depth;
                 closest = pixel;
             }
-            vec3 squeezed = squeeze(light, frame.judged_scale);
+            vec3 squeezed = compress_luminance(light, frame.smoothed_exposure_scale);
             vec3 c = to_ycocg(squeezed);
             mean += c / 9.0;
             square += c * c / 9.0;
@@ -170,7 +170,7 @@ void main() {
         }
     }
     if (!same_size && !exact) {
-        float sound_weight = max(weight, LEAST_SUM);
+        float sound_weight = max(weight, MIN_WEIGHT_SUM);
         sum = at_most(clamp(sum / sound_weight, least, greatest), brightest) * sound_weight;
         weight = sound_weight;
     }
@@ -182,9 +182,9 @@ void main() {
     vec2 velocity = texelFetch(velocity_image, closest, 0).xy / to_input;
     vec4 p = frame.inverse_projection * vec4((vec2(closest) + 0.5) / vec2(frame.size) * 2.0 - 1.0, closest_depth, 1.0);
     bool far = closest_depth <= 0.0 && frame.forward.w == 0.0;
-    float speed = min(length(velocity), FARTHEST);
-    float depth_now = far ? FARTHEST : clamp(dot(p.xyz, frame.forward.xyz) / p.w, 0.0, FARTHEST);
-    float depth_before = far ? FARTHEST : clamp(dot(p, taa.depth_before) / p.w, 0.0, FARTHEST);
+    float speed = min(length(velocity), MAX_HALF);
+    float depth_now = far ? MAX_HALF : clamp(dot(p.xyz, frame.forward.xyz) / p.w, 0.0, MAX_HALF);
+    float previous_depth = far ? MAX_HALF : clamp(dot(p, taa.previous_depth) / p.w, 0.0, MAX_HALF);
     out_past = vec2(depth_now, speed);
 
     vec3 past;
@@ -202,16 +202,16 @@ void main() {
         vec2 farthest = vec2(-1.0);
         ivec2 corner = ivec2(floor(there - 0.5));
         for (int i = 0; i < 4; ++i) {
-            vec2 seen = texelFetch(past_image, clamp(corner + ivec2(i & 1, i >> 1), ivec2(0), ivec2(taa.size) - 1), 0).xy;
+            vec2 seen = texelFetch(history_data_image, clamp(corner + ivec2(i & 1, i >> 1), ivec2(0), ivec2(taa.size) - 1), 0).xy;
             farthest = seen.x > farthest.x ? seen : farthest;
         }
-        bool hidden = depth_before > farthest.x * DEPTH_STEP && abs(speed - farthest.y) > SPEED_STEP;
+        bool hidden = previous_depth > farthest.x * DEPTH_STEP && abs(speed - farthest.y) > SPEED_STEP;
         count = outside || hidden ? 0.0 : count;
     }
     // Not a number fails every comparison.
     bool sound = all(greaterThanEqual(past, vec3(0.0))) && count > 0.0;
-    past = sound ? min(past, FARTHEST) : vec3(0.0);
-    count = sound ? min(count, taa.most) : 0.0;
+    past = sound ? min(past, MAX_HALF) : vec3(0.0);
+    count = sound ? min(count, taa.max_frames) : 0.0;
 
     if (!still) {
         float gamma = min(taa.gamma, mix(taa.gamma, SWIFT_GAMMA, clamp(speed / SWIFT, 0.0, 1.0)));
@@ -222,13 +222,13 @@ void main() {
         past = max(from_ycocg(mean + (most > 1.0 ? c / most : c)), 0.0);
     }
     vec3 joined = (past * count + sum) / (count + weight);
-    vec3 light = still ? joined : stretch(joined, frame.judged_scale);
+    vec3 light = still ? joined : stretch(joined, frame.smoothed_exposure_scale);
     light = to_half(to_half_range(light), random(uvec3(gl_FragCoord.xy, taa.frame)));
-    out_history = vec4(min(light, FARTHEST), min(count + weight, 2048.0));
-    out_shown = out_history;
-    if (still && count > 0.0 && quiet_exposure()) {
-        vec4 shown = vec4(texelFetch(shown_image, ivec2(here), 0).rgb * frame.history_scale, 0.0);
+    out_history = vec4(min(light, MAX_HALF), min(count + weight, 2048.0));
+    out_displayed = out_history;
+    if (still && count > 0.0 && exposure_is_stable()) {
+        vec4 shown = vec4(texelFetch(displayed_image, ivec2(here), 0).rgb * frame.history_scale, 0.0);
         vec4 mean = vec4(out_history.rgb, 0.0);
-        out_shown.rgb = quiet_towards(mean, shown, quiet_step(shown, mean, count)).rgb;
+        out_displayed.rgb = stabilize(mean, shown, stabilization_step(shown, mean, count)).rgb;
     }
 }

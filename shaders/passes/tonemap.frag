@@ -12,7 +12,7 @@ layout(location = 0) out vec4 out_color;
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
-    vec3 exposed = white_balance * sanitise(texelFetch(light_image, pixel, 0).rgb);
+    vec3 exposed = white_balance * sanitize(texelFetch(light_image, pixel, 0).rgb);
     vec3 code = srgb_encode(tone_map(operator, exposed));
     if (dither != 0u) {
         code = dithered(code * 255.0, uvec2(pixel)) / 255.0;

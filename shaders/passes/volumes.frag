@@ -1,13 +1,13 @@
 #version 460
-// features: AREA TRACED TRACED:BVH_MASKS|BVH_QUERY
+// features: AREA_LIGHTS RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:BVH_ALPHA_MASKS|USE_RAY_QUERY
 // Light that participating volumes scatter towards the camera and emit, and what they let through of what lies behind
 // (docs/volumes.md): a march along the line of sight. Between places the medium is integrated in closed form (Hillaire 2015,
 // "Physically Based and Unified Volumetric Rendering in Frostbite"), the light of lamps by the angle under which they see a
 // step (Kulla and Fajardo 2012, "Importance Sampling Techniques for Path Tracing in Participating Media", section 3.1).
 #extension GL_GOOGLE_include_directive : require
-#ifdef BVH_QUERY
+#ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
-#define BVH_OF_PIXELS
+#define BVH_IN_FRAGMENT_SHADER
 #endif
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
@@ -17,25 +17,25 @@ layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame;
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 5, scalar) readonly buffer light_block { Light lights[]; };
 // What is all around in each cell of each volume, after coefficients of what is all around without volumes.
-layout(set = 0, binding = 62, scalar) readonly buffer volume_around_block { vec3 volume_around[]; };
+layout(set = 0, binding = 62, scalar) readonly buffer volume_environment_block { vec3 volume_environment[]; };
 
 #include "lib/lights.glsl"
-#include "lib/profiles.glsl"
+#include "lib/ies_profiles.glsl"
 #include "lib/shadow_maps.glsl"
-#ifdef TRACED
-#include "lib/traced.glsl"
+#ifdef RAY_TRACED_SHADOWS
+#include "lib/ray_traced_shadows.glsl"
 #endif
-#include "lib/pattern.glsl"
+#include "lib/noise.glsl"
 #include "lib/volumes.glsl"
-#include "lib/volumes_lamps.glsl"
+#include "lib/volumes_lights.glsl"
 
 layout(location = 0) out vec4 out_light;
 layout(location = 1) out vec4 out_through;
 
 // Optical depth of a segment up to which its steps crowd towards its front.
-const float MOST_CROWDED = 6.0;
+const float MAX_STEP_BIAS = 6.0;
 // What is let through below this shows nothing.
-const float LEAST_THROUGH = 1e-4;
+const float MIN_TRANSMITTANCE = 1e-4;
 
 // Henyey and Greenstein 1941.
 float phase(float cosine, float g) {
@@ -44,7 +44,7 @@ float phase(float cosine, float g) {
 }
 
 // What is scattered by each volume at the place of a step (1/m).
-vec3 scatters[MOST_VOLUMES];
+vec3 scatters[MAX_VOLUMES];
 
 // Of light from a direction (unit), towards which the line of sight has this cosine.
 vec3 scattered(float cosine) {
@@ -60,25 +60,25 @@ vec3 scattered(float cosine) {
 // What is all around, as seen by a phase function of anisotropy g along d, over its mean: spherical harmonics to the second
 // degree, of which the phase function keeps g and g^2.
 vec3 leaning(vec3 d, float g) {
-    vec3 first = volume_around[1] * d.y + volume_around[2] * d.z + volume_around[3] * d.x;
-    vec3 second = volume_around[4] * (d.x * d.y) + volume_around[5] * (d.y * d.z)
-        + volume_around[6] * (3.0 * d.z * d.z - 1.0) + volume_around[7] * (d.x * d.z)
-        + volume_around[8] * (d.x * d.x - d.y * d.y);
-    vec3 mean = max(volume_around[0], vec3(1e-20));
+    vec3 first = volume_environment[1] * d.y + volume_environment[2] * d.z + volume_environment[3] * d.x;
+    vec3 second = volume_environment[4] * (d.x * d.y) + volume_environment[5] * (d.y * d.z)
+        + volume_environment[6] * (3.0 * d.z * d.z - 1.0) + volume_environment[7] * (d.x * d.z)
+        + volume_environment[8] * (d.x * d.x - d.y * d.y);
+    vec3 mean = max(volume_environment[0], vec3(1e-20));
     return max((mean + g * first + g * g * second) / mean, vec3(0.0));
 }
 
 // The mean luminance all around at a place of a volume, trilinear between cells.
 vec3 mean_around(uint i, vec3 place) {
-    vec3 x = clamp(place * float(AROUND_SIZE) - 0.5, 0.0, float(AROUND_SIZE - 1u));
-    uvec3 low = min(uvec3(x), uvec3(AROUND_SIZE - 2u));
+    vec3 x = clamp(place * float(VOLUME_ENVIRONMENT_SIZE) - 0.5, 0.0, float(VOLUME_ENVIRONMENT_SIZE - 1u));
+    uvec3 low = min(uvec3(x), uvec3(VOLUME_ENVIRONMENT_SIZE - 2u));
     vec3 f = x - vec3(low);
-    uint at = volumes[i].around + (low.z * AROUND_SIZE + low.y) * AROUND_SIZE + low.x;
+    uint at = volumes[i].around + (low.z * VOLUME_ENVIRONMENT_SIZE + low.y) * VOLUME_ENVIRONMENT_SIZE + low.x;
     vec3 sum = vec3(0.0);
     for (uint corner = 0u; corner < 8u; ++corner) {
         uvec3 o = uvec3(corner & 1u, corner >> 1u & 1u, corner >> 2u);
         vec3 w = mix(1.0 - f, f, vec3(o));
-        sum += w.x * w.y * w.z * volume_around[at + (o.z * AROUND_SIZE + o.y) * AROUND_SIZE + o.x];
+        sum += w.x * w.y * w.z * volume_environment[at + (o.z * VOLUME_ENVIRONMENT_SIZE + o.y) * VOLUME_ENVIRONMENT_SIZE + o.x];
     }
     return sum;
 }
@@ -100,8 +100,8 @@ void main() {
 
     out_light = vec4(0.0, 0.0, 0.0, 1.0);
     out_through = vec4(1.0);
-    vec2 spans[MOST_VOLUMES];
-    float borders[2u * MOST_VOLUMES];
+    vec2 spans[MAX_VOLUMES];
+    float borders[2u * MAX_VOLUMES];
     uint border_count = 0u;
     for (uint i = 0u; i < volume_head.count; ++i) {
         spans[i] = volume_span(i, origin, d, limit);
@@ -125,8 +125,8 @@ void main() {
     uvec2 seed = uvec2(texel);
     uint number = uint(frame.noise_shift * 7.0 + 0.5);
     // Where in its step each place is: steps go on by the golden ratio, so that what they are off by cancels.
-    float shift = sample_for(seed, number).x;
-    choose_lamps(origin, d, begin, end, seed, number);
+    float shift = blue_noise_2d(seed, number).x;
+    sample_volume_lights(origin, d, begin, end, seed, number);
 
     vec3 light = vec3(0.0);
     vec3 through = vec3(1.0);
@@ -149,11 +149,11 @@ void main() {
         }
         // Steps that show alike much, where what is behind shows little.
         float mean_extinction = (even_extinction.x + even_extinction.y + even_extinction.z) / 3.0;
-        float crowded = uneven ? 0.0 : min(mean_extinction * way, MOST_CROWDED);
+        float crowded = uneven ? 0.0 : min(mean_extinction * way, MAX_STEP_BIAS);
         float shows = 1.0 - exp(-crowded);
         uint steps = max(uint(float(volume_head.steps) * way / (end - begin) + 0.5), 1u);
         float next = from;
-        for (uint step = 0u; step < steps && max(through.x, max(through.y, through.z)) > LEAST_THROUGH; ++step) {
+        for (uint step = 0u; step < steps && max(through.x, max(through.y, through.z)) > MIN_TRANSMITTANCE; ++step) {
             float a = next;
             float part = float(step + 1u) / float(steps);
             next = from + way * (crowded > 1e-2 ? min(-log(1.0 - part * shows) / crowded, 1.0) : part);
@@ -183,21 +183,21 @@ void main() {
                 for (uint i = 0u; i < frame.directional_count; ++i) {
                     vec3 sun = lights[i].intensity * scattered(dot(-lights[i].direction, d));
                     if (sun != vec3(0.0)) {
-                        sun *= lamp_visibility(lights[i], p, sample_for(seed, number + step * 3u));
+                        sun *= volume_light_visibility(lights[i], p, blue_noise_2d(seed, number + step * 3u));
                         sun *= light_through_volumes(lights[i], p, shift);
                     }
                     sources += sun;
                 }
                 for (uint k = 0u; k < lamp_count; ++k) {
                     Light lamp = lights[lamps[k]];
-                    LampStep at = step_before_lamp(lamp, origin, d, vec2(a, next), shift);
+                    LightStep at = sample_equiangular(lamp, origin, d, vec2(a, next), shift);
                     vec3 to_lamp;
-                    vec3 lux = lamp_light(lamp, at.position, sample_for(seed, number + step * 3u + k), to_lamp);
+                    vec3 lux = volume_light(lamp, at.position, blue_noise_2d(seed, number + step * 3u + k), to_lamp);
                     vec3 adds = lux * scattered(dot(to_lamp, d));
                     if (adds != vec3(0.0)) {
                         adds *= light_through_volumes(lamp, at.position, shift);
                         // What the step lets through up to there.
-                        adds *= exp(-extinction * (at.distance - a)) * (at.way * lamp_weights[k]);
+                        adds *= exp(-extinction * (at.distance - a)) * (at.way * light_weights[k]);
                         light += through * adds;
                     }
                 }

@@ -7,7 +7,7 @@
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 
-#include "lib/nearness.glsl"
+#include "lib/inverse_depth.glsl"
 #include "lib/packing.glsl"
 
 layout(set = 0, binding = 1) uniform texture2D depth_image;
@@ -23,7 +23,7 @@ const float OTHER = 0.05;
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     vec3 light = to_half_range(texelFetch(light_image, pixel, 0).rgb);
-    float near = nearness(texelFetch(depth_image, pixel, 0).x);
+    float near = inverse_depth(texelFetch(depth_image, pixel, 0).x);
     int scale = int(volume_head.scale);
     ivec2 last = textureSize(volume_light_image, 0) - 1;
     // Texel (x, y) was marched through pixel (scale x, scale y).
@@ -41,7 +41,7 @@ void main() {
             ivec2 at = clamp(middle + ivec2(x, y), ivec2(0), last);
             vec2 off = abs(vec2(middle + ivec2(x, y)) - place);
             float weight = max(reach - off.x, 0.0) * max(reach - off.y, 0.0);
-            float there = nearness(texelFetch(depth_image, min(at * scale, ivec2(frame.size) - 1), 0).x);
+            float there = inverse_depth(texelFetch(depth_image, min(at * scale, ivec2(frame.size) - 1), 0).x);
             float apart = abs(there - near) / max(max(there, near), 1e-30) / OTHER;
             weight *= 1e-4 + 1.0 / (1.0 + apart * apart * apart * apart);
             added += weight * texelFetch(volume_light_image, at, 0).rgb;

@@ -5,7 +5,7 @@
 #extension GL_EXT_samplerless_texture_functions : require
 
 // A mesh in its place, in the world.
-struct Placement {
+struct InstanceTransform {
     vec3 high;                 // translation: the nearest floats, and
     float radius;              // of a sphere around it (m)
     vec3 low;                  // what these leave

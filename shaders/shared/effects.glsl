@@ -7,19 +7,19 @@
 struct DepthOfFieldConstants {
     float radius_at_infinity;  // of the circle of confusion
     float radius_slope;        // pixels * m: radius = radius_at_infinity - radius_slope / distance
-    float greatest_radius;     // larger circles are drawn this large
+    float max_radius;     // larger circles are drawn this large
     float blades;              // of the iris; 0 is a circle
     float curvature;           // of the blades, 0 straight to 1 round
     float rotation;            // rad, of a corner from +X, counter-clockwise as seen
     float open_area;           // of the iris over its circle's
     float rim_radius;          // of the barrel's rim over the iris'
     float rim_shift;           // iris radii that the rim moves for a pixel from the picture's centre
-    float least_light;         // exposed light that is seen: highlights whose discs are darker are not drawn one by one
+    float min_highlight_light;         // exposed light that is seen: highlights whose discs are darker are not drawn one by one
     uint level;                // size class
     uint last_level;
 };
 
-const uint HIGHLIGHTS_A_TILE = 64u;
+const uint HIGHLIGHTS_PER_TILE = 64u;
 
 struct Highlight {
     vec3 light;                // pre-exposed, of a whole pixel
@@ -41,10 +41,10 @@ struct MotionBlurConstants {
 };
 
 struct TaaConstants {
-    vec4 depth_before;         // dot product with a camera-relative homogeneous position: its depth (m) for the last frame's camera
+    vec4 previous_depth;         // dot product with a camera-relative homogeneous position: its depth (m) for the last frame's camera
     vec2 size;                 // of the output, pixels
     vec2 jitter;               // of this frame's samples from their pixels' centres, pixels of the input
-    float most;                // weight that the history has at most; 0 forgets it
+    float max_frames;                // weight that the history has at most; 0 forgets it
     float gamma;               // standard deviations of its neighbourhood that a history may be off its mean
     uint still;                // nothing has moved: the history is a plain mean
     uint frame;                // number of the frame, for rounding

@@ -9,7 +9,7 @@ struct FrameConstants {
     mat4 inverse_projection;   // from clip space back
     vec4 forward;              // unit, where the camera looks; w = 1 for a parallel projection
     uvec2 size;                // pixels
-    uvec2 tiles;               // light list tiles
+    uvec2 tiles;               // clustered lights tiles
     float pre_exposure;        // factor from nits to what buffers store
     uint directional_count;    // lights [0, this) are directional
     uint light_count;          // all lights
@@ -19,7 +19,7 @@ struct FrameConstants {
     uint shadow_method;        // SHADOWS_
     uint shadow_samples;       // rays to a light with a surface
     float history_scale;       // what last frame's pre-exposed values are multiplied by to fit this frame's exposure
-    float judged_scale;        // what pre-exposed values are multiplied by to the exposure that histories are judged at
+    float smoothed_exposure_scale;        // what pre-exposed values are multiplied by to the exposure that histories are judged at
     float texture_scale;       // what textures' derivatives are multiplied by: below 1 where several frames make a picture
     float noise_shift;         // added to the pixel that noise is drawn by
     uint bits;                 // FRAME_
@@ -27,38 +27,38 @@ struct FrameConstants {
     uint probe_count;          // local probes
     uint water_count;          // waters
     // By water, eight at most (src/passes/scene_data/water.rs).
-    vec4 water_place[8];       // least x and z, greatest x and z of what it covers, relative to the camera
+    vec4 water_extent[8];       // least x and z, greatest x and z of what it covers, relative to the camera
     vec4 water_medium[8];      // extinction (1/m by channel), height of its surface relative to the camera
     vec4 water_scatter[8];     // scattering (1/m by channel)
     vec4 water_flow[8];        // from x and z relative to the camera to the flow map: offset, scale
     vec4 water_ripple[8];      // ripples: offset (tiles), tiles a metre; cycles, modulo 4
     vec4 water_motion[8];      // full speed (m/s), period (s), what the pattern's slopes are multiplied by: still, at full speed
     vec4 water_foam[8];        // how much of it; depth of the shore's (m); depth over which the surface comes in (m)
-    vec4 water_foam_place[8];  // offset (tiles), tiles a metre
+    vec4 water_foam_offset[8];  // offset (tiles), tiles a metre
     vec4 water_bed[8];         // mean matte reflectance of what lies below; deviation of slopes too fine for the ripples
     vec4 water_caustics[8];    // of its caustics: texels along x, along z, number of the first as 4096s and rest; 0: none
 };
 
 // What hides light from all around was measured (pass `ao`).
-const uint FRAME_MEASURED = 1u;
+const uint FRAME_AO = 1u;
 // Diffuse light that was reflected on by what hides it is guessed.
-const uint FRAME_MANY_BOUNCES = 2u;
+const uint FRAME_MULTI_BOUNCE_AO = 2u;
 // The picture is a probe's: lights are not seen, for they light surfaces by themselves.
-const uint FRAME_CAPTURE = 4u;
+const uint FRAME_PROBE_CAPTURE = 4u;
 // What surfaces reflect of their surroundings is added by the passes of screen-space reflections.
-const uint FRAME_REFLECTED_APART = 8u;
+const uint FRAME_SSR = 8u;
 // Diffuse light from all around is found by the passes of bounced light.
-const uint FRAME_DIFFUSE_APART = 16u;
+const uint FRAME_GI_DIFFUSE = 16u;
 // What surfaces reflect of their surroundings is found by them too.
-const uint FRAME_REFLECTED_BY_RAYS = 32u;
+const uint FRAME_GI_SPECULAR = 32u;
 // The picture is a meter's: unlit surfaces, which look the same at any exposure, are black.
-const uint FRAME_METERED = 64u;
+const uint FRAME_METERING = 64u;
 // Some pixels are lit by the layered pass.
-const uint FRAME_LAYERED = 128u;
+const uint FRAME_FORWARD = 128u;
 
 const uint SHADOWS_OFF = 0u;
 const uint SHADOWS_MAPS = 1u;
-const uint SHADOWS_TRACED = 2u;
+const uint SHADOWS_RAY_TRACED = 2u;
 
 struct Light {
     vec3 position;             // relative to the camera; of a directional light unit, to the middle of its disk
@@ -97,9 +97,9 @@ const uint LIGHT_HIDDEN = 0x800u;
 const uint LIGHT_CAUSTICS = 0x1000u;
 // Lights, the first ones, that light surfaces which refraction finds beyond the picture: those without a surface shine on
 // them, the others are met by paths.
-const uint HIDDEN_LAMPS = 16u;
+const uint REFRACTION_LIGHTS = 16u;
 // Suns, the first ones, whose light water scatters.
-const uint WATER_SUNS = 4u;
+const uint MAX_WATER_SUNS = 4u;
 const uint NONE = 0xffffffffu;
 
 // A group of lamps whose light can be bounded at once. Nodes are in depth-first order: the first child follows its
@@ -171,25 +171,25 @@ struct Material {
     float normal_scale;
     float occlusion_strength;
     uint flags;
-    uint layers;               // number of its LayeredMaterial, or NONE
-    float layer_mark;          // what the G-buffer's emission has as alpha: see LAYER_MARK
+    uint layers;               // number of its ExtendedMaterial, or NONE
+    float forward_mark;          // what the G-buffer's emission has as alpha: see FORWARD_MARK
     uint mean_color;           // of the base colour's texture, linear: root of red, green, blue, ten bits each from the lowest
     vec4 uv_rows[10];          // five textures, two rows each: xyz row, w of the first row = texture coordinate set
 };
 
 // The alpha of the G-buffer's emission: 1; EMITTER_MARK where the emission is a light's, which lights surfaces by itself; or
-// for surfaces that the layered pass lights LAYER_MARK plus the least perceptual
-// roughness of their lobes; another LAYER_MARK where a lobe has a normal of its own.
-const float LAYER_MARK = 2.0;
+// for surfaces that the layered pass lights FORWARD_MARK plus the least perceptual
+// roughness of their lobes; another FORWARD_MARK where a lobe has a normal of its own.
+const float FORWARD_MARK = 2.0;
 const float EMITTER_MARK = 1.5;
 
-// What the G-buffer does not hold of a material: the extensions' lobes (lib/layers.glsl).
-struct LayeredMaterial {
+// What the G-buffer does not hold of a material: the extensions' lobes (lib/extended_brdf.glsl).
+struct ExtendedMaterial {
     vec3 specular_color;
     float specular;
     vec3 sheen_color;
     float sheen_roughness;
-    vec3 through_color;        // of diffuse transmission
+    vec3 diffuse_transmission_color;        // of diffuse transmission
     float diffuse_transmission;
     vec3 absorption;           // 1/m
     float thickness;           // in the mesh's lengths
@@ -213,9 +213,9 @@ struct LayeredMaterial {
 };
 
 // Thickness is that of a volume; else of a thin wall.
-const uint LAYERS_VOLUME = 1u;
+const uint EXTENDED_VOLUME = 1u;
 // The meshes have tangents.
-const uint LAYERS_TANGENTS = 2u;
+const uint EXTENDED_TANGENTS = 2u;
 
 // The head of the environment's buffer (lib/environment.glsl).
 struct EnvironmentConstants {
@@ -256,8 +256,8 @@ const uint MATERIAL_MASK = 1u;
 const uint MATERIAL_UNLIT = 2u;
 const uint MATERIAL_NORMAL_MAP = 4u;
 const uint MATERIAL_DOUBLE_SIDED = 8u;
-const uint MATERIAL_LAMP = 16u;
+const uint MATERIAL_LIGHT_SURFACE = 16u;
 const uint MATERIAL_BLEND = 32u;
-const uint MATERIAL_GLOW_MAP = 64u;
+const uint MATERIAL_EMISSION_MAP = 64u;
 
 #endif

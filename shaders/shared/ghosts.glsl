@@ -55,7 +55,7 @@ struct GhostPath {
 };
 
 // What was found of a source's ghost.
-struct GhostFound {
+struct GhostProbe {
     vec4 window;               // of the entrance: least and greatest corner
     float flux;                // mm^2: light over illuminance, green
     float peak;                // greatest exposed luminance in any channel
@@ -66,7 +66,7 @@ struct GhostFound {
 const uint GHOST_NONE = 0u;    // nothing gets through
 const uint GHOST_MESH = 1u;
 const uint GHOST_DISC = 2u;    // smaller than the source's own disc: drawn as that
-const uint GHOST_BESIDE = 3u;  // no part of it falls on the picture
+const uint GHOST_OFFSCREEN = 3u;  // no part of it falls on the picture
 
 // A ghost that is drawn.
 struct GhostItem {

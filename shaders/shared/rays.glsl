@@ -3,7 +3,7 @@
 #define SHARED_RAYS
 
 // A ray of the host's, relative to what the upper tree was made for.
-struct SentRay {
+struct TraceRay {
     vec3 origin;
     float reach;       // hits at or beyond this are none, in units of the direction
     vec3 direction;
@@ -13,7 +13,7 @@ struct SentRay {
 };
 
 // What it met: where, which instance, or NONE, and which triangle.
-struct MetRay {
+struct TraceHit {
     float t;
     uint instance;
     vec2 barycentric;  // weights of the second and third vertex

@@ -4,7 +4,7 @@
 #extension GL_EXT_scalar_block_layout : require
 
 // A vertex as it was modelled.
-struct RestVertex {
+struct BindPoseVertex {
     vec3 position;             // mesh's space (m)
     uint first_influence;
     vec3 normal;               // unit
@@ -62,7 +62,7 @@ struct RefitConstants {
     vec3 z;
 };
 
-const uint REFIT_FLATTENED = 1u;
+const uint REFIT_BAKED = 1u;
 
 // An instance that moves between two moments.
 struct Move {

@@ -5,14 +5,14 @@
 
 // Of the passes that find reflections in the picture. Positions are relative to this frame's camera, in world axes.
 struct SsrConstants {
-    mat4 to_clip_before;       // to the clip space of the last frame's camera, without its jitter
+    mat4 previous_to_clip;       // to the clip space of the last frame's camera, without its jitter
     mat4 to_clip;              // to this frame's, without its jitter
-    mat4 from_clip_before;     // from the last frame's clip space
-    vec3 eye_before;           // where the last frame's camera stood
+    mat4 previous_from_clip;     // from the last frame's clip space
+    vec3 previous_eye;           // where the last frame's camera stood
     float max_roughness;       // perceptual; rougher surfaces reflect their surroundings only
-    vec2 jitter_before;        // of the last frame's samples from their pixels' centres (pixels)
+    vec2 previous_jitter;        // of the last frame's samples from their pixels' centres (pixels)
     float thickness;           // what is seen is so thick, as a part of its distance
-    float most;                // frames that a history is the mean of at most; 0 forgets it
+    float max_frames;                // frames that a history is the mean of at most; 0 forgets it
     uvec2 size;                // of the picture (pixels)
     uvec2 rays;                // of the image of rays (texels)
     uint scale;                // pixels a ray, on each side: 1 or 2

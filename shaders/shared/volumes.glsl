@@ -26,11 +26,11 @@ struct Volume {
     uint pad0;
 };
 
-// MOST_VOLUMES of src/scene/volume.
-const uint MOST_VOLUMES = 16u;
-// Cells along each side of a box for light from all around: AROUND_SIZE of src/passes/volumes_around.rs.
-const uint AROUND_SIZE = 12u;
+// MAX_VOLUMES of src/scene/volume.
+const uint MAX_VOLUMES = 16u;
+// Cells along each side of a box for light from all around: VOLUME_ENVIRONMENT_SIZE of src/passes/volumes_environment.rs.
+const uint VOLUME_ENVIRONMENT_SIZE = 12u;
 // Coefficients of what is all around, before the cells.
-const uint AROUND_HARMONICS = 9u;
+const uint VOLUME_ENVIRONMENT_SH_COUNT = 9u;
 
 #endif

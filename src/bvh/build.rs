@@ -4,18 +4,18 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::node::{Aabb, Node};
+use super::node::{Aabb, BvhNode};
 
 /// What a tree is built over: the box of a triangle or an instance, and its number.
 #[derive(Clone, Copy, Debug)]
-pub struct Item {
+pub struct BuildItem {
     /// Its box.
     pub bounds: Aabb,
     /// Its number.
     pub index: u32,
 }
 
-impl Item {
+impl BuildItem {
     /// Twice the centre of the box: what splits compare.
     fn center(&self) -> Vec3 {
         self.bounds.low + self.bounds.high
@@ -35,12 +35,12 @@ const PARALLEL: usize = 4096;
 /// The nodes over the items, the root first, none for no items; `items` is brought into the leaves' order. A leaf holds
 /// `max_leaf` items at most and refers to them by their place in that order.
 #[must_use]
-pub fn build(items: &mut [Item], max_leaf: usize) -> Vec<Node> {
+pub fn build(items: &mut [BuildItem], max_leaf: usize) -> Vec<BvhNode> {
     if items.is_empty() {
-        return vec![Node::NOTHING];
+        return vec![BvhNode::EMPTY];
     }
     // A subtree of n items has 2n - 2 nodes at most below its root: each call owns that many slots.
-    let mut slots = vec![Node::NOTHING; 2 * items.len()];
+    let mut slots = vec![BvhNode::EMPTY; 2 * items.len()];
     let (root, below) = slots.split_at_mut(1);
     let builder = Builder { max_leaf: max_leaf.max(1) };
     builder.subtree(items, &mut root[0], below, Place { item: 0, slot: 1, depth: 0 });
@@ -62,11 +62,11 @@ struct Builder {
 }
 
 impl Builder {
-    fn subtree(&self, items: &mut [Item], root: &mut Node, slots: &mut [Node], at: Place) {
+    fn subtree(&self, items: &mut [BuildItem], root: &mut BvhNode, slots: &mut [BvhNode], at: Place) {
         let (bounds, centers) = extents(items);
-        *root = Node { low: bounds.low, high: bounds.high, first: at.item, count: items.len() as u32 };
+        *root = BvhNode { low: bounds.low, high: bounds.high, first: at.item, count: items.len() as u32 };
         let Some(middle) = self.split(items, bounds, centers, at.depth) else { return };
-        *root = Node { first: at.slot, count: 0, ..*root };
+        *root = BvhNode { first: at.slot, count: 0, ..*root };
         let (left, right) = items.split_at_mut(middle);
         let (children, slots) = slots.split_at_mut(2);
         let (first, second) = children.split_at_mut(1);
@@ -86,7 +86,7 @@ impl Builder {
     }
 
     /// Sorts the items into two sides and gives the number on the first; none where a leaf is best.
-    fn split(&self, items: &mut [Item], bounds: Aabb, centers: Aabb, depth: u32) -> Option<usize> {
+    fn split(&self, items: &mut [BuildItem], bounds: Aabb, centers: Aabb, depth: u32) -> Option<usize> {
         let count = items.len();
         if count <= 1 {
             return None;
@@ -111,8 +111,8 @@ impl Builder {
 }
 
 /// The boxes around the items and around their (doubled) centres.
-fn extents(items: &[Item]) -> (Aabb, Aabb) {
-    let of = |items: &[Item]| {
+fn extents(items: &[BuildItem]) -> (Aabb, Aabb) {
+    let of = |items: &[BuildItem]| {
         items.iter().fold((Aabb::EMPTY, Aabb::EMPTY), |(bounds, centers), item| {
             (bounds.union(item.bounds), centers.with(item.center()))
         })
@@ -136,7 +136,7 @@ struct Split {
 }
 
 impl Split {
-    fn bin(&self, item: &Item, centers: Aabb) -> usize {
+    fn bin(&self, item: &BuildItem, centers: Aabb) -> usize {
         bin_of(item.center()[self.axis], centers.low[self.axis], centers.high[self.axis])
     }
 }
@@ -155,7 +155,7 @@ struct Bin {
 type Bins = [[Bin; BINS]; 3];
 const NO_BINS: Bins = [[Bin { bounds: Aabb::EMPTY, count: 0 }; BINS]; 3];
 
-fn fill(items: &[Item], centers: Aabb) -> Bins {
+fn fill(items: &[BuildItem], centers: Aabb) -> Bins {
     let mut bins = NO_BINS;
     for item in items {
         let center = item.center();
@@ -171,7 +171,7 @@ fn fill(items: &[Item], centers: Aabb) -> Bins {
     bins
 }
 
-fn best_split(items: &[Item], centers: Aabb) -> Option<Split> {
+fn best_split(items: &[BuildItem], centers: Aabb) -> Option<Split> {
     let bins = if items.len() <= PARALLEL {
         fill(items, centers)
     } else {
@@ -208,7 +208,7 @@ fn best_split(items: &[Item], centers: Aabb) -> Option<Split> {
 }
 
 /// Items that fulfil the condition first, both sides in an order that depends on the input alone.
-fn partition(items: &mut [Item], first: impl Fn(&Item) -> bool) -> usize {
+fn partition(items: &mut [BuildItem], first: impl Fn(&BuildItem) -> bool) -> usize {
     let (mut low, mut high) = (0, items.len());
     while low < high {
         if first(&items[low]) {
@@ -222,7 +222,7 @@ fn partition(items: &mut [Item], first: impl Fn(&Item) -> bool) -> usize {
 }
 
 /// Half of the items to each side, by their centres along the longest axis.
-fn halve(items: &mut [Item], centers: Aabb) -> usize {
+fn halve(items: &mut [BuildItem], centers: Aabb) -> usize {
     let axis = (centers.high - centers.low).max_position();
     let middle = items.len() / 2;
     items.select_nth_unstable_by(middle, |a, b| {
@@ -232,12 +232,12 @@ fn halve(items: &mut [Item], centers: Aabb) -> usize {
 }
 
 /// The nodes without the slots that leaves of several items left free, siblings together, children after parents.
-fn compact(slots: &[Node]) -> Vec<Node> {
+fn compact(slots: &[BvhNode]) -> Vec<BvhNode> {
     let mut nodes = Vec::with_capacity(slots.len());
     nodes.push(slots[0]);
     let mut open = vec![0];
     while let Some(index) = open.pop() {
-        let node: Node = nodes[index];
+        let node: BvhNode = nodes[index];
         if node.count > 0 {
             continue;
         }

@@ -6,7 +6,7 @@ use crate::scene::{AlphaMode, Material, Primitive, Scene, TextureRef, Wrap};
 
 /// What a corner of a masked triangle holds: where in the mask's picture, with the material's texture transform, and the
 /// factor of the picture's opacity there.
-pub type Corner = [f32; 3];
+pub type MaskVertex = [f32; 3];
 
 /// Words of a mask's header; its texels follow.
 const HEADER: usize = 5;
@@ -62,7 +62,7 @@ pub fn append(words: &mut Vec<u32>, scene: &Scene, material: &Material) -> Optio
 
 /// The corners of a triangle with these vertices.
 #[must_use]
-pub fn corners(material: &Material, primitive: &Primitive, vertices: [u32; 3]) -> [Corner; 3] {
+pub fn corners(material: &Material, primitive: &Primitive, vertices: [u32; 3]) -> [MaskVertex; 3] {
     let (rows, set) = material.base_color_texture.map_or((TextureRef::IDENTITY, 0), |t| (t.transform, t.uv_set));
     let uvs = if set == 0 { &primitive.uv0 } else { &primitive.uv1 };
     vertices.map(|vertex| {
@@ -75,7 +75,7 @@ pub fn corners(material: &Material, primitive: &Primitive, vertices: [u32; 3]) -
 
 /// Whether the surface is there, at a place in a masked triangle.
 #[must_use]
-pub fn is_there(words: &[u32], header: u32, corners: &[Corner; 3], barycentric: Vec2) -> bool {
+pub fn alpha_test(words: &[u32], header: u32, corners: &[MaskVertex; 3], barycentric: Vec2) -> bool {
     let [a, b, c] = corners.map(Vec3::from);
     let at = a + (b - a) * barycentric.x + (c - a) * barycentric.y;
     let word = |index: usize| words.get(header as usize + index).copied().unwrap_or(0);

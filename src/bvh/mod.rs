@@ -18,17 +18,17 @@ mod refit;
 mod scene;
 mod trace;
 mod triangle;
-mod walk;
 mod wide;
+mod wide_traversal;
 
-pub use build::{Item, MAX_DEPTH, build};
-pub use mask::Corner;
-pub use node::{Aabb, Node, refit, sah_cost};
+pub use build::{BuildItem, MAX_DEPTH, build};
+pub use mask::MaskVertex;
+pub use node::{Aabb, BvhNode, refit, sah_cost};
 pub use precise::{PreciseHit, PreciseRay};
-pub use refit::Climb;
-pub use scene::{Bottom, Instance, NO_SHADOW, SLACK, SceneBvh, TopLevel, casts_shadow};
-pub use trace::{Hit, Ray, Visits};
-pub use triangle::{Triangle, pack_normal, unpack_normal};
+pub use refit::RefitLinks;
+pub use scene::{Blas, BvhInstance, NO_SHADOW, SLACK, SceneBvh, SceneTlas, casts_shadow};
+pub use trace::{Hit, Ray, TraversalStats};
+pub use triangle::{BvhTriangle, pack_normal, unpack_normal};
 
 /// Stands for "none" where an index is expected.
 pub const NONE: u32 = u32::MAX;

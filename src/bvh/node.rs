@@ -40,7 +40,7 @@ impl Aabb {
 /// that one fetch of 64 bytes brings both; children come after their parent.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub struct Node {
+pub struct BvhNode {
     /// Least corner.
     pub low: Vec3,
     /// Of an inner node its first child (the second follows); of a leaf its first triangle or instance.
@@ -51,9 +51,9 @@ pub struct Node {
     pub count: u32,
 }
 
-impl Node {
+impl BvhNode {
     /// The root over nothing; rays are not sent into it.
-    pub const NOTHING: Self = Self { low: Aabb::EMPTY.low, first: 0, high: Aabb::EMPTY.high, count: 0 };
+    pub const EMPTY: Self = Self { low: Aabb::EMPTY.low, first: 0, high: Aabb::EMPTY.high, count: 0 };
 
     /// Its box.
     #[must_use]
@@ -76,7 +76,7 @@ pub struct Slabs {
 /// Components of a direction below this fraction of the greatest one are taken as this fraction: no division by zero,
 /// so no 0 * inf = NaN in the slab test. Over a ray's whole length it moves it by far less than single precision
 /// resolves.
-const LEAST_SLOPE: f32 = 1e-12;
+const MIN_SLOPE: f32 = 1e-12;
 
 /// 1 + 2 ulp: T. Ize, "Robust BVH Ray Traversal", JCGT 2(2), 2013, section 3.
 pub const ROBUST: f32 = 1.0 + 2.0 * f32::EPSILON;
@@ -85,7 +85,7 @@ impl Slabs {
     /// Of a ray with a direction other than zero.
     #[must_use]
     pub fn new(origin: Vec3, direction: Vec3) -> Self {
-        let least = LEAST_SLOPE * direction.abs().max_element();
+        let least = MIN_SLOPE * direction.abs().max_element();
         let guard = |d: f32| if d.abs() < least { least.copysign(d) } else { d };
         Self { origin, inverse: Vec3::new(guard(direction.x), guard(direction.y), guard(direction.z)).recip() }
     }
@@ -115,7 +115,7 @@ impl Slabs {
 ///
 /// The topology stays, so that the tree gets worse as the shape departs from the one it was built for; `sah_cost`
 /// tells by how much.
-pub fn refit(nodes: &mut [Node], base: u32, content: impl Fn(u32) -> Aabb) {
+pub fn refit(nodes: &mut [BvhNode], base: u32, content: impl Fn(u32) -> Aabb) {
     // Children stand behind their parent.
     for index in (0..nodes.len()).rev() {
         let node = nodes[index];
@@ -136,7 +136,7 @@ pub fn refit(nodes: &mut [Node], base: u32, content: impl Fn(u32) -> Aabb) {
 /// The expected cost of a random ray that meets the root, in box tests (a triangle's test counted as one): Goldsmith and
 /// Salmon 1987; MacDonald and Booth 1990. A refitted tree whose cost has grown by half is worth building anew.
 #[must_use]
-pub fn sah_cost(nodes: &[Node]) -> f32 {
+pub fn sah_cost(nodes: &[BvhNode]) -> f32 {
     let root = nodes.first().map_or(0.0, |root| root.bounds().half_area());
     if root <= 0.0 {
         return 0.0;

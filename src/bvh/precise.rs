@@ -4,9 +4,9 @@
 use glam::{DAffine3, DMat3, DVec2, DVec3, Vec3};
 
 use super::{
-    Hit, Ray, SceneBvh, TopLevel, Triangle,
-    scene::{Place, SLACK},
-    walk,
+    BvhTriangle, Hit, Ray, SceneBvh, SceneTlas,
+    scene::{SLACK, SceneInstance},
+    wide_traversal,
 };
 
 /// A ray in double precision, relative to the eye that the upper level was made for.
@@ -78,7 +78,7 @@ impl PreciseHit {
 
     /// The point in the triangle's plane, in the mesh's space.
     #[must_use]
-    pub fn inside(&self, triangle: &Triangle) -> DVec3 {
+    pub fn inside(&self, triangle: &BvhTriangle) -> DVec3 {
         let a = triangle.a.as_dvec3();
         a + (triangle.b.as_dvec3() - a) * self.barycentric.x + (triangle.c.as_dvec3() - a) * self.barycentric.y
     }
@@ -111,7 +111,7 @@ struct ObjectRay {
 }
 
 impl ObjectRay {
-    fn new(place: &Place, eye: DVec3, slack: f32, ray: &PreciseRay) -> Self {
+    fn new(place: &SceneInstance, eye: DVec3, slack: f32, ray: &PreciseRay) -> Self {
         let error = place.strain * f64::from(slack) / f64::from(SLACK) + ray.origin.abs().max_element();
         let origin = ray.origin + ray.away * (FINE * error);
         let direction = place.inverse * ray.direction;
@@ -124,7 +124,7 @@ impl ObjectRay {
     /// The distance and barycentric weights of a hit beyond `t_min` and up to `t_max`. The plane gives the distance: its sign
     /// depends on the side from which the ray starts and not on the angle. The edge functions tell whether the ray passes
     /// within, as in `Shear::cross`: neighbors leave no gap.
-    fn meet(&self, triangle: &Triangle, t_min: f64, t_max: f64) -> Option<(f64, DVec2)> {
+    fn meet(&self, triangle: &BvhTriangle, t_min: f64, t_max: f64) -> Option<(f64, DVec2)> {
         let [a, b, c] = [triangle.a, triangle.b, triangle.c].map(|corner| corner.as_dvec3());
         let (normal, corner) = plane(a, b, c);
         let t = normal.dot(corner - self.origin) / normal.dot(self.direction);
@@ -167,38 +167,33 @@ fn plane(a: DVec3, b: DVec3, c: DVec3) -> (DVec3, DVec3) {
 impl SceneBvh {
     /// The nearest hit, in double precision. The trees must have been made for the host (`SceneBvh::widen`).
     #[must_use]
-    pub fn closest_precisely(&self, top: &TopLevel, ray: &PreciseRay) -> Option<PreciseHit> {
+    pub fn closest_f64(&self, top: &SceneTlas, ray: &PreciseRay) -> Option<PreciseHit> {
         self.trace_precisely::<false>(top, ray, |_| true)
     }
 
     /// Tests for any hit that `counts` accepts, in double precision. It is called with hits in any order, with none
     /// twice, until it accepts one. The trees must have been made for the host (`SceneBvh::widen`).
     #[must_use]
-    pub fn occluded_precisely(
-        &self,
-        top: &TopLevel,
-        ray: &PreciseRay,
-        counts: impl FnMut(&PreciseHit) -> bool,
-    ) -> bool {
+    pub fn occluded_f64(&self, top: &SceneTlas, ray: &PreciseRay, counts: impl FnMut(&PreciseHit) -> bool) -> bool {
         self.trace_precisely::<true>(top, ray, counts).is_some()
     }
 
     /// From the space of an instance of an upper level to that of its eye.
     #[must_use]
-    pub fn to_eye(&self, top: &TopLevel, instance: u32) -> Option<DAffine3> {
-        let place = self.places.get(instance as usize)?;
+    pub fn to_eye(&self, top: &SceneTlas, instance: u32) -> Option<DAffine3> {
+        let place = self.instances.get(instance as usize)?;
         Some(DAffine3 { matrix3: place.linear, translation: place.translation - top.eye })
     }
 
     /// The inverse of the linear part of `to_eye`: its rows take an instance's normals to the eye's space.
     #[must_use]
-    pub fn from_eye(&self, instance: u32) -> Option<DMat3> {
-        self.places.get(instance as usize).map(|place| place.inverse)
+    pub fn inverse_linear(&self, instance: u32) -> Option<DMat3> {
+        self.instances.get(instance as usize).map(|place| place.inverse)
     }
 
     fn trace_precisely<const ANY: bool>(
         &self,
-        top: &TopLevel,
+        top: &SceneTlas,
         ray: &PreciseRay,
         mut counts: impl FnMut(&PreciseHit) -> bool,
     ) -> Option<PreciseHit> {
@@ -214,16 +209,19 @@ impl SceneBvh {
         assert!(wide.is_some(), "precise rays need trees prepared by SceneBvh::widen before SceneBvh::seen_from");
         let mut found = None::<PreciseHit>;
         let mut own = None::<(u32, ObjectRay)>;
-        walk::trace_nearly::<ANY>(wide?, top, &single, |number, triangle| {
+        wide_traversal::trace_conservative::<ANY>(wide?, top, &single, |number, triangle| {
             let instance = top.instances.get(number as usize)?;
             if own.as_ref().is_none_or(|(of, _)| *of != number) {
-                own = Some((number, ObjectRay::new(self.places.get(number as usize)?, top.eye, instance.slack, ray)));
+                own =
+                    Some((number, ObjectRay::new(self.instances.get(number as usize)?, top.eye, instance.slack, ray)));
             }
             let (_, object) = own.as_ref()?;
             let nearest = found.as_ref().map_or(ray.t_max, |hit| hit.t);
             let (t, barycentric) = object.meet(self.triangles.get(triangle as usize)?, ray.t_min, nearest)?;
             let hit = PreciseHit { t, barycentric, instance: number, triangle };
-            if !hit.comes_before(found.as_ref(), ray.t_max) || !self.is_there(instance, &hit.single()) || !counts(&hit)
+            if !hit.comes_before(found.as_ref(), ray.t_max)
+                || !self.passes_alpha_test(instance, &hit.single())
+                || !counts(&hit)
             {
                 return None;
             }

@@ -33,10 +33,10 @@ fn two(parts: [(Primitive, DMat4); 2]) -> Scene {
     }
 }
 
-fn seen(scene: &Scene, eye: DVec3) -> (SceneBvh, TopLevel) {
+fn seen(scene: &Scene, eye: DVec3) -> (SceneBvh, SceneTlas) {
     let mut bvh = SceneBvh::new(scene, |_| true);
-    bvh.widen();
-    let top = bvh.seen_from(eye);
+    bvh.build_wide();
+    let top = bvh.tlas_from(eye);
     (bvh, top)
 }
 
@@ -69,7 +69,7 @@ fn a_millimeter_stays_a_millimeter_over_floors_of_any_size() {
                     // Onto the surface, as a path comes there, and on.
                     let start = at(from + 1e-4 * side, x + dx, z + dz) - eye;
                     let first = PreciseRay::new(start, turn * DVec3::NEG_Y * side, DVec3::ZERO);
-                    let hit = bvh.closest_precisely(&top, &first).unwrap();
+                    let hit = bvh.closest_f64(&top, &first).unwrap();
                     let position = bvh
                         .to_eye(&top, hit.instance)
                         .unwrap()
@@ -78,15 +78,15 @@ fn a_millimeter_stays_a_millimeter_over_floors_of_any_size() {
                     assert!(off.abs() < 1e-9, "{half} {away}: off its plane by {off:e}");
                     let direction = turn * (up * side);
                     let next = PreciseRay::new(position, direction, turn * DVec3::Y * side);
-                    let other = bvh.closest_precisely(&top, &next);
+                    let other = bvh.closest_f64(&top, &next);
                     // Rays along the horizon leave from under the board.
                     let along = 1e-3 / up.y;
                     if along < 0.15 {
                         let other = other.unwrap_or_else(|| panic!("a leak: {half} {away} {side} {up}"));
                         assert!((other.t / along - 1.0).abs() < 1e-5, "{half} {away} {side}: {} {along}", other.t);
-                        assert!(bvh.occluded_precisely(&top, &next, |_| true));
+                        assert!(bvh.occluded_f64(&top, &next, |_| true));
                         let before = PreciseRay { t_max: along * 0.999, ..next };
-                        assert!(!bvh.occluded_precisely(&top, &before, |_| true), "{half} {away} {side} {to}");
+                        assert!(!bvh.occluded_f64(&top, &before, |_| true), "{half} {away} {side} {to}");
                         asked += 1;
                     }
                 }
@@ -115,8 +115,7 @@ fn convex_shapes_do_not_shade_themselves_at_any_scale() {
                     let start = random.direction() * 6.0 * scale;
                     let aim = turn * (random.point(0.7) * squash) * scale;
                     let (origin, direction) = (middle + start - eye, (aim - start).normalize());
-                    let Some(hit) = bvh.closest_precisely(&top, &PreciseRay::new(origin, direction, DVec3::ZERO))
-                    else {
+                    let Some(hit) = bvh.closest_f64(&top, &PreciseRay::new(origin, direction, DVec3::ZERO)) else {
                         continue;
                     };
                     let triangle = bvh.triangles[hit.triangle as usize];
@@ -132,14 +131,14 @@ fn convex_shapes_do_not_shade_themselves_at_any_scale() {
                             .normalize();
                         let next = PreciseRay::new(position, out, normal);
                         assert!(
-                            bvh.closest_precisely(&top, &next).is_none(),
+                            bvh.closest_f64(&top, &next).is_none(),
                             "{scale} {squash} {away}: {:?} from {hit:?}",
-                            bvh.closest_precisely(&top, &next)
+                            bvh.closest_f64(&top, &next)
                         );
-                        assert!(!bvh.occluded_precisely(&top, &next, |_| true));
+                        assert!(!bvh.occluded_f64(&top, &next, |_| true));
                         // Through it there is the other side.
                         let through = PreciseRay::new(position, -out, -normal);
-                        let other = bvh.closest_precisely(&top, &through);
+                        let other = bvh.closest_f64(&top, &through);
                         if out.dot(normal) > 1e-2 {
                             assert!(
                                 other.is_some_and(|other| other.triangle != hit.triangle),
@@ -174,8 +173,8 @@ fn precise_hits_are_those_of_single_precision() {
         let direction = (random.point(1.0) - from).normalize().as_vec3().as_dvec3();
         let single = ray(from, direction);
         let precise = PreciseRay::new(from, direction, DVec3::ZERO);
-        let (want, got) = (bvh.closest(&top, &single), bvh.closest_precisely(&top, &precise));
-        assert_eq!(got.is_some(), bvh.occluded_precisely(&top, &precise, |_| true));
+        let (want, got) = (bvh.closest(&top, &single), bvh.closest_f64(&top, &precise));
+        assert_eq!(got.is_some(), bvh.occluded_f64(&top, &precise, |_| true));
         let same = |got: Option<PreciseHit>| match (want, got) {
             (None, None) => true,
             (Some(want), Some(got)) => {
@@ -217,11 +216,11 @@ fn precise_rays_pass_no_gap() {
             let inside = middle - eye + turn * (random.direction() * 0.3 * scale);
             let direction = (aim - inside).normalize();
             let ray = PreciseRay::new(inside, direction, DVec3::ZERO);
-            let hit = bvh.closest_precisely(&top, &ray);
+            let hit = bvh.closest_f64(&top, &ray);
             assert!(hit.is_some(), "out of the ball: {scale} {away} {index}");
             let from = aim + direction * scale;
             let back = PreciseRay::new(from, -direction, DVec3::ZERO);
-            let hit = bvh.closest_precisely(&top, &back).unwrap();
+            let hit = bvh.closest_f64(&top, &back).unwrap();
             assert!((hit.t / scale - 1.0).abs() < 1e-6, "{scale} {away} {index}: {hit:?}");
         }
     }
@@ -240,11 +239,11 @@ fn rays_along_the_horizon_meet_the_floor() {
                 let distance = half * 10f64.powf(random.within(-3.0, -0.05));
                 let down = DVec3::new(turn.cos() * distance, -height, turn.sin() * distance);
                 let length = down.length();
-                let hit = bvh.closest_precisely(&top, &PreciseRay::new(DVec3::ZERO, down / length, DVec3::ZERO));
+                let hit = bvh.closest_f64(&top, &PreciseRay::new(DVec3::ZERO, down / length, DVec3::ZERO));
                 let hit = hit.unwrap_or_else(|| panic!("missed: {half} {height} {distance}"));
                 assert!((hit.t / length - 1.0).abs() < 1e-6, "{half} {height}: {} {length}", hit.t);
                 let up = DVec3::new(down.x, height, down.z) / length;
-                assert!(bvh.closest_precisely(&top, &PreciseRay::new(DVec3::ZERO, up, DVec3::ZERO)).is_none());
+                assert!(bvh.closest_f64(&top, &PreciseRay::new(DVec3::ZERO, up, DVec3::ZERO)).is_none());
             }
         }
     }
@@ -274,14 +273,14 @@ fn no_triangle_that_is_aimed_at_is_lost() {
         let eye = middle + random.direction() * scale * power(&mut random, -2.0, 2.0);
         let mut scene = scene_of(shape, &[place]);
         let mut bvh = SceneBvh::new(&scene, |_| true);
-        bvh.widen();
+        bvh.build_wide();
         if round % 4 == 1 {
             for position in &mut scene.meshes[0].primitives[0].positions {
                 *position = (position.as_dvec3() + random.point(0.1)).as_vec3();
             }
             bvh.refit(0, 0, &scene.meshes[0].primitives[0].clone());
         }
-        let top = bvh.seen_from(eye);
+        let top = bvh.tlas_from(eye);
         let to_eye = bvh.to_eye(&top, 0).unwrap();
         let coordinates = (middle - eye).abs().max_element() + scale;
         for index in 0..300 {
@@ -307,7 +306,7 @@ fn no_triangle_that_is_aimed_at_is_lost() {
                 ..PreciseRay::new(origin, direction, DVec3::ZERO)
             };
             let mut met = false;
-            let _ = bvh.occluded_precisely(&top, &ray, |hit| {
+            let _ = bvh.occluded_f64(&top, &ray, |hit| {
                 met |= hit.triangle == number as u32;
                 false
             });
@@ -346,7 +345,7 @@ fn slivers_do_not_shade_themselves() {
                 let out = random.direction();
                 let side = normal * normal.dot(out).signum();
                 let ray = PreciseRay::new(to_eye.transform_point3(hit.inside(&triangle)), out, side);
-                assert!(bvh.closest_precisely(&top, &ray).is_none(), "{narrow}");
+                assert!(bvh.closest_f64(&top, &ray).is_none(), "{narrow}");
             }
         }
     }

@@ -4,14 +4,14 @@ use glam::Vec3;
 
 use super::{
     NONE, mask,
-    node::Node,
-    scene::{Bottom, SceneBvh, bottom_tree, outward, reach, vertices_of},
+    node::BvhNode,
+    scene::{Blas, SceneBvh, build_blas, reach, round_outward, vertices_of},
 };
 use crate::scene::{Primitive, Scene};
 
 /// The ways from a tree's leaves to its root.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Climb {
+pub struct RefitLinks {
     /// Its leaves, as indices into all nodes.
     pub leaves: Vec<u32>,
     /// Of each of its nodes, in their order, the parent as an index into all nodes; `NONE` for the root.
@@ -20,10 +20,10 @@ pub struct Climb {
     pub levels: u32,
 }
 
-impl Climb {
+impl RefitLinks {
     /// Of the nodes of one tree, of which the first is number `base` of all.
     #[must_use]
-    pub fn new(nodes: &[Node], base: u32) -> Self {
+    pub fn new(nodes: &[BvhNode], base: u32) -> Self {
         let mut climb = Self { leaves: Vec::new(), parents: vec![NONE; nodes.len()], levels: 0 };
         // Children stand behind their parent.
         let mut depth = vec![1u32; nodes.len()];
@@ -48,38 +48,38 @@ impl Climb {
 impl SceneBvh {
     /// The ways up in one of the trees.
     #[must_use]
-    pub fn climb(&self, bottom: usize) -> Climb {
-        let Some(&(first, count)) = self.bottoms.get(bottom).map(|bottom| &bottom.nodes) else {
-            return Climb::default();
+    pub fn refit_links(&self, bottom: usize) -> RefitLinks {
+        let Some(&(first, count)) = self.blases.get(bottom).map(|bottom| &bottom.nodes) else {
+            return RefitLinks::default();
         };
         let range = first as usize..(first + count) as usize;
-        Climb::new(self.nodes.get(range).unwrap_or_default(), first)
+        RefitLinks::new(self.nodes.get(range).unwrap_or_default(), first)
     }
 
     /// For a primitive whose vertices the device has moved: all of them are within this box in the mesh's space (m), which takes the
     /// place of its root's wherever the primitive stands. `place` is to follow.
-    pub fn enclose(&mut self, mesh: usize, primitive: usize, low: Vec3, high: Vec3) {
-        for bottom in self.bottoms.iter_mut().filter(|of| (of.mesh, of.primitive) == (mesh, primitive)) {
+    pub fn set_blas_bounds(&mut self, mesh: usize, primitive: usize, low: Vec3, high: Vec3) {
+        for bottom in self.blases.iter_mut().filter(|of| (of.mesh, of.primitive) == (mesh, primitive)) {
             let (low, high) = (low.as_dvec3(), high.as_dvec3());
             let bounds = match bottom.baked {
-                None => outward(low, high, 0.0),
+                None => round_outward(low, high, 0.0),
                 Some(linear) => {
                     let (middle, half) = (linear * ((low + high) * 0.5), (high - low) * 0.5);
                     let size =
                         linear.x_axis.abs() * half.x + linear.y_axis.abs() * half.y + linear.z_axis.abs() * half.z;
-                    outward(middle - size, middle + size, 0.0)
+                    round_outward(middle - size, middle + size, 0.0)
                 }
             };
             bottom.reach = bounds.low.abs().max(bounds.high.abs()).max_element();
-            bottom.enclosed = Some(bounds);
+            bottom.bounds_override = Some(bounds);
         }
     }
 
     /// Builds one tree anew over a primitive's moved vertices; its triangles must be those it was built with. Where the new tree has
     /// more nodes than the old one it stands behind all others.
     pub fn rebuild(&mut self, scene: &Scene, bottom: usize, moved: &Primitive) {
-        let Some(old) = self.bottoms.get(bottom).copied() else { return };
-        let part = bottom_tree(old.mesh, old.primitive, old.baked, moved);
+        let Some(old) = self.blases.get(bottom).copied() else { return };
+        let part = build_blas(old.mesh, old.primitive, old.baked, moved);
         let (first, count) = old.triangles;
         let range = first as usize..(first + count) as usize;
         if part.triangles.len() != range.len() || range.end > self.triangles.len() {
@@ -94,8 +94,8 @@ impl SceneBvh {
         }
         let nodes = part.nodes.len() as u32;
         let root = if nodes <= old.nodes.1 { old.nodes.0 } else { self.nodes.len() as u32 };
-        let node = |node: &Node| Node { first: node.first + if node.count > 0 { first } else { root }, ..*node };
-        let fitted: Vec<Node> = part.nodes.iter().map(node).collect();
+        let node = |node: &BvhNode| BvhNode { first: node.first + if node.count > 0 { first } else { root }, ..*node };
+        let fitted: Vec<BvhNode> = part.nodes.iter().map(node).collect();
         if root == old.nodes.0 {
             self.nodes[root as usize..(root + nodes) as usize].copy_from_slice(&fitted);
         } else {
@@ -104,15 +104,15 @@ impl SceneBvh {
         self.triangles[range.clone()].copy_from_slice(&part.triangles);
         self.sources[range].copy_from_slice(&part.sources);
         let reach = reach(&part.nodes);
-        self.bottoms[bottom] = Bottom { nodes: (root, nodes), reach, enclosed: None, ..old };
+        self.blases[bottom] = Blas { nodes: (root, nodes), reach, bounds_override: None, ..old };
         if self.wide.is_some() {
-            self.widen();
+            self.build_wide();
         }
     }
 
     /// Vertices of the triangles of a tree, in the order of its leaves: indices into its primitive's.
-    pub fn corners_of<'a>(&'a self, scene: &'a Scene, bottom: usize) -> impl Iterator<Item = [u32; 3]> + 'a {
-        let of = self.bottoms.get(bottom);
+    pub fn triangle_vertices<'a>(&'a self, scene: &'a Scene, bottom: usize) -> impl Iterator<Item = [u32; 3]> + 'a {
+        let of = self.blases.get(bottom);
         let (first, count) = of.map_or((0, 0), |bottom| bottom.triangles);
         let part = of.and_then(|bottom| scene.meshes.get(bottom.mesh)?.primitives.get(bottom.primitive));
         let sources = self.sources.iter().skip(first as usize).take(count as usize);

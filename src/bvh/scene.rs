@@ -6,12 +6,12 @@ use rayon::prelude::*;
 
 use super::{
     NONE,
-    build::{self, Item},
-    mask::{self, Corner},
-    node::{self, Aabb, Node},
+    build::{self, BuildItem},
+    mask::{self, MaskVertex},
+    node::{self, Aabb, BvhNode},
     precise::MAX_STRAIN,
-    triangle::{Triangle, pack_normal},
-    wide::{self, Wide, WideTrees},
+    triangle::{BvhTriangle, pack_normal},
+    wide::{self, WideBvh, WideNode},
 };
 use crate::scene::{AlphaMode, Material, Primitive, Scene};
 
@@ -28,7 +28,7 @@ pub const NO_SHADOW: u32 = 1 << 31;
 /// A primitive that stands somewhere, relative to the eye: 80 bytes, read by the device as it is.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub struct Instance {
+pub struct BvhInstance {
     /// Rows of the transform from the eye's space to the object's.
     pub rows: [Vec4; 3],
     /// The root of its tree.
@@ -49,7 +49,7 @@ pub struct Instance {
 
 /// The tree over one primitive.
 #[derive(Clone, Copy, Debug)]
-pub struct Bottom {
+pub struct Blas {
     /// Index into `Scene::meshes`.
     pub mesh: usize,
     /// Index into the mesh's primitives.
@@ -66,10 +66,10 @@ pub struct Bottom {
     /// A transform that has no inverse and is applied to the vertices instead.
     pub(super) baked: Option<DMat3>,
     /// A box in which the tree is known to be, where its own are the device's (`SceneBvh::enclose`).
-    pub(super) enclosed: Option<Aabb>,
+    pub(super) bounds_override: Option<Aabb>,
 }
 
-impl Bottom {
+impl Blas {
     /// Whether a mask says what parts of its triangles are there.
     #[must_use]
     pub const fn masked(&self) -> bool {
@@ -78,20 +78,20 @@ impl Bottom {
 
     /// Whether rays to lamps meet it.
     #[must_use]
-    pub const fn casts(&self) -> bool {
+    pub const fn casts_shadows(&self) -> bool {
         self.surface & NO_SHADOW == 0
     }
 
     /// The transform without an inverse that its vertices have been put through, where there is one.
     #[must_use]
-    pub const fn flattened(&self) -> Option<DMat3> {
+    pub const fn baked_transform(&self) -> Option<DMat3> {
         self.baked
     }
 }
 
 /// A primitive in the world.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct SceneInstance {
     node: usize,
     bottom: usize,
     pub(super) linear: DMat3,
@@ -108,34 +108,34 @@ pub(super) struct Place {
 #[derive(Clone, Debug, Default)]
 pub struct SceneBvh {
     /// Nodes of all lower trees.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<BvhNode>,
     /// All triangles, in the order of the leaves.
-    pub triangles: Vec<Triangle>,
+    pub triangles: Vec<BvhTriangle>,
     /// Of each triangle its number in its primitive.
     pub sources: Vec<u32>,
     /// Corners of the masked triangles.
-    pub corners: Vec<[Corner; 3]>,
+    pub corners: Vec<[MaskVertex; 3]>,
     /// Alpha masks.
     pub masks: Vec<u32>,
     /// One a tree.
-    pub bottoms: Vec<Bottom>,
+    pub blases: Vec<Blas>,
     /// The lower trees as the host walks them.
-    pub(super) wide: Option<WideTrees>,
-    pub(super) places: Vec<Place>,
-    top: Vec<Node>,
+    pub(super) wide: Option<WideBvh>,
+    pub(super) instances: Vec<SceneInstance>,
+    top: Vec<BvhNode>,
 }
 
 /// The upper level, relative to an eye.
 #[derive(Clone, Debug)]
-pub struct TopLevel {
+pub struct SceneTlas {
     /// Nodes, the root first.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<BvhNode>,
     /// What its leaves refer to.
-    pub instances: Vec<Instance>,
+    pub instances: Vec<BvhInstance>,
     /// Of each instance its tree: index into `SceneBvh::bottoms`.
     pub(super) bottoms: Vec<u32>,
     /// The nodes as the host walks them.
-    pub(super) wide: Vec<Wide>,
+    pub(super) wide: Vec<WideNode>,
     /// The origin of its space, in the world (m).
     pub(super) eye: DVec3,
 }
@@ -156,15 +156,15 @@ pub(super) struct Part {
     pub(super) mesh: usize,
     pub(super) primitive: usize,
     pub(super) baked: Option<DMat3>,
-    pub(super) nodes: Vec<Node>,
-    pub(super) triangles: Vec<Triangle>,
+    pub(super) nodes: Vec<BvhNode>,
+    pub(super) triangles: Vec<BvhTriangle>,
     pub(super) sources: Vec<u32>,
 }
 
 /// A transform whose determinant is below this fraction of its size cubed flattens what it acts on.
 const FLAT: f64 = 1e-12;
 
-fn flattens(linear: &DMat3) -> bool {
+fn is_singular(linear: &DMat3) -> bool {
     let volume = linear.determinant().abs();
     volume.is_nan() || volume <= FLAT * size(linear).powi(3)
 }
@@ -188,7 +188,7 @@ impl SceneBvh {
         for placed in scene.walk() {
             let Some(mesh) = placed.node.mesh.filter(|&mesh| mesh < shown.len()) else { continue };
             let linear = DMat3::from_mat4(placed.world);
-            if flattens(&linear) {
+            if is_singular(&linear) {
                 wishes.push((mesh, Some(linear)));
             } else if !std::mem::replace(&mut shown[mesh], true) {
                 wishes.push((mesh, None));
@@ -201,7 +201,7 @@ impl SceneBvh {
                 let wanted = primitives.filter(|(_, part)| part.indices.len() >= 3 && wanted(&material(part)));
                 wanted.map(move |(primitive, part)| (mesh, primitive, baked, part)).collect::<Vec<_>>()
             })
-            .map(|(mesh, primitive, baked, part)| bottom_tree(mesh, primitive, baked, part))
+            .map(|(mesh, primitive, baked, part)| build_blas(mesh, primitive, baked, part))
             .collect();
         let mut bvh = Self::default();
         let mut masks: Vec<Option<Option<u32>>> = vec![None; scene.materials.len()];
@@ -217,16 +217,16 @@ impl SceneBvh {
             let surface = number.unwrap_or(scene.materials.len()) as u32 | free;
             bvh.join(part, source, (&described, mask, surface));
         }
-        bvh.place(scene);
+        bvh.rebuild_tlas(scene);
         bvh
     }
 
     /// Prepares for many rays on the host: they walk trees of four children a node, made of those that the device has, and
     /// find the same hits. It takes about as much memory again (`host_bytes`). Upper levels are made for it from then on
     /// (`seen_from`).
-    pub fn widen(&mut self) {
-        let ranges: Vec<(u32, u32)> = self.bottoms.iter().map(|bottom| bottom.nodes).collect();
-        self.wide = Some(WideTrees::new(&self.nodes, &ranges, &self.triangles));
+    pub fn build_wide(&mut self) {
+        let ranges: Vec<(u32, u32)> = self.blases.iter().map(|bottom| bottom.nodes).collect();
+        self.wide = Some(WideBvh::new(&self.nodes, &ranges, &self.triangles));
     }
 
     fn join(&mut self, part: Part, source: &Primitive, (material, mask, surface): (&Material, Option<u32>, u32)) {
@@ -237,7 +237,7 @@ impl SceneBvh {
                 part.sources.iter().map(|&index| mask::corners(material, source, vertices_of(source, index as usize))),
             );
         }
-        self.bottoms.push(Bottom {
+        self.blases.push(Blas {
             mesh: part.mesh,
             primitive: part.primitive,
             nodes: (nodes, part.nodes.len() as u32),
@@ -247,12 +247,12 @@ impl SceneBvh {
             surface,
             reach: reach(&part.nodes),
             baked: part.baked,
-            enclosed: None,
+            bounds_override: None,
         });
         self.nodes.extend(
             part.nodes
                 .into_iter()
-                .map(|node| Node { first: node.first + if node.count > 0 { triangles } else { nodes }, ..node }),
+                .map(|node| BvhNode { first: node.first + if node.count > 0 { triangles } else { nodes }, ..node }),
         );
         self.triangles.extend(part.triangles);
         self.sources.extend(part.sources);
@@ -260,9 +260,9 @@ impl SceneBvh {
 
     /// Makes the upper level anew, for nodes that have moved. Nodes that show other meshes than before, or that began or
     /// ceased to flatten them, need a new `SceneBvh`.
-    pub fn place(&mut self, scene: &Scene) {
+    pub fn rebuild_tlas(&mut self, scene: &Scene) {
         let mut of_mesh: Vec<Vec<usize>> = vec![Vec::new(); scene.meshes.len()];
-        for (index, bottom) in self.bottoms.iter().enumerate() {
+        for (index, bottom) in self.blases.iter().enumerate() {
             if let Some(list) = of_mesh.get_mut(bottom.mesh) {
                 list.push(index);
             }
@@ -271,12 +271,12 @@ impl SceneBvh {
         for placed in scene.walk() {
             let Some(bottoms) = placed.node.mesh.and_then(|mesh| of_mesh.get(mesh)) else { continue };
             let linear = DMat3::from_mat4(placed.world);
-            let flat = flattens(&linear);
+            let flat = is_singular(&linear);
             for &bottom in bottoms {
-                let baked = self.bottoms[bottom].baked;
+                let baked = self.blases[bottom].baked;
                 let fits = if flat { baked == Some(linear) } else { baked.is_none() };
                 if fits {
-                    places.extend(self.place_at(
+                    places.extend(self.instance_at(
                         placed.index,
                         bottom,
                         if flat { DMat3::IDENTITY } else { linear },
@@ -287,29 +287,29 @@ impl SceneBvh {
         }
         let middle = match (places.first(), places.last()) {
             (Some(_), Some(_)) => {
-                let low = places.iter().fold(DVec3::MAX, |low, place: &Place| low.min(place.low));
-                let high = places.iter().fold(DVec3::MIN, |high, place: &Place| high.max(place.high));
+                let low = places.iter().fold(DVec3::MAX, |low, place: &SceneInstance| low.min(place.low));
+                let high = places.iter().fold(DVec3::MIN, |high, place: &SceneInstance| high.max(place.high));
                 low * 0.5 + high * 0.5
             }
             _ => DVec3::ZERO,
         };
-        let mut items: Vec<Item> = places
+        let mut items: Vec<BuildItem> = places
             .iter()
             .enumerate()
-            .map(|(index, place)| Item {
-                bounds: outward(place.low - middle, place.high - middle, 0.0),
+            .map(|(index, place)| BuildItem {
+                bounds: round_outward(place.low - middle, place.high - middle, 0.0),
                 index: index as u32,
             })
             .collect();
         self.top = build::build(&mut items, 1);
-        self.places = items.iter().filter_map(|item| places.get(item.index as usize).copied()).collect();
+        self.instances = items.iter().filter_map(|item| places.get(item.index as usize).copied()).collect();
     }
 
     /// Whether the trees are those of the scene's meshes where they stand now, so that `place` finds each of them.
     #[must_use]
-    pub fn fits(&self, scene: &Scene) -> bool {
+    pub fn matches(&self, scene: &Scene) -> bool {
         let mut plain = vec![None; scene.meshes.len()];
-        for bottom in &self.bottoms {
+        for bottom in &self.blases {
             if let Some(slot) = plain.get_mut(bottom.mesh) {
                 let (whole, flat): &mut (bool, Vec<DMat3>) = slot.get_or_insert_default();
                 match bottom.baked {
@@ -324,14 +324,14 @@ impl SceneBvh {
                 return true;
             };
             let linear = DMat3::from_mat4(placed.world);
-            if flattens(&linear) { flat.contains(&linear) } else { whole }
+            if is_singular(&linear) { flat.contains(&linear) } else { whole }
         })
     }
 
     /// None where the place is beyond what single precision holds.
-    fn place_at(&self, node: usize, bottom: usize, linear: DMat3, world: DMat4) -> Option<Place> {
-        let of = &self.bottoms[bottom];
-        let root = of.enclosed.or(self.nodes.get(of.nodes.0 as usize).map(Node::bounds))?;
+    fn instance_at(&self, node: usize, bottom: usize, linear: DMat3, world: DMat4) -> Option<SceneInstance> {
+        let of = &self.blases[bottom];
+        let root = of.bounds_override.or(self.nodes.get(of.nodes.0 as usize).map(BvhNode::bounds))?;
         let translation = world.w_axis.truncate();
         let (low, high) = (root.low.as_dvec3(), root.high.as_dvec3());
         // Arvo 1990, "Transforming Axis-Aligned Bounding Boxes", Graphics Gems.
@@ -341,7 +341,7 @@ impl SceneBvh {
         // One step of Newton's after the adjugate, which loses digits where a matrix is ill-conditioned.
         let inverse = linear.inverse();
         let inverse = inverse + (DMat3::IDENTITY - inverse * linear) * inverse;
-        let place = Place {
+        let place = SceneInstance {
             node,
             bottom,
             linear,
@@ -360,14 +360,14 @@ impl SceneBvh {
 
     /// The upper level relative to an eye: transforms and boxes subtracted in double precision, boxes rounded outward.
     #[must_use]
-    pub fn seen_from(&self, eye: DVec3) -> TopLevel {
-        let of = |place: &Place| {
-            let bottom = &self.bottoms[place.bottom];
+    pub fn tlas_from(&self, eye: DVec3) -> SceneTlas {
+        let of = |place: &SceneInstance| {
+            let bottom = &self.blases[place.bottom];
             // The eye's space to the object's: p' = L^-1 (p + eye - T).
             let shift = place.inverse * (eye - place.translation);
             let slack = size(&place.linear) * f64::from(SLACK) * (shift.abs().max_element() + f64::from(bottom.reach));
             let row = |index: usize| place.inverse.row(index).extend(shift[index]).as_vec4();
-            let instance = Instance {
+            let instance = BvhInstance {
                 rows: [row(0), row(1), row(2)],
                 root: bottom.nodes.0,
                 mask: bottom.mask,
@@ -377,33 +377,33 @@ impl SceneBvh {
                 first: bottom.triangles.0,
                 pad: [0; 2],
             };
-            (instance, outward(place.low - eye, place.high - eye, slack))
+            (instance, round_outward(place.low - eye, place.high - eye, slack))
         };
-        let both: Vec<(Instance, Aabb)> = self.places.par_iter().with_min_len(1024).map(of).collect();
+        let both: Vec<(BvhInstance, Aabb)> = self.instances.par_iter().with_min_len(1024).map(of).collect();
         let mut nodes = self.top.clone();
         node::refit(&mut nodes, 0, |index| both.get(index as usize).map_or(Aabb::EMPTY, |(_, bounds)| *bounds));
         let wide = if self.wide.is_some() { wide::upper(&nodes) } else { Vec::new() };
-        let bottoms = self.places.iter().map(|place| place.bottom as u32).collect();
-        TopLevel { nodes, instances: both.into_iter().map(|(instance, _)| instance).collect(), bottoms, wide, eye }
+        let bottoms = self.instances.iter().map(|place| place.bottom as u32).collect();
+        SceneTlas { nodes, instances: both.into_iter().map(|(instance, _)| instance).collect(), bottoms, wide, eye }
     }
 
     /// Of each instance of an upper level its tree and the rows of the transform from its space to the eye's, in order. Subtracted in
     /// double precision, as `seen_from` does.
     #[must_use]
-    pub fn standing(&self, eye: DVec3) -> Vec<(u32, [[f32; 4]; 3])> {
-        let of = |place: &Place| {
+    pub fn instance_transforms(&self, eye: DVec3) -> Vec<(u32, [[f32; 4]; 3])> {
+        let of = |place: &SceneInstance| {
             let shift = place.translation - eye;
             let row = |index: usize| place.linear.row(index).extend(shift[index]).as_vec4().to_array();
             (place.bottom as u32, [row(0), row(1), row(2)])
         };
-        self.places.iter().map(of).collect()
+        self.instances.iter().map(of).collect()
     }
 
     /// Takes over a primitive's moved vertices and normals; its triangles must be those it was built with. The boxes of
     /// its tree and of its places are exact again, the trees' shapes are kept.
     pub fn refit(&mut self, mesh: usize, primitive: usize, moved: &Primitive) {
-        for index in 0..self.bottoms.len() {
-            let bottom = self.bottoms[index];
+        for index in 0..self.blases.len() {
+            let bottom = self.blases[index];
             if (bottom.mesh, bottom.primitive) != (mesh, primitive) {
                 continue;
             }
@@ -414,19 +414,19 @@ impl SceneBvh {
             let (root, count) = bottom.nodes;
             let (triangles, nodes) = (&self.triangles, &mut self.nodes[root as usize..(root + count) as usize]);
             node::refit(nodes, root, |index| triangles[index as usize].bounds());
-            self.bottoms[index].reach = reach(nodes);
-            self.bottoms[index].enclosed = None;
+            self.blases[index].reach = reach(nodes);
+            self.blases[index].bounds_override = None;
             if let Some(wide) = &mut self.wide {
                 wide.refit(index, &self.nodes, &self.triangles);
             }
         }
-        for index in 0..self.places.len() {
-            let Place { node, bottom, linear, translation, .. } = self.places[index];
-            let of = &self.bottoms[bottom];
+        for index in 0..self.instances.len() {
+            let SceneInstance { node, bottom, linear, translation, .. } = self.instances[index];
+            let of = &self.blases[bottom];
             if (of.mesh, of.primitive) == (mesh, primitive) {
                 let world = DMat4::from_mat3_translation(linear, translation);
-                if let Some(place) = self.place_at(node, bottom, linear, world) {
-                    self.places[index] = place;
+                if let Some(place) = self.instance_at(node, bottom, linear, world) {
+                    self.instances[index] = place;
                 }
             }
         }
@@ -435,18 +435,18 @@ impl SceneBvh {
     /// The box around all that stands somewhere, in the world (m), as (least corner, greatest corner); none where nothing does.
     #[must_use]
     pub fn bounds(&self) -> Option<(DVec3, DVec3)> {
-        self.places.iter().map(|place| (place.low, place.high)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+        self.instances.iter().map(|place| (place.low, place.high)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
     /// The node of the scene and the tree of an instance of the upper level.
     #[must_use]
-    pub fn placed(&self, instance: u32) -> Option<(usize, &Bottom)> {
-        let place = self.places.get(instance as usize)?;
-        Some((place.node, self.bottoms.get(place.bottom)?))
+    pub fn instance_blas(&self, instance: u32) -> Option<(usize, &Blas)> {
+        let place = self.instances.get(instance as usize)?;
+        Some((place.node, self.blases.get(place.bottom)?))
     }
 
     /// Drops what only rays on the host need: triangles, masks and all. What remains serves `seen_from` and `place`.
-    pub fn forget_triangles(&mut self) {
+    pub fn drop_host_triangles(&mut self) {
         self.triangles = Vec::new();
         self.sources = Vec::new();
         self.wide = None;
@@ -456,8 +456,8 @@ impl SceneBvh {
 
     /// Bytes of what `widen` adds.
     #[must_use]
-    pub fn host_bytes(&self) -> usize {
-        self.wide.as_ref().map_or(0, WideTrees::bytes)
+    pub fn wide_bytes(&self) -> usize {
+        self.wide.as_ref().map_or(0, WideBvh::bytes)
     }
 
     /// Bytes of all that the device reads, but for the upper level.
@@ -470,12 +470,12 @@ impl SceneBvh {
     }
 }
 
-pub(super) fn reach(nodes: &[Node]) -> f32 {
+pub(super) fn reach(nodes: &[BvhNode]) -> f32 {
     nodes.first().map_or(0.0, |root| root.low.abs().max(root.high.abs()).max_element())
 }
 
 /// The box in single precision, rounded outward and widened.
-pub(super) fn outward(low: DVec3, high: DVec3, by: f64) -> Aabb {
+pub(super) fn round_outward(low: DVec3, high: DVec3, by: f64) -> Aabb {
     let down = |v: f64| {
         let single = v as f32;
         if f64::from(single) > v { single.next_down() } else { single }
@@ -492,24 +492,24 @@ pub(super) fn vertices_of(primitive: &Primitive, triangle: usize) -> [u32; 3] {
     [at(0), at(1), at(2)]
 }
 
-fn triangle(primitive: &Primitive, index: usize, baked: Option<&DMat3>) -> Triangle {
+fn triangle(primitive: &Primitive, index: usize, baked: Option<&DMat3>) -> BvhTriangle {
     let [a, b, c] = vertices_of(primitive, index).map(|vertex| {
         let vertex = vertex as usize;
         let position = primitive.positions.get(vertex).copied().unwrap_or_default();
         let normal = primitive.normals.get(vertex).copied().unwrap_or(Vec3::Y);
         (baked.map_or(position, |linear| (*linear * position.as_dvec3()).as_vec3()), pack_normal(normal))
     });
-    Triangle { a: a.0, normal_a: a.1, b: b.0, normal_b: b.1, c: c.0, normal_c: c.1 }
+    BvhTriangle { a: a.0, normal_a: a.1, b: b.0, normal_b: b.1, c: c.0, normal_c: c.1 }
 }
 
-pub(super) fn bottom_tree(mesh: usize, primitive: usize, baked: Option<DMat3>, part: &Primitive) -> Part {
+pub(super) fn build_blas(mesh: usize, primitive: usize, baked: Option<DMat3>, part: &Primitive) -> Part {
     let count = part.indices.len() / 3;
-    let triangles: Vec<Triangle> =
+    let triangles: Vec<BvhTriangle> =
         (0..count).into_par_iter().with_min_len(4096).map(|index| triangle(part, index, baked.as_ref())).collect();
-    let mut items: Vec<Item> = triangles
+    let mut items: Vec<BuildItem> = triangles
         .iter()
         .enumerate()
-        .map(|(index, triangle)| Item { bounds: triangle.bounds(), index: index as u32 })
+        .map(|(index, triangle)| BuildItem { bounds: triangle.bounds(), index: index as u32 })
         .collect();
     let nodes = build::build(&mut items, MAX_LEAF);
     let sources: Vec<u32> = items.iter().map(|item| item.index).collect();

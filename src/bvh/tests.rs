@@ -98,18 +98,18 @@ fn brute(scene: &Scene, ray: &Ray) -> (Option<(f64, usize, u32)>, f64) {
 }
 
 /// The same trees, walked four children at a time.
-pub(super) fn widened(bvh: &SceneBvh, eye: DVec3) -> (SceneBvh, TopLevel) {
+pub(super) fn widened(bvh: &SceneBvh, eye: DVec3) -> (SceneBvh, SceneTlas) {
     let mut wide = bvh.clone();
-    wide.widen();
-    let top = wide.seen_from(eye);
-    assert!(wide.host_bytes() > 0 || bvh.nodes.is_empty());
+    wide.build_wide();
+    let top = wide.tlas_from(eye);
+    assert!(wide.wide_bytes() > 0 || bvh.nodes.is_empty());
     (wide, top)
 }
 
 /// Compares with brute force over many rays: gives how many hit, and the greatest relative error of t.
 fn compare(scene: &Scene, random: &mut Random, rays: usize, size: f64) -> (usize, f64) {
     let bvh = SceneBvh::new(scene, |_| true);
-    let top = bvh.seen_from(DVec3::ZERO);
+    let top = bvh.tlas_from(DVec3::ZERO);
     let (wide, wide_top) = widened(&bvh, DVec3::ZERO);
     let (mut hits, mut worst) = (0, 0f64);
     for _ in 0..rays {
@@ -131,7 +131,7 @@ fn compare(scene: &Scene, random: &mut Random, rays: usize, size: f64) -> (usize
                 let error = (f64::from(hit.t) - t).abs() / (t + size / ray.direction.as_dvec3().length());
                 assert!(error < 1e-6, "{hit:?} for {t}");
                 worst = worst.max(error);
-                let at = bvh.placed(hit.instance).unwrap().0;
+                let at = bvh.instance_blas(hit.instance).unwrap().0;
                 // Two triangles at the same distance within rounding: either.
                 if (at, bvh.sources[hit.triangle as usize]) != (node, triangle) {
                     assert!(error < 1e-6);
@@ -188,7 +188,7 @@ fn a_flattened_instance_is_still_there() {
     let mut below = 0;
     for index in 0..100 {
         let from = Vec3::new(index as f32 * 0.013 - 0.5, 0.0, 0.0);
-        let hit = bvh.closest(&bvh.seen_from(DVec3::ZERO), &Ray { origin: down.origin + from, ..down });
+        let hit = bvh.closest(&bvh.tlas_from(DVec3::ZERO), &Ray { origin: down.origin + from, ..down });
         below += usize::from(hit.is_some_and(|hit| (hit.t - 1.0).abs() < 1e-6));
     }
     assert!(below > 30);
@@ -223,7 +223,7 @@ fn no_ray_leaks_through_edges_and_vertices() {
     let place = DMat4::from_mat4_rotation(&mut random);
     let scene = scene_of(primitive.clone(), &[place]);
     let bvh = SceneBvh::new(&scene, |_| true);
-    let top = bvh.seen_from(DVec3::ZERO);
+    let top = bvh.tlas_from(DVec3::ZERO);
     let (wide, wide_top) = widened(&bvh, DVec3::ZERO);
     let mut aimed = 0;
     let row = n + 1;
@@ -293,7 +293,7 @@ fn refitted_boxes_are_the_unions_to_the_bit() {
         assert_eq!(bvh.nodes[node as usize].bounds(), recomputed(&bvh, node), "node {node}");
     }
     // Rays find the moved triangles, in both places.
-    let top = bvh.seen_from(DVec3::ZERO);
+    let top = bvh.tlas_from(DVec3::ZERO);
     let mut hits = 0;
     for _ in 0..600 {
         let ray = ray(random.point(6.0), random.direction());
@@ -311,7 +311,7 @@ fn refitted_boxes_are_the_unions_to_the_bit() {
 }
 
 #[test]
-fn a_tree_is_sound_shallow_and_always_the_same() {
+fn tree_is_valid_bounded_and_deterministic() {
     let mut random = Random(6);
     let mut lopsided = soup(&mut random, 20_000, 0.05, 1.0);
     // Sizes and distances over 30 powers of two: where splits by area alone would make a list.
@@ -350,9 +350,9 @@ fn a_tree_is_sound_shallow_and_always_the_same() {
 }
 
 #[test]
-fn nothing_and_nonsense_give_no_hit() {
+fn empty_scene_and_invalid_rays_give_no_hit() {
     let bvh = SceneBvh::new(&Scene::default(), |_| true);
-    let top = bvh.seen_from(DVec3::ZERO);
+    let top = bvh.tlas_from(DVec3::ZERO);
     assert!(bvh.closest(&top, &ray(DVec3::ZERO, DVec3::X)).is_none());
     let mut random = Random(7);
     let mut wild = soup(&mut random, 50, 1.0, 1.0);
@@ -361,7 +361,7 @@ fn nothing_and_nonsense_give_no_hit() {
     wild.positions[20] = wild.positions[18];
     let places = [DMat4::IDENTITY, DMat4::from_scale(DVec3::splat(1e300)), DMat4::from_scale(DVec3::splat(1e-40))];
     let bvh = SceneBvh::new(&scene_of(wild, &places), |_| true);
-    let top = bvh.seen_from(DVec3::new(1e12, 0.0, 0.0));
+    let top = bvh.tlas_from(DVec3::new(1e12, 0.0, 0.0));
     let hostile = [0.0, 1.0, -0.0, 1e-40, f32::MAX, f32::MIN, f32::NAN, f32::INFINITY];
     for &a in &hostile {
         for &b in &hostile {
@@ -391,7 +391,7 @@ fn rays_ten_kilometres_out_are_as_exact_as_at_home() {
     let far = scene_of(primitive, &[DMat4::from_translation(far_at)]);
     let (here, there) = (SceneBvh::new(&home, |_| true), SceneBvh::new(&far, |_| true));
     let eye = DVec3::new(0.2, 0.3, 2.0);
-    let (top_here, top_there) = (here.seen_from(eye), there.seen_from(eye + far_at));
+    let (top_here, top_there) = (here.tlas_from(eye), there.tlas_from(eye + far_at));
     let mut hits = 0;
     for _ in 0..2000 {
         let from = random.point(2.0);
@@ -440,7 +440,7 @@ pub(super) fn masked(sampler: Sampler, transform: [[f32; 3]; 2], vertex_alpha: f
         height: 4,
         rgba8: Arc::from(texels.collect::<Vec<u8>>()),
         is_error_pattern: false,
-        blocks: None,
+        compressed: None,
     };
     Scene {
         materials: vec![Material {
@@ -455,7 +455,7 @@ pub(super) fn masked(sampler: Sampler, transform: [[f32; 3]; 2], vertex_alpha: f
 }
 
 #[test]
-fn masked_surfaces_are_there_where_their_picture_says() {
+fn alpha_masks_follow_their_texture() {
     let nearest = Sampler { mag_linear: false, ..Sampler::default() };
     let identity = TextureRef::IDENTITY;
     let twice = [[2.0, 0.0, 0.0], [0.0, 2.0, 0.0]];
@@ -463,7 +463,7 @@ fn masked_surfaces_are_there_where_their_picture_says() {
     let mirror = Sampler { wrap_u: Wrap::Mirror, wrap_v: Wrap::Mirror, ..nearest };
     let there = |scene: &Scene, x: f64, z: f64| {
         let bvh = SceneBvh::new(scene, casts_shadow);
-        let top = bvh.seen_from(DVec3::new(0.1, 0.2, 0.3));
+        let top = bvh.tlas_from(DVec3::new(0.1, 0.2, 0.3));
         bvh.occluded(&top, &ray(DVec3::new(x, 1.0, z) - DVec3::new(0.1, 0.2, 0.3), -DVec3::Y))
     };
     let mut asked = 0;
@@ -520,21 +520,21 @@ fn a_rays_cost_is_counted() {
     let primitive = sheet(&mut random, n);
     let scene = scene_of(primitive, &[DMat4::IDENTITY, DMat4::from_translation(DVec3::Y * -3.0)]);
     let bvh = SceneBvh::new(&scene, |_| true);
-    let top = bvh.seen_from(DVec3::ZERO);
+    let top = bvh.tlas_from(DVec3::ZERO);
     let middle = DVec3::new(0.5, 0.0, 0.5) * n as f64 * 0.37;
     let down = ray(middle + DVec3::Y * 5.0, -DVec3::Y);
-    let hit = bvh.cost(&top, &down);
+    let hit = bvh.traversal_stats(&top, &down);
     println!("{hit:?}");
     // The upper sheet is met first, and the lower one lies behind it.
     assert!(bvh.closest(&top, &down).is_some());
     assert_eq!(hit.instances, 1);
     assert!((1..=40).contains(&hit.triangles) && (4..=80).contains(&hit.nodes), "{hit:?}");
     // Along both sheets, above them: no triangle comes near.
-    let past = bvh.cost(&top, &ray(middle + DVec3::Y * 5.0, DVec3::X));
+    let past = bvh.traversal_stats(&top, &ray(middle + DVec3::Y * 5.0, DVec3::X));
     assert_eq!((past.triangles, past.instances), (0, 0));
     // Between the sheets, downwards: the lower one alone.
-    assert_eq!(bvh.cost(&top, &ray(middle - DVec3::Y * 1.5, -DVec3::Y)).instances, 1);
-    assert_eq!(bvh.cost(&top, &ray(middle, DVec3::NAN)), Visits::default());
+    assert_eq!(bvh.traversal_stats(&top, &ray(middle - DVec3::Y * 1.5, -DVec3::Y)).instances, 1);
+    assert_eq!(bvh.traversal_stats(&top, &ray(middle, DVec3::NAN)), TraversalStats::default());
     let none = SceneBvh::new(&Scene::default(), |_| true);
-    assert_eq!(none.cost(&none.seen_from(DVec3::ZERO), &down), Visits::default());
+    assert_eq!(none.traversal_stats(&none.tlas_from(DVec3::ZERO), &down), TraversalStats::default());
 }

@@ -3,11 +3,11 @@
 use glam::{Vec2, Vec3};
 
 use super::{
-    MAX_DEPTH, NONE, Node, SceneBvh, TopLevel, mask,
+    BvhNode, MAX_DEPTH, NONE, SceneBvh, SceneTlas, mask,
     node::Slabs,
-    scene::{Instance, SLACK},
-    triangle::Shear,
-    walk as wide_walk,
+    scene::{BvhInstance, SLACK},
+    triangle::ShearedRay,
+    wide_traversal as wide_walk,
 };
 
 /// A ray, relative to the eye that the upper level was made for.
@@ -55,7 +55,7 @@ impl Hit {
 
 /// What a ray's way through the trees costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Visits {
+pub struct TraversalStats {
     /// Nodes of either level whose children (or, of a leaf, content) were looked at.
     pub nodes: u32,
     /// Triangles that were tested.
@@ -65,15 +65,15 @@ pub struct Visits {
 }
 
 /// What is done at each step of a ray: counting, or nothing, which leaves no trace in the code.
-pub(super) trait Tally {
+pub(super) trait TraversalCounter {
     fn node(&mut self) {}
     fn triangles(&mut self, _count: u32) {}
     fn instance(&mut self) {}
 }
 
-impl Tally for () {}
+impl TraversalCounter for () {}
 
-impl Tally for Visits {
+impl TraversalCounter for TraversalStats {
     fn node(&mut self) {
         self.nodes = self.nodes.saturating_add(1);
     }
@@ -114,18 +114,18 @@ impl Stack {
 
 /// Visits the leaves of a tree whose boxes the ray meets, near ones first, until `leaf` says that it is enough. `leaf`
 /// gives the distance from which on nothing matters any more.
-fn walk<T: Tally>(
+fn walk<T: TraversalCounter>(
     tally: &mut T,
-    nodes: &[Node],
+    nodes: &[BvhNode],
     root: u32,
     slabs: &Slabs,
     t_min: f32,
     t_max: f32,
-    mut leaf: impl FnMut(&mut T, &Node, f32) -> Option<f32>,
+    mut leaf: impl FnMut(&mut T, &BvhNode, f32) -> Option<f32>,
 ) {
     let mut t_max = t_max;
     let mut stack = Stack::new();
-    let enter = |node: &Node, t_max: f32| slabs.enter(node.low, node.high, t_min, t_max);
+    let enter = |node: &BvhNode, t_max: f32| slabs.enter(node.low, node.high, t_min, t_max);
     let mut current = nodes.get(root as usize).filter(|node| enter(node, t_max).is_some());
     while let Some(node) = current {
         tally.node();
@@ -161,7 +161,7 @@ fn walk<T: Tally>(
     }
 }
 
-impl Instance {
+impl BvhInstance {
     /// A point of the eye's space in the object's.
     #[must_use]
     pub fn point(&self, p: Vec3) -> Vec3 {
@@ -184,35 +184,35 @@ impl Instance {
 impl SceneBvh {
     /// The nearest hit.
     #[must_use]
-    pub fn closest(&self, top: &TopLevel, ray: &Ray) -> Option<Hit> {
+    pub fn closest(&self, top: &SceneTlas, ray: &Ray) -> Option<Hit> {
         self.trace::<false, _>(&mut (), top, ray, |_| true)
     }
 
     /// Whether anything is in the way.
     #[must_use]
-    pub fn occluded(&self, top: &TopLevel, ray: &Ray) -> bool {
+    pub fn occluded(&self, top: &SceneTlas, ray: &Ray) -> bool {
         self.trace::<true, _>(&mut (), top, ray, |_| true).is_some()
     }
 
     /// Whether anything is in the way that counts. `counts` is asked about hits in any order, about none twice, until one
     /// does.
     #[must_use]
-    pub fn occluded_by(&self, top: &TopLevel, ray: &Ray, counts: impl FnMut(&Hit) -> bool) -> bool {
+    pub fn occluded_by(&self, top: &SceneTlas, ray: &Ray, counts: impl FnMut(&Hit) -> bool) -> bool {
         self.trace::<true, _>(&mut (), top, ray, counts).is_some()
     }
 
     /// What `closest` does for a ray: the heat map of a scene's trees. Nothing for a ray that is none.
     #[must_use]
-    pub fn cost(&self, top: &TopLevel, ray: &Ray) -> Visits {
-        let mut visits = Visits::default();
+    pub fn traversal_stats(&self, top: &SceneTlas, ray: &Ray) -> TraversalStats {
+        let mut visits = TraversalStats::default();
         let _ = self.trace::<false, _>(&mut visits, top, ray, |_| true);
         visits
     }
 
-    fn trace<const ANY: bool, T: Tally>(
+    fn trace<const ANY: bool, T: TraversalCounter>(
         &self,
         tally: &mut T,
-        top: &TopLevel,
+        top: &SceneTlas,
         ray: &Ray,
         mut counts: impl FnMut(&Hit) -> bool,
     ) -> Option<Hit> {
@@ -249,29 +249,29 @@ impl SceneBvh {
     /// Whether a hit is the one to take now: it comes before the one found, it is there at that place (others than masked triangles
     /// always are), and it counts.
     #[inline(always)]
-    pub(super) fn takes(
+    pub(super) fn accepts_hit(
         &self,
-        instance: &Instance,
+        instance: &BvhInstance,
         hit: &Hit,
         found: Option<&Hit>,
         ray: &Ray,
         counts: &mut impl FnMut(&Hit) -> bool,
     ) -> bool {
-        hit.comes_before(found, ray.t_max) && self.is_there(instance, hit) && counts(hit)
+        hit.comes_before(found, ray.t_max) && self.passes_alpha_test(instance, hit) && counts(hit)
     }
 
-    pub(super) fn is_there(&self, instance: &Instance, hit: &Hit) -> bool {
+    pub(super) fn passes_alpha_test(&self, instance: &BvhInstance, hit: &Hit) -> bool {
         if instance.mask == NONE {
             return true;
         }
         let corners = self.corners.get(instance.corners.wrapping_add(hit.triangle) as usize);
-        corners.is_none_or(|corners| mask::is_there(&self.masks, instance.mask, corners, hit.barycentric))
+        corners.is_none_or(|corners| mask::alpha_test(&self.masks, instance.mask, corners, hit.barycentric))
     }
 
-    fn enter<const ANY: bool, T: Tally>(
+    fn enter<const ANY: bool, T: TraversalCounter>(
         &self,
         tally: &mut T,
-        instance: &Instance,
+        instance: &BvhInstance,
         number: u32,
         ray: &Ray,
         before: Option<Hit>,
@@ -281,7 +281,7 @@ impl SceneBvh {
         let lift = instance.slack + SLACK * ray.origin.abs().max_element();
         let origin = instance.point(ray.origin + ray.away * lift);
         let direction = instance.vector(ray.direction);
-        let (slabs, shear) = (Slabs::new(origin, direction), Shear::new(origin, direction));
+        let (slabs, shear) = (Slabs::new(origin, direction), ShearedRay::new(origin, direction));
         let mut found = before;
         let t_max = before.map_or(ray.t_max, |hit| hit.t);
         walk(tally, &self.nodes, instance.root, &slabs, ray.t_min, t_max, |tally, leaf, t_max| {
@@ -289,9 +289,9 @@ impl SceneBvh {
             let mut t_max = t_max;
             for triangle in leaf.first..leaf.first + leaf.count {
                 let shape = self.triangles.get(triangle as usize)?;
-                let Some(crossing) = shear.cross(shape, ray.t_min, t_max) else { continue };
+                let Some(crossing) = shear.intersect(shape, ray.t_min, t_max) else { continue };
                 let hit = Hit { t: crossing.t, barycentric: crossing.barycentric, instance: number, triangle };
-                if !self.takes(instance, &hit, found.as_ref(), ray, counts) {
+                if !self.accepts_hit(instance, &hit, found.as_ref(), ray, counts) {
                     continue;
                 }
                 (t_max, found) = (hit.t, Some(hit));

@@ -9,7 +9,7 @@ use super::node::Aabb;
 /// the bits of what they have in common, which is what makes the test watertight.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub struct Triangle {
+pub struct BvhTriangle {
     /// First vertex.
     pub a: Vec3,
     /// Its normal, as `pack_normal` writes it.
@@ -26,14 +26,14 @@ pub struct Triangle {
 
 /// Where a ray meets a triangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Crossing {
+pub struct TriangleHit {
     /// In units of the ray's direction.
     pub t: f32,
     /// Barycentric weights of the second and third vertex.
     pub barycentric: Vec2,
 }
 
-impl Triangle {
+impl BvhTriangle {
     /// Its box.
     #[must_use]
     pub fn bounds(&self) -> Aabb {
@@ -49,13 +49,13 @@ impl Triangle {
 
 /// A ray prepared for triangle tests: the frame in which it runs along +z from the origin with slope 0.
 #[derive(Clone, Copy, Debug)]
-pub struct Shear {
+pub struct ShearedRay {
     origin: Vec3,
     axes: [usize; 3],
     shear: Vec3,
 }
 
-impl Shear {
+impl ShearedRay {
     /// Of a ray with a direction other than zero.
     #[must_use]
     pub fn new(origin: Vec3, direction: Vec3) -> Self {
@@ -88,7 +88,7 @@ impl Shear {
     /// here: of two neighbours at least one is hit, at times both, and never none.
     #[must_use]
     #[inline]
-    pub fn cross(&self, triangle: &Triangle, t_min: f32, t_max: f32) -> Option<Crossing> {
+    pub fn intersect(&self, triangle: &BvhTriangle, t_min: f32, t_max: f32) -> Option<TriangleHit> {
         let (a, b, c) = (self.apply(triangle.a), self.apply(triangle.b), self.apply(triangle.c));
         let u = c.x * b.y - c.y * b.x;
         let v = a.x * c.y - a.y * c.x;
@@ -104,7 +104,7 @@ impl Shear {
         let inverse = 1.0 / determinant;
         let t = (u * a.z + v * b.z + w * c.z) * inverse;
         // Fails for what is not a number too.
-        if t > t_min && t <= t_max { Some(Crossing { t, barycentric: Vec2::new(v, w) * inverse }) } else { None }
+        if t > t_min && t <= t_max { Some(TriangleHit { t, barycentric: Vec2::new(v, w) * inverse }) } else { None }
     }
 }
 

@@ -10,9 +10,9 @@ use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::{
-    NONE, Node, Triangle,
+    BvhNode, BvhTriangle, NONE,
     node::{Aabb, ROBUST, Slabs},
-    triangle::{Crossing, Shear},
+    triangle::{ShearedRay, TriangleHit},
 };
 
 /// Children of a node, triangles of a leaf.
@@ -27,7 +27,7 @@ pub const LEAF: u32 = 1 << 31;
 /// Four boxes and what is in them: two lines of the cache.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug)]
-pub struct Wide {
+pub struct WideNode {
     /// By axis the low sides of the boxes, and the high ones.
     planes: [[Vec4; 2]; 3],
     /// Nodes, leaves (`LEAF`), or `NONE`.
@@ -36,7 +36,7 @@ pub struct Wide {
     from: [u32; WIDTH],
 }
 
-impl Wide {
+impl WideNode {
     /// No children: boxes inside out.
     const NOTHING: Self = Self {
         planes: [[Vec4::splat(f32::MAX), Vec4::splat(f32::MIN)]; 3],
@@ -55,7 +55,7 @@ impl Wide {
 /// Four triangles, corner by corner and axis by axis. Missing ones have no area.
 #[repr(C, align(16))]
 #[derive(Clone, Copy, Debug)]
-pub struct Packet {
+pub struct TrianglePacket {
     corners: [[Vec4; 3]; 3],
     /// The number of the first triangle; the others follow.
     pub first: u32,
@@ -64,8 +64,8 @@ pub struct Packet {
     extent: f32,
 }
 
-impl Packet {
-    fn new(triangles: &[Triangle], first: u32, count: u32) -> Self {
+impl TrianglePacket {
+    fn new(triangles: &[BvhTriangle], first: u32, count: u32) -> Self {
         let mut packet = Self { corners: [[Vec4::ZERO; 3]; 3], first, count, extent: 0.0 };
         let mut bounds = Aabb::EMPTY;
         for lane in 0..(count as usize).min(WIDTH) {
@@ -118,7 +118,7 @@ impl WideSlabs {
     /// Where the ray enters each box, and which boxes it meets before `t_max`, a bit each. The arithmetic of
     /// `Slabs::enter`.
     #[inline(always)]
-    pub fn enter(&self, node: &Wide, t_max: f32) -> (Vec4, u32) {
+    pub fn enter(&self, node: &WideNode, t_max: f32) -> (Vec4, u32) {
         let at = |axis: usize, side: usize, end: usize| {
             (node.planes[axis][side & 1] - self.origin[axis][end]) * self.inverse[axis]
         };
@@ -131,7 +131,7 @@ impl WideSlabs {
 }
 
 /// Where a ray crosses four triangles.
-pub struct Crossings {
+pub struct TriangleHits {
     /// A bit for each triangle that it meets.
     pub lanes: u32,
     t: Vec4,
@@ -139,22 +139,22 @@ pub struct Crossings {
     third: Vec4,
 }
 
-impl Crossings {
-    pub fn at(&self, lane: usize) -> Crossing {
-        Crossing { t: self.t[lane & 3], barycentric: glam::Vec2::new(self.second[lane & 3], self.third[lane & 3]) }
+impl TriangleHits {
+    pub fn at(&self, lane: usize) -> TriangleHit {
+        TriangleHit { t: self.t[lane & 3], barycentric: glam::Vec2::new(self.second[lane & 3], self.third[lane & 3]) }
     }
 }
 
 /// A ray prepared for four triangles at a time.
-pub struct WideShear {
+pub struct WideShearedRay {
     origin: [Vec4; 3],
     axes: [usize; 3],
     shear: [Vec4; 3],
 }
 
-impl WideShear {
+impl WideShearedRay {
     pub fn new(origin: Vec3, direction: Vec3) -> Self {
-        let (axes, shear) = Shear::new(origin, direction).parts();
+        let (axes, shear) = ShearedRay::new(origin, direction).parts();
         let at = |axis: usize| Vec4::splat(origin[axis]);
         Self { origin: axes.map(at), axes, shear: shear.to_array().map(Vec4::splat) }
     }
@@ -162,7 +162,7 @@ impl WideShear {
     /// The edge functions of four triangles in the ray's frame, and the depths of their corners. The arithmetic of
     /// `Shear::cross`, in the same order: the same bits.
     #[inline(always)]
-    fn edges(&self, packet: &Packet) -> ([Vec4; 3], [Vec4; 3]) {
+    fn edges(&self, packet: &TrianglePacket) -> ([Vec4; 3], [Vec4; 3]) {
         let [x, y, z] = self.axes;
         let apply = |corner: &[Vec4; 3]| {
             let p = [corner[x] - self.origin[0], corner[y] - self.origin[1], corner[z] - self.origin[2]];
@@ -177,7 +177,7 @@ impl WideShear {
 
     /// The hits of `Shear::cross`, to the bit. Both ends count.
     #[inline(always)]
-    pub fn cross(&self, packet: &Packet, t_min: f32, t_max: f32) -> Option<Crossings> {
+    pub fn intersect(&self, packet: &TrianglePacket, t_min: f32, t_max: f32) -> Option<TriangleHits> {
         let ([u, v, w], depths) = self.edges(packet);
         let zero = Vec4::ZERO;
         let outside = u.min(v).min(w).cmplt(zero) & u.max(v).max(w).cmpgt(zero);
@@ -190,13 +190,13 @@ impl WideShear {
         // Fails for what is not a number too.
         let inside = t.cmpgt(Vec4::splat(t_min)) & t.cmple(Vec4::splat(t_max)) & determinant.cmpne(zero);
         let lanes = inside.bitmask() & !outside.bitmask();
-        (lanes != 0).then(|| Crossings { lanes, t, second: v * inverse, third: w * inverse })
+        (lanes != 0).then(|| TriangleHits { lanes, t, second: v * inverse, third: w * inverse })
     }
 
     /// A bit for each triangle that the ray may meet between `t_min` and `t_max`. As `cross`, with what rounding can do in its
     /// way: `margin` is by how much the ray may be off at its origin and along it, in object space.
     #[inline(always)]
-    pub fn cross_nearly(&self, packet: &Packet, margin: f32, t_min: f32, t_max: f32) -> u32 {
+    pub fn intersect_conservative(&self, packet: &TrianglePacket, margin: f32, t_min: f32, t_max: f32) -> u32 {
         // A hit is a point of the packet's box, and the ray's slopes are 1 at most.
         let extent = packet.extent + 2.0 * margin;
         let across = 2.0 * extent;
@@ -223,7 +223,7 @@ impl WideShear {
 /// One level in wide nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Level {
-    pub nodes: Vec<Wide>,
+    pub nodes: Vec<WideNode>,
     /// The content of each leaf: first and count.
     pub leaves: Vec<(u32, u32)>,
 }
@@ -231,18 +231,18 @@ pub struct Level {
 /// The wide nodes over a tree of two children a node, the root first. `base` is what the tree's numbers of nodes begin
 /// with. From two children on, the widest inner one is opened until there are four.
 /// A subtree of `most` items or fewer is one leaf.
-pub fn collapse(nodes: &[Node], base: u32, most: u32) -> Level {
+pub fn collapse(nodes: &[BvhNode], base: u32, most: u32) -> Level {
     let mut level = Level::default();
     let Some(root) = nodes.first() else { return level };
-    if *root == Node::NOTHING {
+    if *root == BvhNode::EMPTY {
         return level;
     }
     let content = contents(nodes, base);
-    level.nodes.push(Wide::NOTHING);
+    level.nodes.push(WideNode::NOTHING);
     let mut open = vec![(0u32, 0u32)];
     while let Some((narrow, wide)) = open.pop() {
         let (lanes, count) = children_of(nodes, base, &content, narrow, most);
-        let mut node = Wide::NOTHING;
+        let mut node = WideNode::NOTHING;
         let mut inner = [(0, 0); WIDTH];
         let mut inners = 0;
         for (lane, &from) in lanes[..count].iter().enumerate() {
@@ -253,7 +253,7 @@ pub fn collapse(nodes: &[Node], base: u32, most: u32) -> Level {
                 LEAF | (level.leaves.len() as u32 - 1)
             } else {
                 let place = level.nodes.len() as u32;
-                level.nodes.push(Wide::NOTHING);
+                level.nodes.push(WideNode::NOTHING);
                 inner[inners] = (from, place);
                 inners += 1;
                 place
@@ -266,7 +266,7 @@ pub fn collapse(nodes: &[Node], base: u32, most: u32) -> Level {
 }
 
 /// What lies below each node: first and count. Leaves of a subtree are neighbours.
-fn contents(nodes: &[Node], base: u32) -> Vec<(u32, u32)> {
+fn contents(nodes: &[BvhNode], base: u32) -> Vec<(u32, u32)> {
     let mut content = vec![(0, 0); nodes.len()];
     // Children stand behind their parent.
     for (index, node) in nodes.iter().enumerate().rev() {
@@ -281,7 +281,7 @@ fn contents(nodes: &[Node], base: u32) -> Vec<(u32, u32)> {
     content
 }
 
-fn children_of(nodes: &[Node], base: u32, content: &[(u32, u32)], narrow: u32, most: u32) -> ([u32; WIDTH], usize) {
+fn children_of(nodes: &[BvhNode], base: u32, content: &[(u32, u32)], narrow: u32, most: u32) -> ([u32; WIDTH], usize) {
     let mut lanes = [narrow, 0, 0, 0];
     let mut count = 1;
     while count < WIDTH {
@@ -298,7 +298,7 @@ fn children_of(nodes: &[Node], base: u32, content: &[(u32, u32)], narrow: u32, m
 }
 
 /// The upper level in wide nodes, whose leaves are single instances.
-pub fn upper(nodes: &[Node]) -> Vec<Wide> {
+pub fn upper(nodes: &[BvhNode]) -> Vec<WideNode> {
     let level = collapse(nodes, 0, 1);
     let mut wide = level.nodes;
     for child in wide.iter_mut().flat_map(|node| &mut node.children).filter(|child| **child & LEAF != 0) {
@@ -309,9 +309,9 @@ pub fn upper(nodes: &[Node]) -> Vec<Wide> {
 
 /// The lower levels in wide nodes.
 #[derive(Clone, Debug, Default)]
-pub struct WideTrees {
-    pub nodes: Vec<Wide>,
-    pub packets: Vec<Packet>,
+pub struct WideBvh {
+    pub nodes: Vec<WideNode>,
+    pub packets: Vec<TrianglePacket>,
     /// Of each tree its root and the nodes after it, its first packet and the packets after it.
     pub trees: Vec<Tree>,
 }
@@ -327,9 +327,9 @@ pub struct Tree {
     packets: u32,
 }
 
-impl WideTrees {
+impl WideBvh {
     /// Over trees given as the ranges of their nodes.
-    pub fn new(nodes: &[Node], ranges: &[(u32, u32)], triangles: &[Triangle]) -> Self {
+    pub fn new(nodes: &[BvhNode], ranges: &[(u32, u32)], triangles: &[BvhTriangle]) -> Self {
         let levels: Vec<Level> = ranges
             .par_iter()
             .map(|&(root, count)| {
@@ -352,13 +352,13 @@ impl WideTrees {
                 node
             }));
             let packets = level.leaves.par_iter().with_min_len(4096);
-            all.packets.par_extend(packets.map(|&(first, count)| Packet::new(triangles, first, count)));
+            all.packets.par_extend(packets.map(|&(first, count)| TrianglePacket::new(triangles, first, count)));
         }
         all
     }
 
     /// Takes over a tree's moved triangles and refitted boxes.
-    pub fn refit(&mut self, tree: usize, nodes: &[Node], triangles: &[Triangle]) {
+    pub fn refit(&mut self, tree: usize, nodes: &[BvhNode], triangles: &[BvhTriangle]) {
         let Some(&Tree { root, nodes: count, packet, packets, .. }) = self.trees.get(tree) else { return };
         for node in self.nodes.iter_mut().skip(root as usize).take(count as usize) {
             for lane in 0..WIDTH {
@@ -368,7 +368,7 @@ impl WideTrees {
             }
         }
         for packet in self.packets.iter_mut().skip(packet as usize).take(packets as usize) {
-            *packet = Packet::new(triangles, packet.first, packet.count);
+            *packet = TrianglePacket::new(triangles, packet.first, packet.count);
         }
     }
 

@@ -16,14 +16,14 @@ use crate::scene::{Primitive, Sampler, Scene};
 fn same(scene: &Scene, eye: DVec3, rays: impl IntoIterator<Item = Ray>) -> usize {
     let bvh = SceneBvh::new(scene, |_| true);
     let (wide, wide_top) = widened(&bvh, eye);
-    same_hits(&bvh, &bvh.seen_from(eye), &wide, &wide_top, rays)
+    same_hits(&bvh, &bvh.tlas_from(eye), &wide, &wide_top, rays)
 }
 
 fn same_hits(
     bvh: &SceneBvh,
-    top: &TopLevel,
+    top: &SceneTlas,
     wide: &SceneBvh,
-    wide_top: &TopLevel,
+    wide_top: &SceneTlas,
     rays: impl IntoIterator<Item = Ray>,
 ) -> usize {
     let mut hits = 0;
@@ -40,7 +40,7 @@ fn same_hits(
 /// rim, no farther than what the narrow ones found. Gives the hits and the differences.
 fn touching(scene: &Scene, eye: DVec3, rays: &[Ray]) -> (usize, usize) {
     let bvh = SceneBvh::new(scene, |_| true);
-    let ((wide, wide_top), top) = (widened(&bvh, eye), bvh.seen_from(eye));
+    let ((wide, wide_top), top) = (widened(&bvh, eye), bvh.tlas_from(eye));
     let (mut hits, mut differ) = (0, 0);
     for ray in rays {
         let (narrow, found) = (bvh.closest(&top, ray), wide.closest(&wide_top, ray));
@@ -157,7 +157,7 @@ fn one_triangle_or_none() {
 }
 
 #[test]
-fn nonsense_gives_no_hit_that_is_none() {
+fn invalid_rays_give_no_false_hit() {
     let mut random = Random(25);
     let mut wild = soup(&mut random, 50, 1.0, 1.0);
     wild.positions[0] = Vec3::splat(f32::MAX);
@@ -191,13 +191,13 @@ fn moved_vertices_and_masks() {
     let moved = scene.meshes[0].primitives[0].clone();
     bvh.refit(0, 0, &moved);
     wide.refit(0, 0, &moved);
-    let (top, wide_top) = (bvh.seen_from(DVec3::ZERO), wide.seen_from(DVec3::ZERO));
+    let (top, wide_top) = (bvh.tlas_from(DVec3::ZERO), wide.tlas_from(DVec3::ZERO));
     let rays: Vec<Ray> =
         (0..3000).map(|_| ray(random.point(4.0) + DVec3::new(4.0, 1.0, 4.0), random.direction())).collect();
     assert!(same_hits(&bvh, &top, &wide, &wide_top, rays.iter().copied()) > 500);
     // And a tree built anew finds the same places.
     let anew = SceneBvh::new(&scene, |_| true);
-    let anew_top = anew.seen_from(DVec3::ZERO);
+    let anew_top = anew.tlas_from(DVec3::ZERO);
     for ray in &rays {
         assert_eq!(wide.closest(&wide_top, ray).map(|hit| hit.t), anew.closest(&anew_top, ray).map(|hit| hit.t));
     }
@@ -217,8 +217,9 @@ fn the_same_trees_give_the_same_wide_nodes() {
     assert_eq!(format!("{:?}", a.wide), format!("{:?}", b.wide));
     // About half of the visits, and each triangle in a packet once.
     let rays: Vec<Ray> = (0..500).map(|_| ray(random.point(1.0), random.direction())).collect();
-    let narrow_top = bvh.seen_from(DVec3::ZERO);
-    let nodes = |bvh: &SceneBvh, top: &TopLevel| rays.iter().map(|ray| bvh.cost(top, ray).nodes).sum::<u32>();
+    let narrow_top = bvh.tlas_from(DVec3::ZERO);
+    let nodes =
+        |bvh: &SceneBvh, top: &SceneTlas| rays.iter().map(|ray| bvh.traversal_stats(top, ray).nodes).sum::<u32>();
     let (narrow, wide) = (nodes(&bvh, &narrow_top), nodes(&a, &top));
     println!("nodes visited: {narrow} of two children, {wide} of four");
     assert!(wide * 3 < narrow * 2);
@@ -232,16 +233,16 @@ fn the_same_trees_give_the_same_wide_nodes() {
 }
 
 #[test]
-fn what_does_not_count_is_not_in_the_way() {
+fn rejected_hits_do_not_occlude() {
     let mut random = Random(28);
     let places = [DMat4::IDENTITY, DMat4::from_translation(DVec3::X * 0.3)];
     let scene = scene_of(soup(&mut random, 200, 0.4, 1.0), &places);
     let bvh = SceneBvh::new(&scene, |_| true);
-    let ((wide, wide_top), top) = (widened(&bvh, DVec3::ZERO), bvh.seen_from(DVec3::ZERO));
+    let ((wide, wide_top), top) = (widened(&bvh, DVec3::ZERO), bvh.tlas_from(DVec3::ZERO));
     let mut met = 0;
     for _ in 0..500 {
         let ray = ray(random.point(1.5), random.direction());
-        let all = |bvh: &SceneBvh, top: &TopLevel| {
+        let all = |bvh: &SceneBvh, top: &SceneTlas| {
             let mut list = Vec::new();
             assert!(!bvh.occluded_by(top, &ray, |hit| {
                 list.push((hit.instance, hit.triangle, hit.t.to_bits()));

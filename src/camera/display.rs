@@ -1,7 +1,7 @@
 //! Displays that show more light than white: how far highlights go beyond it, and what codes the display takes.
 //!
 //! Display-linear values here are relative to paper white: 1 is what an interface draws as white. The host's versions are the
-//! reference for the shaders' twins (`shaders/passes/hdr_picture.frag`, `hdr_display.frag`).
+//! reference for the shaders' twins (`shaders/passes/hdr_tonemap.frag`, `hdr_display.frag`).
 
 use glam::Vec3;
 
@@ -10,7 +10,7 @@ use crate::photometry::{Nit, color, pq};
 
 /// The codes that a window's display takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Encoding {
+pub enum DisplayEncoding {
     /// sRGB: nothing is brighter than white.
     #[default]
     Srgb,
@@ -23,7 +23,7 @@ pub enum Encoding {
 /// The luminance of 1 in scRGB (IEC 61966-2-2: that of the reference display of sRGB).
 pub const SCRGB_WHITE: Nit = Nit(80.0);
 
-impl Encoding {
+impl DisplayEncoding {
     /// As people call it.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -41,7 +41,7 @@ impl Encoding {
             Self::Srgb => linear.map(|x| color::srgb_oetf(f64::from(x.clamp(0.0, 1.0))) as f32),
             Self::ScRgb => linear * (range.paper_white().get() / SCRGB_WHITE.get()) as f32,
             Self::Hdr10 => {
-                (REC709_TO_REC2020 * linear).map(|x| pq::encoded(Nit(f64::from(x) * range.paper_white().get())) as f32)
+                (REC709_TO_REC2020 * linear).map(|x| pq::encode(Nit(f64::from(x) * range.paper_white().get())) as f32)
             }
         }
     }
@@ -100,7 +100,7 @@ impl DisplayRange {
 /// Our own curve. With `u = most - 1` and `e = u^2 / (1 + u)`, `1 + (h - 1) (1 - exp(-e / (h - 1)))`: it leaves 1 with slope 0, so that
 /// there is no kink, follows the light while it is small against the headroom, and rolls off to it.
 #[must_use]
-pub fn raise(most: f32, headroom: f32) -> f32 {
+pub fn highlight_gain(most: f32, headroom: f32) -> f32 {
     let (u, room) = ((most - 1.0).max(0.0), headroom - 1.0);
     if room <= 0.0 {
         return 1.0;
@@ -112,8 +112,8 @@ pub fn raise(most: f32, headroom: f32) -> f32 {
 ///
 /// Up to the sensor's saturation it is what the mapper makes of it; brighter light is raised beyond, whatever the mapper.
 #[must_use]
-pub fn with_highlights(mapper: ToneMapper, exposed: Vec3, headroom: f32) -> Vec3 {
-    mapper.apply(exposed) * raise(tonemap::sanitise(exposed).max_element(), headroom)
+pub fn tone_map_hdr(mapper: ToneMapper, exposed: Vec3, headroom: f32) -> Vec3 {
+    mapper.apply(exposed) * highlight_gain(tonemap::sanitize(exposed).max_element(), headroom)
 }
 
 #[cfg(test)]
@@ -126,33 +126,35 @@ mod tests {
     #[test]
     fn white_and_colours_have_the_codes_of_the_standards() {
         let range = DisplayRange::default();
-        let white = Encoding::Hdr10.codes(Vec3::ONE, range);
+        let white = DisplayEncoding::Hdr10.codes(Vec3::ONE, range);
         assert!((white - Vec3::splat(0.5807)).abs().max_element() < 1e-4, "{white}");
-        assert!((Encoding::ScRgb.codes(Vec3::ONE, range) - Vec3::splat(203.0 / 80.0)).abs().max_element() < 1e-6);
-        assert_eq!(Encoding::Srgb.codes(Vec3::splat(3.0), range), Vec3::ONE);
+        assert!(
+            (DisplayEncoding::ScRgb.codes(Vec3::ONE, range) - Vec3::splat(203.0 / 80.0)).abs().max_element() < 1e-6
+        );
+        assert_eq!(DisplayEncoding::Srgb.codes(Vec3::splat(3.0), range), Vec3::ONE);
         // ITU-R BT.2087-0: red of Rec.709 is 0.6274, 0.0691, 0.0164 in Rec.2020.
         let hundred = DisplayRange::new(Nit(100.0), Nit(1000.0)).unwrap();
-        let red = Encoding::Hdr10.codes(Vec3::X, hundred);
+        let red = DisplayEncoding::Hdr10.codes(Vec3::X, hundred);
         for (code, part) in red.to_array().into_iter().zip([0.6274, 0.0691, 0.0164]) {
-            let nits = pq::decoded(f64::from(code)).get();
+            let nits = pq::decode(f64::from(code)).get();
             assert!((nits - part * 100.0).abs() < 0.01, "{nits}");
         }
-        assert!(Encoding::Hdr10.codes(vec3(f32::NAN, -1.0, 1e9), range).is_finite());
+        assert!(DisplayEncoding::Hdr10.codes(vec3(f32::NAN, -1.0, 1e9), range).is_finite());
     }
 
     #[test]
-    fn up_to_the_sensors_saturation_nothing_changes_and_highlights_reach_the_peak() {
+    fn sdr_is_unchanged_and_highlights_reach_peak() {
         let headroom = DisplayRange::default().headroom();
         assert!((headroom - 1000.0 / 203.0).abs() < 1e-6);
         for mapper in ToneMapper::ALL {
             for exposed in [vec3(0.104, 0.104, 0.104), vec3(1.0, 0.3, 0.0), Vec3::ONE, vec3(f32::NAN, -1.0, 0.5)] {
-                assert_eq!(with_highlights(mapper, exposed, headroom), mapper.apply(exposed), "{mapper:?}");
+                assert_eq!(tone_map_hdr(mapper, exposed, headroom), mapper.apply(exposed), "{mapper:?}");
             }
-            let brightest = with_highlights(mapper, Vec3::splat(65504.0), headroom).max_element();
+            let brightest = tone_map_hdr(mapper, Vec3::splat(65504.0), headroom).max_element();
             // The fit of AgX ends at 0.997, that of ACES at 1.
             assert!(brightest <= headroom && brightest > headroom * 0.99, "{mapper:?}: {brightest}");
             // Without room it is the mapper alone.
-            assert_eq!(with_highlights(mapper, Vec3::splat(9.0), 1.0), mapper.apply(Vec3::splat(9.0)));
+            assert_eq!(tone_map_hdr(mapper, Vec3::splat(9.0), 1.0), mapper.apply(Vec3::splat(9.0)));
         }
     }
 
@@ -163,14 +165,14 @@ mod tests {
             let mut last = -1.0;
             for step in 0..400 {
                 let x = ((step as f32) * 0.05 - 10.0).exp2();
-                let out = with_highlights(mapper, Vec3::splat(x), headroom).y;
+                let out = tone_map_hdr(mapper, Vec3::splat(x), headroom).y;
                 assert!(out >= last - 1e-5, "{mapper:?} falls at {x}: {out} after {last}");
                 last = out;
             }
         }
-        let slope = |x: f32| (raise(x + 1e-3, headroom) - raise(x, headroom)) / 1e-3;
+        let slope = |x: f32| (highlight_gain(x + 1e-3, headroom) - highlight_gain(x, headroom)) / 1e-3;
         assert!(slope(0.9).abs() < 1e-3 && slope(1.0) < 5e-3);
-        assert!((1..4000).all(|i| raise(i as f32 * 0.01, headroom) <= headroom));
+        assert!((1..4000).all(|i| highlight_gain(i as f32 * 0.01, headroom) <= headroom));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::f64::consts::{PI, TAU};
 
 /// Photo-electrons per square metre of sensor at saturation and ISO 100: 1400 in each square micrometre, the order of
 /// full-frame sensors of the 2010s (Clark, "Digital Camera Sensor Performance Summary", clarkvision.com).
-pub const ELECTRONS_PER_SQUARE_METRE: f64 = 1400e12;
+pub const ELECTRONS_PER_SQUARE_METER: f64 = 1400e12;
 
 /// Read noise in electrons, the order of the same sensors.
 pub const READ_NOISE_ELECTRONS: f64 = 3.0;
@@ -28,7 +28,7 @@ impl Grain {
     /// Of a sensor with pixels of a pitch (m) at an ISO speed; `NONE` unless both are finite and above 0.
     #[must_use]
     pub fn of_sensor(pixel_pitch: f64, iso: f64) -> Self {
-        let saturation = ELECTRONS_PER_SQUARE_METRE * pixel_pitch * pixel_pitch * 100.0 / iso;
+        let saturation = ELECTRONS_PER_SQUARE_METER * pixel_pitch * pixel_pitch * 100.0 / iso;
         let possible = pixel_pitch > 0.0 && iso > 0.0 && saturation.is_finite() && saturation > 0.0;
         if possible { Self { shot: 1.0 / saturation, read: READ_NOISE_ELECTRONS / saturation } } else { Self::NONE }
     }

@@ -79,7 +79,7 @@ impl Receptor {
 
 /// How other renderers map an exposure value to a multiplier; for comparison with them and nothing else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ForeignScale {
+pub enum ExposureConvention {
     /// `1 / (1.2 * 2^EV100)`: ours, Frostbite's and Filament's. The saturation luminance becomes 1.
     #[default]
     Saturation,
@@ -215,11 +215,11 @@ impl Exposure {
 
     /// The multiplier that another renderer would use for the same exposure value, in 1/nit; for comparison only.
     #[must_use]
-    pub fn foreign_multiplier(self, scale: ForeignScale) -> f64 {
+    pub fn multiplier_in_convention(self, scale: ExposureConvention) -> f64 {
         match scale {
-            ForeignScale::Saturation => self.multiplier(),
-            ForeignScale::Bare => (-self.ev100).exp2(),
-            ForeignScale::StandardOutput => 0.18 * 65.0 / 10.0 * (-self.ev100).exp2(),
+            ExposureConvention::Saturation => self.multiplier(),
+            ExposureConvention::Bare => (-self.ev100).exp2(),
+            ExposureConvention::StandardOutput => 0.18 * 65.0 / 10.0 * (-self.ev100).exp2(),
         }
     }
 
@@ -319,13 +319,13 @@ mod tests {
     #[test]
     fn foreign_scales() {
         let e = Exposure::from_ev100(Ev100(0.0)).unwrap();
-        near(e.foreign_multiplier(ForeignScale::Saturation), 1.0 / 1.2, 1e-12);
-        near(e.foreign_multiplier(ForeignScale::Bare), 1.0, 1e-12);
-        near(e.foreign_multiplier(ForeignScale::StandardOutput), 1.17, 1e-12);
+        near(e.multiplier_in_convention(ExposureConvention::Saturation), 1.0 / 1.2, 1e-12);
+        near(e.multiplier_in_convention(ExposureConvention::Bare), 1.0, 1e-12);
+        near(e.multiplier_in_convention(ExposureConvention::StandardOutput), 1.17, 1e-12);
         // The same by the form with N, t, S: 0.18 / (1000/65 * N^2 / (S t)).
         let dials = Exposure::from_dials(4.0, 0.02, 320.0).unwrap();
         let direct = 0.18 / (1000.0 / 65.0 * 16.0 / (320.0 * 0.02));
-        near(dials.foreign_multiplier(ForeignScale::StandardOutput), direct, 1e-12);
+        near(dials.multiplier_in_convention(ExposureConvention::StandardOutput), direct, 1e-12);
     }
 
     #[test]

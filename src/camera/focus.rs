@@ -49,7 +49,7 @@ pub fn hyperfocal(lens: ThinLens, blur: f64) -> Result<f64, LensError> {
 
 /// From where to where a picture is sharp.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DepthOfField {
+pub struct FocusRange {
     /// The nearest sharp distance (m).
     pub near: f64,
     /// The farthest sharp distance (m); infinite from the hyperfocal distance on.
@@ -63,13 +63,13 @@ pub struct DepthOfField {
 ///
 /// # Errors
 /// A focus that is not beyond the focal length, or a blur that is not finite and above 0.
-pub fn depth_of_field(lens: ThinLens, focus: f64, blur: f64) -> Result<DepthOfField, LensError> {
+pub fn depth_of_field(lens: ThinLens, focus: f64, blur: f64) -> Result<FocusRange, LensError> {
     let blur = positive("the acceptable blur", blur)?;
     let magnification = lens.magnification(focus)?;
     let image = lens.focal_length() * (1.0 + magnification);
     let at = |signed: f64| image / (magnification + signed / lens.aperture_diameter());
     let far = at(-blur);
-    Ok(DepthOfField { near: at(blur), far: if far > 0.0 { far } else { f64::INFINITY } })
+    Ok(FocusRange { near: at(blur), far: if far > 0.0 { far } else { f64::INFINITY } })
 }
 
 #[cfg(test)]

@@ -32,14 +32,14 @@ pub enum LensError {
         focal_length: f64,
     },
     /// The distance from the image plane is less than four focal lengths.
-    #[error("focused at {distance} m from the image plane, a lens of {} mm forms no image; focus at {least} m or beyond", .focal_length * 1e3)]
+    #[error("focused at {distance} m from the image plane, a lens of {} mm forms no image; focus at {min} m or beyond", .focal_length * 1e3)]
     FocusTooNear {
         /// The distance (m) from the image plane.
         distance: f64,
         /// The focal length (m).
         focal_length: f64,
         /// The least distance (m): four focal lengths.
-        least: f64,
+        min: f64,
     },
     /// An extent of the sensor or a field of view is impossible.
     #[error("{what} is {value}; it must be {allowed}")]
@@ -177,7 +177,7 @@ impl ThinLens {
             return Ok(distance);
         }
         if distance.is_nan() || distance < least {
-            return Err(LensError::FocusTooNear { distance, focal_length: self.focal_length, least });
+            return Err(LensError::FocusTooNear { distance, focal_length: self.focal_length, min: least });
         }
         Ok(distance * (1.0 + (1.0 - least / distance).sqrt()) / 2.0)
     }

@@ -50,7 +50,7 @@ pub enum MeterMode {
     },
     /// The mean luminance, weighted by a Gaussian around the middle whose standard deviation is a quarter of the
     /// height.
-    CentreWeighted,
+    CenterWeighted,
     /// Five by five zones: the mean of their exposure values, the middle ones weighted more, zones more than
     /// `MATRIX_LIMIT` stops from the median counted as being there. See `meter`.
     #[default]
@@ -113,7 +113,7 @@ pub fn meter(luminance: &[f32], width: usize, height: usize, mode: MeterMode) ->
                 lit().filter(|(_, l)| *l > 0.0).fold((0.0, 0.0), |(sum, count), (_, l)| (sum + l.log2(), count + 1.0));
             if count > 0.0 { Ok(Nit((sum / count).exp2())) } else { Err(MeterError::Dark) }
         }
-        MeterMode::CentreWeighted => mean(&|i| {
+        MeterMode::CenterWeighted => mean(&|i| {
             let [x, y] = place(i);
             (-(x * x + y * y) / (2.0 * 0.25 * 0.25)).exp()
         }),
@@ -166,7 +166,7 @@ pub fn zone(luminance: Nit, exposure: Exposure) -> f64 {
 /// By how many stops a camera's picture is brighter (above 0) or darker than its meter asks for, where that is more
 /// than `tolerance` stops; none within it.
 #[must_use]
-pub fn disagreement(camera: Exposure, metered: Exposure, tolerance: f64) -> Option<f64> {
+pub fn exposure_error(camera: Exposure, metered: Exposure, tolerance: f64) -> Option<f64> {
     let stops = camera.stops_above(metered);
     (stops.abs() > tolerance).then_some(stops)
 }
@@ -261,9 +261,9 @@ impl EvHistogram {
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct AutoExposure {
     /// The darkest part of the picture that is left out, 0 to 1.
-    pub low: f64,
+    pub low_percentile: f64,
     /// Above which part the brightest is left out, 0 to 1, above `low`.
-    pub high: f64,
+    pub high_percentile: f64,
     /// Compensation in stops; positive is a brighter picture.
     pub compensation: f64,
     /// The least and the greatest exposure value that it sets.
@@ -278,8 +278,8 @@ impl Default for AutoExposure {
     /// The middle 80 % of the picture, EV100 -6 to 20, 0.3 s to brighter and 1 s to darker scenes.
     fn default() -> Self {
         Self {
-            low: 0.1,
-            high: 0.9,
+            low_percentile: 0.1,
+            high_percentile: 0.9,
             compensation: 0.0,
             range: [Ev100(-6.0), Ev100(20.0)],
             brighter_s: 0.3,
@@ -299,7 +299,7 @@ impl AutoExposure {
             let what = "the least automatic EV";
             return Err(MeterError::Setting { what, value: least.0, allowed: "at most the greatest" });
         }
-        let metered = Exposure::from_ev100(histogram.trimmed_mean(self.low, self.high)?)?;
+        let metered = Exposure::from_ev100(histogram.trimmed_mean(self.low_percentile, self.high_percentile)?)?;
         let wanted = metered.compensated(self.compensation)?.ev100().0;
         Ok(Exposure::from_ev100(Ev100(wanted.clamp(least.0, most.0)))?)
     }
@@ -308,7 +308,12 @@ impl AutoExposure {
     ///
     /// # Errors
     /// Settings that are out of range.
-    pub fn follow(&self, current: Exposure, histogram: &EvHistogram, seconds: f64) -> Result<Exposure, MeterError> {
+    pub fn adapt_to_histogram(
+        &self,
+        current: Exposure,
+        histogram: &EvHistogram,
+        seconds: f64,
+    ) -> Result<Exposure, MeterError> {
         match self.target(histogram) {
             Ok(target) => Ok(self.adapt(current, target, seconds)),
             Err(MeterError::Dark) => Ok(current),
@@ -334,7 +339,7 @@ impl AutoExposure {
 
 /// The three dials that make the exposure.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Dials {
+pub struct ExposureDials {
     /// F-number (or T-number, where the lens has one), above 0.
     pub f_stop: f64,
     /// Exposure time (s), above 0.
@@ -343,14 +348,14 @@ pub struct Dials {
     pub iso: f64,
 }
 
-impl Default for Dials {
+impl Default for ExposureDials {
     /// Sunny 16: f/16, 1/100 s, ISO 100.
     fn default() -> Self {
         Self { f_stop: 16.0, shutter_s: 0.01, iso: 100.0 }
     }
 }
 
-impl Dials {
+impl ExposureDials {
     /// The exposure that they make.
     ///
     /// # Errors
@@ -400,14 +405,14 @@ pub enum ExposureMode {
 
 /// Dials as the camera sets them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Solved {
+pub struct SolvedExposure {
     /// The dials.
-    pub dials: Dials,
+    pub dials: ExposureDials,
     /// The exposure that they make.
     pub exposure: Exposure,
     /// By how many stops the picture is brighter (above 0) or darker (below 0) than asked for: 0 unless the dials
     /// that the camera may turn end before, or all are turned by hand.
-    pub off_by: f64,
+    pub error_stops: f64,
 }
 
 impl ExposureMode {
@@ -421,15 +426,15 @@ impl ExposureMode {
     /// A dial or a bound that is zero, negative, infinite or not a number.
     pub fn solve(
         self,
-        dials: Dials,
+        dials: ExposureDials,
         wanted: Exposure,
         ranges: DialRanges,
         auto_iso: bool,
-    ) -> Result<Solved, ExposureError> {
+    ) -> Result<SolvedExposure, ExposureError> {
         dials.exposure()?;
         for i in 0..2 {
             let [f_stop, shutter_s, iso] = [ranges.f_stop, ranges.shutter_s, ranges.iso].map(|r| r[i]);
-            Dials { f_stop, shutter_s, iso }.exposure()?;
+            ExposureDials { f_stop, shutter_s, iso }.exposure()?;
         }
         let av = |n: f64| 2.0 * n.log2();
         let tv = |t: f64| -t.log2();
@@ -467,13 +472,13 @@ impl ExposureMode {
             if is_free { after } else { before }
         };
         let [a, t, s] = now;
-        let dials = Dials {
+        let dials = ExposureDials {
             f_stop: changed(0, dials.f_stop, (a / 2.0).exp2()),
             shutter_s: changed(1, dials.shutter_s, (-t).exp2()),
             iso: changed(2, dials.iso, 100.0 * (-s).exp2()),
         };
         let exposure = dials.exposure()?;
-        Ok(Solved { dials, exposure, off_by: exposure.stops_above(wanted) })
+        Ok(SolvedExposure { dials, exposure, error_stops: exposure.stops_above(wanted) })
     }
 }
 
@@ -489,7 +494,7 @@ mod tests {
     const ALL: [MeterMode; 5] = [
         MeterMode::Average,
         MeterMode::LogAverage,
-        MeterMode::CentreWeighted,
+        MeterMode::CenterWeighted,
         MeterMode::Matrix,
         MeterMode::Spot { centre: [0.5, 0.5], radius: 0.05 },
     ];
@@ -530,7 +535,7 @@ mod tests {
             meter(&picture, w, h, MeterMode::Matrix).unwrap().0.log2()
         };
         near(matrix - without, MATRIX_LIMIT / (4.0 + 16.0 + 16.0), 1e-3);
-        let centre = meter(&picture, w, h, MeterMode::CentreWeighted).unwrap().0;
+        let centre = meter(&picture, w, h, MeterMode::CenterWeighted).unwrap().0;
         assert!(centre > meter(&picture, w, h, MeterMode::Average).unwrap().0 && centre < 100.0);
     }
 
@@ -554,8 +559,8 @@ mod tests {
         near(zone(Nit(4096.0), ev15), 5.0, 1e-12);
         near(zone(Nit(8192.0), ev15), 6.0, 1e-12);
         let darker = Exposure::from_ev100(Ev100(16.0)).unwrap();
-        assert_eq!(disagreement(darker, ev15, 0.5), Some(-1.0));
-        assert_eq!(disagreement(ev15, ev15, 0.5), None);
+        assert_eq!(exposure_error(darker, ev15, 0.5), Some(-1.0));
+        assert_eq!(exposure_error(ev15, ev15, 0.5), None);
     }
 
     fn histogram(parts: &[(f64, f64)]) -> EvHistogram {
@@ -617,14 +622,14 @@ mod tests {
         let ranges = DialRanges { f_stop: [1.4, 22.0], shutter_s: [1.0 / 8000.0, 30.0], iso: [100.0, 12_800.0] };
         let full_frame = DialRanges::of(&Body::default(), &LensSpec::default());
         assert_eq!((full_frame.f_stop, full_frame.iso), ([1.4, 22.0], [50.0, 102_400.0]));
-        let hand = Dials { f_stop: 4.0, shutter_s: 1.0 / 60.0, iso: 200.0 };
+        let hand = ExposureDials { f_stop: 4.0, shutter_s: 1.0 / 60.0, iso: 200.0 };
         let solve = |mode: ExposureMode, ev: f64, auto_iso| {
             mode.solve(hand, Exposure::from_ev100(Ev100(ev)).unwrap(), ranges, auto_iso).unwrap()
         };
         let at = hand.exposure().unwrap().ev100().0;
         let manual = solve(ExposureMode::Manual, at + 2.0, true);
         assert_eq!(manual.dials, hand);
-        near(manual.off_by, 2.0, 1e-12);
+        near(manual.error_stops, 2.0, 1e-12);
         let aperture = solve(ExposureMode::AperturePriority, at + 2.0, false);
         assert_eq!((aperture.dials.f_stop, aperture.dials.iso), (4.0, 200.0));
         near(aperture.dials.shutter_s, 1.0 / 240.0, 1e-12);
@@ -637,20 +642,22 @@ mod tests {
         near(program.dials.f_stop, 4.0 * std::f64::consts::SQRT_2, 1e-12);
         near(program.dials.shutter_s, 1.0 / 120.0, 1e-12);
         for solved in [aperture, shutter, iso, program] {
-            near(solved.off_by, 0.0, 1e-12);
+            near(solved.error_stops, 0.0, 1e-12);
         }
         // The aperture ends at f/1.4: 3.03 stops, then auto ISO takes over, 6 stops, then the picture is too dark.
         let wide = 2.0 * (4.0_f64 / 1.4).log2();
-        near(solve(ExposureMode::ShutterPriority, at - 5.0, false).off_by, wide - 5.0, 1e-12);
+        near(solve(ExposureMode::ShutterPriority, at - 5.0, false).error_stops, wide - 5.0, 1e-12);
         let with_iso = solve(ExposureMode::ShutterPriority, at - 5.0, true);
-        near(with_iso.off_by, 0.0, 1e-12);
+        near(with_iso.error_stops, 0.0, 1e-12);
         near(with_iso.dials.iso, 200.0 * (5.0 - wide).exp2(), 1e-9);
-        near(solve(ExposureMode::ShutterPriority, at - 12.0, true).off_by, wide + 6.0 - 12.0, 1e-12);
+        near(solve(ExposureMode::ShutterPriority, at - 12.0, true).error_stops, wide + 6.0 - 12.0, 1e-12);
         // Program: where the aperture ends the time takes the rest.
         let dark = solve(ExposureMode::Program, at - 9.0, false);
         near(dark.dials.f_stop, 1.4, 1e-12);
-        near(dark.off_by, 0.0, 1e-12);
-        assert!(ExposureMode::Program.solve(Dials { iso: 0.0, ..hand }, Exposure::default(), ranges, true).is_err());
+        near(dark.error_stops, 0.0, 1e-12);
+        assert!(
+            ExposureMode::Program.solve(ExposureDials { iso: 0.0, ..hand }, Exposure::default(), ranges, true).is_err()
+        );
         let broken = DialRanges { f_stop: [0.0, 22.0], ..ranges };
         assert!(ExposureMode::Program.solve(hand, Exposure::default(), broken, true).is_err());
     }

@@ -62,7 +62,7 @@ impl ToneMapper {
 
 /// What every mapper does first: NaN and negative channels become 0, very large ones `INPUT_LIMIT`.
 #[must_use]
-pub fn sanitise(exposed: Vec3) -> Vec3 {
+pub fn sanitize(exposed: Vec3) -> Vec3 {
     // Not `f32::clamp`, which lets NaN through.
     let channel = |x: f32| if x > 0.0 { x.min(INPUT_LIMIT) } else { 0.0 };
     vec3(channel(exposed.x), channel(exposed.y), channel(exposed.z))
@@ -75,7 +75,7 @@ fn saturate(c: Vec3) -> Vec3 {
 /// Clamps to 0 to 1.
 #[must_use]
 pub fn linear(exposed: Vec3) -> Vec3 {
-    saturate(sanitise(exposed))
+    saturate(sanitize(exposed))
 }
 
 /// sRGB to ACES AP1 (D65 to D60) and the reference rendering transform's desaturation, as columns.
@@ -95,7 +95,7 @@ const ACES_OUTPUT: Mat3 = Mat3::from_cols(
 /// that some engines put before it is left out.
 #[must_use]
 pub fn aces(exposed: Vec3) -> Vec3 {
-    let v = ACES_INPUT * sanitise(exposed);
+    let v = ACES_INPUT * sanitize(exposed);
     let a = v * (v + 0.024_578_6) - 0.000_090_537;
     let b = v * (0.983_729 * v + 0.432_951) + 0.238_081;
     saturate(ACES_OUTPUT * (a / b))
@@ -144,7 +144,7 @@ const AGX_MAX_EV: f32 = 4.026_069;
 /// error 3.7e-6: the brightest output is 0.997, not 1.
 #[must_use]
 pub fn agx(exposed: Vec3) -> Vec3 {
-    let v = AGX_INSET * (REC709_TO_REC2020 * sanitise(exposed));
+    let v = AGX_INSET * (REC709_TO_REC2020 * sanitize(exposed));
     let channel = |x: f32| ((x.max(1e-10).log2() - AGX_MIN_EV) / (AGX_MAX_EV - AGX_MIN_EV)).clamp(0.0, 1.0);
     let x = vec3(channel(v.x), channel(v.y), channel(v.z));
     let x2 = x * x;
@@ -163,7 +163,7 @@ pub fn agx(exposed: Vec3) -> Vec3 {
 pub fn pbr_neutral(exposed: Vec3) -> Vec3 {
     const START: f32 = 0.8 - 0.04;
     const DESATURATION: f32 = 0.15;
-    let c = sanitise(exposed);
+    let c = sanitize(exposed);
     let least = c.min_element();
     let offset = if least < 0.08 { least - 6.25 * least * least } else { 0.04 };
     let c = c - offset;
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_comes_in_the_display_can_show_it() {
+    fn output_is_in_display_range() {
         let odd = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1.0, -0.0, 1e-30, 1e-3, 0.5, 1.0, 70_000.0, f32::MAX];
         for mapper in ToneMapper::ALL {
             for &r in &odd {

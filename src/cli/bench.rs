@@ -7,18 +7,18 @@ use serde_json::{Map, Value, json};
 
 use super::{
     CliError, DeviceArgs, bench_bvh, bench_effects, bench_gi, bench_instances, bench_memory::Memory, bench_path,
-    bench_rays, open,
+    bench_rays, scene_args,
 };
 use crate::{
-    frame::{AntiAliasing, Renderer, Wanted},
+    frame::{AntiAliasing, Readback, Renderer},
     gpu::{Gpu, PassTime},
     output,
-    studio::{self, expose},
+    session::{self, expose},
 };
 
 /// Measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum What {
+pub enum Benchmark {
     /// Frames on the device: each pass, memory, start-up.
     Raster,
     /// The path tracer on the CPU: samples and rays per second, by threads.
@@ -34,7 +34,7 @@ pub enum What {
     /// Each effect of camera and renderer alone, against none.
     Effects,
     /// 1 to 256 lights over the same scene, with clustered lights and without.
-    Lamps,
+    Lights,
 }
 
 const NUMBERS: &str = "\
@@ -87,7 +87,7 @@ Values (host clock unless a pass is named):
 pub struct BenchArgs {
     /// Measurements, comma-separated.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "raster")]
-    what: Vec<What>,
+    what: Vec<Benchmark>,
     /// Duration of each measurement in seconds (path, bvh).
     #[arg(long, value_name = "SECONDS", default_value_t = 0.5, value_parser = seconds)]
     pub seconds: f64,
@@ -102,7 +102,7 @@ pub struct BenchArgs {
     /// VPL counts (gi).
     #[arg(long, value_delimiter = ',', default_value = "1024,32768,1000000",
           value_parser = clap::value_parser!(u32).range(1..=4_000_000))]
-    pub patches: Vec<u32>,
+    pub vpls: Vec<u32>,
     /// Measured frames, after five warm-up frames (raster) or one (gi).
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub frames: u32,
@@ -113,7 +113,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     #[command(flatten)]
-    pub scene: open::SceneArgs,
+    pub scene: scene_args::SceneArgs,
     #[command(flatten)]
     pub device: DeviceArgs,
 }
@@ -125,7 +125,7 @@ pub struct Series {
 
 impl Series {
     /// Adds a frame's passes to those of the frames before.
-    pub fn add(passes: &mut Vec<Self>, times: &[PassTime]) {
+    pub fn record_passes(passes: &mut Vec<Self>, times: &[PassTime]) {
         for time in times {
             match passes.iter_mut().find(|series| series.name == time.name) {
                 Some(series) => series.ms.push(time.ms),
@@ -134,7 +134,7 @@ impl Series {
         }
     }
 
-    pub fn at(&self, fraction: f64) -> f64 {
+    pub fn percentile(&self, fraction: f64) -> f64 {
         let mut sorted = self.ms.clone();
         sorted.sort_by(f64::total_cmp);
         let last = sorted.len().saturating_sub(1);
@@ -147,7 +147,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     if (0.0..=600.0).contains(&seconds) { Ok(seconds) } else { Err("from 0 to 600 seconds".into()) }
 }
 
-pub fn since(start: Instant) -> f64 {
+pub fn elapsed_ms(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
@@ -159,35 +159,35 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     }
     let wants = |what| args.what.contains(&what);
     let mut report = Map::new();
-    if [What::Raster, What::Path, What::Rays, What::Gi, What::Effects].into_iter().any(wants) {
+    if [Benchmark::Raster, Benchmark::Path, Benchmark::Rays, Benchmark::Gi, Benchmark::Effects].into_iter().any(wants) {
         let start = Instant::now();
-        let mut opened = open::open(&args.scene)?;
-        let import_ms = since(start);
-        if wants(What::Raster)
-            && let Value::Object(raster) = raster(args, &mut opened, import_ms)?
+        let mut session = scene_args::open_scene(&args.scene)?;
+        let import_ms = elapsed_ms(start);
+        if wants(Benchmark::Raster)
+            && let Value::Object(raster) = raster(args, &mut session, import_ms)?
         {
             report = raster;
         }
-        if wants(What::Path) {
-            report.insert("path".into(), bench_path::run(args, &opened)?);
+        if wants(Benchmark::Path) {
+            report.insert("path".into(), bench_path::run(args, &session)?);
         }
-        if wants(What::Rays) {
-            report.insert("rays".into(), bench_rays::run(args, &opened)?);
+        if wants(Benchmark::Rays) {
+            report.insert("rays".into(), bench_rays::run(args, &session)?);
         }
-        if wants(What::Gi) {
-            report.insert("gi".into(), bench_gi::run(args, &opened)?);
+        if wants(Benchmark::Gi) {
+            report.insert("gi".into(), bench_gi::run(args, &session)?);
         }
-        if wants(What::Effects) {
-            report.insert("effects".into(), bench_effects::effects(args, &mut opened)?);
+        if wants(Benchmark::Effects) {
+            report.insert("effects".into(), bench_effects::effects(args, &mut session)?);
         }
     }
-    if wants(What::Bvh) {
+    if wants(Benchmark::Bvh) {
         report.insert("bvh".into(), bench_bvh::run(args)?);
     }
-    if wants(What::Lamps) {
-        report.insert("lamps".into(), bench_effects::lamps(args)?);
+    if wants(Benchmark::Lights) {
+        report.insert("lamps".into(), bench_effects::clustered_lights(args)?);
     }
-    if wants(What::Instances) {
+    if wants(Benchmark::Instances) {
         report.insert("instances".into(), bench_instances::run(args)?);
     }
     if let Some(file) = &args.json {
@@ -197,29 +197,29 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-fn raster(args: &BenchArgs, opened: &mut studio::Opened, import_ms: f64) -> Result<Value, CliError> {
+fn raster(args: &BenchArgs, session: &mut session::Session, import_ms: f64) -> Result<Value, CliError> {
     let start = Instant::now();
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
-    let device_ms = since(start);
+    let device_ms = elapsed_ms(start);
     let start = Instant::now();
     let before_upload = gpu.memory_by_name();
-    let mut scene = opened.upload(&mut renderer)?;
-    let upload_ms = since(start);
+    let mut scene = session.upload(&mut renderer)?;
+    let upload_ms = elapsed_ms(start);
     let mut memory = Memory::new(&gpu, before_upload);
-    let view = opened.view();
-    let exposed = expose::exposure(opened, &mut renderer, &scene, &view, false)?;
+    let view = session.view();
+    let exposed = expose::determine_exposure(session, &mut renderer, &scene, &view, false)?;
     let exposure = exposed.exposure;
-    let mut settings = opened.picture_settings(&exposed, vec![])?;
+    let mut settings = session.picture_settings(&exposed, vec![])?;
     let mut motion = Series { name: "poses, and the scene after them (host clock)".into(), ms: Vec::new() };
     // The view stands still, but what moves is the dearer case.
     if let AntiAliasing::Temporal(temporal) = &mut settings.anti_aliasing {
         temporal.still = false;
     }
-    settings.gi.still = u32::MAX;
+    settings.gi.freeze_after = u32::MAX;
     settings.ssr.still = false;
 
-    let nothing = Wanted { display: false, nits: false };
+    let nothing = Readback { display: false, nits: false };
     // What a frame takes grows with its pixels: half of the size on each side first.
     let small = view.resized(view.width.div_ceil(2), view.height.div_ceil(2));
     let pending = renderer.submit(&scene, &small, &settings, nothing)?;
@@ -229,25 +229,25 @@ fn raster(args: &BenchArgs, opened: &mut studio::Opened, import_ms: f64) -> Resu
     let mut passes: Vec<Series> = Vec::new();
     let mut lists = Default::default();
     for number in 0..WARM_UP + args.frames {
-        if let Some(time) = opened.animated.as_ref().map(|animated| animated.time) {
+        if let Some(time) = session.playback.as_ref().map(|animated| animated.time) {
             let start = Instant::now();
-            opened.go_to(time + 1.0 / 60.0)?;
-            opened.follow(&gpu, &mut scene)?;
-            opened.set_in_motion(&mut settings, &scene);
+            session.seek(time + 1.0 / 60.0)?;
+            session.update_pose(&gpu, &mut scene)?;
+            session.set_motion(&mut settings, &scene);
             if number >= WARM_UP {
-                motion.ms.push(since(start));
+                motion.ms.push(elapsed_ms(start));
             }
         }
         let start = Instant::now();
         let pending = renderer.submit(&scene, &view, &settings, nothing)?;
         let picture = renderer.collect(pending)?;
-        let ms = since(start);
+        let ms = elapsed_ms(start);
         lists = picture.lists;
         if number < WARM_UP {
             continue;
         }
         frame.ms.push(ms);
-        Series::add(&mut passes, &picture.times);
+        Series::record_passes(&mut passes, &picture.times);
     }
     // With two frames in flight, as an interactive session runs.
     let start = Instant::now();
@@ -261,7 +261,7 @@ fn raster(args: &BenchArgs, opened: &mut studio::Opened, import_ms: f64) -> Resu
     if let Some(pending) = ahead {
         renderer.collect(pending)?;
     }
-    let in_flight_ms = since(start) / f64::from(args.frames);
+    let in_flight_ms = elapsed_ms(start) / f64::from(args.frames);
 
     let (used, reserved) = gpu.memory_in_use();
     memory.frame(&gpu, &view);
@@ -269,7 +269,7 @@ fn raster(args: &BenchArgs, opened: &mut studio::Opened, import_ms: f64) -> Resu
     println!("{} on {} ({}), {}x{}", args.scene.name(), info.name, info.driver, view.width, view.height);
     println!("{:>10} {:>10}", "median ms", "p95 ms");
     for series in [&frame].into_iter().chain(Some(&motion).filter(|m| !m.ms.is_empty())).chain(&passes) {
-        println!("{:>10.3} {:>10.3}  {}", series.at(0.5), series.at(0.95), series.name);
+        println!("{:>10.3} {:>10.3}  {}", series.percentile(0.5), series.percentile(0.95), series.name);
     }
     println!("{in_flight_ms:>10.3}             frame, two in flight (mean)");
     println!("import {import_ms:.1} ms, device and pipelines {device_ms:.1} ms, upload {upload_ms:.1} ms");
@@ -277,16 +277,15 @@ fn raster(args: &BenchArgs, opened: &mut studio::Opened, import_ms: f64) -> Resu
     memory.print();
     println!(
         "lamps: {}, evaluated a cluster: {:.1}",
-        lists.lamps,
+        lists.lights,
         lists.evaluated as f64 / f64::from(lists.clusters.max(1))
     );
-    let describe =
-        |series: &Series| json!({"name": series.name, "median_ms": series.at(0.5), "p95_ms": series.at(0.95)});
+    let describe = |series: &Series| json!({"name": series.name, "median_ms": series.percentile(0.5), "p95_ms": series.percentile(0.95)});
     Ok(json!({
             "scene": args.scene.name(),
             "device": info.name, "driver": info.driver,
             "size": [view.width, view.height], "frames": args.frames, "ev100": exposure.ev100().get(),
-            "triangles": opened.scene.shown_triangles(), "lamps": lists.lamps,
+            "triangles": session.scene.instanced_triangles(), "lamps": lists.lights,
             "frame": describe(&frame), "poses": describe(&motion), "frame_in_flight_mean_ms": in_flight_ms,
             "passes": passes.iter().map(describe).collect::<Vec<_>>(),
             "start_ms": {"import": import_ms, "device": device_ms, "upload": upload_ms},

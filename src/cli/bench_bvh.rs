@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::{
     CliError,
-    bench::{BenchArgs, mib, since},
+    bench::{BenchArgs, elapsed_ms, mib},
     bench_path::on_threads,
-    bench_rays::{Rays, of_picture},
+    bench_rays::{Rays, camera_rays},
 };
 use crate::{
     bvh::{SceneBvh, sah_cost},
@@ -36,7 +36,7 @@ pub fn run(args: &BenchArgs) -> Result<Value, CliError> {
     let mut rows = Vec::new();
     for &triangles in &args.triangles {
         for (name, shape) in SHAPES {
-            if let Some(why) = too_large(triangles) {
+            if let Some(why) = out_of_memory_reason(triangles) {
                 println!("{name} {triangles:>11}  left out: {why}");
                 rows.push(json!({"shape": name, "triangles": triangles, "left_out": why}));
                 continue;
@@ -51,12 +51,12 @@ fn measure(name: &str, shape: Primitive, seconds: f64) -> Result<Value, CliError
     let scene = scene_of(shape);
     let start = Instant::now();
     drop(on_threads(1, || SceneBvh::new(&scene, |_| true))?);
-    let alone_ms = since(start);
+    let alone_ms = elapsed_ms(start);
     let start = Instant::now();
     let mut bvh = SceneBvh::new(&scene, |_| true);
-    let build_ms = since(start);
+    let build_ms = elapsed_ms(start);
     let eye = DVec3::new(0.3, 1.4, 3.2);
-    let narrow = bvh.seen_from(eye);
+    let narrow = bvh.tlas_from(eye);
     let rays = Rays::new(&bvh, &narrow, primary(eye), &|from, numbers| {
         // A lamp of half a metre.
         let at = DVec3::new(2.0, 3.0, 1.5) + DVec3::new(numbers.next_1d(), numbers.next_1d(), numbers.next_1d()) * 0.5;
@@ -65,26 +65,26 @@ fn measure(name: &str, shape: Primitive, seconds: f64) -> Result<Value, CliError
     // Before they are widened, rays walk the device's trees.
     let two = rays.measure(&bvh, &narrow, seconds);
     let start = Instant::now();
-    bvh.widen();
-    let widen_ms = since(start);
-    let four = rays.measure(&bvh, &bvh.seen_from(eye), seconds);
+    bvh.build_wide();
+    let widen_ms = elapsed_ms(start);
+    let four = rays.measure(&bvh, &bvh.tlas_from(eye), seconds);
     let moved = scene.meshes.first().and_then(|mesh| mesh.primitives.first()).cloned().unwrap_or_default();
     let start = Instant::now();
     bvh.refit(0, 0, &moved);
-    let refit_ms = since(start);
+    let refit_ms = elapsed_ms(start);
     let (triangles, cost) = (bvh.triangles.len(), sah_cost(&bvh.nodes));
     println!(
         "{name} {triangles:>11} {alone_ms:>9.1} {build_ms:>8.1} {widen_ms:>7.1} {refit_ms:>6.1} {cost:>6.1} {:>7.1} {:>6.1}  {}",
         mib(bvh.bytes() as u64),
-        mib(bvh.host_bytes() as u64),
+        mib(bvh.wide_bytes() as u64),
         four.columns()
     );
     println!("{:>78}  {}", "on the device's trees", two.columns());
     Ok(json!({
         "shape": name, "triangles": triangles, "build_one_thread_ms": alone_ms, "build_ms": build_ms,
         "widen_ms": widen_ms, "refit_ms": refit_ms, "sah_cost": cost,
-        "device_bytes": bvh.bytes(), "host_bytes": bvh.host_bytes(),
-        "rays_per_second": four.json(), "rays_per_second_device_trees": two.json(),
+        "device_bytes": bvh.bytes(), "host_bytes": bvh.wide_bytes(),
+        "rays_per_second": four.json(), "rays_per_second_binary_bvh": two.json(),
     }))
 }
 
@@ -93,14 +93,14 @@ fn primary(eye: DVec3) -> Vec<crate::bvh::Ray> {
     let forward = (DVec3::new(0.0, -0.3, 0.0) - eye).normalize();
     let right = forward.cross(DVec3::Y).normalize();
     let up = right.cross(forward);
-    of_picture(SIDE, SIDE, |place: DVec2| {
+    camera_rays(SIDE, SIDE, |place: DVec2| {
         let p = (place / SIDE as f64 * 2.0 - 1.0) * 0.45;
         (DVec3::ZERO, (forward + right * p.x - up * p.y).normalize())
     })
 }
 
 /// Why so many triangles are not built here.
-pub fn too_large(triangles: u32) -> Option<String> {
+pub fn out_of_memory_reason(triangles: u32) -> Option<String> {
     let needed = u64::from(triangles) * BYTES_PER_TRIANGLE;
     let free = super::available_memory()?;
     (needed > free).then(|| format!("it needs about {:.0} MiB, and {:.0} MiB are free", mib(needed), mib(free)))

@@ -4,21 +4,21 @@ use serde_json::{Value, json};
 
 use super::{
     CliError,
-    bench::{BenchArgs, Series, since},
-    bench_instances::view_of,
+    bench::{BenchArgs, Series, elapsed_ms},
+    bench_instances::first_camera_view,
 };
 use crate::{
     camera::Exposure,
-    frame::{Renderer, Settings, ShadowSettings, Wanted},
+    frame::{Readback, RenderSettings, Renderer, ShadowSettings},
     gpu::Gpu,
     passes::{GpuScene, View},
     photometry::Ev100,
     scene::{look::Look, procedural},
-    studio::{Opened, Size, expose},
+    session::{Session, Size, expose},
 };
 
 /// Without any of them.
-const NONE: [&str; 15] = [
+const BASELINE: [&str; 15] = [
     "effects.depth_of_field.enabled=false",
     "effects.motion_blur.enabled=false",
     "effects.starburst.enabled=false",
@@ -64,7 +64,7 @@ const EFFECTS: [(&str, &[&str]); 16] = [
 ];
 
 /// Lamps of the series.
-const LAMPS: [usize; 5] = [1, 4, 16, 64, 256];
+const LIGHT_COUNTS: [usize; 5] = [1, 4, 16, 64, 256];
 
 /// Triangles of the hall that they hang in.
 const HALL_TRIANGLES: usize = 20_000;
@@ -87,32 +87,32 @@ impl Measured {
 }
 
 /// A scene on the device, and how it is drawn.
-struct Ready {
+struct BenchScene {
     on_device: GpuScene,
     view: View,
-    settings: Settings,
+    settings: RenderSettings,
 }
 
-impl Ready {
+impl BenchScene {
     /// With none of the effects but those that these properties turn on.
     fn new(
-        opened: &mut Opened,
+        session: &mut Session,
         asked: &Look,
         size: Size,
         properties: &[&str],
         renderer: &mut Renderer,
     ) -> Result<Self, CliError> {
         let mut look = asked.clone();
-        for property in NONE.iter().chain(properties) {
+        for property in BASELINE.iter().chain(properties) {
             look.assign(property)?;
         }
-        opened.look_through(look, size)?;
-        let view = opened.view();
-        let on_device = opened.upload(renderer)?;
-        let exposed = expose::exposure(opened, renderer, &on_device, &view, false)?;
-        let mut settings = opened.picture_settings(&exposed, vec![])?;
+        session.set_look(look, size)?;
+        let view = session.view();
+        let on_device = session.upload(renderer)?;
+        let exposed = expose::determine_exposure(session, renderer, &on_device, &view, false)?;
+        let mut settings = session.picture_settings(&exposed, vec![])?;
         // A still view is left as it is after some frames.
-        settings.gi.still = u32::MAX;
+        settings.gi.freeze_after = u32::MAX;
         Ok(Self { on_device, view, settings })
     }
 
@@ -120,28 +120,28 @@ impl Ready {
         let Self { on_device, view, settings } = self;
         let mut frame = Series { name: String::new(), ms: Vec::new() };
         let mut passes: Vec<Series> = Vec::new();
-        renderer.cut();
+        renderer.reset_history();
         for number in 0..WARM_UP + frames {
             let start = std::time::Instant::now();
-            let pending = renderer.submit(on_device, view, settings, Wanted { display: false, nits: false })?;
+            let pending = renderer.submit(on_device, view, settings, Readback { display: false, nits: false })?;
             let picture = renderer.collect(pending)?;
             if number < WARM_UP {
                 continue;
             }
-            frame.ms.push(since(start));
-            Series::add(&mut passes, &picture.times);
+            frame.ms.push(elapsed_ms(start));
+            Series::record_passes(&mut passes, &picture.times);
         }
-        let passes = passes.iter().map(|series| (series.name.clone(), series.at(0.5))).collect();
-        Ok(Measured { frame: frame.at(0.5), passes })
+        let passes = passes.iter().map(|series| (series.name.clone(), series.percentile(0.5))).collect();
+        Ok(Measured { frame: frame.percentile(0.5), passes })
     }
 }
 
 /// Each effect by itself beside none.
-pub fn effects(args: &BenchArgs, opened: &mut Opened) -> Result<Value, CliError> {
+pub fn effects(args: &BenchArgs, session: &mut Session) -> Result<Value, CliError> {
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let info = gpu.info();
-    let size = Size { width: opened.size.width, height: opened.size.height };
+    let size = Size { width: session.size.width, height: session.size.height };
     println!(
         "effects, {} on {} ({}), {}x{}, medians in ms",
         args.scene.name(),
@@ -154,11 +154,11 @@ pub fn effects(args: &BenchArgs, opened: &mut Opened) -> Result<Value, CliError>
         "{:<22} {:>9} {:>9} {:>9} {:>9} {:>8}  dearest pass of its own",
         "", "without", "with", "ratio", "its own", "passes"
     );
-    let asked = opened.look.clone();
-    let none = Ready::new(opened, &asked, size, &[], &mut renderer)?;
+    let asked = session.look.clone();
+    let none = BenchScene::new(session, &asked, size, &[], &mut renderer)?;
     let mut rows = Vec::new();
     for (name, properties) in EFFECTS {
-        let one = Ready::new(opened, &asked, size, properties, &mut renderer)?;
+        let one = BenchScene::new(session, &asked, size, properties, &mut renderer)?;
         // One after the other each time: a machine is not the same for minutes.
         let base = none.measure(&mut renderer, args.frames)?;
         let measured = one.measure(&mut renderer, args.frames)?;
@@ -175,12 +175,12 @@ pub fn effects(args: &BenchArgs, opened: &mut Opened) -> Result<Value, CliError>
         rows.push(json!({"effect": name, "without_ms": base.frame, "with_ms": measured.frame, "ratio": ratio,
                          "own_ms": own, "own_passes": count, "dearest": dearest}));
     }
-    opened.look_through(asked, size)?;
+    session.set_look(asked, size)?;
     Ok(Value::Array(rows))
 }
 
 /// More and more lamps over the same hall by day, every pixel evaluating all of them, and as light lists leave them out.
-pub fn lamps(args: &BenchArgs) -> Result<Value, CliError> {
+pub fn clustered_lights(args: &BenchArgs) -> Result<Value, CliError> {
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let info = gpu.info();
@@ -191,15 +191,15 @@ pub fn lamps(args: &BenchArgs) -> Result<Value, CliError> {
     );
     println!("{:>7} {:>12} {:>12} {:>14} {:>12}", "lamps", "lighting", "a lamp", "with lists", "lists");
     let mut rows = Vec::new();
-    for count in LAMPS {
+    for count in LIGHT_COUNTS {
         let scene = procedural::hall(count, HALL_TRIANGLES).map_err(|error| CliError::Internal(error.to_string()))?;
-        let view = view_of(&scene, [size.width, size.height])?;
+        let view = first_camera_view(&scene, [size.width, size.height])?;
         let exposure = Exposure::from_ev100(Ev100(11.64)).map_err(|error| CliError::Internal(error.to_string()))?;
         let shadows = ShadowSettings { enabled: false, ..ShadowSettings::default() };
-        let settings = Settings { exposure, shadows, ..Settings::default() };
-        let mut ready = Ready { on_device: renderer.upload(&scene)?, view, settings };
+        let settings = RenderSettings { exposure, shadows, ..RenderSettings::default() };
+        let mut ready = BenchScene { on_device: renderer.upload(&scene)?, view, settings };
         let mut with = |enabled: bool| {
-            ready.settings.light_lists.enabled = enabled;
+            ready.settings.clustered_lights.enabled = enabled;
             ready.measure(&mut renderer, args.frames)
         };
         let (all, listed) = (with(false)?, with(true)?);

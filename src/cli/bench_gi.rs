@@ -10,43 +10,43 @@ use super::{
 };
 use crate::{
     camera::Exposure,
-    frame::{GiSettings, Renderer, Settings, ShadowSettings, Wanted},
+    frame::{GiSettings, Readback, RenderSettings, Renderer, ShadowSettings},
     gpu::Gpu,
     passes::View,
     photometry::{Ev100, Lumen},
     scene::{
         Projection, Scene,
-        build::{SceneBuilder, dielectric, facing},
+        build::{SceneBuilder, dielectric, look_at_transform},
         look::ShadowMethod,
         procedural::shapes,
     },
-    studio,
+    session,
 };
 
 /// Patches of the plain way of the literature, which asks all of them for every pixel.
-const PLAIN: u32 = 1024;
+const BRUTE_FORCE_VPLS: u32 = 1024;
 
 /// What a setting costs.
-struct Cost {
+struct GiTiming {
     /// Patches that there were.
-    patches: u32,
+    vpl_count: u32,
     /// Median of the pass that asks them (ms).
-    gather: f64,
+    sampling_ms: f64,
     /// Medians of the other passes of bounced light, together (ms).
     rest: f64,
     /// Median of the pass of direct light (ms), for comparison.
     lighting: f64,
 }
 
-impl Cost {
+impl GiTiming {
     fn columns(&self) -> String {
-        format!("{:>9} {:>9.2} {:>9.2} {:>9.2}", self.patches, self.gather, self.rest, self.lighting)
+        format!("{:>9} {:>9.2} {:>9.2} {:>9.2}", self.vpl_count, self.sampling_ms, self.rest, self.lighting)
     }
 
     fn json(&self, mut with: Value) -> Value {
         let own = [
-            ("patches", json!(self.patches)),
-            ("gi_ms", json!(self.gather)),
+            ("patches", json!(self.vpl_count)),
+            ("gi_ms", json!(self.sampling_ms)),
             ("rest_ms", json!(self.rest)),
             ("lighting_ms", json!(self.lighting)),
         ];
@@ -58,63 +58,63 @@ impl Cost {
 }
 
 /// A scene, and from where.
-struct Seen<'a> {
+struct BenchView<'a> {
     scene: &'a Scene,
     view: View,
-    settings: Settings,
+    settings: RenderSettings,
 }
 
-impl Seen<'_> {
-    fn cost(&self, renderer: &mut Renderer, gi: GiSettings, frames: u32) -> Result<Cost, CliError> {
+impl BenchView<'_> {
+    fn cost(&self, renderer: &mut Renderer, gi: GiSettings, frames: u32) -> Result<GiTiming, CliError> {
         // As though it moved: a still view is left as it is after some frames.
-        let gi = GiSettings { enabled: true, still: u32::MAX, ..gi };
+        let gi = GiSettings { enabled: true, freeze_after: u32::MAX, ..gi };
         let shadows = ShadowSettings { method: ShadowMethod::Traced, ..self.settings.shadows };
-        let settings = Settings { gi, shadows, ..self.settings.clone() };
+        let settings = RenderSettings { gi, shadows, ..self.settings.clone() };
         let mut on_device = renderer.upload_for(self.scene, &settings.shadows)?;
-        on_device.light_indirectly(renderer.gpu(), self.scene, &gi)?;
-        let patches = on_device.indirect.as_ref().map_or(0, |indirect| indirect.set.vpls.len() as u32);
+        on_device.update_gi(renderer.gpu(), self.scene, &gi)?;
+        let patches = on_device.gi.as_ref().map_or(0, |indirect| indirect.set.vpls.len() as u32);
         let mut passes: Vec<Series> = Vec::new();
-        renderer.cut();
+        renderer.reset_history();
         for number in 0..=frames {
-            let nothing = Wanted { display: false, nits: false };
+            let nothing = Readback { display: false, nits: false };
             let pending = renderer.submit(&on_device, &self.view, &settings, nothing)?;
             let picture = renderer.collect(pending)?;
             if number > 0 {
-                Series::add(&mut passes, &picture.times);
+                Series::record_passes(&mut passes, &picture.times);
             }
         }
         let sum = |wanted: &dyn Fn(&str) -> bool| {
-            passes.iter().filter(|series| wanted(&series.name)).map(|series| series.at(0.5)).sum::<f64>()
+            passes.iter().filter(|series| wanted(&series.name)).map(|series| series.percentile(0.5)).sum::<f64>()
         };
-        Ok(Cost {
-            patches,
-            gather: sum(&|name| name == "gi"),
+        Ok(GiTiming {
+            vpl_count: patches,
+            sampling_ms: sum(&|name| name == "gi"),
             rest: sum(&|name| name.starts_with("gi ")),
             lighting: sum(&|name| name == "lighting"),
         })
     }
 }
 
-pub fn run(args: &BenchArgs, opened: &studio::Opened) -> Result<Value, CliError> {
+pub fn run(args: &BenchArgs, session: &session::Session) -> Result<Value, CliError> {
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let info = gpu.info();
-    let settings = opened.settings(exposed(8.0)?, vec![]);
-    let asked = opened.gi();
-    let seen = Seen { scene: &opened.scene, view: opened.view(), settings };
+    let settings = session.settings(exposed(8.0)?, vec![]);
+    let asked = session.gi();
+    let seen = BenchView { scene: &session.scene, view: session.view(), settings };
     let (width, height) = (seen.view.width, seen.view.height);
     println!("bounced light, {} on {} ({}), medians in ms", args.scene.name(), info.name, info.driver);
     println!("{:<28} {:>9} {:>9} {:>9} {:>9}", "", "patches", "gi", "rest", "lighting");
-    let line = |name: String, cost: &Cost| println!("{name:<28} {}", cost.columns());
+    let line = |name: String, cost: &GiTiming| println!("{name:<28} {}", cost.columns());
 
-    let mut by_patches = Vec::new();
-    for &vpls in &args.patches {
+    let mut by_vpls = Vec::new();
+    for &vpls in &args.vpls {
         let cost = seen.cost(&mut renderer, GiSettings { vpls, ..asked }, args.frames)?;
         line(format!("{width}x{height}, {vpls}"), &cost);
-        by_patches.push(cost.json(json!({"asked": vpls, "way": "tree"})));
+        by_vpls.push(cost.json(json!({"asked": vpls, "way": "tree"})));
     }
     let plain = GiSettings {
-        vpls: PLAIN,
+        vpls: BRUTE_FORCE_VPLS,
         merge: true,
         all: true,
         visibility: false,
@@ -125,12 +125,12 @@ pub fn run(args: &BenchArgs, opened: &studio::Opened) -> Result<Value, CliError>
     };
     let cost = seen.cost(&mut renderer, plain, args.frames)?;
     line(format!("{width}x{height}, all, no visibility"), &cost);
-    by_patches.push(cost.json(json!({"asked": PLAIN, "way": "all"})));
+    by_vpls.push(cost.json(json!({"asked": BRUTE_FORCE_VPLS, "way": "all"})));
 
     let mut by_resolution = Vec::new();
     for [times, over] in [[1, 2], [1, 1], [3, 2]] {
         let view = seen.view.resized((width * times).div_ceil(over), (height * times).div_ceil(over));
-        let at = Seen { view, settings: seen.settings.clone(), ..seen };
+        let at = BenchView { view, settings: seen.settings.clone(), ..seen };
         let cost = at.cost(&mut renderer, asked, args.frames)?;
         line(format!("{}x{}", view.width, view.height), &cost);
         by_resolution.push(cost.json(json!({"size": [view.width, view.height]})));
@@ -138,23 +138,23 @@ pub fn run(args: &BenchArgs, opened: &studio::Opened) -> Result<Value, CliError>
 
     let mut by_triangles = Vec::new();
     for &triangles in &args.triangles {
-        if let Some(why) = bench_bvh::too_large(triangles) {
+        if let Some(why) = bench_bvh::out_of_memory_reason(triangles) {
             println!("rock, {triangles} triangles: left out: {why}");
             by_triangles.push(json!({"triangles": triangles, "left_out": why}));
             continue;
         }
         let scene = room(triangles)?;
-        let eye = facing(DVec3::new(0.1, 0.4, 3.4), DVec3::new(0.0, -0.3, 0.0));
+        let eye = look_at_transform(DVec3::new(0.1, 0.4, 3.4), DVec3::new(0.0, -0.3, 0.0));
         let projection = Projection::Perspective { vertical_fov: 0.8, aspect: None, near: 0.05, far: None };
-        let settings = Settings { exposure: exposed(6.0)?, ..seen.settings.clone() };
-        let of = Seen { scene: &scene, view: View::new(eye, &projection, width, height), settings };
+        let settings = RenderSettings { exposure: exposed(6.0)?, ..seen.settings.clone() };
+        let of = BenchView { scene: &scene, view: View::new(eye, &projection, width, height), settings };
         let cost = of.cost(&mut renderer, asked, args.frames)?;
-        line(format!("rock in a room, {}", scene.shown_triangles()), &cost);
-        by_triangles.push(cost.json(json!({"triangles": scene.shown_triangles()})));
+        line(format!("rock in a room, {}", scene.instanced_triangles()), &cost);
+        by_triangles.push(cost.json(json!({"triangles": scene.instanced_triangles()})));
     }
     Ok(json!({
         "scene": args.scene.name(), "device": info.name, "driver": info.driver, "size": [width, height],
-        "rays": asked.rays, "by_patches": by_patches, "by_resolution": by_resolution, "by_triangles": by_triangles,
+        "rays": asked.vpl_samples, "by_vpls": by_vpls, "by_resolution": by_resolution, "by_triangles": by_triangles,
     }))
 }
 

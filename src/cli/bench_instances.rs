@@ -7,19 +7,19 @@ use serde_json::{Value, json};
 
 use super::{
     CliError,
-    bench::{BenchArgs, Series, since},
+    bench::{BenchArgs, Series, elapsed_ms},
 };
 use crate::{
     bvh::{Ray, SceneBvh},
     camera::Exposure,
-    frame::{Drawn, Renderer, Settings, ShadowSettings, Wanted},
+    frame::{DrawStats, Readback, RenderSettings, Renderer, ShadowSettings},
     gpu::Gpu,
     passes::{View, culling::CullingSettings},
     photometry::Ev100,
     scene::{
         Scene,
         look::ShadowMethod,
-        procedural::field::{self, Kind},
+        procedural::field::{self, FieldKind},
     },
 };
 
@@ -36,7 +36,7 @@ struct Measured {
     host: f64,
     /// Median of the passes that find and draw what is seen: culling, G-buffer.
     geometry: f64,
-    drawn: Drawn,
+    drawn: DrawStats,
 }
 
 pub fn run(args: &BenchArgs) -> Result<Value, CliError> {
@@ -49,18 +49,18 @@ pub fn run(args: &BenchArgs) -> Result<Value, CliError> {
         "median ms", "geometry", "host", "frame", "drawn", "outside", "hidden"
     );
     let mut rows = Vec::new();
-    for (name, kind) in [("stones", Kind::Stones), ("houses", Kind::Houses)] {
+    for (name, kind) in [("stones", FieldKind::Stones), ("houses", FieldKind::Houses)] {
         rows.push(measure_field(args, &mut renderer, name, kind)?);
     }
     Ok(Value::Array(rows))
 }
 
-fn measure_field(args: &BenchArgs, renderer: &mut Renderer, name: &str, kind: Kind) -> Result<Value, CliError> {
+fn measure_field(args: &BenchArgs, renderer: &mut Renderer, name: &str, kind: FieldKind) -> Result<Value, CliError> {
     let count = args.instances as usize;
     let internal = |error: crate::scene::build::SceneError| CliError::Internal(error.to_string());
     let scene = field::field(kind, count).map_err(internal)?;
-    let view = view_of(&scene, SIZE)?;
-    let seen = seen_instances(&scene, &view);
+    let view = first_camera_view(&scene, SIZE)?;
+    let seen = visible_instances(&scene, &view);
     let one = seen.first().copied();
     let one = field::merged(kind, count, |index| Some(index) == one).map_err(internal)?;
     let merged = field::merged(kind, count, |index| seen.contains(&index)).map_err(internal)?;
@@ -75,7 +75,7 @@ fn measure_field(args: &BenchArgs, renderer: &mut Renderer, name: &str, kind: Ki
         let Measured { frame, host, geometry, drawn } = &measured;
         println!(
             "  {what:<38} {geometry:>9.3} {host:>9.3} {frame:>9.3} {:>9} {:>9} {:>9}",
-            drawn.instances, drawn.outside, drawn.hidden
+            drawn.instances, drawn.frustum_culled, drawn.occlusion_culled
         );
         Ok(measured)
     };
@@ -95,14 +95,14 @@ fn measure_field(args: &BenchArgs, renderer: &mut Renderer, name: &str, kind: Ki
     );
     let described = rows.iter().map(|(what, m)| {
         json!({"what": what, "geometry_ms": m.geometry, "host_ms": m.host, "frame_ms": m.frame,
-               "drawn": m.drawn.instances, "outside": m.drawn.outside, "hidden": m.drawn.hidden})
+               "drawn": m.drawn.instances, "outside": m.drawn.frustum_culled, "hidden": m.drawn.occlusion_culled})
     });
     Ok(json!({"field": name, "instances": count, "triangles": triangles, "seen": seen.len(),
               "rows": described.collect::<Vec<_>>()}))
 }
 
 /// What the first camera of a generated scene sees, in a picture of this size (pixels).
-pub fn view_of(scene: &Scene, [width, height]: [u32; 2]) -> Result<View, CliError> {
+pub fn first_camera_view(scene: &Scene, [width, height]: [u32; 2]) -> Result<View, CliError> {
     let placed = scene.walk();
     let camera = placed.iter().find_map(|placed| Some((placed.world, scene.cameras.get(placed.node.camera?)?)));
     let (world, camera) = camera.ok_or_else(|| CliError::Internal("the generated scene has no camera".into()))?;
@@ -110,9 +110,9 @@ pub fn view_of(scene: &Scene, [width, height]: [u32; 2]) -> Result<View, CliErro
 }
 
 /// Which instances some pixel's centre sees, by number in the order of the field's places: a ray each.
-fn seen_instances(scene: &Scene, view: &View) -> BTreeSet<usize> {
+fn visible_instances(scene: &Scene, view: &View) -> BTreeSet<usize> {
     let bvh = SceneBvh::new(scene, |_| true);
-    let top = bvh.seen_from(view.position);
+    let top = bvh.tlas_from(view.position);
     let ndc = |size: u32, index: u32| (f64::from(index) + 0.5) / f64::from(size) * 2.0 - 1.0;
     let inverse = view.inverse.as_dmat4();
     let mut seen = BTreeSet::new();
@@ -121,7 +121,7 @@ fn seen_instances(scene: &Scene, view: &View) -> BTreeSet<usize> {
             let p: DVec3 = inverse.project_point3(DVec3::new(ndc(SIZE[0], x), ndc(SIZE[1], y), 1.0));
             let direction = p.normalize().as_vec3();
             let ray = Ray { origin: Vec3::ZERO, direction, t_min: 0.0, t_max: f32::INFINITY, away: Vec3::ZERO };
-            let node = bvh.closest(&top, &ray).and_then(|hit| bvh.placed(hit.instance)).map(|(node, _)| node);
+            let node = bvh.closest(&top, &ray).and_then(|hit| bvh.instance_blas(hit.instance)).map(|(node, _)| node);
             // Instances come first among the field's nodes.
             seen.extend(node);
         }
@@ -138,11 +138,11 @@ fn measure(
 ) -> Result<Measured, CliError> {
     let exposure = Exposure::from_ev100(Ev100(15.0)).map_err(|error| CliError::Internal(error.to_string()))?;
     let shadows = ShadowSettings { enabled: with_shadows, method: ShadowMethod::Maps, ..ShadowSettings::default() };
-    let settings = Settings { exposure, shadows, culling, ..Settings::default() };
+    let settings = RenderSettings { exposure, shadows, culling, ..RenderSettings::default() };
     let uploaded = renderer.upload_for(scene, &settings.shadows)?;
     let series = |name: &str| Series { name: name.into(), ms: Vec::new() };
     let (mut frame, mut host, mut geometry) = (series("frame"), series("host"), series("geometry"));
-    let mut drawn = Drawn::default();
+    let mut drawn = DrawStats::default();
     for number in 0..WARM_UP + args.frames {
         let start = Instant::now();
         // A camera that moves: its shadow maps are made anew in each frame.
@@ -150,11 +150,11 @@ fn measure(
         if with_shadows {
             view.position.x += f64::from(number) * 0.5;
         }
-        let pending = renderer.submit(&uploaded, &view, &settings, Wanted { display: false, nits: false })?;
-        let submitted = since(start);
+        let pending = renderer.submit(&uploaded, &view, &settings, Readback { display: false, nits: false })?;
+        let submitted = elapsed_ms(start);
         let picture = renderer.collect(pending)?;
-        let whole = since(start);
-        drawn = picture.drawn;
+        let whole = elapsed_ms(start);
+        drawn = picture.draw_stats;
         if number >= WARM_UP {
             frame.ms.push(whole);
             host.ms.push(submitted);
@@ -162,5 +162,5 @@ fn measure(
             geometry.ms.push(picture.times.iter().filter(|time| finds(&time.name)).map(|time| time.ms).sum());
         }
     }
-    Ok(Measured { frame: frame.at(0.5), host: host.at(0.5), geometry: geometry.at(0.5), drawn })
+    Ok(Measured { frame: frame.percentile(0.5), host: host.percentile(0.5), geometry: geometry.percentile(0.5), drawn })
 }

@@ -8,7 +8,7 @@ use super::bench::mib;
 use crate::{gpu::Gpu, passes::View};
 
 /// Names that are printed of each list; the rest is summed.
-const MOST_ROWS: usize = 10;
+const MAX_ROWS: usize = 10;
 
 type Bytes = BTreeMap<String, u64>;
 
@@ -23,15 +23,15 @@ pub struct Memory {
     /// What frames took besides.
     frame: Bytes,
     /// Bytes that each further pixel takes.
-    a_pixel: f64,
+    bytes_per_pixel: f64,
 }
 
 impl Memory {
     /// After the upload; `before` is what was there before it.
     pub fn new(gpu: &Gpu, before: Bytes) -> Self {
         let uploaded = gpu.memory_by_name();
-        let scene = beyond(&uploaded, &before);
-        Self { scene, uploaded, small: (0.0, 0), frame: Bytes::new(), a_pixel: 0.0 }
+        let scene = memory_delta(&uploaded, &before);
+        Self { scene, uploaded, small: (0.0, 0), frame: Bytes::new(), bytes_per_pixel: 0.0 }
     }
 
     /// After a frame that is smaller than those measured.
@@ -41,21 +41,21 @@ impl Memory {
 
     /// After the frames measured.
     pub fn frame(&mut self, gpu: &Gpu, view: &View) {
-        self.frame = beyond(&gpu.memory_by_name(), &self.uploaded);
+        self.frame = memory_delta(&gpu.memory_by_name(), &self.uploaded);
         let (more, bytes) = (pixels(view) - self.small.0, gpu.memory_in_use().0.saturating_sub(self.small.1));
-        self.a_pixel = if more > 0.0 { bytes as f64 / more } else { 0.0 };
+        self.bytes_per_pixel = if more > 0.0 { bytes as f64 / more } else { 0.0 };
     }
 
     pub fn print(&self) {
         println!("  the scene: {:.1} MiB", mib(self.scene.values().sum()));
         rows(&self.scene);
-        let a_pixel = self.a_pixel;
-        println!("  frames: {:.1} MiB; {a_pixel:.1} MB a megapixel more", mib(self.frame.values().sum()));
+        let bytes_per_pixel = self.bytes_per_pixel;
+        println!("  frames: {:.1} MiB; {bytes_per_pixel:.1} MB a megapixel more", mib(self.frame.values().sum()));
         rows(&self.frame);
     }
 
     pub fn json(&self) -> Value {
-        json!({"scene": self.scene, "frame": self.frame, "a_pixel": self.a_pixel})
+        json!({"scene": self.scene, "frame": self.frame, "bytes_per_pixel": self.bytes_per_pixel})
     }
 }
 
@@ -64,7 +64,7 @@ fn pixels(view: &View) -> f64 {
 }
 
 /// What is more now than it was before.
-fn beyond(now: &Bytes, before: &Bytes) -> Bytes {
+fn memory_delta(now: &Bytes, before: &Bytes) -> Bytes {
     now.iter()
         .map(|(name, bytes)| (name.clone(), bytes.saturating_sub(before.get(name).copied().unwrap_or(0))))
         .filter(|(_, bytes)| *bytes > 0)
@@ -74,10 +74,10 @@ fn beyond(now: &Bytes, before: &Bytes) -> Bytes {
 fn rows(bytes: &Bytes) {
     let mut sorted: Vec<_> = bytes.iter().collect();
     sorted.sort_by_key(|(name, bytes)| (std::cmp::Reverse(**bytes), *name));
-    for (name, bytes) in sorted.iter().take(MOST_ROWS) {
+    for (name, bytes) in sorted.iter().take(MAX_ROWS) {
         println!("{:>10.2}  {name}", mib(**bytes));
     }
-    let rest = sorted.get(MOST_ROWS..).unwrap_or_default();
+    let rest = sorted.get(MAX_ROWS..).unwrap_or_default();
     if !rest.is_empty() {
         println!("{:>10.2}  {} others", mib(rest.iter().map(|(_, bytes)| **bytes).sum()), rest.len());
     }

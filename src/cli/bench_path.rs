@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::{
     CliError,
-    bench::{BenchArgs, mib, since},
-    bench_rays::{Rays, of_picture, small_camera},
+    bench::{BenchArgs, elapsed_ms, mib},
+    bench_rays::{Rays, camera_rays, small_camera},
 };
 use crate::{
     bvh::SceneBvh,
-    reference::{Film, FilmSettings, Pinhole, Walk, World},
-    studio::Opened,
+    reference::{Film, FilmSettings, PathSettings, Pinhole, World},
+    session::Session,
 };
 
 /// 1, 2, 4 and so on, and all.
@@ -29,36 +29,36 @@ pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> R
     Ok(pool.map_err(|error| CliError::Internal(format!("{threads} threads: {error}")))?.install(work))
 }
 
-pub fn run(args: &BenchArgs, opened: &Opened) -> Result<Value, CliError> {
-    let scene = &opened.scene;
-    let eye = opened.camera.0.w_axis.truncate();
+pub fn run(args: &BenchArgs, session: &Session) -> Result<Value, CliError> {
+    let scene = &session.scene;
+    let eye = session.camera.0.w_axis.truncate();
     let start = Instant::now();
     let mut bvh = SceneBvh::new(scene, |_| true);
-    let build_ms = since(start);
+    let build_ms = elapsed_ms(start);
     let start = Instant::now();
-    bvh.widen();
-    let widen_ms = since(start);
-    let top = bvh.seen_from(eye);
+    bvh.build_wide();
+    let widen_ms = elapsed_ms(start);
+    let top = bvh.tlas_from(eye);
     let world = World::new(scene, eye);
-    let (camera, [width, height]) = small_camera(opened);
-    let primary = of_picture(width, height, |place| camera.ray(place));
+    let (camera, [width, height]) = small_camera(session);
+    let primary = camera_rays(width, height, |place| camera.ray(place));
     let rays = Rays::new(&bvh, &top, primary, &|from, numbers| {
         let light = world.lights.sample(from, numbers.next_1d(), numbers.next_2d())?;
         // As the path tracer sends them.
         Some((light.direction, light.end(from)))
     });
     let settings = FilmSettings {
-        walk: Walk { bounces: args.bounces.unwrap_or(u32::MAX), ..Walk::default() },
+        path: PathSettings { bounces: args.bounces.unwrap_or(u32::MAX), ..PathSettings::default() },
         ..FilmSettings::default()
     };
 
     println!(
         "path tracer, {}, {width}x{height}, {} triangles in {} places; trees built in {build_ms:.0} ms and widened in {widen_ms:.0} ms, {:.1} + {:.1} MiB",
         args.scene.name(),
-        scene.shown_triangles(),
+        scene.instanced_triangles(),
         top.instances.len(),
         mib(bvh.bytes() as u64),
-        mib(bvh.host_bytes() as u64)
+        mib(bvh.wide_bytes() as u64)
     );
     println!("         million samples          million rays a second");
     println!("threads  a second   ratio    primary   shadow  diffuse");
@@ -77,9 +77,9 @@ pub fn run(args: &BenchArgs, opened: &Opened) -> Result<Value, CliError> {
     }
     Ok(json!({
         "scene": args.scene.name(), "size": [width, height], "bounces": args.bounces,
-        "triangles": scene.shown_triangles(), "instances": top.instances.len(),
+        "triangles": scene.instanced_triangles(), "instances": top.instances.len(),
         "build_ms": build_ms, "widen_ms": widen_ms,
-        "device_bytes": bvh.bytes(), "host_bytes": bvh.host_bytes(),
+        "device_bytes": bvh.bytes(), "host_bytes": bvh.wide_bytes(),
         "threads": rows,
     }))
 }

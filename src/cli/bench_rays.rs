@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use super::{CliError, bench::BenchArgs};
 use crate::{
-    bvh::{Hit, NONE, Ray, SceneBvh, TopLevel, casts_shadow},
-    gpu::{Gpu, RAY_QUERY, RayMethod},
-    passes::rays::{DeviceRays, MOST_RAYS, MetRay},
-    reference::{Pinhole, SamplerKind, World, bsdf::cosine_hemisphere, sampler::Sampler},
-    studio::Opened,
+    bvh::{Hit, NONE, Ray, SceneBvh, SceneTlas, casts_shadow},
+    gpu::{Gpu, RAY_QUERY, RayBackend},
+    passes::rays::{DeviceTracer, MAX_RAYS, TraceHit},
+    reference::{Pinhole, SamplerKind, World, bsdf::sample_cosine_hemisphere, sampler::Sampler},
+    session::Session,
 };
 
 /// Pixels of the pictures that rays are taken from: some 10 MB for each kind.
@@ -25,9 +25,9 @@ const CHUNK: usize = 1024;
 pub struct Rays {
     /// From the eye.
     pub primary: Vec<Ray>,
-    /// From what they met towards a light.
+    /// From what they hit towards a light.
     pub shadow: Vec<Ray>,
-    /// From what they met, as a matte surface scatters.
+    /// From what they hit, as a matte surface scatters.
     pub diffuse: Vec<Ray>,
 }
 
@@ -41,11 +41,11 @@ pub struct Rates {
 
 /// Of a surface that light may come to: where it is and its normal, both relative to the eye. Gives where a light lies and
 /// how far; the light's direction need not be of unit length.
-pub type TowardsLight<'a> = &'a dyn Fn(DVec3, &mut Sampler) -> Option<(DVec3, f64)>;
+pub type SampleLight<'a> = &'a dyn Fn(DVec3, &mut Sampler) -> Option<(DVec3, f64)>;
 
 impl Rays {
     /// From rays of an eye, all others.
-    pub fn new(bvh: &SceneBvh, top: &TopLevel, primary: Vec<Ray>, light: TowardsLight<'_>) -> Self {
+    pub fn new(bvh: &SceneBvh, top: &SceneTlas, primary: Vec<Ray>, light: SampleLight<'_>) -> Self {
         let mut rays = Self::default();
         for (index, ray) in primary.iter().enumerate() {
             let Some((position, normal)) = bvh.closest(top, ray).and_then(|hit| surface(bvh, top, ray, &hit)) else {
@@ -65,7 +65,7 @@ impl Rays {
                 rays.shadow.push(leave(direction, distance));
             }
             let (x, y) = normal.any_orthonormal_pair();
-            let local = cosine_hemisphere(DVec2::new(numbers.next_1d(), numbers.next_1d()));
+            let local = sample_cosine_hemisphere(DVec2::new(numbers.next_1d(), numbers.next_1d()));
             rays.diffuse.push(leave(x * local.x + y * local.y + normal * local.z, f64::INFINITY));
         }
         rays.primary = primary;
@@ -73,7 +73,7 @@ impl Rays {
     }
 
     /// How fast each kind is, on the threads of the pool that this runs in, each measured for so many seconds.
-    pub fn measure(&self, bvh: &SceneBvh, top: &TopLevel, seconds: f64) -> Rates {
+    pub fn measure(&self, bvh: &SceneBvh, top: &SceneTlas, seconds: f64) -> Rates {
         let closest = |ray: &Ray| bvh.closest(top, ray).is_some();
         Rates {
             primary: rate(&self.primary, seconds, closest),
@@ -83,8 +83,8 @@ impl Rays {
     }
 }
 
-/// Where a ray met a triangle, and its unit normal on the side of the ray.
-fn surface(bvh: &SceneBvh, top: &TopLevel, ray: &Ray, hit: &Hit) -> Option<(DVec3, DVec3)> {
+/// Where a ray hit a triangle, and its unit normal on the side of the ray.
+fn surface(bvh: &SceneBvh, top: &SceneTlas, ray: &Ray, hit: &Hit) -> Option<(DVec3, DVec3)> {
     let normal = top.instances.get(hit.instance as usize)?.normal(bvh.triangles.get(hit.triangle as usize)?.normal());
     let normal = normal.as_dvec3().try_normalize()?;
     let direction = ray.direction.as_dvec3();
@@ -100,8 +100,8 @@ fn rate(rays: &[Ray], seconds: f64, meets: impl Fn(&Ray) -> bool + Sync) -> Opti
     let mut traced = 0;
     loop {
         // What is found is used, so that it is looked for.
-        let met: usize = rays.par_chunks(CHUNK).map(|rays| rays.iter().filter(|ray| meets(ray)).count()).sum();
-        std::hint::black_box(met);
+        let hit: usize = rays.par_chunks(CHUNK).map(|rays| rays.iter().filter(|ray| meets(ray)).count()).sum();
+        std::hint::black_box(hit);
         traced += rays.len();
         let passed = start.elapsed().as_secs_f64();
         if passed >= seconds {
@@ -110,29 +110,29 @@ fn rate(rays: &[Ray], seconds: f64, meets: impl Fn(&Ray) -> bool + Sync) -> Opti
     }
 }
 
-/// The same on the device; the share of rays that met there what they meet on the host.
-pub fn on_device(
+/// The same on the device; the share of rays that hit there what they meet on the host.
+pub fn measure_on_device(
     rays: &Rays,
-    device: &mut DeviceRays,
-    (bvh, top): (&SceneBvh, &TopLevel),
+    device: &mut DeviceTracer,
+    (bvh, top): (&SceneBvh, &SceneTlas),
     seconds: f64,
 ) -> Result<(Rates, f64), CliError> {
-    let (mut alike, mut all) = (0usize, 0usize);
+    let (mut matching, mut all) = (0usize, 0usize);
     let mut of = |rays: &[Ray], any: bool| -> Result<Option<f64>, CliError> {
-        let rays = &rays[..rays.len().min(MOST_RAYS)];
+        let rays = &rays[..rays.len().min(MAX_RAYS)];
         if rays.is_empty() {
             return Ok(None);
         }
         let sent = device.send(rays, any)?;
-        let (met, _) = device.trace(&sent)?;
-        let same = |(ray, met): (&Ray, &MetRay)| {
+        let (hit, _) = device.trace(&sent)?;
+        let same = |(ray, hit): (&Ray, &TraceHit)| {
             if any {
-                bvh.occluded(top, ray) == (met.instance != NONE)
+                bvh.occluded(top, ray) == (hit.instance != NONE)
             } else {
-                bvh.closest(top, ray).map_or(NONE, |hit| hit.instance) == met.instance
+                bvh.closest(top, ray).map_or(NONE, |hit| hit.instance) == hit.instance
             }
         };
-        alike += rays.par_iter().zip(&met).filter(|pair| same(*pair)).count();
+        matching += rays.par_iter().zip(&hit).filter(|pair| same(*pair)).count();
         all += rays.len();
         let (mut traced, mut passed) = (0usize, 0.0);
         while passed < seconds || traced == 0 {
@@ -146,39 +146,44 @@ pub fn on_device(
         shadow: of(&rays.shadow, true)?,
         diffuse: of(&rays.diffuse, false)?,
     };
-    Ok((rates, alike as f64 / all.max(1) as f64))
+    Ok((rates, matching as f64 / all.max(1) as f64))
 }
 
 /// Rays of a scene on the host and on the device, side by side.
-pub fn run(args: &BenchArgs, opened: &Opened) -> Result<Value, CliError> {
-    let (scene, eye) = (&opened.scene, opened.camera.0.w_axis.truncate());
+pub fn run(args: &BenchArgs, session: &Session) -> Result<Value, CliError> {
+    let (scene, eye) = (&session.scene, session.camera.0.w_axis.truncate());
     let mut bvh = SceneBvh::new(scene, casts_shadow);
     let mut options = args.device.options()?;
     if Gpu::open(&options)?.info().has(RAY_QUERY) {
         // Measured beside our own trees.
-        options.rays = RayMethod::Query;
+        options.rays = RayBackend::RayQuery;
     }
     let gpu = Gpu::open(&options)?;
     let info = gpu.info().clone();
-    let Some(mut device) = DeviceRays::new(&gpu, (scene, &bvh), eye, false)? else {
-        println!("rays: nothing in {} could be met", args.scene.name());
+    let Some(mut device) = DeviceTracer::new(&gpu, (scene, &bvh), eye, false)? else {
+        println!("rays: nothing in {} could be hit", args.scene.name());
         return Ok(Value::Null);
     };
-    let by_query = if gpu.ray_query() { DeviceRays::new(&gpu, (scene, &bvh), eye, true)? } else { None };
-    let top = bvh.seen_from(eye);
+    let by_query = if gpu.ray_query() { DeviceTracer::new(&gpu, (scene, &bvh), eye, true)? } else { None };
+    let top = bvh.tlas_from(eye);
     let world = World::new(scene, eye);
-    let (camera, [width, height]) = small_camera(opened);
-    let rays = Rays::new(&bvh, &top, of_picture(width, height, |place| camera.ray(place)), &|from, numbers| {
+    let (camera, [width, height]) = small_camera(session);
+    let rays = Rays::new(&bvh, &top, camera_rays(width, height, |place| camera.ray(place)), &|from, numbers| {
         let light = world.lights.sample(from, numbers.next_1d(), numbers.next_2d())?;
         Some((light.direction, light.end(from)))
     });
     let two = rays.measure(&bvh, &top, args.seconds);
-    let (there, alike) = on_device(&rays, &mut device, (&bvh, &top), args.seconds)?;
-    let queried = by_query.map(|mut device| on_device(&rays, &mut device, (&bvh, &top), args.seconds)).transpose()?;
-    bvh.widen();
-    let four = rays.measure(&bvh, &bvh.seen_from(eye), args.seconds);
+    let (there, matching) = measure_on_device(&rays, &mut device, (&bvh, &top), args.seconds)?;
+    let queried =
+        by_query.map(|mut device| measure_on_device(&rays, &mut device, (&bvh, &top), args.seconds)).transpose()?;
+    bvh.build_wide();
+    let four = rays.measure(&bvh, &bvh.tlas_from(eye), args.seconds);
     let threads = rayon::current_num_threads();
-    println!("rays, {}, {width}x{height}, {} triangles; million a second", args.scene.name(), scene.shown_triangles());
+    println!(
+        "rays, {}, {width}x{height}, {} triangles; million a second",
+        args.scene.name(),
+        scene.instanced_triangles()
+    );
     println!("                                        primary   shadow  diffuse");
     println!("{:<36}  {}", format!("host, {threads} threads, its own trees"), four.columns());
     println!("{:<36}  {}", format!("host, {threads} threads, the device's trees"), two.columns());
@@ -186,16 +191,16 @@ pub fn run(args: &BenchArgs, opened: &Opened) -> Result<Value, CliError> {
     if let Some((rates, _)) = &queried {
         println!("{:<36}  {}", "the same, by ray query", rates.columns());
     }
-    println!("{:.4} % of the rays met the same on both", alike * 100.0);
-    if let Some((_, alike)) = &queried {
-        println!("{:.4} % by ray query", alike * 100.0);
+    println!("{:.4} % of the rays hit the same on both", matching * 100.0);
+    if let Some((_, matching)) = &queried {
+        println!("{:.4} % by ray query", matching * 100.0);
     }
     Ok(json!({
-        "scene": args.scene.name(), "size": [width, height], "triangles": scene.shown_triangles(),
-        "device": info.name, "driver": info.driver, "threads": threads, "alike": alike,
-        "rays_per_second": {"host": four.json(), "host_device_trees": two.json(), "device": there.json(),
+        "scene": args.scene.name(), "size": [width, height], "triangles": scene.instanced_triangles(),
+        "device": info.name, "driver": info.driver, "threads": threads, "matching": matching,
+        "rays_per_second": {"host": four.json(), "host_binary_bvh": two.json(), "device": there.json(),
             "device_ray_query": queried.as_ref().map(|(rates, _)| rates.json())},
-        "alike_ray_query": queried.map(|(_, alike)| alike),
+        "matching_ray_query": queried.map(|(_, matching)| matching),
     }))
 }
 
@@ -212,15 +217,15 @@ impl Rates {
 }
 
 /// The picture's camera with its shape and at most `PIXELS` pixels, and how many those are across and down.
-pub fn small_camera(opened: &Opened) -> (Pinhole, [usize; 2]) {
-    let (width, height) = (f64::from(opened.size.width), f64::from(opened.size.height));
+pub fn small_camera(session: &Session) -> (Pinhole, [usize; 2]) {
+    let (width, height) = (f64::from(session.size.width), f64::from(session.size.height));
     let scale = (PIXELS / (width * height)).sqrt().min(1.0);
     let [width, height] = [width, height].map(|side| ((side * scale).round() as usize).max(1));
-    (Pinhole::new(opened.camera.0, opened.camera.1, width, height), [width, height])
+    (Pinhole::new(session.camera.0, session.camera.1, width, height), [width, height])
 }
 
 /// The rays of a picture in squares of 16 by 16 pixels, one a pixel at a place of its own.
-pub fn of_picture(width: usize, height: usize, through: impl Fn(DVec2) -> (DVec3, DVec3)) -> Vec<Ray> {
+pub fn camera_rays(width: usize, height: usize, through: impl Fn(DVec2) -> (DVec3, DVec3)) -> Vec<Ray> {
     const SIDE: usize = 16;
     let across = width.div_ceil(SIDE).max(1);
     let tile = |tile: usize| {

@@ -9,12 +9,12 @@ use super::{CliError, fraction::Fraction};
 use crate::{
     camera::{Exposure, scopes::Raster, tonemap::ToneMapper},
     compare::{
-        Encoding, Picture,
-        false_color::{self, MAGMA, SIGNED},
+        Encoding, LinearImage,
+        error_colormap::{self, MAGMA, SIGNED},
         flip::{PIXELS_PER_DEGREE, PIXELS_PER_DEGREE_LIMITS},
-        metrics::{self, Pair},
-        report::{Cell, ErrorMap, PictureSet, Report, Section, Shown, Table},
-        summary::{self, Maps, Settings, Spread, Summary},
+        metrics::{self, ImagePair},
+        report::{Cell, ErrorMap, HtmlReport, ImageSet, NamedImage, ReportTable, Section},
+        summary::{self, CompareSettings, ErrorStats, Maps, Summary},
     },
     output,
     photometry::Ev100,
@@ -86,16 +86,16 @@ pub struct CompareArgs {
     #[arg(long, value_name = "X", value_parser = parse_part)]
     max_flip_hdr: Option<f64>,
     /// Bound on the absolute bias.
-    #[arg(long, value_name = "X", value_parser = Fraction::part)]
+    #[arg(long, value_name = "X", value_parser = Fraction::parse_fraction)]
     max_bias: Option<Fraction>,
     /// Bound on the RMS of block biases.
-    #[arg(long, value_name = "X", value_parser = Fraction::part)]
+    #[arg(long, value_name = "X", value_parser = Fraction::parse_fraction)]
     max_block_rms: Option<Fraction>,
     /// Bound on the worst absolute block bias.
-    #[arg(long, value_name = "X", value_parser = Fraction::part)]
+    #[arg(long, value_name = "X", value_parser = Fraction::parse_fraction)]
     max_block_worst: Option<Fraction>,
     /// Bound on the RMSE relative to the reference's mean.
-    #[arg(long, value_name = "X", value_parser = Fraction::part)]
+    #[arg(long, value_name = "X", value_parser = Fraction::parse_fraction)]
     max_rmse: Option<Fraction>,
     /// Bound on the 95th percentile of the absolute difference in stops.
     #[arg(long, value_name = "STOPS", value_parser = parse_part)]
@@ -121,7 +121,7 @@ enum MapKind {
 
 /// A number, or one with a percent sign; not below 0.
 fn parse_part(text: &str) -> Result<f64, String> {
-    Fraction::part(text).map(|fraction| fraction.part)
+    Fraction::parse_fraction(text).map(|fraction| fraction.value)
 }
 
 /// A line of the table.
@@ -133,11 +133,11 @@ struct Line {
 }
 
 fn part(bound: Option<Fraction>) -> Option<f64> {
-    bound.map(|bound| bound.part)
+    bound.map(|bound| bound.value)
 }
 
 /// A number against its bound; what has no number breaks it.
-fn at_most(value: Option<f64>, bound: Option<f64>) -> Option<(bool, String)> {
+fn check_max(value: Option<f64>, bound: Option<f64>) -> Option<(bool, String)> {
     let bound = bound?;
     Some((value.is_some_and(|value| value.abs() <= bound), format!("at most {bound}")))
 }
@@ -150,7 +150,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
         ("--max-block-worst", args.max_block_worst),
         ("--max-rmse", args.max_rmse),
     ] {
-        if let Some(remark) = bound.and_then(|bound| bound.remark(name)) {
+        if let Some(remark) = bound.and_then(|bound| bound.ambiguity_note(name)) {
             eprintln!("{remark}");
         }
     }
@@ -158,7 +158,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
         let names: Vec<&str> = ToneMapper::ALL.iter().map(|mapper| mapper.name()).collect();
         CliError::Usage(format!("--tone-mapper {}: there are {}", args.tone_mapper, names.join(", ")))
     })?;
-    let (mut test, mut reference) = (Picture::load(&args.test)?, Picture::load(&args.reference)?);
+    let (mut test, mut reference) = (LinearImage::load(&args.test)?, LinearImage::load(&args.reference)?);
     let exposure = exposure(args, &test, &reference)?;
     if test.encoding() != reference.encoding() && args.exposure.is_some() {
         // The scene becomes what a display shows of it.
@@ -167,11 +167,11 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
         }
     }
     let usage = |error: metrics::CompareError| CliError::Usage(format!("{error} (--exposure EV100 or auto)"));
-    let pair = Pair::new(&test, &reference).map_err(|error| match error {
+    let pair = ImagePair::new(&test, &reference).map_err(|error| match error {
         metrics::CompareError::Encoding { .. } => usage(error),
         error => CliError::Usage(error.to_string()),
     })?;
-    let mask = args.skip_edges.then(|| metrics::off_edges(&reference));
+    let mask = args.skip_edges.then(|| metrics::edge_free_mask(&reference));
     let pair = match &mask {
         Some(mask) => pair.masked(mask).map_err(|error| CliError::Usage(error.to_string()))?,
         None => pair,
@@ -179,7 +179,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     if pair.counted() == 0 {
         return Err(CliError::Usage("--skip-edges leaves no pixel; the reference is edges all over".into()));
     }
-    let settings = Settings { exposure, mapper, pixels_per_degree: args.pixels_per_degree };
+    let settings = CompareSettings { exposure, mapper, pixels_per_degree: args.pixels_per_degree };
     let (summary, maps) = Summary::of(&pair, &settings);
     let lines = lines(args, &summary, &pair);
     let broken = lines.iter().filter(|line| line.bound.as_ref().is_some_and(|(holds, _)| !holds)).count();
@@ -191,14 +191,14 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
         println!("{}", text.trim_end());
     }
     write(args, &pair, &summary, maps, &lines)?;
-    if broken > 0 { Err(CliError::Broken { broken, total }) } else { Ok(()) }
+    if broken > 0 { Err(CliError::BoundsExceeded { broken, total }) } else { Ok(()) }
 }
 
 /// What is wrong with the arguments, before the work.
 fn check(args: &CompareArgs) -> Result<(), CliError> {
     for (file, ending) in [(&args.html, "html"), (&args.map, "png"), (&args.json, "")] {
         let Some(file) = file else { continue };
-        if !ending.is_empty() && !output::has_ending(file, ending) {
+        if !ending.is_empty() && !output::has_extension(file, ending) {
             return Err(CliError::Usage(format!("{}: end its name in .{ending}", file.display())));
         }
         output::check_writable(file)?;
@@ -229,10 +229,10 @@ fn same(a: &Path, b: &Path) -> bool {
 }
 
 /// What scenes are shown with: as asked, or metered from the reference, or from the only scene there is.
-fn exposure(args: &CompareArgs, test: &Picture, reference: &Picture) -> Result<Exposure, CliError> {
+fn exposure(args: &CompareArgs, test: &LinearImage, reference: &LinearImage) -> Result<Exposure, CliError> {
     match args.exposure.as_deref() {
         None | Some("auto") => {
-            Ok(summary::metered(if reference.encoding() == Encoding::Scene { reference } else { test }))
+            Ok(summary::metered_exposure(if reference.encoding() == Encoding::Scene { reference } else { test }))
         }
         Some(text) => text
             .parse::<f64>()
@@ -252,11 +252,11 @@ fn opt(value: Option<f64>, show: impl Fn(f64) -> String) -> String {
 }
 
 /// The table, a number a line, with its bound and what it was computed with.
-fn lines(args: &CompareArgs, numbers: &Summary, pair: &Pair<'_>) -> Vec<Line> {
+fn lines(args: &CompareArgs, numbers: &Summary, pair: &ImagePair<'_>) -> Vec<Line> {
     let scene = pair.test().encoding() == Encoding::Scene;
     let unit = if scene { "nits" } else { "of white" };
     let short = |value: f64| format!("{value:.5}");
-    let spread = |spread: Option<Spread>| {
+    let spread = |spread: Option<ErrorStats>| {
         spread.map_or_else(String::new, |s| {
             format!("median {:.4}, 95 % {:.4}, 99 % {:.4}, max {:.4}", s.p50, s.p95, s.p99, s.max)
         })
@@ -272,7 +272,7 @@ fn lines(args: &CompareArgs, numbers: &Summary, pair: &Pair<'_>) -> Vec<Line> {
         line(
             "NOT FINITE",
             format!("{test} in the test, {reference} in the reference"),
-            bounds(args).then(|| (same, "none that differ".to_owned())),
+            has_bounds(args).then(|| (same, "none that differ".to_owned())),
             format!(
                 "pixels that are infinite or no numbers; counted as black{}",
                 if same { "; the same in both" } else { "" }
@@ -282,17 +282,17 @@ fn lines(args: &CompareArgs, numbers: &Summary, pair: &Pair<'_>) -> Vec<Line> {
     let mean =
         numbers.mean.map_or_else(|| "none".into(), |[test, reference]| format!("{test:.6} / {reference:.6} {unit}"));
     line("mean", mean, None, "test / reference".into());
-    line("bias", opt(numbers.bias, percent), at_most(numbers.bias, part(args.max_bias)), String::new());
-    let block = at_most(numbers.block_rms, part(args.max_block_rms));
+    line("bias", opt(numbers.bias, percent), check_max(numbers.bias, part(args.max_bias)), String::new());
+    let block = check_max(numbers.block_rms, part(args.max_block_rms));
     line("blocks, rms", opt(numbers.block_rms, |v| format!("{:.4} %", v * 100.0)), block, "8x8 pixels".into());
     let [x, y] = numbers.block_worst_at.unwrap_or_default();
-    let worst = at_most(numbers.block_worst, part(args.max_block_worst));
+    let worst = check_max(numbers.block_worst, part(args.max_block_worst));
     line("blocks, worst", opt(numbers.block_worst, percent), worst, format!("at {x}, {y}"));
     let rmse = match (numbers.rmse, numbers.relative_rmse) {
         (Some(rmse), Some(relative)) => format!("{rmse:.6} {unit}, {:.4} %", relative * 100.0),
         (rmse, _) => opt(rmse, |rmse| format!("{rmse:.6} {unit}")),
     };
-    line("rmse", rmse, at_most(numbers.relative_rmse, part(args.max_rmse)), "percent of the reference's mean".into());
+    line("rmse", rmse, check_max(numbers.relative_rmse, part(args.max_rmse)), "percent of the reference's mean".into());
     line("relMSE", opt(numbers.relative_mse, |v| format!("{v:.6}")), None, String::new());
     line("SMAPE", opt(numbers.smape, |v| format!("{v:.6}")), None, String::new());
     let alike = numbers.rmse == Some(0.0);
@@ -307,14 +307,14 @@ fn lines(args: &CompareArgs, numbers: &Summary, pair: &Pair<'_>) -> Vec<Line> {
         (Some(mean), Some([low, _, high])) => format!("mean {mean:+.5}, 5 % {low:+.4}, 95 % {high:+.4}"),
         _ => "none".into(),
     };
-    let kept = at_most(numbers.stops.map(|stops| stops.p95), args.max_stops);
+    let kept = check_max(numbers.stops.map(|stops| stops.p95), args.max_stops);
     line("stops", stops, kept, numbers.stops.map_or_else(String::new, |s| format!("either way: {}", spread(Some(s)))));
     let shown = match numbers.ev100 {
         Some(ev) => format!("{}; shown at EV100 {ev:.2}, {}", spread(numbers.flip), args.tone_mapper),
         None => spread(numbers.flip),
     };
     let flip = numbers.flip.map(|flip| flip.mean);
-    line("FLIP", opt(flip, short), at_most(flip, args.max_flip), shown);
+    line("FLIP", opt(flip, short), check_max(flip, args.max_flip), shown);
     if scene || args.max_flip_hdr.is_some() {
         let flip = numbers.flip_hdr.map(|flip| flip.mean);
         let exposures = numbers.flip_hdr_exposures.map_or_else(String::new, |(start, stop, count)| {
@@ -323,7 +323,7 @@ fn lines(args: &CompareArgs, numbers: &Summary, pair: &Pair<'_>) -> Vec<Line> {
         line(
             "HDR-FLIP",
             opt(flip, short),
-            at_most(flip, args.max_flip_hdr),
+            check_max(flip, args.max_flip_hdr),
             format!("{}{exposures}", spread(numbers.flip_hdr)),
         );
     }
@@ -336,7 +336,7 @@ fn lines(args: &CompareArgs, numbers: &Summary, pair: &Pair<'_>) -> Vec<Line> {
 }
 
 /// Whether there is any bound.
-fn bounds(args: &CompareArgs) -> bool {
+fn has_bounds(args: &CompareArgs) -> bool {
     [
         args.max_flip,
         args.max_flip_hdr,
@@ -352,7 +352,13 @@ fn bounds(args: &CompareArgs) -> bool {
 }
 
 /// The files that were asked for.
-fn write(args: &CompareArgs, pair: &Pair<'_>, summary: &Summary, maps: Maps, lines: &[Line]) -> Result<(), CliError> {
+fn write(
+    args: &CompareArgs,
+    pair: &ImagePair<'_>,
+    summary: &Summary,
+    maps: Maps,
+    lines: &[Line],
+) -> Result<(), CliError> {
     if let Some(file) = &args.json {
         let text = json!({ "test": args.test, "reference": args.reference, "numbers": summary });
         let text = serde_json::to_string_pretty(&text).map_err(|error| CliError::Internal(error.to_string()))?;
@@ -368,28 +374,28 @@ fn write(args: &CompareArgs, pair: &Pair<'_>, summary: &Summary, maps: Maps, lin
     Ok(())
 }
 
-fn map(args: &CompareArgs, pair: &Pair<'_>, maps: &Maps) -> Result<Raster, CliError> {
+fn map(args: &CompareArgs, pair: &ImagePair<'_>, maps: &Maps) -> Result<Raster, CliError> {
     let width = pair.test().width();
     let black = || CliError::Usage("--map-kind: against a black reference there is only flip".into());
     Ok(match args.map_kind {
         MapKind::Flip => {
-            false_color::paint(&MAGMA, width, maps.flip_hdr.as_ref().unwrap_or(&maps.flip).iter().copied())
+            error_colormap::paint(&MAGMA, width, maps.flip_hdr.as_ref().unwrap_or(&maps.flip).iter().copied())
         }
         MapKind::Stops => {
             let range = args.map_range.unwrap_or(1.0).max(1e-6) as f32;
             let stops = maps.stops.as_ref().ok_or_else(black)?;
-            false_color::paint(&SIGNED, width, stops.map.iter().map(|stops| 0.5 + stops / range / 2.0))
+            error_colormap::paint(&SIGNED, width, stops.map.iter().map(|stops| 0.5 + stops / range / 2.0))
         }
         MapKind::Relative => {
             let range = args.map_range.unwrap_or(0.1).max(1e-6) as f32;
             let stops = maps.stops.as_ref().ok_or_else(black)?;
             // |test / reference - 1|, by the same floor as the stops.
-            false_color::paint(&MAGMA, width, stops.map.iter().map(|stops| (stops.exp2() - 1.0).abs() / range))
+            error_colormap::paint(&MAGMA, width, stops.map.iter().map(|stops| (stops.exp2() - 1.0).abs() / range))
         }
     })
 }
 
-fn report(args: &CompareArgs, pair: &Pair<'_>, summary: &Summary, maps: Maps, lines: &[Line]) -> Report {
+fn report(args: &CompareArgs, pair: &ImagePair<'_>, summary: &Summary, maps: Maps, lines: &[Line]) -> HtmlReport {
     let scene = pair.test().encoding() == Encoding::Scene;
     let rows = lines
         .iter()
@@ -401,15 +407,15 @@ fn report(args: &CompareArgs, pair: &Pair<'_>, summary: &Summary, maps: Maps, li
             vec![Cell::text(line.name), Cell::number(line.value.clone()), bound, Cell::text(line.note.clone())]
         })
         .collect();
-    let table = Table {
+    let table = ReportTable {
         caption: "Test against reference; below 0 the test is darker".into(),
         columns: ["number", "value", "bound", "details"].map(Into::into).into(),
         rows,
     };
     let mut errors = vec![ErrorMap { name: "FLIP".into(), test: 0, reference: 1, values: maps.flip }];
     errors.extend(maps.flip_hdr.map(|values| ErrorMap { name: "HDR-FLIP".into(), test: 0, reference: 1, values }));
-    let shown = |name: &str, picture: &Picture| Shown { name: name.into(), picture: picture.clone() };
-    let pictures = PictureSet {
+    let shown = |name: &str, picture: &LinearImage| NamedImage { name: name.into(), picture: picture.clone() };
+    let pictures = ImageSet {
         title: String::new(),
         pictures: vec![shown(&args.test, pair.test()), shown(&args.reference, pair.reference())],
         maps: errors,
@@ -419,7 +425,7 @@ fn report(args: &CompareArgs, pair: &Pair<'_>, summary: &Summary, maps: Maps, li
     };
     let name =
         |path: &str| Path::new(path).file_name().map_or(path.to_owned(), |name| name.to_string_lossy().into_owned());
-    let mut report = Report::new(format!("{} against {}", name(&args.test), name(&args.reference)));
+    let mut report = HtmlReport::new(format!("{} against {}", name(&args.test), name(&args.reference)));
     report.text(format!("Test (A): {}\nReference (B): {}", args.test, args.reference));
     report.section(Section { title: "Pictures".into(), text: String::new(), tables: vec![], pictures: vec![pictures] });
     report.section(Section { title: "Numbers".into(), text: String::new(), tables: vec![table], pictures: vec![] });

@@ -8,7 +8,7 @@ use glam::DVec3;
 use super::CliError;
 use crate::{
     output::write_with,
-    photometry::water::{Coefficients, WaterKind},
+    photometry::water::{WaterCoefficients, WaterKind},
     scene::{
         WaterSettings,
         procedural::{PREFIX, demos::Demo},
@@ -72,7 +72,7 @@ pub fn run(args: &DemosArgs) -> Result<(), CliError> {
 fn water_section(material: &str, settings: &WaterSettings, flow: &str) -> String {
     let three = |v: DVec3| format!("{} {} {}", v.x, v.y, v.z);
     let mut text = format!("\n[water.\"{material}\"]\nflow = \"{flow}\"\n");
-    let Coefficients { absorption, scattering } = settings.coefficients;
+    let WaterCoefficients { absorption, scattering } = settings.coefficients;
     text += &match WaterKind::ALL.into_iter().find(|(_, kind)| kind.coefficients() == settings.coefficients) {
         Some((kind, _)) => format!("kind = \"{kind}\"\n"),
         None => format!("absorption = \"{}\"\nscattering = \"{}\"\n", three(absorption), three(scattering)),
@@ -99,7 +99,7 @@ mod tests {
         let section =
             |coefficients| water_section("Pool", &WaterSettings { coefficients, ..WaterSettings::default() }, "f.png");
         assert!(section(WaterKind::Turbid.coefficients()).contains("kind = \"turbid\"\n"));
-        let own = section(Coefficients { absorption: DVec3::ONE, ..WaterKind::Turbid.coefficients() });
+        let own = section(WaterCoefficients { absorption: DVec3::ONE, ..WaterKind::Turbid.coefficients() });
         assert!(own.contains("absorption = \"1 1 1\"") && !own.contains("kind"), "{own}");
     }
 }

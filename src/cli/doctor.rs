@@ -1,11 +1,11 @@
 //! `sunny16 doctor`: what this machine offers.
 
 use super::{CliError, cache_dir};
-use crate::gpu::{Gpu, GpuError, GpuOptions, RAY_QUERY, survey};
+use crate::gpu::{Gpu, GpuError, GpuOptions, RAY_QUERY, enumerate_devices};
 
 pub fn run() -> Result<(), CliError> {
     println!("sunny16 {}", env!("CARGO_PKG_VERSION"));
-    let devices = survey()?;
+    let devices = enumerate_devices()?;
     println!("Vulkan devices:");
     for (number, device) in devices.iter().enumerate() {
         println!(

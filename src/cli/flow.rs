@@ -8,7 +8,7 @@ use glam::DVec2;
 use super::CliError;
 use crate::{
     output,
-    scene::water::obstacles::{Along, Channel, Obstacle, flow_around},
+    scene::water::channel_flow::{Channel, FlowDirection, Obstacle, flow_around},
 };
 
 /// Arguments of `flow`.
@@ -46,10 +46,10 @@ fn numbers<const N: usize>(option: &str, text: &str, separators: &[char]) -> Res
 }
 
 pub fn run(args: &FlowArgs) -> Result<(), CliError> {
-    if !output::has_ending(&args.output, "png") {
+    if !output::has_extension(&args.output, "png") {
         return Err(CliError::Usage(format!("{}: the map is a PNG; end its name in .png", args.output.display())));
     }
-    let found = Along::ALL.iter().find(|(name, _)| *name == args.along);
+    let found = FlowDirection::ALL.iter().find(|(name, _)| *name == args.along);
     let (_, along) =
         found.ok_or_else(|| CliError::Usage(format!("--along {}: it takes x, -x, z or -z", args.along)))?;
     let pair = |[x, z]: [f64; 2]| DVec2::new(x, z);
@@ -67,12 +67,12 @@ pub fn run(args: &FlowArgs) -> Result<(), CliError> {
         size: pair(numbers("size", &args.size, &['x', 'X', ','])?),
         along: *along,
         obstacles,
-        texels_per_metre: args.texels,
+        texels_per_meter: args.texels,
     };
     output::check_writable(&args.output)?;
     let flow = flow_around(&channel).map_err(|error| CliError::Usage(error.to_string()))?;
     // What stands within a texel of the channel has its part in it.
-    let texel = DVec2::splat(1.0 / channel.texels_per_metre);
+    let texel = DVec2::splat(1.0 / channel.texels_per_meter);
     for obstacle in &channel.obstacles {
         let (low, high) = obstacle.extent();
         if (high + texel).cmplt(channel.origin).any() || (low - texel).cmpgt(channel.origin + channel.size).any() {

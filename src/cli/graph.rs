@@ -2,12 +2,12 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{CliError, DeviceArgs, open};
+use super::{CliError, DeviceArgs, scene_args};
 use crate::{
     camera::Exposure,
-    frame::{Renderer, Settings},
+    frame::{RenderSettings, Renderer},
     gpu::Gpu,
-    graph::draw,
+    graph::export,
 };
 
 #[derive(Args, Debug)]
@@ -16,7 +16,7 @@ pub struct GraphArgs {
     #[arg(long, value_enum, default_value_t = Format::Mermaid)]
     format: Format,
     #[command(flatten)]
-    scene: open::SceneArgs,
+    scene: scene_args::SceneArgs,
     #[command(flatten)]
     device: DeviceArgs,
 }
@@ -28,15 +28,16 @@ enum Format {
 }
 
 pub fn run(args: &GraphArgs) -> Result<(), CliError> {
-    let opened = open::open(&args.scene)?;
+    let session = scene_args::open_scene(&args.scene)?;
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
-    let on_device = opened.upload(&mut renderer)?;
-    let (effects, lens, anti_aliasing) = (opened.effects, opened.lens.clone(), opened.anti_aliasing());
-    let ghosts = opened.look.ghosts(lens.as_deref())?;
-    let settings = Settings { effects, lens, ghosts, anti_aliasing, ..opened.settings(Exposure::default(), vec![]) };
-    let prepared = renderer.plan(&on_device, &opened.view(), &settings)?;
-    let language = if args.format == Format::Mermaid { draw::Language::Mermaid } else { draw::Language::Dot };
-    print!("{}", draw::draw(&prepared, language));
+    let on_device = session.upload(&mut renderer)?;
+    let (effects, lens, anti_aliasing) = (session.effects, session.lens.clone(), session.anti_aliasing());
+    let ghosts = session.look.ghosts(lens.as_deref())?;
+    let settings =
+        RenderSettings { effects, lens, ghosts, anti_aliasing, ..session.settings(Exposure::default(), vec![]) };
+    let prepared = renderer.plan(&on_device, &session.view(), &settings)?;
+    let language = if args.format == Format::Mermaid { export::GraphFormat::Mermaid } else { export::GraphFormat::Dot };
+    print!("{}", export::export(&prepared, language));
     Ok(())
 }

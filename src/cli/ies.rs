@@ -27,7 +27,7 @@ const SIZE: usize = 640;
 
 pub fn run(args: &IesArgs) -> Result<(), CliError> {
     if let Some(output) = &args.output {
-        if !output::has_ending(output, "png") {
+        if !output::has_extension(output, "png") {
             return Err(CliError::Usage(format!("{}: the plot is a PNG; end its name in .png", output.display())));
         }
         output::check_writable(output)?;

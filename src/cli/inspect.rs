@@ -7,7 +7,7 @@ use clap::Args;
 use super::CliError;
 use crate::{
     scene::{inspect, look::Look},
-    studio::{self, Request},
+    session::{self, OpenRequest},
 };
 
 #[derive(Args, Debug)]
@@ -31,13 +31,13 @@ pub struct InspectArgs {
 
 pub fn run(args: &InspectArgs) -> Result<(), CliError> {
     let (scene, look, root) = (Some(args.scene.clone()), args.look.clone(), args.root.clone());
-    let request = Request { scene, look, root, ..Request::default() };
+    let request = OpenRequest { scene, look, root, ..OpenRequest::default() };
     let mut look = Look::default();
     // A file beside it that cannot be read is no matter then.
     let (mut scene, by) = if args.no_look && request.builtin()?.is_none() {
-        (studio::import(&args.scene, args.root.as_deref())?, None)
+        (session::import(&args.scene, args.root.as_deref())?, None)
     } else {
-        let source = studio::read(&request)?;
+        let source = session::read(&request)?;
         let has_look = !args.no_look && !source.look.is_empty();
         (source.scene, has_look.then_some((source.look_name, source.look)))
     };
@@ -47,20 +47,20 @@ pub fn run(args: &InspectArgs) -> Result<(), CliError> {
     for assignment in &args.set {
         look.assign(assignment)?;
     }
-    let before = inspect::lights_of_nodes(&scene);
+    let before = inspect::node_lights(&scene);
     look.apply(&mut scene)?;
     if let Some((name, _)) = by {
         println!("by the look {name}");
     }
-    print!("{}", inspect::report_since(&scene, &before));
+    print!("{}", inspect::report_with_original_lights(&scene, &before));
     let remarks = look
         .environment
-        .remark()
+        .warning()
         .into_iter()
-        .chain(look.light_remarks())
-        .chain(scene.profile_remarks())
-        .chain(scene.material_remarks())
-        .chain(scene.water_remarks());
+        .chain(look.light_warnings())
+        .chain(scene.profile_warnings())
+        .chain(scene.material_warnings())
+        .chain(scene.water_warnings());
     for remark in remarks {
         eprintln!("{remark}");
     }

@@ -12,9 +12,9 @@ use crate::{
         body::{SensorPreset, SensorSize},
     },
     optics::{
-        Axis, Dials, Lens, Prescription,
+        Axis, Lens, LensSettings, Prescription,
         glass::{LINE_C, LINE_D, LINE_F},
-        imaging::{self, Imaging, fields_of_view, tangents},
+        imaging::{self, LensImaging, fields_of_view, tangents},
         library,
         paraxial::Pupil,
         prescription::Focusing,
@@ -80,7 +80,7 @@ pub fn run(args: &LensArgs) -> Result<(), CliError> {
         return Ok(());
     };
     if let Some(output) = &args.output {
-        if !output::has_ending(output, "png") {
+        if !output::has_extension(output, "png") {
             return Err(CliError::Usage(format!("{}: the drawing is a PNG; end its name in .png", output.display())));
         }
         output::check_writable(output)?;
@@ -92,7 +92,7 @@ pub fn run(args: &LensArgs) -> Result<(), CliError> {
     let focal_length = args.focal_length.map(|mm| mm * 1e-3);
     let focal_length = focal_length.or_else(|| prescription.zooms().first().map(|zoom| zoom.focal_length));
     let iris = Iris { blades: args.blades, ..Iris::default() };
-    let dials = Dials { focal_length, focus: args.focus, f_stop: args.f_stop, iris };
+    let dials = LensSettings { focal_length, focus: args.focus, f_stop: args.f_stop, iris };
     let lens = Lens::new(&prescription, &dials).map_err(|error| CliError::Usage(format!("{file}: {error}")))?;
     let range = prescription.zoom_range().unwrap_or([lens.focal_length(); 2]);
     if let Some(mm) = args.focal_length.filter(|mm| !(range[0] * 0.95..=range[1] * 1.05).contains(&(mm * 1e-3))) {
@@ -125,7 +125,7 @@ fn degrees(angle: Option<f64>) -> String {
     angle.map_or_else(|| "none".to_owned(), |angle| format!("{:.3}", angle.to_degrees()))
 }
 
-fn describe(prescription: &Prescription, lens: &Lens, dials: &Dials, sensor: SensorSize) {
+fn describe(prescription: &Prescription, lens: &Lens, dials: &LensSettings, sensor: SensorSize) {
     println!("{}", if prescription.name().is_empty() { "a lens without a name" } else { prescription.name() });
     if !prescription.source().is_empty() {
         println!("  source: {}", prescription.source());
@@ -142,7 +142,7 @@ fn describe(prescription: &Prescription, lens: &Lens, dials: &Dials, sensor: Sen
         println!("  anamorphic: {} across, it squeezes {squeeze:.3} to 1", mm(level.focal_length));
     }
     let marked = prescription.f_number().map_or_else(String::new, |n| format!(", marked f/{n}"));
-    let open = Lens::new(prescription, &Dials { f_stop: None, focus: f64::INFINITY, ..*dials });
+    let open = Lens::new(prescription, &LensSettings { f_stop: None, focus: f64::INFINITY, ..*dials });
     let open = open.map_or(f64::NAN, |open| open.f_number());
     println!("  f-number: {:.3}, at the sensor {:.3}", lens.f_number(), lens.working_f_number(Axis::Y, LINE_D));
     println!("  opens to: f/{open:.3}{marked}");
@@ -168,7 +168,7 @@ fn describe(prescription: &Prescription, lens: &Lens, dials: &Dials, sensor: Sen
 }
 
 /// Field of view over focus and zoom, by chief rays to the sensor's edges.
-fn breathing(prescription: &Prescription, dials: &Dials, sensor: SensorSize) {
+fn breathing(prescription: &Prescription, dials: &LensSettings, sensor: SensorSize) {
     let how = match prescription.focusing() {
         Focusing::Unit => "the whole lens moves to focus".to_owned(),
         Focusing::Group(first, last) => format!("elements {first} to {last} move to focus"),
@@ -189,8 +189,8 @@ fn breathing(prescription: &Prescription, dials: &Dials, sensor: SensorSize) {
             println!("    at {} mm", f * 1e3);
         }
         let at = |focus: f64| {
-            let lens = Lens::new(prescription, &Dials { focal_length: zoom, focus, ..*dials })?;
-            Ok::<_, crate::optics::lens::DialError>(fields_of_view(&lens, size))
+            let lens = Lens::new(prescription, &LensSettings { focal_length: zoom, focus, ..*dials })?;
+            Ok::<_, crate::optics::lens::LensSettingsError>(fields_of_view(&lens, size))
         };
         let far = at(f64::INFINITY).ok();
         for focus in [f64::INFINITY, 10.0, 3.0, 1.0, 0.5] {
@@ -211,7 +211,7 @@ fn breathing(prescription: &Prescription, dials: &Dials, sensor: SensorSize) {
 
 /// Along the picture's diagonal: distortion, colours, light, spot.
 fn picture(lens: &Lens, sensor: SensorSize, focus: f64) {
-    let Ok(thin) = lens.equivalent(focus) else { return };
+    let Ok(thin) = lens.equivalent_thin_lens(focus) else { return };
     let Ok(image_distance) = thin.image_distance(focus) else { return };
     let half = dvec2(sensor.width, sensor.height) / 2.0;
     let middle = lens.illuminance(DVec2::ZERO, LINE_D, Losses::Ignored);
@@ -225,10 +225,12 @@ fn picture(lens: &Lens, sensor: SensorSize, focus: f64) {
     println!("    place    angle  distortion   red to blue     light    spot (rms)");
     // Tangents for a metre on the sensor, of which an anamorphic lens has two.
     let near = half * 1e-3;
-    let Some(ideal) = lens.chief(near, LINE_D).and_then(|ray| tangents(&ray)).map(|seen| seen / near) else { return };
+    let Some(ideal) = lens.chief_ray(near, LINE_D).and_then(|ray| tangents(&ray)).map(|seen| seen / near) else {
+        return;
+    };
     for part in [0.0, 0.25, 0.5, 0.75, 1.0] {
         let place = half * f64::max(part, 1e-3);
-        let seen = |wavelength: f64| lens.chief(place, wavelength).and_then(|ray| tangents(&ray));
+        let seen = |wavelength: f64| lens.chief_ray(place, wavelength).and_then(|ray| tangents(&ray));
         let light = lens.illuminance(half * part, LINE_D, Losses::Ignored) / middle;
         let Some(direction) = seen(LINE_D) else {
             println!("    {:>3.0} %   no light", part * 100.0);
@@ -251,7 +253,7 @@ fn picture(lens: &Lens, sensor: SensorSize, focus: f64) {
             light * 100.0
         );
     }
-    let reach = Imaging::new(lens, [sensor.width, sensor.height], image_distance).reach();
+    let reach = LensImaging::new(lens, [sensor.width, sensor.height], image_distance).reach();
     println!(
         "  a pinhole that sees as much: {:.2} x {:.2} degrees",
         2.0 * reach.x.atan().to_degrees(),
@@ -263,11 +265,11 @@ fn picture(lens: &Lens, sensor: SensorSize, focus: f64) {
 fn ghosts(lens: &Lens, count: usize) {
     const WAVELENGTH: f64 = 550e-9;
     let mut found: Vec<_> = lens
-        .ghosts()
+        .reflection_pairs()
         .map(|bounces| {
             let [level, upright] = [Axis::X, Axis::Y].map(|axis| lens.ghost_matrix(bounces, axis, WAVELENGTH));
             let area = (level.a * upright.a).abs().max(1e-12);
-            (bounces, (area, upright.b), lens.ghost_part(bounces, WAVELENGTH))
+            (bounces, (area, upright.b), lens.ghost_transmittance(bounces, WAVELENGTH))
         })
         .collect();
     println!("  ghosts: {} pairs of surfaces reflect light on to the sensor", found.len());
@@ -333,8 +335,8 @@ fn fan(lens: &Lens, height: f64, from: f64, color: [u8; 3], line: &mut impl FnMu
     let ray = |toward: DVec2| {
         let origin = (-place).extend(lens.sensor());
         let ray = Ray { origin, direction: (toward.extend(lens.last()) - origin).normalize() };
-        let (traced, mut points) = lens.trail_back(ray, LINE_D).ok()?;
-        traced.open().ok()?;
+        let (traced, mut points) = lens.trace_backward_path(ray, LINE_D).ok()?;
+        traced.unblocked().ok()?;
         points.insert(0, origin);
         points.push(traced.ray.at_plane(from).extend(from));
         Some(points)

@@ -6,28 +6,28 @@ use clap::Args;
 use glam::DVec3;
 use serde_json::{Value, json};
 
-use super::{CliError, DeviceArgs, open, render};
+use super::{CliError, DeviceArgs, render, scene_args};
 use crate::{
     camera::{
-        Dials, Exposure, ExposureMode,
+        Exposure, ExposureDials, ExposureMode,
         body::Dial,
         exposure::Receptor,
-        metering::{self, EvHistogram, MeterError, Solved},
-        scopes::{EvRange, FalseColor, Luminances, Raster, Waveform, ZoneMap, levels},
+        metering::{self, EvHistogram, MeterError, SolvedExposure},
+        scopes::{EvRange, FalseColor, Luminances, Raster, Waveform, ZoneMap, waveform},
     },
     frame::{
-        Aov, Picture, Renderer,
+        Aov, RenderedImage, Renderer,
         incident::{self, IncidentError},
     },
     gpu::Gpu,
     output,
-    passes::{GpuScene, resolve::Channel},
+    passes::{GpuScene, gbuffer_channel::GbufferChannel},
     photometry::{Ev100, Lux, Nit},
     scene::look::{
         LookError,
-        metering::{ExposureControl, Metering, Place},
+        metering::{ExposureControl, ImagePosition, MeteringMode},
     },
-    studio::{self, expose},
+    session::{self, expose},
 };
 
 #[derive(Args, Debug)]
@@ -39,7 +39,7 @@ pub struct MeterArgs {
     /// Position of the spot: X,Y in pixels or percent from the upper left [default: the look's,
     /// else the center].
     #[arg(long, value_name = "X,Y")]
-    at: Option<Place>,
+    at: Option<ImagePosition>,
     /// Position of the incident light meter in meters [default: the surface at --at].
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true)]
     point: Option<String>,
@@ -58,7 +58,7 @@ pub struct MeterArgs {
     json: Option<PathBuf>,
     /// Write a false color picture, one color a stop, with a legend.
     #[arg(long, value_name = "FILE.png", alias = "false-color")]
-    false_colour: Option<PathBuf>,
+    false_color: Option<PathBuf>,
     /// Write the luminance waveform and the RGB parade, in EV.
     #[arg(long, value_name = "FILE.png")]
     waveform: Option<PathBuf>,
@@ -69,7 +69,7 @@ pub struct MeterArgs {
     #[arg(long, value_name = "FILE.png")]
     zones: Option<PathBuf>,
     #[command(flatten)]
-    scene: open::SceneArgs,
+    scene: scene_args::SceneArgs,
     #[command(flatten)]
     device: DeviceArgs,
 }
@@ -78,17 +78,17 @@ pub struct MeterArgs {
 const WARN_STOPS: f64 = 1.0;
 
 /// What is asked for, checked.
-struct Asked {
+struct MeterRequest {
     incident: bool,
-    mode: Metering,
-    at: Place,
+    mode: MeteringMode,
+    at: ImagePosition,
     point: Option<DVec3>,
     normal: Option<DVec3>,
     receptor: Receptor,
     priorities: Vec<(&'static str, ExposureMode)>,
 }
 
-fn asked(args: &MeterArgs, opened: &studio::Opened) -> Result<Asked, CliError> {
+fn parse_request(args: &MeterArgs, session: &session::Session) -> Result<MeterRequest, CliError> {
     let oops = |text: String| CliError::Usage(text);
     let vector = |option: &str, text: &Option<String>, example: &str| -> Result<Option<DVec3>, CliError> {
         let Some(text) = text else { return Ok(None) };
@@ -104,19 +104,19 @@ fn asked(args: &MeterArgs, opened: &studio::Opened) -> Result<Asked, CliError> {
         return Err(oops("--normal 0,0,0 has no direction; give three numbers that are not all 0, e.g. 0,1,0".into()));
     }
     let by_name = args.mode.as_deref();
-    let look = &opened.look.metering;
-    let by_look = look.mode == Some(Metering::Incident) && args.at.is_none();
+    let look = &session.look.metering;
+    let by_look = look.mode == Some(MeteringMode::Incident) && args.at.is_none();
     let incident = by_name.map_or(by_look || point.is_some() || normal.is_some(), |name| name == "incident");
     if !incident && (point.is_some() || normal.is_some()) {
         return Err(oops("--point and --normal are for --mode incident; leave them out or choose that mode".into()));
     }
     let mode = match by_name {
-        _ if incident => Metering::default(),
-        Some(name) => Metering::from_name(name).ok_or_else(|| {
-            let known = Metering::ALL.map(|(name, _)| name).join(", ");
+        _ if incident => MeteringMode::default(),
+        Some(name) => MeteringMode::from_name(name).ok_or_else(|| {
+            let known = MeteringMode::ALL.map(|(name, _)| name).join(", ");
             oops(format!("--mode {name}: there are {known}"))
         })?,
-        None if args.at.is_some() => Metering::Spot,
+        None if args.at.is_some() => MeteringMode::Spot,
         None => look.mode.unwrap_or_default(),
     };
     let receptor = match args.receptor.as_str() {
@@ -133,14 +133,14 @@ fn asked(args: &MeterArgs, opened: &studio::Opened) -> Result<Asked, CliError> {
         let asked = args.priority.as_deref().unwrap_or_default();
         return Err(oops(format!("--priority {asked}: there are aperture, shutter, iso, program and manual")));
     }
-    let at = args.at.or(look.at).unwrap_or(Place::MIDDLE);
-    Ok(Asked { incident, mode, at, point, normal, receptor, priorities })
+    let at = args.at.or(look.at).unwrap_or(ImagePosition::CENTER);
+    Ok(MeterRequest { incident, mode, at, point, normal, receptor, priorities })
 }
 
 pub fn run(args: &MeterArgs) -> Result<(), CliError> {
-    let pictures = [&args.false_colour, &args.waveform, &args.histogram, &args.zones];
+    let pictures = [&args.false_color, &args.waveform, &args.histogram, &args.zones];
     for file in pictures.into_iter().flatten() {
-        if !output::has_ending(file, "png") {
+        if !output::has_extension(file, "png") {
             return Err(CliError::Usage(format!("{}: scopes are written to .png files", file.display())));
         }
         output::check_writable(file)?;
@@ -148,16 +148,16 @@ pub fn run(args: &MeterArgs) -> Result<(), CliError> {
     if let Some(file) = &args.json {
         output::check_writable(file)?;
     }
-    let mut opened = open::open(&args.scene)?;
-    let asked = asked(args, &opened)?;
-    expose::pixel(asked.at, [opened.size.width, opened.size.height])?;
-    opened.look.metering.at = Some(asked.at);
-    opened.look.metering.mode = Some(asked.mode);
+    let mut session = scene_args::open_scene(&args.scene)?;
+    let asked = parse_request(args, &session)?;
+    expose::pixel(asked.at, [session.size.width, session.size.height])?;
+    session.look.metering.at = Some(asked.at);
+    session.look.metering.mode = Some(asked.mode);
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
-    let _waiting = render::patience();
-    let on_device = opened.upload(&mut renderer)?;
-    let report = read(args, &asked, &opened, &mut renderer, on_device)?;
+    let _waiting = render::slow_start_notice();
+    let on_device = session.upload(&mut renderer)?;
+    let report = read(args, &asked, &session, &mut renderer, on_device)?;
     println!("{}", report.text);
     write(args, &report)?;
     drop(renderer);
@@ -169,7 +169,7 @@ pub fn run(args: &MeterArgs) -> Result<(), CliError> {
 struct Report {
     text: String,
     json: Value,
-    picture: Picture,
+    picture: RenderedImage,
     luminances: Vec<f32>,
     histogram: EvHistogram,
     false_color: FalseColor,
@@ -177,24 +177,28 @@ struct Report {
 
 fn read(
     args: &MeterArgs,
-    asked: &Asked,
-    opened: &studio::Opened,
+    asked: &MeterRequest,
+    session: &session::Session,
     renderer: &mut Renderer,
     on_device: GpuScene,
 ) -> Result<Report, CliError> {
-    let view = opened.view();
-    let exposed = expose::exposure(opened, renderer, &on_device, &view, true)?;
+    let view = session.view();
+    let exposed = expose::determine_exposure(session, renderer, &on_device, &view, true)?;
     let (lit, incident) = (exposed.metered, asked.incident);
     if lit.is_none() && !incident {
         return Err(CliError::Usage(format!(
             "{} is black through camera '{}': nothing that it sees is lit or shines; light it, choose another --camera, or use --mode incident",
             args.scene.name(),
-            opened.camera_name
+            session.camera_name
         )));
     }
-    let aovs = if incident { vec![Aov::Channel(Channel::Position), Aov::Channel(Channel::Normal)] } else { vec![] };
-    let mut settings = opened.settings(exposed.exposure, aovs);
-    settings.white_balance = expose::white_balance(opened, renderer, &on_device, &view, exposed.exposure)?;
+    let aovs = if incident {
+        vec![Aov::Channel(GbufferChannel::Position), Aov::Channel(GbufferChannel::Normal)]
+    } else {
+        vec![]
+    };
+    let mut settings = session.settings(exposed.exposure, aovs);
+    settings.white_balance = expose::white_balance(session, renderer, &on_device, &view, exposed.exposure)?;
     let picture = renderer.render(&on_device, &view, &settings)?;
     // The next reading brings its own copy of the scene.
     drop(on_device);
@@ -205,13 +209,13 @@ fn read(
         args.scene.name(),
         view.width,
         view.height,
-        opened.camera_name,
+        session.camera_name,
         renderer.gpu().info().name
     ));
 
     let mut readings = serde_json::Map::new();
-    for (name, mode) in Metering::ALL.into_iter().filter(|(_, mode)| *mode != Metering::Incident) {
-        let mode = opened.meter_mode(mode, asked.at, [view.width, view.height])?;
+    for (name, mode) in MeteringMode::ALL.into_iter().filter(|(_, mode)| *mode != MeteringMode::Incident) {
+        let mode = session.meter_mode(mode, asked.at, [view.width, view.height])?;
         let label = match mode {
             metering::MeterMode::Spot { centre: [x, y], radius } => format!(
                 "spot at {:.0},{:.0}, {:.0} pixels wide",
@@ -236,7 +240,7 @@ fn read(
     }
     let mut by_light = Value::Null;
     let scene_exposure = if incident {
-        let (lux, exposure, place) = incident_light(asked, opened, renderer, &picture)?;
+        let (lux, exposure, place) = incident_light(asked, session, renderer, &picture)?;
         let receptor = if asked.receptor == Receptor::Flat { "flat" } else { "dome" };
         let [point, normal] = place;
         out.line(format!(
@@ -245,8 +249,8 @@ fn read(
             number(lux.get()),
             exposure.ev100().get()
         ));
-        out.line(format!("    at {} m, facing {}", triple(point), triple(normal)));
-        if opened.gi().enabled {
+        out.line(format!("    at {} m, facing {}", format_vec3(point), format_vec3(normal)));
+        if session.gi().enabled {
             out.line(
                 "    of lamps and surroundings only: bounced light is not in it, and is in the readings above".into(),
             );
@@ -258,7 +262,7 @@ fn read(
         exposure
     } else {
         // From the picture at hand: at its full size where means are taken from a smaller one.
-        let mode = opened.meter_mode(asked.mode, asked.at, [view.width, view.height])?;
+        let mode = session.meter_mode(asked.mode, asked.at, [view.width, view.height])?;
         let nits = metering::meter(&luminances, picture.width, picture.height, mode)
             .map_err(|error| CliError::Usage(format!("{}: {error}", args.scene.name())))?;
         Exposure::from_luminance(nits).map_err(LookError::from)?
@@ -267,10 +271,10 @@ fn read(
     let pixels = Luminances::new(&luminances, picture.width, picture.height).map_err(internal)?;
     let (histogram, histogram_json) = histogram(&mut out, pixels, scene_exposure)?;
     let metered_by = if incident { "incident" } else { asked.mode.name() };
-    let dials = against(&mut out, opened, asked, &exposed, scene_exposure, metered_by)?;
+    let dials = compare_with_camera(&mut out, session, asked, &exposed, scene_exposure, metered_by)?;
     let false_color = FalseColor::new(picture.exposure, settings.tone_mapper);
     let json = json!({
-        "scene": args.scene.name(), "camera": opened.camera_name, "size": [view.width, view.height],
+        "scene": args.scene.name(), "camera": session.camera_name, "size": [view.width, view.height],
         "device": renderer.gpu().info().name,
         "readings": readings, "incident": by_light, "histogram": histogram_json,
         "metered_by": metered_by, "scene_ev100": scene_exposure.ev100().get(),
@@ -281,13 +285,13 @@ fn read(
 
 /// The incident reading: lux, the exposure it asks for, point and normal.
 fn incident_light(
-    asked: &Asked,
-    opened: &studio::Opened,
+    asked: &MeterRequest,
+    session: &session::Session,
     renderer: &mut Renderer,
-    picture: &Picture,
+    picture: &RenderedImage,
 ) -> Result<(Lux, Exposure, [DVec3; 2]), CliError> {
-    let [x, y] = expose::pixel(asked.at, [opened.size.width, opened.size.height])?;
-    let camera = opened.camera.0.w_axis.truncate();
+    let [x, y] = expose::pixel(asked.at, [session.size.width, session.size.height])?;
+    let camera = session.camera.0.w_axis.truncate();
     let (point, facing) = match asked.point {
         Some(point) => (point, (camera - point).normalize_or(DVec3::Y)),
         None => expose::surface(picture, [x, y]).map(|[point, normal]| (point, normal)).ok_or_else(|| {
@@ -297,9 +301,9 @@ fn incident_light(
         })?,
     };
     let normal = asked.normal.unwrap_or(facing);
-    let shadows = opened.shadows();
+    let shadows = session.shadows();
     let lux =
-        incident::illuminance(renderer, &opened.scene, point, normal, asked.receptor, shadows).map_err(|error| {
+        incident::illuminance(renderer, &session.scene, point, normal, asked.receptor, shadows).map_err(|error| {
             match error {
                 IncidentError::Gpu(error) => CliError::Gpu(error),
                 other => CliError::Usage(other.to_string()),
@@ -308,8 +312,8 @@ fn incident_light(
     let exposure = Exposure::from_illuminance(lux, asked.receptor).map_err(|_| {
         CliError::Usage(format!(
             "no light reaches {} m facing {}; hold the meter elsewhere, turn its --normal, or light the scene",
-            triple(point),
-            triple(normal)
+            format_vec3(point),
+            format_vec3(normal)
         ))
     })?;
     Ok((lux, exposure, [point, normal.normalize_or(DVec3::Y)]))
@@ -318,16 +322,16 @@ fn incident_light(
 /// The histogram, as a line and as figures.
 fn histogram(out: &mut Lines, pixels: Luminances<'_>, exposure: Exposure) -> Result<(EvHistogram, Value), CliError> {
     let grey = exposure.ev100().get();
-    let ends = levels::extremes(pixels).unwrap_or((Nit(1.0), Nit(1.0)));
+    let ends = waveform::extremes(pixels).unwrap_or((Nit(1.0), Nit(1.0)));
     let [darkest, brightest] = [ev(ends.0)?.get(), ev(ends.1)?.get()];
     // Whole stops that hold all pixels, but no more than 12 below and above grey.
     let least = darkest.floor().clamp((grey - 12.0).floor(), grey.floor());
     let most = (brightest.floor() + 1.0).clamp(grey.floor() + 1.0, (grey + 12.0).ceil());
     let bins = ((most - least) as usize * 4).max(4);
     let range = EvRange::new(Ev100(least), Ev100(most), bins).map_err(internal)?;
-    let (histogram, black) = levels::histogram(pixels, range).map_err(internal)?;
+    let (histogram, black) = waveform::histogram(pixels, range).map_err(internal)?;
     let count = (pixels.width() * pixels.height()) as f64;
-    out.line(format!("EV {least:>4.0} {} {most:.0}", levels::sparkline(&histogram, bins.min(96))));
+    out.line(format!("EV {least:>4.0} {} {most:.0}", waveform::sparkline(&histogram, bins.min(96))));
     let mean = |low, high| histogram.trimmed_mean(low, high).ok().map(Ev100::get);
     let quantiles: Vec<(f64, Option<f64>)> =
         [0.01f64, 0.1, 0.5, 0.9, 0.99].into_iter().map(|q| (q, mean((q - 0.005).max(0.0), q + 0.005))).collect();
@@ -336,7 +340,7 @@ fn histogram(out: &mut Lines, pixels: Luminances<'_>, exposure: Exposure) -> Res
     out.line(format!("  darkest EV {darkest:.2}, brightest EV {brightest:.2}: {:.2} stops", brightest - darkest));
     out.line(format!("  {}; black: {:.2} %", told.join(", "), 100.0 * black as f64 / count));
     let json = json!({
-        "least_ev100": least, "most_ev100": most, "counts": histogram.counts(), "black": black,
+        "min_ev100": least, "max_ev100": most, "counts": histogram.counts(), "black": black,
         "darkest_ev100": darkest, "brightest_ev100": brightest,
         "quantiles": quantiles.iter().map(|(q, ev)| json!({"part": q, "ev100": ev})).collect::<Vec<_>>(),
     });
@@ -344,15 +348,15 @@ fn histogram(out: &mut Lines, pixels: Luminances<'_>, exposure: Exposure) -> Res
 }
 
 /// The scene beside the camera, and the dials that each mode would set.
-fn against(
+fn compare_with_camera(
     out: &mut Lines,
-    opened: &studio::Opened,
-    asked: &Asked,
-    exposed: &expose::Exposed,
+    session: &session::Session,
+    asked: &MeterRequest,
+    exposed: &expose::ExposureState,
     scene: Exposure,
     metered_by: &str,
 ) -> Result<Vec<Value>, CliError> {
-    let compensation = opened.look.camera.compensation.unwrap_or(0.0);
+    let compensation = session.look.camera.compensation.unwrap_or(0.0);
     let wanted = scene.compensated(compensation).map_err(LookError::from)?;
     let (camera, at) = (exposed.exposure, scene.ev100().get());
     let off = camera.stops_above(wanted);
@@ -364,7 +368,7 @@ fn against(
         off.abs(),
         if off >= 0.0 { "brighter" } else { "darker" },
     ));
-    if metering::disagreement(camera, wanted, WARN_STOPS).is_some() {
+    if metering::exposure_error(camera, wanted, WARN_STOPS).is_some() {
         out.line(format!(
             "warning: the camera is set {:.1} stops too {} for this reading; --set camera.exposure.ev100={:.2} follows it",
             off.abs(),
@@ -372,8 +376,8 @@ fn against(
             wanted.ev100().get()
         ));
     }
-    let ranges = opened.look.dial_ranges()?;
-    let own = opened.look.camera.dials();
+    let ranges = session.look.dial_ranges()?;
+    let own = session.look.camera.dials();
     for (what, value, [least, most]) in [
         ("the f-number", own.f_stop, ranges.f_stop),
         ("the exposure time in seconds", own.shutter_s, ranges.shutter_s),
@@ -388,25 +392,29 @@ fn against(
     out.line("to expose so, on dials of third stops:".into());
     let mut rows = Vec::new();
     // An exposure value that was set by itself is not that of any dials: nothing is manual about them.
-    let no_dials = opened.look.camera.ev100.is_some() && asked.priorities.len() > 1;
+    let no_dials = session.look.camera.ev100.is_some() && asked.priorities.len() > 1;
     for &(name, mode) in asked.priorities.iter().filter(|(_, mode)| !(no_dials && *mode == ExposureMode::Manual)) {
-        let solved = expose::solve(&opened.look, mode, wanted)?;
-        let limited = if solved.off_by.abs() > 0.01 {
-            format!("  {}", limit(ExposureControl::Dials(mode), &solved))
+        let solved = expose::solve(&session.look, mode, wanted)?;
+        let limited = if solved.error_stops.abs() > 0.01 {
+            format!("  {}", exposure_limit_message(ExposureControl::Dials(mode), &solved))
         } else {
             String::new()
         };
-        out.line(format!("  {name:<9} {:<32} EV {:>6.2}{limited}", dials(solved.dials), solved.exposure.ev100().get()));
+        out.line(format!(
+            "  {name:<9} {:<32} EV {:>6.2}{limited}",
+            format_dials(solved.dials),
+            solved.exposure.ev100().get()
+        ));
         rows.push(json!({
             "mode": name, "f_stop": solved.dials.f_stop, "shutter_s": solved.dials.shutter_s, "iso": solved.dials.iso,
-            "ev100": solved.exposure.ev100().get(), "off_by_stops": solved.off_by,
+            "ev100": solved.exposure.ev100().get(), "off_by_stops": solved.error_stops,
         }));
     }
     Ok(rows)
 }
 
 /// Dials as they are engraved, at the nearest third of a stop.
-pub fn dials(dials: Dials) -> String {
+pub fn format_dials(dials: ExposureDials) -> String {
     let nearest = |dial: Dial, value: f64| {
         let stop = dial.nearest(value);
         // Beyond the engraving's ends the value itself tells more.
@@ -428,8 +436,8 @@ fn plain(value: f64) -> String {
 }
 
 /// Why a mode does not reach what is asked.
-pub fn limit(control: ExposureControl, solved: &Solved) -> String {
-    let (off, too) = (solved.off_by.abs(), if solved.off_by > 0.0 { "bright" } else { "dark" });
+pub fn exposure_limit_message(control: ExposureControl, solved: &SolvedExposure) -> String {
+    let (off, too) = (solved.error_stops.abs(), if solved.error_stops > 0.0 { "bright" } else { "dark" });
     match control {
         ExposureControl::Dials(ExposureMode::Manual) => format!("{off:.1} stops too {too}"),
         _ => format!("{} ends there: the picture is {off:.1} stops too {too}; turn another dial", control.name()),
@@ -453,7 +461,7 @@ fn number(value: f64) -> String {
     if (-4..=6).contains(&digits) { format!("{value:.*}", digits.max(0) as usize) } else { format!("{value:.3e}") }
 }
 
-fn triple(v: DVec3) -> String {
+fn format_vec3(v: DVec3) -> String {
     format!("({:.4}, {:.4}, {:.4})", v.x, v.y, v.z)
 }
 
@@ -479,7 +487,7 @@ fn write(args: &MeterArgs, report: &Report) -> Result<(), CliError> {
         let raster = raster()?;
         Ok(output::write_png(file, raster.width(), raster.height(), raster.rgba())?)
     };
-    save(&args.false_colour, &|| Ok(report.false_color.picture(pixels)))?;
+    save(&args.false_color, &|| Ok(report.false_color.picture(pixels)))?;
     save(&args.waveform, &|| {
         let range = EvRange::around(picture.exposure);
         let luminance = Waveform::new(pixels, range, 384);
@@ -487,7 +495,7 @@ fn write(args: &MeterArgs, report: &Report) -> Result<(), CliError> {
         let parts = [(&luminance, [220, 220, 220]), (&r, [255, 80, 80]), (&g, [80, 230, 80]), (&b, [110, 140, 255])];
         Ok(Waveform::draw(&parts, picture.exposure))
     })?;
-    save(&args.histogram, &|| Ok(levels::draw_histogram(&report.histogram, picture.exposure)))?;
+    save(&args.histogram, &|| Ok(waveform::draw_histogram(&report.histogram, picture.exposure)))?;
     save(&args.zones, &|| Ok(ZoneMap::new(pixels, picture.exposure).draw(Some(&picture.display), picture.exposure)))?;
     if let Some(file) = &args.json {
         let text = serde_json::to_string_pretty(&report.json).map_err(|error| CliError::Internal(error.to_string()))?;

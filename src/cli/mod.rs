@@ -16,7 +16,6 @@ macro_rules! println {
     }};
 }
 
-mod arguments;
 mod bench;
 mod bench_bvh;
 mod bench_effects;
@@ -35,10 +34,11 @@ mod ies;
 mod inspect;
 mod lens;
 mod meter;
-mod open;
 mod path;
 mod plot;
 mod render;
+mod scene_args;
+mod usage_error;
 mod validate;
 mod view;
 
@@ -47,12 +47,12 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::{
-    compare::{PictureError, case::CaseError},
-    gpu::{GpuError, GpuOptions, RayMethod, fault::Fault},
+    compare::{LinearImageError, case::CaseError},
+    gpu::{GpuError, GpuOptions, RayBackend, fault_injection::Fault},
     output::OutputError,
     reference::ResumeError,
     scene::{gltf::ImportError, look::LookError},
-    studio::StudioError,
+    session::SessionError,
 };
 
 /// Physically based look-dev: lights in lumens, candela, lux and nits; a camera with f-stop,
@@ -146,7 +146,7 @@ struct DeviceArgs {
     validation: bool,
     /// Ray tracing on the device: software BVH (trees) or ray query (query). Pictures are equal but
     /// for rounding; auto uses ray query on hardware that has it (docs/bvh.md).
-    #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = RayMethod::NAMES)]
+    #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = RayBackend::NAMES)]
     rays: String,
 }
 
@@ -166,7 +166,7 @@ impl DeviceArgs {
             cache_dir: cache_dir(),
             faults,
             display: None,
-            rays: RayMethod::parse(&self.rays).unwrap_or_default(),
+            rays: RayBackend::parse(&self.rays).unwrap_or_default(),
         })
     }
 }
@@ -203,9 +203,9 @@ enum CliError {
     #[error(transparent)]
     Case(#[from] CaseError),
     #[error(transparent)]
-    Picture(#[from] PictureError),
+    Picture(#[from] LinearImageError),
     #[error("{broken} of {total} bounds are broken; the table above marks them")]
-    Broken { broken: usize, total: usize },
+    BoundsExceeded { broken: usize, total: usize },
     #[error(transparent)]
     Resume(#[from] ResumeError),
     #[error("{0}")]
@@ -216,14 +216,14 @@ enum CliError {
     Internal(String),
 }
 
-impl From<StudioError> for CliError {
-    fn from(error: StudioError) -> Self {
+impl From<SessionError> for CliError {
+    fn from(error: SessionError) -> Self {
         match error {
-            StudioError::Asked(text) => Self::Usage(text),
-            StudioError::Import(error) => Self::Import(error),
-            StudioError::Look(error) => Self::Look(error),
-            StudioError::Gpu(error) => Self::Gpu(error),
-            StudioError::Internal(text) => Self::Internal(text),
+            SessionError::InvalidRequest(text) => Self::Usage(text),
+            SessionError::Import(error) => Self::Import(error),
+            SessionError::Look(error) => Self::Look(error),
+            SessionError::Gpu(error) => Self::Gpu(error),
+            SessionError::Internal(text) => Self::Internal(text),
         }
     }
 }
@@ -241,7 +241,7 @@ impl CliError {
                 | LookError::Exposure(_)
                 | LookError::Lens(_),
             ) => 2,
-            Self::Broken { .. } => 3,
+            Self::BoundsExceeded { .. } => 3,
             Self::Import(_)
             | Self::Case(_)
             | Self::Picture(_)
@@ -268,7 +268,7 @@ pub fn run() -> ExitCode {
         Err(error) => {
             let names: Vec<String> = Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
             let command = std::env::args().nth(1).filter(|name| names.contains(name));
-            match arguments::one_line(&error, command.as_deref()) {
+            match usage_error::one_line(&error, command.as_deref()) {
                 Some(line) => eprintln!("sunny16: error: {line}"),
                 None => {
                     // A closed pipe is no fault of ours.

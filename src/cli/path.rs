@@ -23,20 +23,21 @@ use super::{
     render::{self, RenderArgs},
 };
 use crate::{
-    camera::{Effects, Exposure, ExposureMode, chain::MotionBlur},
-    frame::Settings,
+    camera::{CameraEffects, Exposure, ExposureMode, post_effects::MotionBlur},
+    frame::RenderSettings,
     output,
     photometry::lights::Emitter,
     reference::{
-        Film, FilmSettings, LensCamera, Parts, Patience, Print, ShutterPart, Walk, World, shutter::samples_after,
+        CancelToken, Film, FilmSettings, Fingerprint, LensCamera, LightComponents, PathSettings, ShutterInterval,
+        World, shutter::samples_after,
     },
     scene::{
         Scene,
-        look::metering::{ExposureControl, Metering},
+        look::metering::{ExposureControl, MeteringMode},
     },
-    studio::{
-        Opened,
-        expose::{self, Exposed, exposed_for, meter_of, white_balance_of},
+    session::{
+        Session,
+        expose::{self, ExposureState, exposure_from_metering, meter_pixels, white_balance_from_pixels},
     },
 };
 
@@ -54,7 +55,7 @@ pub struct PathArgs {
     /// Target relative error of each tile, e.g. 1%. Checked from 64 samples on; --spp
     /// remains the maximum. Write the percent sign: without it the number is a percentage here, but
     /// a fraction in the bounds of `compare`.
-    #[arg(long, value_name = "PERCENT", value_parser = Fraction::percents, allow_negative_numbers = true)]
+    #[arg(long, value_name = "PERCENT", value_parser = Fraction::parse_percent, allow_negative_numbers = true)]
     pub target_error: Option<Fraction>,
     /// Random seed [default: 0].
     #[arg(long, value_name = "N")]
@@ -84,7 +85,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 /// More pixels than this are refused: sums take 224 bytes each.
-const MOST_PIXELS: u64 = 1 << 26;
+const MAX_PIXELS: u64 = 1 << 26;
 
 /// Samples of the small picture by which a camera that turns its own dials meters.
 const METER_SAMPLES: u32 = 16;
@@ -93,14 +94,14 @@ const METER_SAMPLES: u32 = 16;
 pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// When the program learnt of it.
-static HEARD: OnceLock<Instant> = OnceLock::new();
+static INTERRUPTED_AT: OnceLock<Instant> = OnceLock::new();
 
 /// From here on, the first Ctrl-C ends the picture and the second the program.
-pub fn listen() {
+pub fn install_interrupt_handler() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let heard = || {
-            HEARD.get_or_init(Instant::now);
+            INTERRUPTED_AT.get_or_init(Instant::now);
             if INTERRUPTED.swap(true, Ordering::Relaxed) {
                 std::process::exit(i32::from(super::INTERRUPTED_CODE));
             }
@@ -113,9 +114,9 @@ pub fn listen() {
 }
 
 /// A file that is given up where somebody interrupts: what it was to hold is written soon anyway.
-struct UntilInterrupted<'a>(&'a mut dyn io::Write);
+struct InterruptibleWriter<'a>(&'a mut dyn io::Write);
 
-impl io::Write for UntilInterrupted<'_> {
+impl io::Write for InterruptibleWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if INTERRUPTED.load(Ordering::Relaxed) {
             return Err(io::Error::other("interrupted"));
@@ -129,23 +130,23 @@ impl io::Write for UntilInterrupted<'_> {
 }
 
 /// How long the film may go on before progress is shown and the file saved.
-struct Turn {
-    until: Instant,
+struct TimeSlice {
+    deadline: Instant,
 }
 
-impl Patience for Turn {
-    fn stop(&self) -> bool {
+impl CancelToken for TimeSlice {
+    fn should_stop(&self) -> bool {
         INTERRUPTED.load(Ordering::Relaxed)
     }
 
     fn pause(&self) -> bool {
-        self.stop() || Instant::now() >= self.until
+        self.should_stop() || Instant::now() >= self.deadline
     }
 }
 
 /// What should be known of lamps without a size where there is water: no way that is bent at the surface leads to them but by
 /// chance, and a point has no chance (docs/water.md).
-fn above_water(scene: &Scene) -> Option<String> {
+fn water_point_light_warning(scene: &Scene) -> Option<String> {
     scene.materials.iter().find(|material| material.water.is_some())?;
     let walked = scene.walk();
     let mut names: Vec<String> = walked
@@ -169,18 +170,18 @@ fn above_water(scene: &Scene) -> Option<String> {
     })
 }
 
-pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError> {
-    let wanted = outputs::wanted(&args.aov)?;
+pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliError> {
+    let wanted = outputs::parse_aovs(&args.aov)?;
     denoise::check(args.path.denoise)?;
-    if let Some(remark) = args.path.target_error.and_then(|error| error.remark("--target-error")) {
+    if let Some(remark) = args.path.target_error.and_then(|error| error.ambiguity_note("--target-error")) {
         eprintln!("{remark}");
     }
-    if let Some(remark) = above_water(&opened.scene) {
+    if let Some(remark) = water_point_light_warning(&session.scene) {
         eprintln!("{remark}");
     }
-    let (width, height) = (opened.size.width as usize, opened.size.height as usize);
-    if width as u64 * height as u64 > MOST_PIXELS {
-        let message = format!("--size {width}x{height}: the path tracer makes up to {MOST_PIXELS} pixels");
+    let (width, height) = (session.size.width as usize, session.size.height as usize);
+    if width as u64 * height as u64 > MAX_PIXELS {
+        let message = format!("--size {width}x{height}: the path tracer makes up to {MAX_PIXELS} pixels");
         return Err(CliError::Usage(message));
     }
     let needed = Film::bytes(width as u64 * height as u64);
@@ -191,76 +192,81 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
             free >> 20
         )));
     }
-    if expose::follows(&opened.look) && opened.look.metering.mode == Some(Metering::Incident) {
+    if expose::is_adaptive(&session.look) && session.look.metering.mode == Some(MeteringMode::Incident) {
         let message = "camera.metering.mode = incident cannot expose a traced picture, which holds no incident light; set \
                        camera.exposure.ev100 to what `meter` reads there, or --set camera.metering.mode=spot, which reads \
                        the same place";
         return Err(CliError::Usage(message.into()));
     }
-    listen();
+    install_interrupt_handler();
     let started = Instant::now();
-    let world = World::new(&opened.scene, opened.camera.0.w_axis.truncate());
+    let world = World::new(&session.scene, session.camera.0.w_axis.truncate());
     let built = started.elapsed().as_secs_f64();
     // Dials that the camera turns by its meter change what its lens does.
-    let metered_before = match expose::control(&opened.look) {
+    let metered_before = match expose::control(&session.look) {
         ExposureControl::Dials(mode) if mode != ExposureMode::Manual => {
-            Some(exposed_for(opened, meter_beforehand(opened, &world)?)?)
+            Some(exposure_from_metering(session, premeter(session, &world)?)?)
         }
         _ => None,
     };
     let (mut effects, mounted) = match &metered_before {
         Some(exposed) => {
-            let Settings { effects, lens, .. } = opened.picture_settings(exposed, vec![])?;
+            let RenderSettings { effects, lens, .. } = session.picture_settings(exposed, vec![])?;
             (effects, lens)
         }
-        None => (opened.effects, opened.lens.clone()),
+        None => (session.effects, session.lens.clone()),
     };
-    let motion = opened.blur_in_motion(&effects);
+    let motion = session.animated_motion_blur(&effects);
     effects.motion_blur = motion.or(effects.motion_blur);
     if motion.is_some() && (args.path.target_error.is_some() || args.path.resume) {
         let message = "--target-error and --resume do not know moments of an exposure in which things move; leave them \
                        out, or set effects.motion_blur.enabled=false";
         return Err(CliError::Usage(message.into()));
     }
-    let camera = LensCamera::new(opened.camera.0, opened.camera.1, width, height, &effects).with_lens(mounted.clone());
-    let walk = Walk { bounces: args.path.bounces.unwrap_or(u32::MAX), ..Walk::default() };
-    let target_error = args.path.target_error.map(|error| error.part);
-    let settings = FilmSettings { walk, seed: args.path.seed.unwrap_or(0), target_error, ..FilmSettings::default() };
+    let camera =
+        LensCamera::new(session.camera.0, session.camera.1, width, height, &effects).with_lens(mounted.clone());
+    let walk = PathSettings { bounces: args.path.bounces.unwrap_or(u32::MAX), ..PathSettings::default() };
+    let target_error = args.path.target_error.map(|error| error.value);
+    let settings =
+        FilmSettings { path: walk, seed: args.path.seed.unwrap_or(0), target_error, ..FilmSettings::default() };
     let lens = (effects.depth_of_field, effects.motion_blur, effects.vignetting, &mounted);
-    let print = Print::of(&opened.scene, &(opened.camera, lens, settings));
+    let print = Fingerprint::of(&session.scene, &(session.camera, lens, settings));
     let file = resume_file(&args.output);
-    let mut film = begin(args, &file, (width, height), settings, &print)?;
+    let mut film = load_or_create_film(args, &file, (width, height), settings, &print)?;
     let seconds = match motion {
-        Some(blur) => trace_moments(args, &mut film, opened, &camera, &blur)?,
+        Some(blur) => trace_motion_blur(args, &mut film, session, &camera, &blur)?,
         None => trace(args, &mut film, &world, &camera, (&file, &print))?,
     };
     let interrupted = INTERRUPTED.load(Ordering::Relaxed);
-    let stopped = HEARD.get().map_or(Duration::ZERO, Instant::elapsed);
+    let stopped = INTERRUPTED_AT.get().map_or(Duration::ZERO, Instant::elapsed);
 
     // Unlit surfaces follow the exposure: no meter reads them.
     let exposed = match metered_before {
         Some(exposed) => exposed,
         None => {
-            let light = film.mean(Parts::total);
-            exposed_for(opened, meter_of(opened, &light, (width, height), |place| camera.falloff(place))?)?
+            let light = film.mean(LightComponents::total);
+            exposure_from_metering(
+                session,
+                meter_pixels(session, &light, (width, height), |place| camera.falloff(place))?,
+            )?
         }
     };
-    let mut nits = film.shown(exposed.exposure.saturation_luminance());
+    let mut nits = film.displayed(exposed.exposure.saturation_luminance());
     if args.path.denoise && !interrupted {
         denoise::denoise(&mut nits, &world, &camera, (width, height), &settings)?;
     }
-    let white_balance = white_balance_of(opened, &nits, width)?;
-    let picture = outputs::Traced { film: &film, nits: &nits, exposure: exposed.exposure, white_balance };
-    outputs::write(args, exr, opened, &world, camera.pinhole(), &picture, &wanted)?;
+    let white_balance = white_balance_from_pixels(session, &nits, width)?;
+    let picture = outputs::PathTracedImage { film: &film, nits: &nits, exposure: exposed.exposure, white_balance };
+    outputs::write(args, exr, session, &world, camera.pinhole(), &picture, &wanted)?;
     if !interrupted && !args.path.resume {
         // It may never have been written.
         let _ = fs::remove_file(&file);
     }
     if !args.quiet {
-        report(args, opened, &film, &exposed, &world, (built, seconds));
-        let set = &opened.look.effects;
-        let blur_alone = opened.lens.is_some() && set.depth_f_stop.or(set.depth_focus).is_some();
-        remark_on_effects(&effects, opened.look.has_ghosts(), blur_alone);
+        report(args, session, &film, &exposed, &world, (built, seconds));
+        let set = &session.look.effects;
+        let blur_alone = session.lens.is_some() && set.depth_f_stop.or(set.depth_focus).is_some();
+        warn_unsupported_effects(&effects, session.look.has_ghosts(), blur_alone);
     }
     if args.path.resume || interrupted {
         // After the picture: where there is no room for both, the picture is what counts.
@@ -283,17 +289,17 @@ fn resume_file(output: &Path) -> PathBuf {
 }
 
 /// Names of the further outputs that are asked for.
-pub fn output_names(aovs: &[String]) -> Result<Vec<&'static str>, CliError> {
-    Ok(outputs::wanted(aovs)?.into_iter().map(|(name, _)| name).collect())
+pub fn aov_names(aovs: &[String]) -> Result<Vec<&'static str>, CliError> {
+    Ok(outputs::parse_aovs(aovs)?.into_iter().map(|(name, _)| name).collect())
 }
 
 /// An empty film, or the one that was left off.
-fn begin(
+fn load_or_create_film(
     args: &RenderArgs,
     file: &Path,
     size: (usize, usize),
     settings: FilmSettings,
-    print: &Print,
+    print: &Fingerprint,
 ) -> Result<Film, CliError> {
     let there = file.exists();
     if there && args.path.resume {
@@ -310,30 +316,32 @@ fn begin(
 }
 
 /// Moments of an exposure at most: each has trees of its own.
-const MOST_MOMENTS: u32 = 32;
+const MAX_SHUTTER_MOMENTS: u32 = 32;
 
 /// Adds samples of all moments of the exposure, or until somebody interrupts. Returns the seconds that it took.
-fn trace_moments(
+fn trace_motion_blur(
     args: &RenderArgs,
     film: &mut Film,
-    opened: &Opened,
+    session: &Session,
     camera: &LensCamera,
     blur: &MotionBlur,
 ) -> Result<f64, CliError> {
     let started = Instant::now();
     let spp = args.path.samples();
-    let moments = spp.min(MOST_MOMENTS);
-    if spp > MOST_MOMENTS {
-        eprintln!("things that move are traced at {MOST_MOMENTS} moments of the exposure, for {spp} samples a pixel");
+    let moments = spp.min(MAX_SHUTTER_MOMENTS);
+    if spp > MAX_SHUTTER_MOMENTS {
+        eprintln!(
+            "things that move are traced at {MAX_SHUTTER_MOMENTS} moments of the exposure, for {spp} samples a pixel"
+        );
     }
-    let eye = opened.camera.0.w_axis.truncate();
+    let eye = session.camera.0.w_axis.truncate();
     for moment in 0..moments {
-        let part = ShutterPart::new(camera, moment, moments);
-        let Some(scene) = opened.scene_beside(part.middle() * blur.exposure) else { break };
+        let part = ShutterInterval::new(camera, moment, moments);
+        let Some(scene) = session.scene_at_offset(part.middle() * blur.exposure) else { break };
         let world = World::new(&scene, eye);
         let goal = samples_after(moment, moments, spp);
         while film.samples() < goal && !INTERRUPTED.load(Ordering::Relaxed) {
-            film.advance(&world, &part, goal, &Turn { until: Instant::now() + Duration::from_millis(250) });
+            film.advance(&world, &part, goal, &TimeSlice { deadline: Instant::now() + Duration::from_millis(250) });
         }
     }
     Ok(started.elapsed().as_secs_f64())
@@ -345,11 +353,11 @@ fn trace(
     film: &mut Film,
     world: &World<'_>,
     camera: &LensCamera,
-    (file, print): (&Path, &Print),
+    (file, print): (&Path, &Fingerprint),
 ) -> Result<f64, CliError> {
     let spp = args.path.samples();
     let mut progress = Progress::new(args.quiet, film, world);
-    let save = |film: &Film| output::write_with(file, |out| film.write(print, &mut UntilInterrupted(out)));
+    let save = |film: &Film| output::write_with(file, |out| film.write(print, &mut InterruptibleWriter(out)));
     let mut saved = Instant::now();
     let mut interval = Duration::from_secs_f64(args.path.save_every.unwrap_or(10.0));
     let mut step = 1;
@@ -358,7 +366,7 @@ fn trace(
         let turn = Instant::now();
         // Several for each pixel at a time are quicker; where a turn ends, tiles differ by a quarter of their samples at most.
         let goal = spp.min(film.samples().saturating_add(step.max(film.samples() / 4)));
-        film.advance(world, camera, goal, &Turn { until: turn + Duration::from_millis(250) });
+        film.advance(world, camera, goal, &TimeSlice { deadline: turn + Duration::from_millis(250) });
         // Small pictures take more samples at a time; which ones does not depend on it.
         if turn.elapsed() < Duration::from_millis(60) {
             step = (step * 2).min(64);
@@ -381,21 +389,21 @@ fn trace(
 }
 
 /// What the scene meters at, by a small picture through a pinhole.
-fn meter_beforehand(opened: &Opened, world: &World<'_>) -> Result<Option<Exposure>, CliError> {
-    let size = [opened.size.width, opened.size.height].map(|side| (side as usize / 4).max(1));
-    let camera = LensCamera::new(opened.camera.0, opened.camera.1, size[0], size[1], &Effects::default());
+fn premeter(session: &Session, world: &World<'_>) -> Result<Option<Exposure>, CliError> {
+    let size = [session.size.width, session.size.height].map(|side| (side as usize / 4).max(1));
+    let camera = LensCamera::new(session.camera.0, session.camera.1, size[0], size[1], &CameraEffects::default());
     let mut film = Film::new(size[0], size[1], FilmSettings::default());
     if !film.add(world, &camera, METER_SAMPLES, &INTERRUPTED) {
         return Err(CliError::Interrupted("interrupted while metering; nothing was written".into()));
     }
-    Ok(meter_of(opened, &film.mean(Parts::total), (size[0], size[1]), |_| 1.0)?)
+    Ok(meter_pixels(session, &film.mean(LightComponents::total), (size[0], size[1]), |_| 1.0)?)
 }
 
 fn report(
     args: &RenderArgs,
-    opened: &Opened,
+    session: &Session,
     film: &Film,
-    exposed: &Exposed,
+    exposed: &ExposureState,
     world: &World<'_>,
     (built, seconds): (f64, f64),
 ) {
@@ -403,13 +411,13 @@ fn report(
     println!(
         "{}: {width}x{height}, camera '{}' at EV100 {:.2} ({}), path traced",
         args.output.display(),
-        opened.camera_name,
+        session.camera_name,
         exposed.exposure.ev100().get(),
-        render::by(opened, exposed),
+        render::exposure_source(session, exposed),
     );
     println!(
         "{} triangles, trees built in {:.0} ms; {} samples a pixel, {:.1} on average, in {seconds:.1} s ({:.2} million rays a second); relative error {:.2} %",
-        opened.scene.shown_triangles(),
+        session.scene.instanced_triangles(),
         built * 1e3,
         film.samples(),
         film.total_samples() as f64 / (width * height) as f64,
@@ -422,20 +430,20 @@ fn report(
             println!("note: the rest has not: --spp {} with --resume goes on", film.samples().saturating_mul(4));
         }
     }
-    if film.dropped() > 0 {
-        println!("note: the light of {} paths was no number; they count as dark", film.dropped());
+    if film.non_finite_paths() > 0 {
+        println!("note: the light of {} paths was no number; they count as dark", film.non_finite_paths());
     }
     if film.relative_error() > 0.5 {
         println!(
             "note: an error that large is most often that of a few bright pixels (highlights, caustics); --target-error counts tile by tile"
         );
     }
-    render::remark_on_textures(opened);
-    render::remark_on_exposure(exposed, opened.look.metering.mode);
+    render::warn_missing_textures(session);
+    render::warn_exposure(exposed, session.look.metering.mode);
 }
 
 /// Says which of the camera's effects the picture does not have.
-fn remark_on_effects(effects: &Effects, ghosts: bool, blur_alone: bool) {
+fn warn_unsupported_effects(effects: &CameraEffects, ghosts: bool, blur_alone: bool) {
     if blur_alone {
         println!(
             "note: effects.depth_of_field.f_stop and .focus are for the raster renderer's blur alone; rays through a prescription go by camera.lens.*"
@@ -475,7 +483,7 @@ mod tests {
     };
 
     #[test]
-    fn lamps_that_do_not_reach_into_water_are_told() {
+    fn zero_size_lights_above_water_are_reported() {
         let mut builder = SceneBuilder::new("pool");
         let sheet = builder.add_material(dielectric("sea", Vec3::ONE, 0.0));
         let mesh = builder.add_mesh("sheet", shapes::plane(Vec2::splat(2.0), 1, 1), sheet);
@@ -491,7 +499,7 @@ mod tests {
             if wet {
                 scene.add_water(0, &WaterSettings::default()).unwrap();
             }
-            above_water(&scene)
+            water_point_light_warning(&scene)
         };
         assert_eq!(told(builder.clone(), false), None);
         assert_eq!(told(with_size, true), None);

@@ -13,20 +13,20 @@ use glam::{Mat3, Vec3};
 
 use super::{
     CliError, DeviceArgs,
-    meter::{self, limit},
-    open,
+    meter::{self, exposure_limit_message},
     path::{self, PathArgs},
+    scene_args,
 };
 use crate::{
     camera::ExposureMode,
-    frame::{Aov, Drawn, GiSettings, Picture, Renderer, Settings, limits::EffectLimits},
+    frame::{Aov, DrawStats, GiSettings, RenderSettings, RenderedImage, Renderer, limits::EffectLimits},
     gi::VplStats,
     gpu::Gpu,
-    output::{self, Layer},
-    passes::resolve::Channel,
+    output::{self, ExrLayer},
+    passes::gbuffer_channel::GbufferChannel,
     photometry::color,
-    scene::look::metering::{ExposureControl, Metering},
-    studio::{self, expose, preview::preview},
+    scene::look::metering::{ExposureControl, MeteringMode},
+    session::{self, expose, preview::aov_preview},
 };
 
 #[derive(Args, Clone, Debug)]
@@ -42,9 +42,9 @@ pub struct RenderArgs {
     /// Additional outputs, comma-separated, or `all`: layers of an EXR, files beside a PNG. Names:
     /// base_color, metallic, roughness, normal, depth, occlusion, position, ambient_occlusion,
     /// bent_normal, emission, direct_diffuse, direct_specular, indirect_diffuse and
-    /// indirect_specular (with gi.enabled, or path traced), indirect_bound, velocity,
-    /// reflection_hit, reflection_distance, reflection_motion, reflection_history,
-    /// reflection_rejection; path traced also direct_transmission, indirect_transmission, variance,
+    /// indirect_specular (with gi.enabled, or path traced), vpl_clamp_loss, velocity,
+    /// ssr_hit, ssr_distance, ssr_motion, ssr_history,
+    /// ssr_rejection; path traced also direct_transmission, indirect_transmission, variance,
     /// samples and bvh_cost (BVH nodes and triangles visited by a pixel's ray).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub aov: Vec<String>,
@@ -70,7 +70,7 @@ pub struct RenderArgs {
     #[arg(short, long)]
     pub quiet: bool,
     #[command(flatten)]
-    scene: open::SceneArgs,
+    scene: scene_args::SceneArgs,
     #[command(flatten)]
     pub path: PathArgs,
     #[command(flatten)]
@@ -88,7 +88,7 @@ enum RendererKind {
 }
 
 /// Options that say nothing to the renderer that was chosen are a mistake worth hearing of.
-fn foreign_options(args: &RenderArgs) -> Result<(), CliError> {
+fn reject_other_renderer_options(args: &RenderArgs) -> Result<(), CliError> {
     let path = [
         (args.path.spp.is_some(), "--spp"),
         (args.path.seed.is_some(), "--seed"),
@@ -117,75 +117,75 @@ fn foreign_options(args: &RenderArgs) -> Result<(), CliError> {
 }
 
 pub fn run(args: &RenderArgs) -> Result<(), CliError> {
-    let exr = output::has_ending(&args.output, "exr");
-    if !exr && !output::has_ending(&args.output, "png") {
+    let exr = output::has_extension(&args.output, "exr");
+    if !exr && !output::has_extension(&args.output, "png") {
         return Err(CliError::Usage(format!(
             "{}: write to a .png or .exr file; the ending chooses the format",
             args.output.display()
         )));
     }
-    foreign_options(args)?;
+    reject_other_renderer_options(args)?;
     let raster = args.renderer == RendererKind::Raster;
     let aovs = if raster { parse_aovs(&args.aov)? } else { Vec::new() };
-    let names = if raster { aovs.iter().map(|aov| aov.name()).collect() } else { path::output_names(&args.aov)? };
+    let names = if raster { aovs.iter().map(|aov| aov.name()).collect() } else { path::aov_names(&args.aov)? };
     check_outputs(args, exr, &names)?;
     let first = args.scene.time.unwrap_or(0.0);
-    let scene = open::SceneArgs { time: args.scene.time.or(args.frames.map(|_| 0.0)), ..args.scene.clone() };
-    let mut opened = open::open(&scene)?;
-    opened.look.passes.aa_samples = args.aa_samples.or(opened.look.passes.aa_samples);
+    let scene = scene_args::SceneArgs { time: args.scene.time.or(args.frames.map(|_| 0.0)), ..args.scene.clone() };
+    let mut session = scene_args::open_scene(&scene)?;
+    session.look.passes.aa_samples = args.aa_samples.or(session.look.passes.aa_samples);
     let frames = args.frames.unwrap_or(1);
     if args.renderer == RendererKind::Path {
         for number in 0..frames {
             if number > 0 {
-                opened.go_to(first + f64::from(number) / args.fps)?;
+                session.seek(first + f64::from(number) / args.fps)?;
             }
-            path::run(&numbered(args, number), exr, &opened)?;
+            path::run(&sequence_frame_args(args, number), exr, &session)?;
         }
         return Ok(());
     }
-    remark_on_empty_layers(&args.aov, &opened);
-    opened.raster_limits().iter().for_each(|limit| eprintln!("{limit}"));
+    warn_empty_aovs(&args.aov, &session);
+    session.raster_limits().iter().for_each(|limit| eprintln!("{limit}"));
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
-    let waiting = (!args.quiet).then(patience);
-    let mut on_device = opened.upload(&mut renderer)?;
-    let view = opened.view();
-    let mut exposed = expose::exposure(&opened, &mut renderer, &on_device, &view, !args.quiet)?;
-    let white_balance = expose::white_balance(&opened, &mut renderer, &on_device, &view, exposed.exposure)?;
+    let waiting = (!args.quiet).then(slow_start_notice);
+    let mut on_device = session.upload(&mut renderer)?;
+    let view = session.view();
+    let mut exposed = expose::determine_exposure(&session, &mut renderer, &on_device, &view, !args.quiet)?;
+    let white_balance = expose::white_balance(&session, &mut renderer, &on_device, &view, exposed.exposure)?;
     drop(waiting);
     let mut told = Vec::new();
     for number in 0..frames {
         if number > 0 {
-            opened.go_to(first + f64::from(number) / args.fps)?;
-            opened.follow(&gpu, &mut on_device)?;
+            session.seek(first + f64::from(number) / args.fps)?;
+            session.update_pose(&gpu, &mut on_device)?;
         }
-        let mut settings = Settings {
+        let mut settings = RenderSettings {
             white_balance,
             frame_number: number,
-            histogram: number + 1 < frames && expose::follows(&opened.look),
-            ..opened.picture_settings(&exposed, aovs.clone())?
+            histogram: number + 1 < frames && expose::is_adaptive(&session.look),
+            ..session.picture_settings(&exposed, aovs.clone())?
         };
-        opened.set_in_motion(&mut settings, &on_device);
-        let view = opened.view();
+        session.set_motion(&mut settings, &on_device);
+        let view = session.view();
         // The frames of a sequence join each other; each is of several only where that was asked for.
-        let picture = if args.frames.is_some() && opened.look.passes.aa_samples.is_none() {
+        let picture = if args.frames.is_some() && session.look.passes.aa_samples.is_none() {
             renderer.render(&on_device, &view, &settings)?
         } else {
-            renderer.render_still(&on_device, &view, &settings, opened.still_samples())?
+            renderer.render_still(&on_device, &view, &settings, session.still_samples())?
         };
         if number == 0 {
             renderer.shadow_map_limit(&settings.shadows).iter().for_each(|limit| eprintln!("{limit}"));
         }
-        let named = numbered(args, number);
+        let named = sequence_frame_args(args, number);
         write(&named, exr, &picture, white_balance)?;
-        remark_on_limits(&picture.limits, &mut told);
+        warn_effect_limits(&picture.limits, &mut told);
         if !args.quiet {
-            report(&named, &opened, &gpu, &picture, &exposed);
-            on_device.indirect.iter().for_each(|indirect| remark_on_patches(&indirect.set.stats, &opened.gi()));
+            report(&named, &session, &gpu, &picture, &exposed);
+            on_device.gi.iter().for_each(|indirect| report_vpls(&indirect.set.stats, &session.gi()));
         }
         if number + 1 < frames {
             let last = (&exposed, &picture);
-            exposed = expose::follow(&opened, &mut renderer, &on_device, &view, last, args.fps.recip())?;
+            exposed = expose::adapt(&session, &mut renderer, &on_device, &view, last, args.fps.recip())?;
         }
     }
     drop(on_device);
@@ -204,16 +204,16 @@ fn rate(text: &str) -> Result<f64, String> {
 }
 
 /// How long a first picture may take in silence.
-const PATIENCE: Duration = Duration::from_secs(10);
+const SLOW_START_DELAY: Duration = Duration::from_secs(10);
 
 /// Tells who sits at a terminal after a while why a first picture takes so long; nothing once what it returns is dropped.
-pub fn patience() -> mpsc::Sender<()> {
+pub fn slow_start_notice() -> mpsc::Sender<()> {
     let (sender, done) = mpsc::channel();
     if !std::io::stderr().is_terminal() {
         return sender;
     }
     thread::spawn(move || {
-        if done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+        if done.recv_timeout(SLOW_START_DELAY) == Err(RecvTimeoutError::Timeout) {
             // Whoever closed the stream does not want to know.
             let _ = writeln!(
                 std::io::stderr(),
@@ -225,11 +225,11 @@ pub fn patience() -> mpsc::Sender<()> {
 }
 
 /// The arguments with the name of one picture of a sequence; without a sequence as they are.
-fn numbered(args: &RenderArgs, number: u32) -> RenderArgs {
+fn sequence_frame_args(args: &RenderArgs, number: u32) -> RenderArgs {
     let mut args = args.clone();
     if args.frames.is_some() {
         let ending = args.output.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
-        args.output = output::with_ending(&args.output, &format!("{number:04}.{ending}"));
+        args.output = output::replace_extension(&args.output, &format!("{number:04}.{ending}"));
     }
     args
 }
@@ -258,15 +258,22 @@ fn parse_aovs(names: &[String]) -> Result<Vec<Aov>, CliError> {
 
 fn channels(aov: Aov) -> &'static [&'static str] {
     match aov {
-        Aov::Channel(Channel::Metallic | Channel::Roughness | Channel::Occlusion | Channel::AmbientOcclusion) => &["V"],
-        Aov::Channel(Channel::Depth) => &["Z"],
+        Aov::Channel(
+            GbufferChannel::Metallic
+            | GbufferChannel::Roughness
+            | GbufferChannel::Occlusion
+            | GbufferChannel::AmbientOcclusion,
+        ) => &["V"],
+        Aov::Channel(GbufferChannel::Depth) => &["Z"],
         Aov::Velocity => &["X", "Y"],
-        Aov::Channel(Channel::Normal | Channel::Position | Channel::BentNormal) => &["X", "Y", "Z"],
+        Aov::Channel(GbufferChannel::Normal | GbufferChannel::Position | GbufferChannel::BentNormal) => {
+            &["X", "Y", "Z"]
+        }
         _ => &["R", "G", "B"],
     }
 }
 
-fn write(args: &RenderArgs, exr: bool, picture: &Picture, white_balance: Mat3) -> Result<(), CliError> {
+fn write(args: &RenderArgs, exr: bool, picture: &RenderedImage, white_balance: Mat3) -> Result<(), CliError> {
     if exr {
         let multiplier = picture.exposure.multiplier() as f32;
         // Nits are the scene's; what the camera makes of them is white balanced too.
@@ -284,30 +291,34 @@ fn write(args: &RenderArgs, exr: bool, picture: &Picture, white_balance: Mat3) -
                 (*aov, pixels.iter().map(of).collect())
             })
             .collect();
-        let mut layers = vec![Layer { name: "", channels: &["R", "G", "B"], pixels: &light }];
-        layers.extend(scaled.iter().map(|(aov, pixels)| Layer { name: aov.name(), channels: channels(*aov), pixels }));
+        let mut layers = vec![ExrLayer { name: "", channels: &["R", "G", "B"], pixels: &light }];
+        layers.extend(scaled.iter().map(|(aov, pixels)| ExrLayer {
+            name: aov.name(),
+            channels: channels(*aov),
+            pixels,
+        }));
         let white = if args.exposed { picture.exposure.saturation_luminance().get() as f32 } else { 1.0 };
         output::write_exr(&args.output, picture.width, picture.height, white, &layers)?;
         return Ok(());
     }
     output::write_png(&args.output, picture.width, picture.height, &picture.display)?;
     for (aov, pixels) in &picture.aovs {
-        let file = beside(&args.output, aov.name());
+        let file = aov_path(&args.output, aov.name());
         output::write_png(
             &file,
             picture.width,
             picture.height,
-            &preview(*aov, pixels, picture.exposure.multiplier() as f32),
+            &aov_preview(*aov, pixels, picture.exposure.multiplier() as f32),
         )?;
     }
     Ok(())
 }
 
 /// Layers of passes that are off hold nothing; said, for that looks like a fault.
-fn remark_on_empty_layers(aovs: &[String], opened: &studio::Opened) {
+fn warn_empty_aovs(aovs: &[String], session: &session::Session) {
     for (off, prefix, remedy) in [
-        (!opened.ssr().enabled, "reflection_", "passes.ssr.enabled=true has reflections found"),
-        (!opened.gi().enabled, "indirect_", "gi.enabled=true has light bounce"),
+        (!session.ssr().enabled, "reflection_", "passes.ssr.enabled=true has reflections found"),
+        (!session.gi().enabled, "indirect_", "gi.enabled=true has light bounce"),
     ] {
         if let Some(name) = aovs.iter().find(|name| off && name.starts_with(prefix)) {
             eprintln!("--aov {name} is 0 everywhere: --set {remedy}");
@@ -316,27 +327,27 @@ fn remark_on_empty_layers(aovs: &[String], opened: &studio::Opened) {
 }
 
 /// `picture.png` and `normal` give `picture.normal.png`.
-pub fn beside(file: &Path, name: &str) -> PathBuf {
-    output::with_ending(file, &format!("{name}.png"))
+pub fn aov_path(file: &Path, name: &str) -> PathBuf {
+    output::replace_extension(file, &format!("{name}.png"))
 }
 
 /// Checks before the work that the picture, or the first of a sequence, can be written, and the files beside a PNG.
 fn check_outputs(args: &RenderArgs, exr: bool, names: &[&str]) -> Result<(), CliError> {
-    let first = numbered(args, 0).output;
+    let first = sequence_frame_args(args, 0).output;
     output::check_writable(&first)?;
     if !exr {
-        names.iter().try_for_each(|name| output::check_writable(&beside(&first, name)))?;
+        names.iter().try_for_each(|name| output::check_writable(&aov_path(&first, name)))?;
     }
     Ok(())
 }
 
 /// Who set the exposure, for the report.
-pub fn by(opened: &studio::Opened, exposed: &expose::Exposed) -> String {
+pub fn exposure_source(session: &session::Session, exposed: &expose::ExposureState) -> String {
     match (exposed.control, exposed.solved) {
-        (_, Some(solved)) => format!("{}: {}", exposed.control.name(), meter::dials(solved.dials)),
-        (ExposureControl::Dials(_), _) if opened.look.camera.ev100.is_some() => "camera.exposure.ev100".into(),
+        (_, Some(solved)) => format!("{}: {}", exposed.control.name(), meter::format_dials(solved.dials)),
+        (ExposureControl::Dials(_), _) if session.look.camera.ev100.is_some() => "camera.exposure.ev100".into(),
         (ExposureControl::Dials(_), _) => "its dials".into(),
-        (ExposureControl::Auto, _) if opened.look.camera.has_dials() => "metered".into(),
+        (ExposureControl::Auto, _) if session.look.camera.has_dials() => "metered".into(),
         (ExposureControl::Auto, _) => "metered: the look names no dials".into(),
     }
 }
@@ -344,33 +355,39 @@ pub fn by(opened: &studio::Opened, exposed: &expose::Exposed) -> String {
 /// More stops than this between the meter and the dials are worth a warning.
 const WARN_STOPS: f64 = 3.0;
 
-fn report(args: &RenderArgs, opened: &studio::Opened, gpu: &Gpu, picture: &Picture, exposed: &expose::Exposed) {
+fn report(
+    args: &RenderArgs,
+    session: &session::Session,
+    gpu: &Gpu,
+    picture: &RenderedImage,
+    exposed: &expose::ExposureState,
+) {
     let camera = picture.exposure.ev100().get();
     println!(
         "{}: {}x{}, camera '{}' at EV100 {camera:.2} ({}), on {}",
         args.output.display(),
         picture.width,
         picture.height,
-        opened.camera_name,
-        by(opened, exposed),
+        session.camera_name,
+        exposure_source(session, exposed),
         gpu.info().name,
     );
-    let Drawn { draws, instances, outside, hidden } = picture.drawn;
+    let DrawStats { draws, instances, frustum_culled: outside, occlusion_culled: hidden } = picture.draw_stats;
     println!(
         "{} triangles; {draws} draws of {instances} instances, {outside} outside of the view{}",
-        opened.scene.shown_triangles(),
+        session.scene.instanced_triangles(),
         if hidden > 0 { format!(", {hidden} behind others") } else { String::new() }
     );
     let lists = picture.lists;
-    if lists.lamps > 0 && lists.clusters > 0 {
-        let bounds = opened.settings(picture.exposure, vec![]).light_lists;
+    if lists.lights > 0 && lists.clusters > 0 {
+        let bounds = session.settings(picture.exposure, vec![]).clustered_lights;
         println!(
             "{} lamps: {:.1} evaluated a cluster of pixels, at most {}{}; what is left out adds at most {:.6} of white in sum (bound {:.6}){}",
-            lists.lamps,
+            lists.lights,
             lists.evaluated as f64 / f64::from(lists.clusters),
-            lists.most,
+            lists.max_per_cluster,
             if lists.overflowed > 0 { format!(" ({} clusters evaluate all)", lists.overflowed) } else { String::new() },
-            lists.greatest_dropped,
+            lists.max_culled_contribution,
             bounds.cull_bound,
             if bounds.enabled { "" } else { " (switched off)" },
         );
@@ -382,8 +399,12 @@ fn report(args: &RenderArgs, opened: &studio::Opened, gpu: &Gpu, picture: &Pictu
             ghosts.sources,
             ghosts.dropped,
             ghosts.light_dropped * 100.0,
-            ghosts.beside,
-            if ghosts.no_room > 0 { format!("; {} without room in memory", ghosts.no_room) } else { String::new() },
+            ghosts.off_screen,
+            if ghosts.over_capacity > 0 {
+                format!("; {} without room in memory", ghosts.over_capacity)
+            } else {
+                String::new()
+            },
             if ghosts.sources_dropped > 0 {
                 format!("; {} fainter sources make none", ghosts.sources_dropped)
             } else {
@@ -391,8 +412,8 @@ fn report(args: &RenderArgs, opened: &studio::Opened, gpu: &Gpu, picture: &Pictu
             },
         );
     }
-    remark_on_textures(opened);
-    remark_on_exposure(exposed, opened.look.metering.mode);
+    warn_missing_textures(session);
+    warn_exposure(exposed, session.look.metering.mode);
     if args.times {
         for pass in &picture.times {
             println!("{:>10.3} ms  {}", pass.ms, pass.name);
@@ -401,8 +422,8 @@ fn report(args: &RenderArgs, opened: &studio::Opened, gpu: &Gpu, picture: &Pictu
 }
 
 /// Says which limits of the camera's effects acted, each once a run: the first of its kind.
-fn remark_on_limits(limits: &EffectLimits, told: &mut Vec<String>) {
-    for remark in limits.remarks() {
+fn warn_effect_limits(limits: &EffectLimits, told: &mut Vec<String>) {
+    for remark in limits.warnings() {
         let kind = remark.split(':').next().unwrap_or_default().to_owned();
         if !told.contains(&kind) {
             eprintln!("{remark}");
@@ -412,7 +433,7 @@ fn remark_on_limits(limits: &EffectLimits, told: &mut Vec<String>) {
 }
 
 /// Says what bounced light is made of.
-fn remark_on_patches(stats: &VplStats, asked: &GiSettings) {
+fn report_vpls(stats: &VplStats, asked: &GiSettings) {
     let lumens = color::luminance;
     println!(
         "bounced light: {} patches{} of {} photons of {} lights; of {:.0} lm sent, {:.0} lm are reflected in sum, {:.0} lm leave the scene, {:.2} % was still on its way",
@@ -438,11 +459,11 @@ fn remark_on_patches(stats: &VplStats, asked: &GiSettings) {
 }
 
 /// Says what the meter thinks of the dials.
-pub fn remark_on_exposure(exposed: &expose::Exposed, mode: Option<Metering>) {
+pub fn warn_exposure(exposed: &expose::ExposureState, mode: Option<MeteringMode>) {
     let camera = exposed.exposure.ev100().get();
     let by_hand = exposed.control == ExposureControl::Dials(ExposureMode::Manual);
-    if let Some(solved) = exposed.solved.filter(|solved| solved.off_by.abs() > 0.01) {
-        println!("warning: {}", limit(exposed.control, &solved));
+    if let Some(solved) = exposed.solved.filter(|solved| solved.error_stops.abs() > 0.01) {
+        println!("warning: {}", exposure_limit_message(exposed.control, &solved));
     }
     match exposed.metered {
         Some(meter) if by_hand => {
@@ -460,7 +481,7 @@ pub fn remark_on_exposure(exposed: &expose::Exposed, mode: Option<Metering>) {
             }
         }
         Some(_) => {}
-        None if mode == Some(Metering::Incident) => {
+        None if mode == Some(MeteringMode::Incident) => {
             println!("there is no reading of incident light: no lit surface at the metered place, or a traced picture");
         }
         None => println!(
@@ -470,8 +491,8 @@ pub fn remark_on_exposure(exposed: &expose::Exposed, mode: Option<Metering>) {
 }
 
 /// Says which pictures of the scene could not be read.
-pub fn remark_on_textures(opened: &studio::Opened) {
-    for image in opened.scene.images.iter().filter(|image| image.is_error_pattern) {
+pub fn warn_missing_textures(session: &session::Session) {
+    for image in session.scene.images.iter().filter(|image| image.is_error_pattern) {
         println!("texture '{}' is missing or broken and shows the error pattern", image.name);
     }
 }

@@ -13,20 +13,20 @@ use clap::Args;
 use glam::{DVec3, Mat3, Vec3};
 use serde_json::json;
 
-use super::{CliError, DeviceArgs, open, path};
+use super::{CliError, DeviceArgs, path, scene_args};
 use crate::{
-    camera::{Effects, Exposure},
+    camera::{CameraEffects, Exposure},
     compare::{
-        case::{Case, CaseError, OURS},
-        picture::Picture,
-        validation::{self, Limit, Shot, Shots},
-        validation_report::{Outcome, report},
+        case::{Case, CaseError, RENDERED_IMAGES},
+        linear_image::LinearImage,
+        validation::{self, CaseImage, CaseImages, Limit},
+        validation_report::{CaseResult, report},
     },
-    frame::{Renderer, Settings},
+    frame::{RenderSettings, Renderer},
     gpu::Gpu,
-    output::{self, Layer},
-    reference::{Film, FilmSettings, LensCamera, Parts, Walk, World},
-    studio::{self, Opened, expose},
+    output::{self, ExrLayer},
+    reference::{Film, FilmSettings, LensCamera, LightComponents, PathSettings, World},
+    session::{self, Session, expose},
 };
 
 #[derive(Args, Debug)]
@@ -55,7 +55,7 @@ pub struct ValidateArgs {
 }
 
 pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
-    let cases = find(args)?;
+    let cases = select_cases(args)?;
     if args.list {
         for case in &cases {
             println!("{:24} {}", case.name, case.title);
@@ -71,7 +71,7 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
     let wants_device = !args.no_raster && cases.iter().any(|case| case.needs("raster"));
     let gpu = if wants_device { Some(Gpu::open(&args.device.options()?)?) } else { None };
     let mut renderer = gpu.as_ref().map(Renderer::new).transpose()?;
-    path::listen();
+    path::install_interrupt_handler();
     let started = Instant::now();
     let mut all = Vec::new();
     let mut left_out = 0;
@@ -87,11 +87,11 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
             }
         });
         for traced in receiver {
-            let done = judge_case(traced?, renderer.as_mut())?;
+            let done = evaluate_case(traced?, renderer.as_mut())?;
             print(args, &done);
             left_out += done.case.checks().saturating_sub(done.rows.len());
             if let Some(folder) = &args.report {
-                keep(folder, &done)?;
+                write_shots(folder, &done)?;
             }
             all.push(done);
         }
@@ -113,11 +113,11 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
     if !messages.is_empty() {
         return Err(CliError::Validation(messages));
     }
-    if broken > 0 { Err(CliError::Broken { broken, total }) } else { Ok(()) }
+    if broken > 0 { Err(CliError::BoundsExceeded { broken, total }) } else { Ok(()) }
 }
 
 /// The cases that were asked for, in the order of their names.
-fn find(args: &ValidateArgs) -> Result<Vec<Case>, CliError> {
+fn select_cases(args: &ValidateArgs) -> Result<Vec<Case>, CliError> {
     let folder = &args.from;
     let oops = |detail: String| CaseError { file: folder.display().to_string(), detail };
     let entries = fs::read_dir(folder).map_err(|error| {
@@ -150,36 +150,36 @@ fn find(args: &ValidateArgs) -> Result<Vec<Case>, CliError> {
 }
 
 /// The case's scene with its look, and what `more` changes.
-fn opened(case: &Case, more: &[String]) -> Result<Opened, CliError> {
+fn session(case: &Case, more: &[String]) -> Result<Session, CliError> {
     let [width, height] = case.size.map(|side| side as u32);
-    open::requested(&studio::Request {
+    scene_args::open_request(&session::OpenRequest {
         scene: Some(case.folder.join(&case.scene)),
         look: case.look.as_ref().map(|look| case.folder.join(look)),
         root: None,
         camera: case.camera.clone(),
-        size: Some(studio::Size { width, height }),
+        size: Some(session::Size { width, height }),
         set: case.set.iter().chain(more).cloned().collect(),
         time: None,
     })
 }
 
 /// A case with what it needs no device for: its references, and the path tracer's pictures.
-struct Traced {
+struct TracedCase {
     case: Case,
-    scene: Opened,
-    shots: Shots,
+    scene: Session,
+    shots: CaseImages,
     /// By the number of the expectation with properties of its own: the scene with them, and its picture.
-    changed: BTreeMap<usize, (Opened, Shot)>,
+    changed: BTreeMap<usize, (Session, CaseImage)>,
     seconds: f64,
 }
 
 /// The first half of a case.
-fn trace_case(case: Case) -> Result<Traced, CliError> {
+fn trace_case(case: Case) -> Result<TracedCase, CliError> {
     let started = Instant::now();
-    let scene = opened(&case, &[])?;
-    let mut shots = Shots::new();
+    let scene = session(&case, &[])?;
+    let mut shots = CaseImages::new();
     for reference in &case.references {
-        let picture = Picture::load(&case.folder.join(&reference.file).to_string_lossy())?;
+        let picture = LinearImage::load(&case.folder.join(&reference.file).to_string_lossy())?;
         let [width, height] = case.size;
         if (picture.width(), picture.height()) != (width, height) {
             return Err(CaseError {
@@ -193,44 +193,44 @@ fn trace_case(case: Case) -> Result<Traced, CliError> {
             }
             .into());
         }
-        shots.insert(reference.name.clone(), Shot { picture, variance: None });
+        shots.insert(reference.name.clone(), CaseImage { picture, variance: None });
     }
     {
         let world = world_of(&scene);
         // The path tracer's picture is what the camera meters, needed or not.
-        shots.insert("path".into(), traced(&case, &scene, &world, true)?);
-        if case.needs("path_centres") {
-            shots.insert("path_centres".into(), traced(&case, &scene, &world, false)?);
+        shots.insert("path".into(), path_traced_shot(&case, &scene, &world, true)?);
+        if case.needs("path_pixel_centers") {
+            shots.insert("path_pixel_centers".into(), path_traced_shot(&case, &scene, &world, false)?);
         }
     }
     let mut changed = BTreeMap::new();
     for (number, expect) in case.expects.iter().enumerate() {
         // The raster renderer's picture is not among them yet.
         if !expect.set.is_empty() && shots.contains_key(&expect.test) {
-            let scene = opened(&case, &expect.set)?;
-            let shot = traced(&case, &scene, &world_of(&scene), expect.test == "path")?;
+            let scene = session(&case, &expect.set)?;
+            let shot = path_traced_shot(&case, &scene, &world_of(&scene), expect.test == "path")?;
             changed.insert(number, (scene, shot));
         }
     }
-    Ok(Traced { case, scene, shots, changed, seconds: started.elapsed().as_secs_f64() })
+    Ok(TracedCase { case, scene, shots, changed, seconds: started.elapsed().as_secs_f64() })
 }
 
 /// The second half of a case: the raster renderer's pictures, and all figures beside their limits.
-fn judge_case(traced: Traced, mut renderer: Option<&mut Renderer>) -> Result<Outcome, CliError> {
+fn evaluate_case(traced: TracedCase, mut renderer: Option<&mut Renderer>) -> Result<CaseResult, CliError> {
     let started = Instant::now();
-    let Traced { case, scene, mut shots, mut changed, seconds } = traced;
+    let TracedCase { case, scene, mut shots, mut changed, seconds } = traced;
     if let Some(renderer) = renderer.as_deref_mut().filter(|_| case.needs("raster")) {
-        shots.insert("raster".into(), rastered(&scene, renderer)?);
+        shots.insert("raster".into(), raster_shot(&scene, renderer)?);
     }
-    let exposure = camera(&scene, &shots)?.0;
+    let exposure = exposure_and_white_balance(&scene, &shots)?.0;
     let mut rows = validation::not_finite(&shots);
     for (number, expect) in case.expects.iter().enumerate() {
         let Some(shot) = shots.get(&expect.test) else { continue };
         let own = match (changed.remove(&number), renderer.as_deref_mut()) {
             (Some(traced), _) => Some(traced),
             (None, Some(renderer)) if !expect.set.is_empty() => {
-                let scene = opened(&case, &expect.set)?;
-                let shot = rastered(&scene, renderer)?;
+                let scene = session(&case, &expect.set)?;
+                let shot = raster_shot(&scene, renderer)?;
                 Some((scene, shot))
             }
             _ => None,
@@ -250,7 +250,7 @@ fn judge_case(traced: Traced, mut renderer: Option<&mut Renderer>) -> Result<Out
         }
     }
     let seconds = seconds + started.elapsed().as_secs_f64();
-    Ok(Outcome { case, shots, rows, ev100: exposure.ev100().get(), seconds })
+    Ok(CaseResult { case, shots, rows, ev100: exposure.ev100().get(), seconds })
 }
 
 fn in_case(case: &Case, detail: String) -> CliError {
@@ -258,70 +258,79 @@ fn in_case(case: &Case, detail: String) -> CliError {
 }
 
 /// A picture of `scene` as the camera gives it.
-fn exposed(scene: &Opened, shot: &Shot) -> Result<Shot, CliError> {
-    let shots = Shots::from([("path".to_string(), shot.clone())]);
-    let (exposure, white_balance) = camera(scene, &shots)?;
+fn exposed(scene: &Session, shot: &CaseImage) -> Result<CaseImage, CliError> {
+    let shots = CaseImages::from([("path".to_string(), shot.clone())]);
+    let (exposure, white_balance) = exposure_and_white_balance(scene, &shots)?;
     let seen = |pixel: &[f32; 3]| (white_balance * Vec3::from_array(*pixel) * exposure.multiplier() as f32).to_array();
     let pixels = shot.picture.pixels().iter().map(seen).collect();
-    let picture = Picture::from_nits(shot.picture.width(), shot.picture.height(), pixels)?;
+    let picture = LinearImage::from_nits(shot.picture.width(), shot.picture.height(), pixels)?;
     // White balance mixes channels: what is known of the luminance's noise holds no longer.
-    Ok(Shot { picture, variance: None })
+    Ok(CaseImage { picture, variance: None })
 }
 
 /// The exposure of a picture that was traced, by the dials or by what it holds.
-fn path_exposure(scene: &Opened, nits: &[DVec3]) -> Result<Exposure, CliError> {
+fn path_exposure(scene: &Session, nits: &[DVec3]) -> Result<Exposure, CliError> {
     let size = (scene.size.width as usize, scene.size.height as usize);
-    Ok(expose::exposed_for(scene, expose::meter_of(scene, nits, size, |_| 1.0)?)?.exposure)
+    Ok(expose::exposure_from_metering(scene, expose::meter_pixels(scene, nits, size, |_| 1.0)?)?.exposure)
 }
 
 /// The camera's multiplier (1/nits) and white balance: by its dials, else by its meter on our picture.
-fn camera(scene: &Opened, shots: &Shots) -> Result<(Exposure, Mat3), CliError> {
+fn exposure_and_white_balance(scene: &Session, shots: &CaseImages) -> Result<(Exposure, Mat3), CliError> {
     let nits: Vec<DVec3> = shots
         .get("path")
         .map(|shot| shot.picture.pixels().iter().map(|p| Vec3::from_array(*p).as_dvec3()).collect())
         .unwrap_or_default();
     let exposure = path_exposure(scene, &nits)?;
-    Ok((exposure, expose::white_balance_of(scene, &nits, scene.size.width as usize)?))
+    Ok((exposure, expose::white_balance_from_pixels(scene, &nits, scene.size.width as usize)?))
 }
 
 /// The effects of the camera that both our renderers have.
-fn lens(scene: &Opened) -> Effects {
-    let Effects { depth_of_field, motion_blur, vignetting, .. } = scene.effects;
-    Effects { depth_of_field, motion_blur, vignetting, ..Effects::default() }
+fn shared_effects(scene: &Session) -> CameraEffects {
+    let CameraEffects { depth_of_field, motion_blur, vignetting, .. } = scene.effects;
+    CameraEffects { depth_of_field, motion_blur, vignetting, ..CameraEffects::default() }
 }
 
-fn rastered(scene: &Opened, renderer: &mut Renderer) -> Result<Shot, CliError> {
+fn raster_shot(scene: &Session, renderer: &mut Renderer) -> Result<CaseImage, CliError> {
     let on_device = scene.upload(renderer)?;
     let view = scene.view();
-    let exposed = expose::exposure(scene, renderer, &on_device, &view, false)?;
-    let effects = lens(scene);
-    let settings =
-        Settings { effects, lens: scene.lens.clone(), gi: scene.gi(), ..scene.settings(exposed.exposure, vec![]) };
+    let exposed = expose::determine_exposure(scene, renderer, &on_device, &view, false)?;
+    let effects = shared_effects(scene);
+    let settings = RenderSettings {
+        effects,
+        lens: scene.lens.clone(),
+        gi: scene.gi(),
+        ..scene.settings(exposed.exposure, vec![])
+    };
     let picture = renderer.render_still(&on_device, &view, &settings, scene.still_samples())?;
-    Ok(Shot { picture: Picture::from_nits(picture.width, picture.height, picture.nits)?, variance: None })
+    Ok(CaseImage { picture: LinearImage::from_nits(picture.width, picture.height, picture.nits)?, variance: None })
 }
 
-fn world_of(scene: &Opened) -> World<'_> {
+fn world_of(scene: &Session) -> World<'_> {
     World::new(&scene.scene, scene.camera.0.w_axis.truncate())
 }
 
 /// Our path tracer's picture, with its noise.
-fn traced(case: &Case, scene: &Opened, world: &World<'_>, whole_pixels: bool) -> Result<Shot, CliError> {
+fn path_traced_shot(
+    case: &Case,
+    scene: &Session,
+    world: &World<'_>,
+    pixel_jitter: bool,
+) -> Result<CaseImage, CliError> {
     let [width, height] = case.size;
-    let camera =
-        LensCamera::new(scene.camera.0, scene.camera.1, width, height, &lens(scene)).with_lens(scene.lens.clone());
-    let walk = Walk { bounces: case.bounces, ..Walk::default() };
-    let mut film = Film::new(width, height, FilmSettings { walk, whole_pixels, ..FilmSettings::default() });
+    let camera = LensCamera::new(scene.camera.0, scene.camera.1, width, height, &shared_effects(scene))
+        .with_lens(scene.lens.clone());
+    let walk = PathSettings { bounces: case.bounces, ..PathSettings::default() };
+    let mut film = Film::new(width, height, FilmSettings { path: walk, pixel_jitter, ..FilmSettings::default() });
     if !film.add(world, &camera, case.spp, &path::INTERRUPTED) {
         return Err(CliError::Interrupted(format!("interrupted in case {}; no report was written", case.name)));
     }
     // Unlit surfaces follow the exposure, which no light of theirs has a part in.
-    let white = path_exposure(scene, &film.mean(Parts::total))?.saturation_luminance();
-    let pixels = film.shown(white).iter().map(|c| c.as_vec3().to_array()).collect();
-    Ok(Shot { picture: Picture::from_nits(width, height, pixels)?, variance: Some(film.variance()) })
+    let white = path_exposure(scene, &film.mean(LightComponents::total))?.saturation_luminance();
+    let pixels = film.displayed(white).iter().map(|c| c.as_vec3().to_array()).collect();
+    Ok(CaseImage { picture: LinearImage::from_nits(width, height, pixels)?, variance: Some(film.variance()) })
 }
 
-fn print(args: &ValidateArgs, done: &Outcome) {
+fn print(args: &ValidateArgs, done: &CaseResult) {
     let broken = done.broken();
     if args.quiet && broken == 0 {
         return;
@@ -342,18 +351,18 @@ fn print(args: &ValidateArgs, done: &Outcome) {
 }
 
 /// Our own pictures, for other tools.
-fn keep(folder: &Path, done: &Outcome) -> Result<(), CliError> {
-    for (name, shot) in done.shots.iter().filter(|(name, _)| OURS.contains(&name.as_str())) {
+fn write_shots(folder: &Path, done: &CaseResult) -> Result<(), CliError> {
+    for (name, shot) in done.shots.iter().filter(|(name, _)| RENDERED_IMAGES.contains(&name.as_str())) {
         let picture = &shot.picture;
         let pixels: Vec<[f32; 4]> = picture.pixels().iter().map(|p| [p[0], p[1], p[2], 1.0]).collect();
-        let layers = [Layer { name: "", channels: &["R", "G", "B"], pixels: &pixels }];
+        let layers = [ExrLayer { name: "", channels: &["R", "G", "B"], pixels: &pixels }];
         let file = folder.join(format!("{}.{name}.exr", done.case.name));
         output::write_exr(&file, picture.width(), picture.height(), 1.0, &layers)?;
     }
     Ok(())
 }
 
-fn write_results(folder: &Path, all: &[Outcome], device: Option<&str>) -> Result<(), CliError> {
+fn write_results(folder: &Path, all: &[CaseResult], device: Option<&str>) -> Result<(), CliError> {
     let cases: Vec<_> = all
         .iter()
         .map(|done| {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{CliError, DeviceArgs, open::SceneArgs};
+use super::{CliError, DeviceArgs, scene_args::SceneArgs};
 use crate::viewer::{self, Options, ViewError, recent::state_folder};
 
 /// Options of `view`.
@@ -24,9 +24,9 @@ pub fn run(args: &ViewArgs) -> Result<(), CliError> {
     let options = Options { request: args.scene.request(), gallery, state, prints: true, pacing: args.pacing };
     viewer::run(options, args.device.options()?).map_err(|error| match error {
         ViewError::Gpu(error) => CliError::Gpu(error),
-        ViewError::Studio(error) => error.into(),
+        ViewError::Session(error) => error.into(),
         ViewError::Window { .. } => CliError::NoWindow(error.to_string()),
         ViewError::Validation(messages) => CliError::Validation(messages),
-        ViewError::System(_) | ViewError::Ended => CliError::Internal(error.to_string()),
+        ViewError::System(_) | ViewError::RenderThreadCrashed => CliError::Internal(error.to_string()),
     })
 }

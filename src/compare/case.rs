@@ -13,11 +13,11 @@ use super::expression::{self, Values};
 use crate::scene::look::syntax_error;
 
 /// A case file is short; more bytes than this are not one.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 /// References, regions, names, expectations or bounds of a case, at most.
-const MOST_ENTRIES: usize = 1000;
+const MAX_ENTRIES: usize = 1000;
 /// Pixels along a side of a case's picture, at most.
-const MOST_SIDE: usize = 2048;
+const MAX_SIDE: usize = 2048;
 
 /// A case that cannot be used.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub struct Case {
     pub names: BTreeMap<String, String>,
     /// What the closed form says.
     #[serde(default, rename = "expect")]
-    pub expects: Vec<Expect>,
+    pub expects: Vec<Expectation>,
     /// How near pictures must be to each other.
     #[serde(default, rename = "bound")]
     pub bounds: Vec<Bound>,
@@ -112,7 +112,7 @@ pub struct Region {
 /// The mean over a region as a closed form gives it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Expect {
+pub struct Expectation {
     /// Whose picture.
     pub test: String,
     /// Where; `all` is the whole picture.
@@ -160,7 +160,7 @@ pub struct Bound {
     /// The least figure that is good.
     pub at_least: Option<f64>,
     /// The greatest figure that is good, as a multiple of that of the first two references beside each other.
-    pub times_referees: Option<f64>,
+    pub times_reference_difference: Option<f64>,
     /// Leaves out pixels at edges of the picture that is right.
     #[serde(default)]
     pub skip_edges: bool,
@@ -215,7 +215,7 @@ impl Metric {
 }
 
 /// Our own pictures: the path tracer, the path tracer with rays through the middles of pixels, the raster renderer.
-pub const OURS: [&str; 3] = ["path", "path_centres", "raster"];
+pub const RENDERED_IMAGES: [&str; 3] = ["path", "path_pixel_centers", "raster"];
 
 impl Region {
     /// Whether the middle of a pixel lies in it.
@@ -235,18 +235,18 @@ impl Case {
     /// The file is missing, is no TOML, or says something that cannot be.
     pub fn read(folder: &Path) -> Result<Self, CaseError> {
         let file = folder.join("case.toml");
-        let oops = |detail: String| CaseError { file: file.display().to_string(), detail };
+        let invalid = |detail: String| CaseError { file: file.display().to_string(), detail };
         let mut text = String::new();
-        let opened = File::open(&file).map_err(|error| oops(format!("cannot read it: {error}")))?;
+        let opened = File::open(&file).map_err(|error| invalid(format!("cannot read it: {error}")))?;
         opened
-            .take(MOST_BYTES + 1)
+            .take(MAX_BYTES + 1)
             .read_to_string(&mut text)
-            .map_err(|error| oops(format!("cannot read it: {error}")))?;
-        if text.len() as u64 > MOST_BYTES {
-            return Err(oops("it is longer than a mebibyte; a case is a page of text".into()));
+            .map_err(|error| invalid(format!("cannot read it: {error}")))?;
+        if text.len() as u64 > MAX_BYTES {
+            return Err(invalid("it is longer than a mebibyte; a case is a page of text".into()));
         }
         let name = folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let mut case = Self::parse(&text).map_err(oops)?;
+        let mut case = Self::parse(&text).map_err(invalid)?;
         case.name = name;
         case.folder = folder.into();
         Ok(case)
@@ -263,19 +263,19 @@ impl Case {
     }
 
     fn check(&self) -> Result<(), String> {
-        if self.size.iter().any(|side| !(1..=MOST_SIDE).contains(side)) {
-            return Err(format!("size: {:?} is no size; each side is 1 to {MOST_SIDE} pixels", self.size));
+        if self.size.iter().any(|side| !(1..=MAX_SIDE).contains(side)) {
+            return Err(format!("size: {:?} is no size; each side is 1 to {MAX_SIDE} pixels", self.size));
         }
         if !(1..=1 << 20).contains(&self.spp) || self.bounces > 1024 {
             return Err("spp is 1 to 1048576, bounces 0 to 1024".into());
         }
         let lists =
             [self.references.len(), self.regions.len(), self.names.len(), self.expects.len(), self.bounds.len()];
-        if lists.iter().any(|length| *length > MOST_ENTRIES) {
-            return Err(format!("more than {MOST_ENTRIES} entries of one kind; make several cases"));
+        if lists.iter().any(|length| *length > MAX_ENTRIES) {
+            return Err(format!("more than {MAX_ENTRIES} entries of one kind; make several cases"));
         }
         for (number, reference) in self.references.iter().enumerate() {
-            let taken = OURS.contains(&reference.name.as_str())
+            let taken = RENDERED_IMAGES.contains(&reference.name.as_str())
                 || self.references[..number].iter().any(|other| other.name == reference.name);
             if reference.name.is_empty() || taken {
                 return Err(format!("reference '{}': the name is taken or empty; choose another", reference.name));
@@ -292,8 +292,8 @@ impl Case {
             if !(expect.within > 0.0 && expect.within.is_finite()) {
                 return Err(format!("{place}: within = {} is no share; give one above 0, e.g. 0.005", expect.within));
             }
-            expect.wanted(&values).map_err(|detail| format!("{place}: {detail}"))?;
-            if !OURS.contains(&expect.test.as_str()) && (!expect.set.is_empty() || expect.exposed) {
+            expect.expected_values(&values).map_err(|detail| format!("{place}: {detail}"))?;
+            if !RENDERED_IMAGES.contains(&expect.test.as_str()) && (!expect.set.is_empty() || expect.exposed) {
                 return Err(format!("{place}: set and exposed are for our own pictures; '{}' is a file", expect.test));
             }
         }
@@ -337,17 +337,17 @@ impl Case {
                 bound.metric.name()
             ));
         }
-        let limits = [bound.at_most, bound.at_least, bound.times_referees];
+        let limits = [bound.at_most, bound.at_least, bound.times_reference_difference];
         let given: Vec<f64> = limits.into_iter().flatten().collect();
         if given.len() != 1 || given.iter().any(|limit| !(limit.is_finite() && *limit >= 0.0)) {
-            return Err(format!("{place}: give one of at_most, at_least and times_referees, 0 or more"));
+            return Err(format!("{place}: give one of at_most, at_least and times_reference_difference, 0 or more"));
         }
         if bound.at_least.is_some() != (bound.metric == Metric::Psnr) {
             return Err(format!("{place}: psnr is better when it is greater: at_least is for it, and it alone"));
         }
-        if bound.times_referees.is_some() && self.references.len() < 2 {
+        if bound.times_reference_difference.is_some() && self.references.len() < 2 {
             return Err(format!(
-                "{place}: times_referees needs two references; the case has {}",
+                "{place}: times_reference_difference needs two references; the case has {}",
                 self.references.len()
             ));
         }
@@ -355,9 +355,9 @@ impl Case {
     }
 
     fn check_maker(&self, place: &str, maker: &str) -> Result<(), String> {
-        let known = OURS.contains(&maker) || self.references.iter().any(|reference| reference.name == maker);
+        let known = RENDERED_IMAGES.contains(&maker) || self.references.iter().any(|reference| reference.name == maker);
         if !known {
-            let mut names: Vec<&str> = OURS.to_vec();
+            let mut names: Vec<&str> = RENDERED_IMAGES.to_vec();
             names.extend(self.references.iter().map(|reference| reference.name.as_str()));
             return Err(format!("{place}: there is no picture '{maker}'; there are {}", names.join(", ")));
         }
@@ -404,13 +404,13 @@ impl Case {
     }
 }
 
-impl Expect {
+impl Expectation {
     /// What is expected: one luminance, or three channels.
     ///
     /// # Errors
     /// Both or neither of `value` and `rgb`; an expression that has no finite value, or no value above 0 to be
     /// compared with.
-    pub fn wanted(&self, values: &Values) -> Result<Vec<f64>, String> {
+    pub fn expected_values(&self, values: &Values) -> Result<Vec<f64>, String> {
         let texts: &[String] = match (&self.value, &self.rgb) {
             (Some(value), None) => std::slice::from_ref(value),
             (None, Some(rgb)) => rgb,
@@ -455,7 +455,7 @@ mod tests {
     #[test]
     fn a_case_says_what_it_says() {
         let case = Case::parse(GOOD).unwrap();
-        let wanted = case.expects[0].wanted(&case.values().unwrap()).unwrap();
+        let wanted = case.expects[0].expected_values(&case.values().unwrap()).unwrap();
         assert!((wanted[0] - 800.0 / (4.0 * std::f64::consts::PI) / 8.0).abs() < 1e-12);
         let mask = case.mask("left").unwrap();
         assert_eq!(mask.iter().filter(|held| **held).count(), 16);
@@ -470,7 +470,7 @@ mod tests {
             ("size = [8, 4]", "size = [0, 4]", "size"),
             ("size = [8, 4]", "size = [8, 4000000000]", "size"),
             ("spp = 4", "spp = 0", "spp"),
-            ("test = \"path\"", "test = \"cycles\"", "no picture 'cycles'; there are path, path_centres, raster"),
+            ("test = \"path\"", "test = \"cycles\"", "no picture 'cycles'; there are path, path_pixel_centers, raster"),
             ("test = \"path\"", "test = \"raster\"", "set raster = true"),
             ("region = \"left\"", "region = \"right\"", "no region 'right'"),
             ("rect = [0, 0, 4, 4]", "rect = [9, 9, 10, 10]", "no pixel"),

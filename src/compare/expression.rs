@@ -13,9 +13,9 @@ type Parsed = FlatEx<f64, FloatOpsFactory<f64>, Numbers>;
 pub type Values = BTreeMap<String, f64>;
 
 /// Characters of an expression, at most.
-const MOST_CHARACTERS: usize = 2000;
+const MAX_CHARACTERS: usize = 2000;
 /// Brackets within brackets, at most.
-const MOST_BRACKETS: usize = 32;
+const MAX_BRACKETS: usize = 32;
 
 /// The value of an expression: numbers, names, `+ - * / ^`, brackets, functions such as `sin`, `sqrt`, `exp`, `ln` of
 /// radians and numbers, and `PI`. A sign binds closer than a power, as in spreadsheets: -2^2 is 4, 1 - 2^2 is -3.
@@ -49,9 +49,9 @@ fn parse(text: &str) -> Result<Parsed, String> {
             depth
         })
         .max();
-    if text.len() > MOST_CHARACTERS || deepest.is_some_and(|depth| depth > MOST_BRACKETS) {
+    if text.len() > MAX_CHARACTERS || deepest.is_some_and(|depth| depth > MAX_BRACKETS) {
         return Err(format!(
-            "an expression of {} characters is too long or too deep ({MOST_CHARACTERS} characters, {MOST_BRACKETS} brackets): name its parts in [let]",
+            "an expression of {} characters is too long or too deep ({MAX_CHARACTERS} characters, {MAX_BRACKETS} brackets): name its parts in [let]",
             text.len()
         ));
     }
@@ -133,7 +133,7 @@ mod tests {
         let junk = "\u{0}\u{ffff}ä(";
         for text in ["", "1 +", "x", ")(", "1 / 0", "ln(-1)", "1 2", "sin", junk, &deep, &deep_short, &long] {
             let error = of(text).unwrap_err();
-            assert!(!error.contains('\n') && error.len() < 2 * MOST_CHARACTERS, "{error}");
+            assert!(!error.contains('\n') && error.len() < 2 * MAX_CHARACTERS, "{error}");
         }
     }
 

@@ -359,7 +359,7 @@ const CURVE: [f32; 6] = [0.6 * 0.6 * 2.51, 0.6 * 0.03, 0.0, 0.6 * 0.6 * 2.43, 0.
 const BEND: f32 = 0.85;
 /// The most stops below the brightest pixel at which the median is looked for: a picture whose median is black would
 /// have no end of exposures.
-const MOST_STOPS: f32 = 24.0;
+const MAX_STOPS: f32 = 24.0;
 
 fn curve(pixel: [f32; 3], exposure: f32) -> Vec3 {
     let [k0, k1, k2, k3, k4, k5] = CURVE;
@@ -375,7 +375,7 @@ impl Exposures {
     /// of it shines.
     #[must_use]
     pub fn of(reference: &[[f32; 3]]) -> Option<Self> {
-        let mut luminances: Vec<f32> = reference.iter().map(|pixel| super::picture::luminance(*pixel)).collect();
+        let mut luminances: Vec<f32> = reference.iter().map(|pixel| super::linear_image::luminance(*pixel)).collect();
         let half = luminances.len() / 2;
         let brightest = luminances.iter().copied().fold(0.0, f32::max);
         if !(brightest > 0.0 && brightest.is_finite()) {
@@ -383,7 +383,7 @@ impl Exposures {
         }
         // Of an even number of pixels the upper of the two in the middle, as in the authors' program (1.7).
         let (_, median, _) = luminances.select_nth_unstable_by(half, f32::total_cmp);
-        let median = median.max(brightest * (-MOST_STOPS).exp2());
+        let median = median.max(brightest * (-MAX_STOPS).exp2());
         // Where the curve reaches the bend: the greater root of a quadratic.
         let [a, b, c] = std::array::from_fn(|i| CURVE[i] - BEND * CURVE[i + 3]);
         let middle = -0.5 * b / a;

@@ -5,7 +5,7 @@
 //! measure, whatever the reference is. Sums run in one order and in double precision, so that the same
 //! pictures give the same bits. docs/compare.md says what each is good for, and when it misleads.
 
-use super::picture::{Encoding, Picture};
+use super::linear_image::{Encoding, LinearImage};
 use crate::photometry::color;
 
 /// Pixels along a side of a block.
@@ -56,19 +56,19 @@ pub enum CompareError {
 
 /// A picture beside its reference, of the same size and kind.
 #[derive(Clone, Copy, Debug)]
-pub struct Pair<'a> {
-    test: &'a Picture,
-    reference: &'a Picture,
+pub struct ImagePair<'a> {
+    test: &'a LinearImage,
+    reference: &'a LinearImage,
     mask: Option<&'a [bool]>,
 }
 
-impl<'a> Pair<'a> {
+impl<'a> ImagePair<'a> {
     /// A pair to compare.
     ///
     /// # Errors
     /// Sizes or encodings that differ.
-    pub fn new(test: &'a Picture, reference: &'a Picture) -> Result<Self, CompareError> {
-        let size = |picture: &Picture| [picture.width(), picture.height()];
+    pub fn new(test: &'a LinearImage, reference: &'a LinearImage) -> Result<Self, CompareError> {
+        let size = |picture: &LinearImage| [picture.width(), picture.height()];
         if size(test) != size(reference) {
             return Err(CompareError::Size { test: size(test), reference: size(reference) });
         }
@@ -93,13 +93,13 @@ impl<'a> Pair<'a> {
 
     /// The test's picture.
     #[must_use]
-    pub const fn test(&self) -> &'a Picture {
+    pub const fn test(&self) -> &'a LinearImage {
         self.test
     }
 
     /// The reference's picture.
     #[must_use]
-    pub const fn reference(&self) -> &'a Picture {
+    pub const fn reference(&self) -> &'a LinearImage {
         self.reference
     }
 
@@ -345,14 +345,14 @@ pub struct Blocks {
 /// Where a picture has no edges, shadow edges among them: luminance among each pixel's neighbours differs by at most 10
 /// percent.
 #[must_use]
-pub fn off_edges(picture: &Picture) -> Vec<bool> {
-    smooth(picture, 1, 0.1)
+pub fn edge_free_mask(picture: &LinearImage) -> Vec<bool> {
+    smooth_mask(picture, 1, 0.1)
 }
 
 /// Where a picture is smooth: `false` at pixels within whose neighbourhood, `radius` pixels to each side, luminance
 /// differs by more than `most` of the magnitude of the greatest there (0.1: 10 percent). For masks that leave out edges and shadow edges.
 #[must_use]
-pub fn smooth(picture: &Picture, radius: usize, most: f64) -> Vec<bool> {
+pub fn smooth_mask(picture: &LinearImage, radius: usize, most: f64) -> Vec<bool> {
     let (width, height) = (picture.width(), picture.height());
     let luminance = picture.luminance();
     // Least and greatest along rows, then across them.

@@ -1,17 +1,17 @@
 //! Pictures beside pictures, and what must hold of them.
 
 pub mod case;
+pub mod error_colormap;
 pub mod expression;
-pub mod false_color;
 pub mod flip;
+pub mod linear_image;
 pub mod metrics;
-pub mod picture;
 pub mod report;
 pub mod summary;
 pub mod validation;
 pub mod validation_report;
 
-pub use picture::{Encoding, Picture, PictureError};
+pub use linear_image::{Encoding, LinearImage, LinearImageError};
 
 #[cfg(test)]
 mod tests;

@@ -15,10 +15,10 @@ use half::f16;
 use serde_json::json;
 
 use super::{
-    false_color::{MAGMA, SIGNED},
-    metrics::Pair,
-    picture::{Encoding, Picture},
-    summary::{self, Settings, metered},
+    error_colormap::{MAGMA, SIGNED},
+    linear_image::{Encoding, LinearImage},
+    metrics::ImagePair,
+    summary::{self, CompareSettings, metered_exposure},
 };
 use crate::{
     camera::Exposure,
@@ -27,7 +27,7 @@ use crate::{
 
 /// A report: a title, a line below it, and sections.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct HtmlReport {
     title: String,
     text: String,
     sections: Vec<Section>,
@@ -41,14 +41,14 @@ pub struct Section {
     /// Text below it; lines stay lines.
     pub text: String,
     /// Numbers.
-    pub tables: Vec<Table>,
+    pub tables: Vec<ReportTable>,
     /// Pictures.
-    pub pictures: Vec<PictureSet>,
+    pub pictures: Vec<ImageSet>,
 }
 
 /// A table.
 #[derive(Clone, Debug, Default)]
-pub struct Table {
+pub struct ReportTable {
     /// A line above it.
     pub caption: String,
     /// Heads of columns.
@@ -94,11 +94,11 @@ impl Cell {
 
 /// Pictures of one size to look at together.
 #[derive(Clone, Debug, Default)]
-pub struct PictureSet {
+pub struct ImageSet {
     /// A line above them.
     pub title: String,
     /// The pictures; those of another size than the first are named but not shown.
-    pub pictures: Vec<Shown>,
+    pub pictures: Vec<NamedImage>,
     /// Errors between two of them, computed before.
     pub maps: Vec<ErrorMap>,
     /// Which picture is shown as A at first, and which as B: the test and the reference.
@@ -109,15 +109,18 @@ pub struct PictureSet {
     pub unit: String,
 }
 
-impl PictureSet {
+impl ImageSet {
     /// Adds the errors of one picture against another, by their numbers in the set: FLIP of both as shown at first (by
     /// `ev100`, clipped), and HDR-FLIP of scenes. Nothing is added where there are no such pictures, or they differ in
     /// size or kind.
     pub fn add_flip(&mut self, test: usize, reference: usize) {
         let (Some(a), Some(b)) = (self.pictures.get(test), self.pictures.get(reference)) else { return };
-        let Ok(pair) = Pair::new(&a.picture, &b.picture) else { return };
+        let Ok(pair) = ImagePair::new(&a.picture, &b.picture) else { return };
         let exposure = self.ev100.and_then(|ev| Exposure::from_ev100(Ev100(ev)).ok());
-        let settings = Settings { exposure: exposure.unwrap_or_else(|| metered(&b.picture)), ..Settings::default() };
+        let settings = CompareSettings {
+            exposure: exposure.unwrap_or_else(|| metered_exposure(&b.picture)),
+            ..CompareSettings::default()
+        };
         let (flip, hdr) = summary::flips(&pair, &settings);
         self.maps.push(ErrorMap { name: "FLIP".into(), test, reference, values: flip });
         self.maps.extend(hdr.map(|(values, _)| ErrorMap { name: "HDR-FLIP".into(), test, reference, values }));
@@ -126,11 +129,11 @@ impl PictureSet {
 
 /// A picture with a name.
 #[derive(Clone, Debug)]
-pub struct Shown {
+pub struct NamedImage {
     /// What people call it.
     pub name: String,
     /// The picture.
-    pub picture: Picture,
+    pub picture: LinearImage,
 }
 
 /// Errors of 0 to 1 between two pictures of a set, such as FLIP.
@@ -152,7 +155,7 @@ const SCRIPT: &str = include_str!("report.js");
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-impl Report {
+impl HtmlReport {
     /// An empty report.
     #[must_use]
     pub fn new(title: impl Into<String>) -> Self {
@@ -247,7 +250,7 @@ impl Report {
         ids
     }
 
-    fn table(&self, body: &mut String, table: &Table, ids: &[String]) {
+    fn table(&self, body: &mut String, table: &ReportTable, ids: &[String]) {
         body.push_str("<div class=\"table\"><table>\n");
         if !table.caption.is_empty() {
             let _ = writeln!(body, "<caption>{}</caption>", escaped(&table.caption));
@@ -315,10 +318,10 @@ fn escaped(text: &str) -> String {
 }
 
 /// A set of pictures: a place for the script, a description and the data.
-fn figure(body: &mut String, data: &mut Vec<String>, sets: &mut Vec<serde_json::Value>, set: &PictureSet) {
+fn figure(body: &mut String, data: &mut Vec<String>, sets: &mut Vec<serde_json::Value>, set: &ImageSet) {
     let Some(first) = set.pictures.first() else { return };
     let size = [first.picture.width(), first.picture.height()];
-    let fits = |picture: &Picture| [picture.width(), picture.height()] == size;
+    let fits = |picture: &LinearImage| [picture.width(), picture.height()] == size;
     let shown: Vec<usize> =
         set.pictures.iter().enumerate().filter(|(_, shown)| fits(&shown.picture)).map(|(index, _)| index).collect();
     let place = |index: usize| shown.iter().position(|shown| *shown == index);
@@ -330,7 +333,7 @@ fn figure(body: &mut String, data: &mut Vec<String>, sets: &mut Vec<serde_json::
     let pictures: Vec<serde_json::Value> = shown
         .iter()
         .map(|index| {
-            let Shown { name, picture } = &set.pictures[*index];
+            let NamedImage { name, picture } = &set.pictures[*index];
             let stored = Stored::of(picture);
             json!({ "name": name, "kind": stored.kind, "scale": stored.scale, "data": store(&stored.bytes) })
         })
@@ -351,7 +354,7 @@ fn figure(body: &mut String, data: &mut Vec<String>, sets: &mut Vec<serde_json::
     let ev100 = set
         .ev100
         .filter(|ev| ev.is_finite())
-        .unwrap_or_else(|| metered(&set.pictures[shown[reference]].picture).ev100().get());
+        .unwrap_or_else(|| metered_exposure(&set.pictures[shown[reference]].picture).ev100().get());
     let number = sets.len();
     sets.push(json!({
         "width": size[0], "height": size[1], "pictures": pictures, "maps": maps, "test": test, "reference": reference,
@@ -384,7 +387,7 @@ struct Stored {
 }
 
 impl Stored {
-    fn of(picture: &Picture) -> Self {
+    fn of(picture: &LinearImage) -> Self {
         let width = picture.width();
         if picture.encoding() == Encoding::Scene {
             let most = picture.pixels().iter().flatten().map(|channel| channel.abs()).fold(0.0, f32::max);

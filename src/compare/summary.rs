@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::{
     flip,
-    metrics::{Pair, Stops},
-    picture::{Encoding, Picture},
+    linear_image::{Encoding, LinearImage},
+    metrics::{ImagePair, Stops},
 };
 use crate::camera::{
     Exposure,
@@ -15,7 +15,7 @@ use crate::camera::{
 
 /// How a pair is looked at.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub struct CompareSettings {
     /// What scenes are shown with for LDR-FLIP, and whose saturation luminance is the peak of PSNR.
     pub exposure: Exposure,
     /// What follows the exposure.
@@ -24,7 +24,7 @@ pub struct Settings {
     pub pixels_per_degree: f32,
 }
 
-impl Default for Settings {
+impl Default for CompareSettings {
     /// Sunny 16, clipped, at the distance that FLIP's authors have.
     fn default() -> Self {
         Self { exposure: Exposure::default(), mapper: ToneMapper::Linear, pixels_per_degree: flip::PIXELS_PER_DEGREE }
@@ -36,20 +36,20 @@ pub type HdrFlip = (Vec<f32>, Option<flip::Exposures>);
 
 /// LDR-FLIP of a pair as it is shown, and of scenes HDR-FLIP with its exposures.
 #[must_use]
-pub fn flips(pair: &Pair<'_>, settings: &Settings) -> (Vec<f32>, Option<HdrFlip>) {
+pub fn flips(pair: &ImagePair<'_>, settings: &CompareSettings) -> (Vec<f32>, Option<HdrFlip>) {
     let (test, reference) = (pair.test(), pair.reference());
     let (width, density) = (test.width(), settings.pixels_per_degree);
     if test.encoding() == Encoding::Display {
         return (flip::ldr(test.pixels(), reference.pixels(), width, density), None);
     }
-    let show = |picture: &Picture| picture.displayed(settings.exposure, settings.mapper);
+    let show = |picture: &LinearImage| picture.displayed(settings.exposure, settings.mapper);
     let ldr = flip::ldr(show(test).pixels(), show(reference).pixels(), width, density);
     (ldr, Some(flip::hdr(test.pixels(), reference.pixels(), width, density)))
 }
 
 /// How a map of errors is spread over its pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Spread {
+pub struct ErrorStats {
     /// Mean.
     pub mean: f64,
     /// The median.
@@ -62,8 +62,8 @@ pub struct Spread {
     pub max: f64,
 }
 
-impl Spread {
-    fn of(pair: &Pair<'_>, map: &[f32]) -> Option<Self> {
+impl ErrorStats {
+    fn of(pair: &ImagePair<'_>, map: &[f32]) -> Option<Self> {
         let mean = pair.mean(map)?;
         let [p50, p95, p99, max] = pair.percentiles(map, [50.0, 95.0, 99.0, 100.0])?;
         Some(Self { mean, p50, p95, p99, max })
@@ -103,7 +103,7 @@ pub struct Summary {
     /// Signed differences below which 5, 50 and 95 of 100 pixels are (stops).
     pub stops_percentiles: Option<[f64; 3]>,
     /// The difference without its sign (stops).
-    pub stops: Option<Spread>,
+    pub stops: Option<ErrorStats>,
     /// 8x8 blocks: root mean square of their relative bias.
     pub block_rms: Option<f64>,
     /// The block farthest off, with its sign.
@@ -115,9 +115,9 @@ pub struct Summary {
     /// The exposure (EV100) of scenes for LDR-FLIP; none for pictures of a display.
     pub ev100: Option<f64>,
     /// LDR-FLIP.
-    pub flip: Option<Spread>,
+    pub flip: Option<ErrorStats>,
     /// HDR-FLIP; none for pictures of a display.
-    pub flip_hdr: Option<Spread>,
+    pub flip_hdr: Option<ErrorStats>,
     /// The first and last exposure (stops) and the number of exposures of HDR-FLIP.
     pub flip_hdr_exposures: Option<(f32, f32, usize)>,
 }
@@ -136,7 +136,7 @@ pub struct Maps {
 impl Summary {
     /// Computes everything; pixels that a mask leaves out are still seen by FLIP's filters, but do not count.
     #[must_use]
-    pub fn of(pair: &Pair<'_>, settings: &Settings) -> (Self, Maps) {
+    pub fn of(pair: &ImagePair<'_>, settings: &CompareSettings) -> (Self, Maps) {
         let (test, reference) = (pair.test(), pair.reference());
         let width = test.width();
         let scene = test.encoding() == Encoding::Scene;
@@ -163,14 +163,14 @@ impl Summary {
             psnr_peak,
             stops_mean: stops.as_ref().map(|stops| stops.mean),
             stops_percentiles: stops.as_ref().and_then(|stops| pair.percentiles(&stops.map, [5.0, 50.0, 95.0])),
-            stops: unsigned.and_then(|map| Spread::of(pair, &map)),
+            stops: unsigned.and_then(|map| ErrorStats::of(pair, &map)),
             block_rms: blocks.as_ref().map(|blocks| blocks.rms),
             block_worst: blocks.as_ref().map(|blocks| blocks.worst),
             block_worst_at: blocks.as_ref().map(|blocks| blocks.worst_at),
             pixels_per_degree: density,
             ev100: scene.then(|| settings.exposure.ev100().get()),
-            flip: Spread::of(pair, &flip),
-            flip_hdr: flip_hdr.as_ref().and_then(|map| Spread::of(pair, map)),
+            flip: ErrorStats::of(pair, &flip),
+            flip_hdr: flip_hdr.as_ref().and_then(|map| ErrorStats::of(pair, map)),
             flip_hdr_exposures: exposures.map(|exposures| (exposures.start, exposures.stop, exposures.count)),
         };
         (summary, Maps { flip, flip_hdr, stops })
@@ -180,7 +180,7 @@ impl Summary {
 /// The exposure that a meter chooses for a scene, by the mean of the logarithm of luminance; sunny 16 if it is black or
 /// not a scene.
 #[must_use]
-pub fn metered(picture: &Picture) -> Exposure {
+pub fn metered_exposure(picture: &LinearImage) -> Exposure {
     let metered = match picture.encoding() {
         Encoding::Scene => {
             metering::meter(&picture.luminance(), picture.width(), picture.height(), MeterMode::LogAverage).ok()

@@ -3,24 +3,24 @@
 use std::collections::BTreeMap;
 
 use super::{
-    case::{ALL, Bound, Case, Expect, Metric},
+    case::{ALL, Bound, Case, Expectation, Metric},
     flip::{self, PIXELS_PER_DEGREE},
-    metrics::{self, Pair},
-    picture::Picture,
+    linear_image::LinearImage,
+    metrics::{self, ImagePair},
 };
 use crate::{camera::Exposure, photometry::color::luminance};
 
 /// A picture of a case, with what is known of its noise.
 #[derive(Clone, Debug)]
-pub struct Shot {
+pub struct CaseImage {
     /// Scene-linear, in nits.
-    pub picture: Picture,
+    pub picture: LinearImage,
     /// Variance of each pixel's luminance (nits squared); none for pictures without noise or with unknown noise.
     pub variance: Option<Vec<f64>>,
 }
 
 /// The pictures of a case by their makers' names.
-pub type Shots = BTreeMap<String, Shot>;
+pub type CaseImages = BTreeMap<String, CaseImage>;
 
 /// What a figure may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,7 +44,7 @@ impl Limit {
 
 /// One line of the table.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct CheckResult {
     /// Whose picture.
     pub test: String,
     /// Beside what: a picture, or `closed form`.
@@ -65,7 +65,7 @@ pub struct Row {
     pub why: String,
 }
 
-impl Row {
+impl CheckResult {
     /// Whether the figure is good.
     #[must_use]
     pub fn holds(&self) -> bool {
@@ -108,7 +108,7 @@ impl Row {
 }
 
 /// Means over the pixels of a mask, by channel.
-fn mean(picture: &Picture, mask: Option<&[bool]>) -> [f64; 3] {
+fn mean(picture: &LinearImage, mask: Option<&[bool]>) -> [f64; 3] {
     let (mut sum, mut count) = ([0.0; 3], 0.0f64);
     for (index, pixel) in picture.pixels().iter().enumerate() {
         if mask.is_some_and(|mask| !mask.get(index).copied().unwrap_or(false)) {
@@ -127,7 +127,7 @@ fn luminance_of(rgb: [f64; 3]) -> f64 {
 }
 
 /// Standard deviation of the mean luminance over a mask, as a share of that mean.
-fn noise_of_mean(shot: &Shot, mask: Option<&[bool]>) -> Option<f64> {
+fn noise_of_mean(shot: &CaseImage, mask: Option<&[bool]>) -> Option<f64> {
     let variance = shot.variance.as_ref()?;
     let inside = |index: usize| mask.is_none_or(|mask| mask.get(index).copied().unwrap_or(false));
     let count = (0..variance.len()).filter(|index| inside(*index)).count().max(1) as f64;
@@ -138,10 +138,10 @@ fn noise_of_mean(shot: &Shot, mask: Option<&[bool]>) -> Option<f64> {
 
 /// A row for each picture with pixels that are no finite numbers: they count as black elsewhere, and hold nowhere.
 #[must_use]
-pub fn not_finite(shots: &Shots) -> Vec<Row> {
+pub fn not_finite(shots: &CaseImages) -> Vec<CheckResult> {
     let broken = shots.iter().filter(|(_, shot)| shot.picture.not_finite() > 0);
     broken
-        .map(|(name, shot)| Row {
+        .map(|(name, shot)| CheckResult {
             test: name.clone(),
             against: "numbers".into(),
             metric: "not finite",
@@ -159,8 +159,8 @@ pub fn not_finite(shots: &Shots) -> Vec<Row> {
 ///
 /// # Errors
 /// The expression has no value (which `Case::read` has made sure of).
-pub fn expected(case: &Case, expect: &Expect, shot: &Shot) -> Result<Row, String> {
-    let wanted = expect.wanted(&case.values()?)?;
+pub fn expected(case: &Case, expect: &Expectation, shot: &CaseImage) -> Result<CheckResult, String> {
+    let wanted = expect.expected_values(&case.values()?)?;
     let mask = case.mask(&expect.region);
     let rgb = mean(&shot.picture, mask.as_deref());
     let got: Vec<f64> = if wanted.len() == 1 { vec![luminance_of(rgb)] } else { rgb.to_vec() };
@@ -170,7 +170,7 @@ pub fn expected(case: &Case, expect: &Expect, shot: &Shot) -> Result<Row, String
         if error.abs() > worst.abs() || error.is_nan() { error } else { worst }
     });
     let changed = if expect.set.is_empty() { String::new() } else { format!(" ({})", expect.set.join(", ")) };
-    Ok(Row {
+    Ok(CheckResult {
         test: expect.test.clone(),
         against: "closed form".into(),
         metric: if wanted.len() == 1 { "luminance" } else { "rgb" },
@@ -187,12 +187,12 @@ pub fn expected(case: &Case, expect: &Expect, shot: &Shot) -> Result<Row, String
 ///
 /// # Errors
 /// A picture is missing, or the two are not of one size: one line.
-pub fn bounded(case: &Case, bound: &Bound, shots: &Shots, exposure: Exposure) -> Result<Vec<Row>, String> {
+pub fn bounded(case: &Case, bound: &Bound, shots: &CaseImages, exposure: Exposure) -> Result<Vec<CheckResult>, String> {
     let shot = |name: &str| shots.get(name).ok_or_else(|| format!("there is no picture '{name}'"));
     let (test, against) = (shot(&bound.test)?, shot(&bound.against)?);
     let whole = [ALL.to_string()];
     let regions: &[String] = if bound.regions.is_empty() { &whole } else { &bound.regions };
-    let limit = |mask: Option<&[bool]>| match (bound.at_most, bound.at_least, bound.times_referees) {
+    let limit = |mask: Option<&[bool]>| match (bound.at_most, bound.at_least, bound.times_reference_difference) {
         (Some(most), ..) => Ok(Limit::AtMost(most)),
         (_, Some(least), _) => Ok(Limit::AtLeast(least)),
         (_, _, Some(times)) => {
@@ -215,7 +215,7 @@ pub fn bounded(case: &Case, bound: &Bound, shots: &Shots, exposure: Exposure) ->
                 }
                 _ => None,
             };
-            Ok(Row {
+            Ok(CheckResult {
                 test: bound.test.clone(),
                 against: bound.against.clone(),
                 metric: bound.metric.name(),
@@ -232,23 +232,23 @@ pub fn bounded(case: &Case, bound: &Bound, shots: &Shots, exposure: Exposure) ->
 
 fn measure(
     bound: &Bound,
-    test: &Shot,
-    against: &Shot,
+    test: &CaseImage,
+    against: &CaseImage,
     mask: Option<&[bool]>,
     exposure: Exposure,
 ) -> Result<f64, String> {
     let (test, right) = (&test.picture, &against.picture);
-    let mask = match (mask, bound.skip_edges.then(|| metrics::off_edges(right))) {
+    let mask = match (mask, bound.skip_edges.then(|| metrics::edge_free_mask(right))) {
         (Some(mask), Some(flat)) => Some(mask.iter().zip(&flat).map(|(a, b)| *a && *b).collect()),
         (mask, flat) => flat.or_else(|| mask.map(<[bool]>::to_vec)),
     };
     let names = |error: metrics::CompareError| format!("'{}' beside '{}': {error}", bound.test, bound.against);
-    let mut pair = Pair::new(test, right).map_err(names)?;
+    let mut pair = ImagePair::new(test, right).map_err(names)?;
     if let Some(mask) = &mask {
         pair = pair.masked(mask).map_err(names)?;
     }
     let multiplier = exposure.multiplier();
-    let seen = |picture: &Picture| -> Vec<[f32; 3]> {
+    let seen = |picture: &LinearImage| -> Vec<[f32; 3]> {
         picture.pixels().iter().map(|pixel| pixel.map(|channel| (f64::from(channel) * multiplier) as f32)).collect()
     };
     let figure = match bound.metric {

@@ -2,26 +2,26 @@
 
 use super::{
     case::Case,
-    report::{Cell, PictureSet, Report, Section, Shown, Table},
-    validation::{Row, Shots},
+    report::{Cell, HtmlReport, ImageSet, NamedImage, ReportTable, Section},
+    validation::{CaseImages, CheckResult},
 };
 
 /// A case that was run.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct CaseResult {
     /// The case.
     pub case: Case,
     /// Its pictures.
-    pub shots: Shots,
+    pub shots: CaseImages,
     /// What came out.
-    pub rows: Vec<Row>,
+    pub rows: Vec<CheckResult>,
     /// The camera's exposure (EV100): what the pictures are shown with.
     pub ev100: f64,
     /// Time to run it (s).
     pub seconds: f64,
 }
 
-impl Outcome {
+impl CaseResult {
     /// Checks that do not hold.
     #[must_use]
     pub fn broken(&self) -> usize {
@@ -30,16 +30,16 @@ impl Outcome {
 }
 
 /// In which order pictures stand: ours first, then the others by name.
-const ORDER: [&str; 3] = ["path", "path_centres", "raster"];
+const ORDER: [&str; 3] = ["path", "path_pixel_centers", "raster"];
 
 /// The report of all outcomes; `device` is the Vulkan device of the raster renderer, if it was run.
 #[must_use]
-pub fn report(outcomes: &[Outcome], device: Option<&str>) -> Report {
+pub fn report(outcomes: &[CaseResult], device: Option<&str>) -> HtmlReport {
     let checks: usize = outcomes.iter().map(|outcome| outcome.rows.len()).sum();
-    let broken: usize = outcomes.iter().map(Outcome::broken).sum();
-    let mut report = Report::new("sunny16 validate");
+    let broken: usize = outcomes.iter().map(CaseResult::broken).sum();
+    let mut report = HtmlReport::new("sunny16 validate");
     report.text(format!(
-        "{} cases, {checks} checks, {broken} broken. The raster renderer {}. path: rays all over a pixel; path_centres: rays \
+        "{} cases, {checks} checks, {broken} broken. The raster renderer {}. path: rays all over a pixel; path_pixel_centers: rays \
          through the middles of pixels, as the raster renderer has them. A figure with ± has that standard deviation by \
          the noise of our path tracer; that of references is in validation/README.md.",
         outcomes.len(),
@@ -56,7 +56,7 @@ fn texts(columns: &[&str]) -> Vec<String> {
     columns.iter().map(ToString::to_string).collect()
 }
 
-fn summary(outcomes: &[Outcome]) -> Section {
+fn summary(outcomes: &[CaseResult]) -> Section {
     let rows = outcomes
         .iter()
         .map(|outcome| {
@@ -77,15 +77,15 @@ fn summary(outcomes: &[Outcome]) -> Section {
         })
         .collect();
     let columns = texts(&["case", "", "checks", "verdict", "nearest to its limit", "time"]);
-    let table = Table { columns, rows, ..Table::default() };
+    let table = ReportTable { columns, rows, ..ReportTable::default() };
     Section { title: "All cases".into(), tables: vec![table], ..Section::default() }
 }
 
-fn heading(outcome: &Outcome) -> String {
+fn heading(outcome: &CaseResult) -> String {
     format!("{}: {}", outcome.case.name, outcome.case.title)
 }
 
-fn section(outcome: &Outcome) -> Section {
+fn section(outcome: &CaseResult) -> Section {
     let case = &outcome.case;
     let mut text = case.text.clone();
     for reference in &case.references {
@@ -107,21 +107,21 @@ fn section(outcome: &Outcome) -> Section {
         })
         .collect();
     let columns = texts(&["picture", "against", "figure", "where", "", "limit", "why"]);
-    let table = Table { columns, rows, ..Table::default() };
+    let table = ReportTable { columns, rows, ..ReportTable::default() };
     let place = |name: &str| ORDER.iter().position(|known| *known == name).unwrap_or(ORDER.len());
     let mut shots: Vec<_> = outcome.shots.iter().collect();
     shots.sort_by_key(|(name, _)| (place(name), name.as_str()));
-    let pictures: Vec<Shown> =
-        shots.iter().map(|(name, shot)| Shown { name: (*name).clone(), picture: shot.picture.clone() }).collect();
+    let pictures: Vec<NamedImage> =
+        shots.iter().map(|(name, shot)| NamedImage { name: (*name).clone(), picture: shot.picture.clone() }).collect();
     // The first pair that a bound compares is what is looked at first.
     let at = |name: &str| pictures.iter().position(|shown| shown.name == name);
     let pair = case.bounds.iter().find_map(|bound| Some([at(&bound.test)?, at(&bound.against)?]));
-    let mut set = PictureSet {
+    let mut set = ImageSet {
         first: pair.unwrap_or([0, pictures.len().saturating_sub(1)]),
         pictures,
         ev100: Some(outcome.ev100),
         unit: "nits".into(),
-        ..PictureSet::default()
+        ..ImageSet::default()
     };
     // Each of our pictures against each of the others, and ours against each other.
     let ours = shots.iter().filter(|(name, _)| ORDER.contains(&name.as_str())).count();

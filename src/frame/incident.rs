@@ -9,7 +9,7 @@ use std::f64::consts::{PI, TAU};
 
 use glam::{DMat4, DQuat, DVec2, DVec3, Vec2, Vec3};
 
-use super::{AoSettings, Aov, LightListSettings, Renderer, Settings, ShadowSettings};
+use super::{AoSettings, Aov, ClusteredLightSettings, RenderSettings, Renderer, ShadowSettings};
 use crate::{
     camera::{Exposure, exposure::Receptor},
     gpu::GpuError,
@@ -17,7 +17,7 @@ use crate::{
     photometry::{Ev100, Lux, color::luminance},
     scene::{
         Node, Projection, Scene,
-        build::{dielectric, facing},
+        build::{dielectric, look_at_transform},
         look::ShadowMethod,
         procedural::shapes,
     },
@@ -208,7 +208,7 @@ pub fn illuminance(
     let shadows = ShadowSettings { method: ShadowMethod::Traced, ..shadows };
     let mut on_device = renderer.upload_for(&with_cards(scene, &placed), &shadows)?;
     // Whatever stands around the cards would be most of the pictures, and is not read.
-    on_device.show_only(scene.materials.len() as u32);
+    on_device.show_only_material(scene.materials.len() as u32);
     let views: Vec<View> = squares
         .iter()
         .map(|square| {
@@ -218,7 +218,12 @@ pub fn illuminance(
             let (half_width, far) = (half as f32, (4.0 * half) as f32);
             let projection = Projection::Orthographic { half_width, half_height: half_width, near: 0.0, far };
             let centre = place(square.centre);
-            View::new(facing(centre + turn * square.camera * (2.0 * half), centre), &projection, pixels, pixels)
+            View::new(
+                look_at_transform(centre + turn * square.camera * (2.0 * half), centre),
+                &projection,
+                pixels,
+                pixels,
+            )
         })
         .collect();
     Ok(read(renderer, &on_device, &placed, &views, shadows)?)
@@ -251,14 +256,14 @@ fn read(
     let mut exposure = Exposure::default();
     let mut last = Lux(0.0);
     for _ in 0..ROUNDS {
-        let settings = Settings {
+        let settings = RenderSettings {
             exposure,
-            light_lists: LightListSettings { enabled: false, ..LightListSettings::default() },
+            clustered_lights: ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() },
             shadows,
             // A card's own camera sees little of what is around it.
             ao: AoSettings { enabled: false, ..AoSettings::default() },
             aovs: vec![Aov::DirectDiffuse],
-            ..Settings::default()
+            ..RenderSettings::default()
         };
         let (mut sum, mut brightest) = (0.0, 0.0f64);
         for (camera, view) in views.iter().enumerate() {

@@ -4,22 +4,22 @@ use crate::{
     gpu::GpuResult,
     graph::{BufferHandle, Graph},
     passes::{
-        bright_sources::{BrightSources, MAX_SOURCES},
-        depth_of_field::CircleBound,
-        motion_blur::BlurBound,
+        depth_of_field::CocLimit,
+        flare_sources::{FlareSources, MAX_SOURCES},
+        motion_blur::MotionBlurLimit,
     },
 };
 
 /// A length on the picture that an effect draws shorter than it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shortened {
+pub struct ClampedEffect {
     /// The length (pixels).
     pub wanted: f32,
     /// As it is drawn (pixels).
     pub drawn: f32,
 }
 
-impl Shortened {
+impl ClampedEffect {
     /// None where the length is drawn whole, within what a half float can tell.
     fn of(wanted: f32, drawn: f32) -> Option<Self> {
         (wanted.is_finite() && wanted > drawn * (1.0 + 1.0 / 512.0)).then_some(Self { wanted, drawn })
@@ -30,35 +30,35 @@ impl Shortened {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EffectLimits {
     /// The longest way of a pixel while the shutter is open.
-    pub motion_blur: Option<Shortened>,
+    pub motion_blur: Option<ClampedEffect>,
     /// The radius of the greatest circle of confusion.
-    pub depth_of_field: Option<Shortened>,
+    pub depth_of_field: Option<ClampedEffect>,
     /// Bright sources that have no starburst, being fainter than those that do.
-    pub without_starburst: u32,
+    pub starbursts_dropped: u32,
 }
 
 impl EffectLimits {
     /// A sentence each for the user.
     #[must_use]
-    pub fn remarks(&self) -> Vec<String> {
-        let motion = self.motion_blur.map(|Shortened { wanted, drawn }| {
+    pub fn warnings(&self) -> Vec<String> {
+        let motion = self.motion_blur.map(|ClampedEffect { wanted, drawn }| {
             format!(
                 "motion blur: the longest way while the shutter is open is {wanted:.0} pixels and is drawn {drawn:.0} \
                  pixels long, a quarter of the picture's height; shorten effects.motion_blur.shutter, or use --renderer \
                  path, which has no limit"
             )
         });
-        let depth = self.depth_of_field.map(|Shortened { wanted, drawn }| {
+        let depth = self.depth_of_field.map(|ClampedEffect { wanted, drawn }| {
             format!(
                 "depth of field: the greatest circle of confusion has a radius of {wanted:.0} pixels and is drawn with \
                  {drawn:.0}, at most 384 and half the picture's smaller side; stop down, or use --renderer path, which has \
                  no limit"
             )
         });
-        let starburst = (self.without_starburst > 0).then(|| {
+        let starburst = (self.starbursts_dropped > 0).then(|| {
             format!(
                 "starbursts: the {MAX_SOURCES} brightest sources have them, {} fainter ones do not",
-                self.without_starburst
+                self.starbursts_dropped
             )
         });
         [motion, depth, starburst].into_iter().flatten().collect()
@@ -76,9 +76,9 @@ impl LimitReports {
     /// Declares the copies. `bright` are the sources that starbursts are drawn of.
     pub(super) fn declare(
         g: &mut Graph<'_>,
-        motion_blur: Option<BlurBound>,
-        depth_of_field: Option<CircleBound>,
-        bright: Option<BrightSources>,
+        motion_blur: Option<MotionBlurLimit>,
+        depth_of_field: Option<CocLimit>,
+        bright: Option<FlareSources>,
     ) -> Self {
         let motion_blur = motion_blur.map(|bound| (g.read_back("motion blur tiles", bound.longest), bound.drawn));
         let depth_of_field = depth_of_field.map(|bound| {
@@ -95,17 +95,17 @@ impl LimitReports {
         let mut limits = EffectLimits::default();
         if let Some((handle, drawn)) = self.motion_blur {
             let bytes = bytes(handle)?;
-            let longest = super::half_pairs(&bytes).map(|[x, y, ..]| x.hypot(y)).fold(0.0, f32::max);
-            limits.motion_blur = Shortened::of(longest, drawn);
+            let longest = super::decode_half2(&bytes).map(|[x, y, ..]| x.hypot(y)).fold(0.0, f32::max);
+            limits.motion_blur = ClampedEffect::of(longest, drawn);
         }
         if let Some((handle, drawn)) = self.depth_of_field {
-            let words: Vec<u32> = bytes(handle)?.chunks_exact(4).map(super::word).collect();
+            let words: Vec<u32> = bytes(handle)?.chunks_exact(4).map(super::decode_u32).collect();
             let greatest = words[words.len() / 2..].iter().map(|&bits| f32::from_bits(bits)).fold(0.0, f32::max);
-            limits.depth_of_field = Shortened::of(greatest, drawn);
+            limits.depth_of_field = ClampedEffect::of(greatest, drawn);
         }
         if let Some(handle) = self.starburst {
-            let words: Vec<u32> = bytes(handle)?.chunks_exact(4).map(super::word).collect();
-            limits.without_starburst = words.get(DROPPED_WORD).copied().unwrap_or_default();
+            let words: Vec<u32> = bytes(handle)?.chunks_exact(4).map(super::decode_u32).collect();
+            limits.starbursts_dropped = words.get(DROPPED_WORD).copied().unwrap_or_default();
         }
         Ok(limits)
     }
@@ -120,14 +120,14 @@ mod tests {
 
     #[test]
     fn limits_that_act_are_said() {
-        assert!(EffectLimits::default().remarks().is_empty());
-        assert_eq!([Shortened::of(40.0, 40.0), Shortened::of(f32::INFINITY, 40.0)], [None, None]);
+        assert!(EffectLimits::default().warnings().is_empty());
+        assert_eq!([ClampedEffect::of(40.0, 40.0), ClampedEffect::of(f32::INFINITY, 40.0)], [None, None]);
         let limits = EffectLimits {
-            motion_blur: Shortened::of(67.5, 40.0),
-            depth_of_field: Shortened::of(500.0, 384.0),
-            without_starburst: 3,
+            motion_blur: ClampedEffect::of(67.5, 40.0),
+            depth_of_field: ClampedEffect::of(500.0, 384.0),
+            starbursts_dropped: 3,
         };
-        let said = limits.remarks();
+        let said = limits.warnings();
         assert_eq!(said.len(), 3);
         for (said, parts) in
             said.iter().zip([["motion blur", "68", "40"], ["radius", "500", "384"], ["64", "3", "do not"]])

@@ -3,14 +3,14 @@
 use glam::{DMat3, DMat4, DVec3, Vec3};
 use rayon::prelude::*;
 
-use super::{LightListSettings, Renderer, Settings, ShadowSettings, Wanted};
+use super::{ClusteredLightSettings, Readback, RenderSettings, Renderer, ShadowSettings};
 use crate::{
     camera::Exposure,
     gpu::{GpuError, GpuResult},
     passes::{GpuScene, View, culling::CullingSettings},
     photometry::{
         Ev100,
-        environment::{RadianceMap, Rows},
+        environment::{RadianceMap, RowMapping},
     },
     scene::{Probe, Projection, Scene},
 };
@@ -68,7 +68,7 @@ impl Cube {
     /// As a map of all directions, whose texels are as large as the pixels at the faces' middles.
     fn map(&self) -> GpuResult<RadianceMap> {
         let (width, height) = (self.size * 4, self.size * 2);
-        let grid = RadianceMap::new(width, height, Rows::Linear, vec![Vec3::ZERO; width * height]);
+        let grid = RadianceMap::new(width, height, RowMapping::Linear, vec![Vec3::ZERO; width * height]);
         let refused = |error: crate::photometry::environment::MapError| GpuError::Pipeline {
             pipeline: "probes".into(),
             detail: error.to_string(),
@@ -82,7 +82,7 @@ impl Cube {
                 parts.into_iter().map(of).sum::<Vec3>() / 4.0
             })
             .collect();
-        RadianceMap::new(width, height, Rows::Linear, texels).map_err(refused)
+        RadianceMap::new(width, height, RowMapping::Linear, texels).map_err(refused)
     }
 }
 
@@ -121,21 +121,21 @@ impl Renderer {
         let mut exposure = Exposure::default();
         let mut cube = Cube { size: probe.resolution as usize, faces: Vec::new() };
         for _ in 0..ROUNDS {
-            let settings = Settings {
+            let settings = RenderSettings {
                 exposure,
-                light_lists: LightListSettings { enabled: false, ..LightListSettings::default() },
+                clustered_lights: ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() },
                 shadows: *shadows,
                 // The device culls placements whatever they are; lamps' bodies are not to be seen.
                 culling: CullingSettings { enabled: false, ..CullingSettings::default() },
                 capture: true,
-                ..Settings::default()
+                ..RenderSettings::default()
             };
             cube.faces.clear();
             for axes in FACES {
                 let [right, up, back] = axes.map(|axis| axis.extend(0.0));
                 let world = DMat4::from_cols(right, up, back, probe.position.extend(1.0));
                 let view = View::new(world, &projection, probe.resolution, probe.resolution);
-                let pending = self.submit(scene, &view, &settings, Wanted { display: false, nits: true })?;
+                let pending = self.submit(scene, &view, &settings, Readback { display: false, nits: true })?;
                 cube.faces.push(self.collect(pending)?.nits);
             }
             let brightest = cube.faces.iter().flatten().flatten().fold(0.0f32, |most, &v| most.max(v));

@@ -5,11 +5,11 @@ use std::{collections::HashMap, sync::Arc};
 use glam::{DMat4, DVec2, DVec3};
 
 use super::{
-    glow::Glow,
-    lamp::Lamp,
+    emissive::EmissiveSource,
+    environment::EnvironmentSource,
+    light_source::PhotonLight,
     sequence::{DIMENSIONS, joined},
-    sky::Sky,
-    surface::Stage,
+    surface_hit::TraceScene,
 };
 use crate::{bvh::SceneBvh, scene::Scene};
 
@@ -26,7 +26,7 @@ pub(super) struct Photon {
     /// A range (m) at which the light is made to end, counted from the origin.
     pub range: Option<f64>,
     /// Nothing stops it: the light casts no shadows.
-    pub pierces: bool,
+    pub unshadowed: bool,
 }
 
 /// Which light of the scene it is, from frame to frame.
@@ -53,14 +53,14 @@ impl Key {
 /// How a source's photons set out: as long as two are equal, their photons take the same ways.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Emission {
-    Lamp(Lamp),
-    Glow(Glow),
-    Sky(Sky),
+    Lamp(PhotonLight),
+    Glow(EmissiveSource),
+    Sky(EnvironmentSource),
 }
 
 impl Emission {
     /// A photon from the numbers of its first group.
-    pub fn photon(&self, stage: &Stage, u: [f64; DIMENSIONS]) -> Option<Photon> {
+    pub fn photon(&self, stage: &TraceScene, u: [f64; DIMENSIONS]) -> Option<Photon> {
         let [a, b, c, d, _] = u;
         let (direction, position) = (DVec2::new(a, b), DVec2::new(c, d));
         let photon = match self {
@@ -75,7 +75,7 @@ impl Emission {
 
 /// A light.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Source {
+pub(super) struct PhotonSource {
     pub key: Key,
     pub emission: Emission,
     /// All its light (lm by channel): dimming and colouring change nothing else.
@@ -188,12 +188,12 @@ impl Pose {
 /// time: their tables are kept where they still hold; those over triangles where shapes and materials are as they were
 /// (`unmoved`).
 pub(super) fn sources(
-    stage: &Stage,
+    stage: &TraceScene,
     anchor: DVec3,
     bounds: &Bounds,
-    before: &HashMap<Key, &Source>,
+    before: &HashMap<Key, &PhotonSource>,
     unmoved: bool,
-) -> Vec<Source> {
+) -> Vec<PhotonSource> {
     let known = |key: Key| before.get(&key).map(|source| &source.emission);
     let mut found = Vec::new();
     let scene: &Scene = stage.scene;
@@ -204,16 +204,16 @@ pub(super) fn sources(
             Some(Emission::Lamp(lamp)) => Some(lamp),
             _ => None,
         };
-        let lamp = Lamp::new(light, Pose::new(&placed.world, anchor), bounds, last);
+        let lamp = PhotonLight::new(light, Pose::new(&placed.world, anchor), bounds, last);
         let flux = lamp.flux(light);
-        found.push(Source { key, emission: Emission::Lamp(lamp), flux: light.color.as_dvec3() * flux });
+        found.push(PhotonSource { key, emission: Emission::Lamp(lamp), flux: light.color.as_dvec3() * flux });
     }
     if scene.emissive_lights {
         let known = |material: usize| match known(Key::Material(material)) {
             Some(Emission::Glow(glow)) if unmoved => Some(glow),
             _ => None,
         };
-        found.extend(Glow::all(stage, known).into_iter().map(|(material, glow, flux)| Source {
+        found.extend(EmissiveSource::all(stage, known).into_iter().map(|(material, glow, flux)| PhotonSource {
             key: Key::Material(material),
             emission: Emission::Glow(glow),
             flux,
@@ -224,9 +224,9 @@ pub(super) fn sources(
             Some(Emission::Sky(sky)) => Some(sky),
             _ => None,
         };
-        if let Some(sky) = Sky::new(environment, bounds, last) {
+        if let Some(sky) = EnvironmentSource::new(environment, bounds, last) {
             let flux = DVec3::splat(sky.flux());
-            found.push(Source { key: Key::Sky, emission: Emission::Sky(sky), flux });
+            found.push(PhotonSource { key: Key::Sky, emission: Emission::Sky(sky), flux });
         }
     }
     found
@@ -234,7 +234,7 @@ pub(super) fn sources(
 
 /// The part of a running sum (up to its last) that a number chooses: its index, and the rest of the number, as even as the
 /// whole.
-pub(super) fn chosen(sums: &[f64], u: f64) -> Option<(usize, f64)> {
+pub(super) fn sample_cdf(sums: &[f64], u: f64) -> Option<(usize, f64)> {
     let value = u * *sums.last()?;
     let index = sums.partition_point(|&sum| sum <= value).min(sums.len() - 1);
     let before = index.checked_sub(1).and_then(|i| sums.get(i)).copied().unwrap_or(0.0);

@@ -7,7 +7,7 @@ use std::{f64::consts::TAU, sync::LazyLock};
 
 use glam::{DVec2, DVec3, Vec3};
 
-use super::surface::Matter;
+use super::surface_hit::SurfaceMaterial;
 use crate::photometry::environment::{DFG_SIZE, dfg_table};
 
 static TABLE: LazyLock<Vec<Vec3>> = LazyLock::new(dfg_table);
@@ -16,12 +16,12 @@ static TABLE: LazyLock<Vec<Vec3>> = LazyLock::new(dfg_table);
 /// What is followed lights the next surface's VPLs, but not that surface itself as it is seen; what is taken for matte lights
 /// all, if not quite from where it should. GGX of alpha 0.05 holds half its light within 3 degrees of the facets' mean
 /// normal, of 0.25 within 14.
-const MATTE_FROM: [f64; 2] = [0.05, 0.25];
+const DIFFUSE_ALPHA_RANGE: [f64; 2] = [0.05, 0.25];
 
 /// The part of what is reflected specularly that counts as diffuse, by roughness squared: VPLs have it.
 #[must_use]
-pub fn wide_lobes(alpha: f64) -> f64 {
-    ((alpha - MATTE_FROM[0]) / (MATTE_FROM[1] - MATTE_FROM[0])).clamp(0.0, 1.0)
+pub fn diffuse_lobe_weight(alpha: f64) -> f64 {
+    ((alpha - DIFFUSE_ALPHA_RANGE[0]) / (DIFFUSE_ALPHA_RANGE[1] - DIFFUSE_ALPHA_RANGE[0])).clamp(0.0, 1.0)
 }
 
 /// Narrower highlights are mirrors.
@@ -31,11 +31,11 @@ const MIRROR_ALPHA: f64 = 0.002;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lobes {
     /// By Lambert's law on the side that the light came from: what a VPL sends.
-    pub matte: DVec3,
+    pub diffuse: DVec3,
     /// By Lambert's law on the other side.
-    pub through: DVec3,
+    pub diffuse_transmission: DVec3,
     /// About the mirrored direction, as rough as `Matter::alpha`.
-    pub gloss: DVec3,
+    pub specular: DVec3,
     /// The same of the clear coat, with its own roughness.
     pub coat: DVec3,
     /// Straight on or refracted.
@@ -50,7 +50,7 @@ fn schlick(cosine: f64) -> f64 {
 /// Scale and bias of F0, and what a dielectric of 4 % leaves of light for diffuse reflection, by the cosine to the normal and
 /// the perceptual roughness.
 #[must_use]
-pub fn reflected_parts(cosine: f64, roughness: f64) -> DVec3 {
+pub fn dfg_lookup(cosine: f64, roughness: f64) -> DVec3 {
     let last = DFG_SIZE - 1;
     let place = |x: f64| {
         let x = x.clamp(0.0, 1.0) * last as f64;
@@ -74,7 +74,7 @@ pub(super) fn fresnel(cosine: f64, eta: f64) -> f64 {
     f64::midpoint(parallel * parallel, across * across)
 }
 
-impl Matter {
+impl SurfaceMaterial {
     /// By the cosine between the light's direction and the normal. `multiscatter`: facets pass light on to each other (Turquin
     /// 2019).
     pub fn lobes(&self, cosine: f64, front: bool, multiscatter: bool) -> Lobes {
@@ -85,7 +85,7 @@ impl Matter {
         let opaque = dielectric - glass;
         let reflects = self.metallic > 0.0 || self.f90 > 0.0;
         // The table takes a while to make; Lambert's law does without.
-        let entry = if reflects { reflected_parts(cosine, roughness) } else { DVec3::Z };
+        let entry = if reflects { dfg_lookup(cosine, roughness) } else { DVec3::Z };
         let (scale, bias) = (entry.x, entry.y);
         let whole = scale + bias;
         let specular = |f0: DVec3, f90: f64| {
@@ -104,9 +104,9 @@ impl Matter {
             let f0 = self.f0.max_element();
             let left = if self.f90 > 0.0 { 1.0 - f0 - (self.f90 - f0) * rise } else { 1.0 - f0 };
             let diffuse = self.base * (opaque * left.max(0.0));
-            lobes.matte = diffuse * (1.0 - self.diffuse_transmission);
+            lobes.diffuse = diffuse * (1.0 - self.diffuse_transmission);
             if self.diffuse_transmission > 0.0 {
-                lobes.through = self.through_color * (opaque * left.max(0.0) * self.diffuse_transmission);
+                lobes.diffuse_transmission = self.through_color * (opaque * left.max(0.0) * self.diffuse_transmission);
             }
         }
         if glass > 0.0 {
@@ -114,9 +114,9 @@ impl Matter {
             gloss += DVec3::splat(glass * reflected);
             lobes.glass = self.base * (glass * (1.0 - reflected));
         }
-        let matte = wide_lobes(self.alpha);
-        lobes.matte += gloss * matte;
-        lobes.gloss = gloss * (1.0 - matte);
+        let matte = diffuse_lobe_weight(self.alpha);
+        lobes.diffuse += gloss * matte;
+        lobes.specular = gloss * (1.0 - matte);
         if self.coat > 0.0 {
             // KHR_materials_clearcoat, "Layering".
             let share = self.coat * (0.04 + 0.96 * schlick(cosine));
@@ -142,9 +142,9 @@ impl Matter {
 impl Lobes {
     fn times(self, factor: f64) -> Self {
         Self {
-            matte: self.matte * factor,
-            through: self.through * factor,
-            gloss: self.gloss * factor,
+            diffuse: self.diffuse * factor,
+            diffuse_transmission: self.diffuse_transmission * factor,
+            specular: self.specular * factor,
             coat: self.coat * factor,
             glass: self.glass * factor,
         }
@@ -152,7 +152,7 @@ impl Lobes {
 }
 
 /// A direction about a unit normal by the cosine.
-pub(super) fn cosine_about(normal: DVec3, u: DVec2) -> DVec3 {
+pub(super) fn sample_cosine_hemisphere(normal: DVec3, u: DVec2) -> DVec3 {
     let (x, y) = normal.any_orthonormal_pair();
     let (radius, (sin, cos)) = (u.x.sqrt(), (TAU * u.y).sin_cos());
     (x * (radius * cos) + y * (radius * sin) + normal * (1.0 - u.x).max(0.0).sqrt()).normalize_or(normal)
@@ -166,7 +166,7 @@ pub(super) fn outward(direction: DVec3, geometric: DVec3) -> DVec3 {
 
 /// Where light from `direction` goes that facets of a roughness reflect: about a normal among those it sees (Heitz,
 /// "Sampling the GGX Distribution of Visible Normals", JCGT 7(4), 2018).
-pub(super) fn mirrored_about(direction: DVec3, normal: DVec3, alpha: f64, u: DVec2) -> DVec3 {
+pub(super) fn sample_ggx_reflection(direction: DVec3, normal: DVec3, alpha: f64, u: DVec2) -> DVec3 {
     let mirror = |n: DVec3| direction - n * (2.0 * direction.dot(n));
     if alpha < MIRROR_ALPHA {
         return mirror(normal).normalize_or(normal);

@@ -9,8 +9,8 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::{
-    Settings, Vpl,
-    surface::{Stage, strength},
+    RadiositySettings, Vpl,
+    surface_hit::{TraceScene, strength},
 };
 use crate::bvh::{PreciseRay, Ray, pack_normal, unpack_normal};
 
@@ -21,7 +21,7 @@ const STEPS: i32 = 4;
 const GAP: f32 = 1.0 / 16.0;
 
 /// Voxels from one end of the scene to the other at most.
-const MOST_VOXELS: f64 = 65_536.0;
+const MAX_VOXELS: f64 = 65_536.0;
 
 /// The size of voxels as a step of `STEPS` to the octave.
 fn cell_of(step: i32) -> f64 {
@@ -44,7 +44,7 @@ pub(super) struct Merged {
 
 /// VPLs, and where they are and face.
 struct Joiner<'a> {
-    stage: &'a Stage<'a>,
+    stage: &'a TraceScene<'a>,
     vpls: &'a [Vpl],
     normals: Vec<Vec3>,
     weights: Vec<f64>,
@@ -53,14 +53,20 @@ struct Joiner<'a> {
 /// Joins VPLs of a scene that reaches `extent` (m) from the anchor: with voxels of a given size, or so that no more remain than
 /// wanted. `last` is the step of the last time: it is kept while it still fits. Fewer than one for each direction and plane
 /// remain never.
-pub(super) fn merged(stage: &Stage, vpls: &[Vpl], settings: &Settings, extent: f64, last: Option<i32>) -> Merged {
+pub(super) fn merged(
+    stage: &TraceScene,
+    vpls: &[Vpl],
+    settings: &RadiositySettings,
+    extent: f64,
+    last: Option<i32>,
+) -> Merged {
     let joiner = Joiner {
         stage,
         vpls,
         normals: vpls.iter().map(|vpl| unpack_normal(vpl.normal)).collect(),
         weights: vpls.iter().map(|vpl| strength(vpl.flux.as_dvec3())).collect(),
     };
-    let least = (extent / MOST_VOXELS).max(1e-6);
+    let least = (extent / MAX_VOXELS).max(1e-6);
     if let Some(cell) = settings.cell {
         let cell = if cell.is_finite() { cell.clamp(least, 1e6 * least) } else { least };
         let (groups, rays) = joiner.visible(joiner.grouped(cell), cell);
@@ -235,7 +241,7 @@ impl Joiner<'_> {
     fn on_surface(&self, place: Vec3, normal: Vec3, reach: f32) -> Option<Vec3> {
         let (origin, direction) = ((place + normal * reach).as_dvec3(), -normal.as_dvec3());
         let ray = PreciseRay { t_max: 2.0 * f64::from(reach), ..PreciseRay::new(origin, direction, DVec3::ZERO) };
-        let hit = self.stage.bvh.closest_precisely(self.stage.top, &ray)?;
+        let hit = self.stage.bvh.closest_f64(self.stage.top, &ray)?;
         let surface = self.stage.surface(direction, &hit)?;
         (surface.geometric.as_vec3().dot(normal) > 0.5).then(|| surface.position.as_vec3())
     }

@@ -15,23 +15,23 @@
 //! - `tree`: the light tree.
 
 mod emission;
-mod glow;
-mod lamp;
+mod emissive;
+mod environment;
+mod fingerprints;
+mod light_source;
 mod lobes;
 mod merge;
-mod prints;
+mod photon_tracing;
 mod radiosity;
 mod sequence;
-mod sky;
-mod surface;
+mod surface_hit;
 mod texture;
 mod tree;
-mod walk;
 
 use bytemuck::{Pod, Zeroable};
 use glam::{DVec3, Vec3};
 
-pub use lobes::{reflected_parts, wide_lobes};
+pub use lobes::{dfg_lookup, diffuse_lobe_weight};
 pub use radiosity::Radiosity;
 pub use tree::{MAX_DEPTH, light_tree};
 
@@ -53,7 +53,7 @@ pub struct Vpl {
 /// A node of the light tree: 48 bytes, read by the device as it is. Node 0 is the root; there is none over no VPLs.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
-pub struct LightNode {
+pub struct VplNode {
     /// Least corner of the box around the positions.
     pub low: Vec3,
     /// Luminance of the flux of all of them (lm).
@@ -80,7 +80,7 @@ pub struct VplSet {
     /// The lights, in the order of lights and photons: while nothing but strengths changes each keeps its place.
     pub vpls: Vec<Vpl>,
     /// The tree over them, the root first.
-    pub nodes: Vec<LightNode>,
+    pub nodes: Vec<VplNode>,
     /// How they came about.
     pub stats: VplStats,
 }
@@ -118,9 +118,9 @@ pub struct VplStats {
 
 /// What is wanted.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
+pub struct RadiositySettings {
     /// How many VPLs are wanted: about, without merging; at most, with it, but never fewer than one for each direction that
-    /// surfaces face and each plane of theirs (some dozens). `MOST_VPLS` at most.
+    /// surfaces face and each plane of theirs (some dozens). `MAX_VPLS` at most.
     pub vpls: u32,
     /// Photons that all lights together send out; none: found from `vpls` and `bounces`.
     pub photons: Option<u32>,
@@ -132,24 +132,24 @@ pub struct Settings {
     pub cell: Option<f64>,
 }
 
-impl Default for Settings {
+impl Default for RadiositySettings {
     fn default() -> Self {
         Self { vpls: 4096, photons: None, bounces: 3, merge: true, cell: None }
     }
 }
 
 /// The most VPLs of a set, and the most photons: what the tree's depth is bounded for.
-pub const MOST_VPLS: u32 = 1 << 22;
+pub const MAX_VPLS: u32 = 1 << 22;
 
-impl Settings {
+impl RadiositySettings {
     /// Photons that are shared out among the lights.
     #[must_use]
     pub fn photon_budget(&self) -> u32 {
         // A photon leaves 1 + q + q^2 ... VPLs where a part q is reflected: half of `bounces + 1` for q from 0.5 to 0.8.
         // Merging has several photons for each VPL that it keeps.
-        let vpls = u64::from(self.vpls.clamp(1, MOST_VPLS)) * if self.merge { 4 } else { 1 };
+        let vpls = u64::from(self.vpls.clamp(1, MAX_VPLS)) * if self.merge { 4 } else { 1 };
         let found = (2 * vpls / u64::from(self.bounces.clamp(1, 4) + 1)).max(1) as u32;
-        self.photons.unwrap_or(found).clamp(1, MOST_VPLS)
+        self.photons.unwrap_or(found).clamp(1, MAX_VPLS)
     }
 }
 
@@ -157,7 +157,7 @@ impl Settings {
 /// the difference of their flux, over the mean of both sums. A VPL that has moved counts with its flux before and after. 0:
 /// no photon differs; 1: nothing is as it was. Other `Settings` about joining change the set and not this.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
-pub struct Change(pub f32);
+pub struct ChangedFraction(pub f32);
 
 #[cfg(test)]
 mod tests_closed;

@@ -6,14 +6,14 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::{
-    Change, MOST_VPLS, Settings, Vpl, VplSet, VplStats,
-    emission::{Extent, Key, Source, sources},
+    ChangedFraction, MAX_VPLS, RadiositySettings, Vpl, VplSet, VplStats,
+    emission::{Extent, Key, PhotonSource, sources},
+    fingerprints::Fingerprints,
     merge,
-    prints::Prints,
+    photon_tracing::{self, PhotonResult, UnitVpl},
     sequence::Sequence,
-    surface::{Stage, strength},
+    surface_hit::{TraceScene, strength},
     tree,
-    walk::{self, Fate, Mark},
 };
 use crate::{
     bvh::SceneBvh,
@@ -26,7 +26,7 @@ const CHUNK: u32 = 256;
 const BATCH: usize = 16;
 /// VPLs of all lights together before they are joined, about: where surfaces are near white, a photon leaves as many as it may make
 /// reflections. Then fewer photons share the flux. They take 28 bytes each here, and 128 in a set that is not joined.
-pub(super) const MOST_MARKS: usize = 2 * MOST_VPLS as usize;
+pub(super) const MAX_UNIT_VPLS: usize = 2 * MAX_VPLS as usize;
 /// Photons that every light which is on has at least, or an even share of an eighth of all where that is less: a lamp in a
 /// room that the sun shines on has little of the flux and much of what is seen.
 const LEAST: u32 = 64;
@@ -38,16 +38,16 @@ const LEAST: u32 = 64;
 /// what is kept is to the bit what tracing it again would give.
 #[derive(Debug)]
 pub struct Radiosity {
-    /// `MOST_MARKS`, or fewer for tests.
+    /// `MAX_UNIT_VPLS`, or fewer for tests.
     pub(super) room: usize,
-    prints: Option<Prints>,
+    prints: Option<Fingerprints>,
     extent: Option<Extent>,
     anchor: DVec3,
     bounces: u32,
     /// Photons that were shared out.
     budget: u32,
-    held: Vec<Held>,
-    settings: Option<Settings>,
+    held: Vec<LightPhotons>,
+    settings: Option<RadiositySettings>,
     /// How large the voxels are in which VPLs are joined.
     voxels: Option<i32>,
     set: Arc<VplSet>,
@@ -56,7 +56,7 @@ pub struct Radiosity {
 impl Default for Radiosity {
     fn default() -> Self {
         Self {
-            room: MOST_MARKS,
+            room: MAX_UNIT_VPLS,
             prints: None,
             extent: None,
             anchor: DVec3::ZERO,
@@ -72,8 +72,8 @@ impl Default for Radiosity {
 
 /// A light with its photons.
 #[derive(Debug)]
-struct Held {
-    source: Source,
+struct LightPhotons {
+    source: PhotonSource,
     /// Photons that it should have.
     asked: u32,
     /// Photons that its flux is shared by: fewer where there was no room for what they leave.
@@ -86,11 +86,11 @@ struct Held {
 /// What photons left, by their numbers.
 #[derive(Debug, Default, PartialEq)]
 struct Paths {
-    fates: Vec<Fate>,
-    marks: Vec<Mark>,
+    fates: Vec<PhotonResult>,
+    marks: Vec<UnitVpl>,
 }
 
-impl Held {
+impl LightPhotons {
     /// The flux (lm by channel) of a photon of weight 1.
     fn share(&self) -> DVec3 {
         if self.count > 0 { self.source.flux / f64::from(self.count) } else { DVec3::ZERO }
@@ -122,29 +122,37 @@ impl Radiosity {
     /// scene's box, the anchor and the size of voxels.
     ///
     /// Vertices of shapes that nothing deforms are taken to stay as they were: whoever edits them calls `retrace`.
-    pub fn update(&mut self, scene: &Scene, bvh: &SceneBvh, settings: &Settings) -> (Arc<VplSet>, Change) {
-        let settings =
-            Settings { vpls: settings.vpls.clamp(1, MOST_VPLS), bounces: settings.bounces.min(64), ..*settings };
+    pub fn update(
+        &mut self,
+        scene: &Scene,
+        bvh: &SceneBvh,
+        settings: &RadiositySettings,
+    ) -> (Arc<VplSet>, ChangedFraction) {
+        let settings = RadiositySettings {
+            vpls: settings.vpls.clamp(1, MAX_VPLS),
+            bounces: settings.bounces.min(64),
+            ..*settings
+        };
         let extent = Extent::new(bvh, self.extent);
         let anchor = extent.map_or(DVec3::ZERO, |extent| anchor(&extent, self.anchor));
-        let top = bvh.seen_from(anchor);
+        let top = bvh.tlas_from(anchor);
         let plain = Material::default();
-        let stage = Stage { scene, bvh, top: &top, plain: &plain };
-        let prints = Prints::new(scene, bvh, &top);
+        let stage = TraceScene { scene, bvh, top: &top, plain: &plain };
+        let prints = Fingerprints::new(scene, bvh, &top);
         let unmoved = self.prints.as_ref() == Some(&prints) && self.anchor == anchor;
         let bounds = extent.map(|extent| extent.seen_from(anchor));
         let found = match bounds {
             Some(bounds) => {
-                let before: HashMap<Key, &Source> =
+                let before: HashMap<Key, &PhotonSource> =
                     self.held.iter().map(|held| (held.source.key, &held.source)).collect();
                 sources(&stage, anchor, &bounds, &before, unmoved)
             }
             None => Vec::new(),
         };
-        let counts = self.shared_out(&found, settings.photon_budget());
+        let counts = self.allocate_photons(&found, settings.photon_budget());
         let keep = unmoved && self.bounces == settings.bounces;
         let held = std::mem::take(&mut self.held);
-        let mut before: HashMap<Key, Held> = held.into_iter().map(|held| (held.source.key, held)).collect();
+        let mut before: HashMap<Key, LightPhotons> = held.into_iter().map(|held| (held.source.key, held)).collect();
         let mut stats = VplStats::default();
         let mut change = Difference::default();
         let all = counts.iter().map(|&count| u64::from(count)).sum::<u64>().max(1);
@@ -155,7 +163,7 @@ impl Radiosity {
             } else {
                 let room = (self.room as u64 * u64::from(count) / all) as usize;
                 let wanted = (count, settings.bounces, room);
-                let held = renewed(&stage, source, wanted, last.as_ref().filter(|_| keep), &mut stats);
+                let held = retrace_light(&stage, source, wanted, last.as_ref().filter(|_| keep), &mut stats);
                 change.of(last.as_ref(), &held);
                 self.held.push(held);
                 continue;
@@ -178,7 +186,7 @@ impl Radiosity {
 
     /// How many photons each light has, by its flux. What was shared out stays so until a light has less than half of what it
     /// should have, or all together less than a quarter: dimming one light does not at once give others more photons.
-    fn shared_out(&mut self, found: &[Source], budget: u32) -> Vec<u32> {
+    fn allocate_photons(&mut self, found: &[PhotonSource], budget: u32) -> Vec<u32> {
         let fluxes: Vec<f64> = found.iter().map(|source| strength(source.flux)).collect();
         let total: f64 = fluxes.iter().sum();
         let on = fluxes.iter().filter(|&&flux| flux > 0.0).count() as u64;
@@ -202,7 +210,13 @@ impl Radiosity {
     }
 
     /// All lights' VPLs with their tree.
-    fn assembled(&mut self, stage: &Stage, settings: &Settings, mut stats: VplStats, reach: f64) -> VplSet {
+    fn assembled(
+        &mut self,
+        stage: &TraceScene,
+        settings: &RadiositySettings,
+        mut stats: VplStats,
+        reach: f64,
+    ) -> VplSet {
         let mut vpls = Vec::new();
         stats.dropped += self.held.iter().filter(|held| !held.source.flux.is_finite()).count() as u64;
         for held in self.held.iter().filter(|held| held.is_on()) {
@@ -252,13 +266,13 @@ fn anchor(extent: &Extent, last: DVec3) -> DVec3 {
 
 /// A light's photons, so many with so many reflections, and about so many VPLs at most: those of the last time where they go the
 /// same ways, others traced.
-fn renewed(
-    stage: &Stage,
-    source: Source,
+fn retrace_light(
+    stage: &TraceScene,
+    source: PhotonSource,
     (asked, bounces, room): (u32, u32, usize),
-    last: Option<&Held>,
+    last: Option<&LightPhotons>,
     stats: &mut VplStats,
-) -> Held {
+) -> LightPhotons {
     let mut count = asked;
     let mut paths = Paths::default();
     if let Some(last) = last.filter(|last| last.source.emission == source.emission) {
@@ -284,7 +298,14 @@ fn renewed(
             .map(|&begin| {
                 let mut chunk = Paths::default();
                 for number in begin..begin.saturating_add(CHUNK).min(end) {
-                    chunk.fates.push(walk::trace(stage, &source, sequence, number, bounces, &mut chunk.marks));
+                    chunk.fates.push(photon_tracing::trace(
+                        stage,
+                        &source,
+                        sequence,
+                        number,
+                        bounces,
+                        &mut chunk.marks,
+                    ));
                 }
                 chunk
             })
@@ -296,7 +317,7 @@ fn renewed(
             paths.marks.extend(chunk.marks);
         }
     }
-    let mut held = Held { source, asked, count, paths, stored: 0.0 };
+    let mut held = LightPhotons { source, asked, count, paths, stored: 0.0 };
     if held.is_on() {
         let sum: DVec3 = held.paths.marks.iter().map(|mark| mark.weight.as_dvec3()).sum();
         held.stored = strength(sum * held.share());
@@ -316,14 +337,14 @@ struct Difference {
 }
 
 impl Difference {
-    fn of(&mut self, last: Option<&Held>, now: &Held) {
+    fn of(&mut self, last: Option<&LightPhotons>, now: &LightPhotons) {
         let (before, after) = (last.map_or(0.0, |last| last.stored), now.stored);
         self.all += before + after;
         let Some(last) = last.filter(|_| before > 0.0) else {
             self.moved += after;
             return;
         };
-        let share = |held: &Held| if held.is_on() { held.share() } else { DVec3::ZERO };
+        let share = |held: &LightPhotons| if held.is_on() { held.share() } else { DVec3::ZERO };
         let (old, new) = (share(last), share(now));
         if old == new && last.paths == now.paths {
             return;
@@ -331,7 +352,7 @@ impl Difference {
         let (mut a, mut b) = (0, 0);
         let photons = last.paths.fates.len().max(now.paths.fates.len());
         for photon in 0..photons {
-            let marks = |held: &Held, from: usize| {
+            let marks = |held: &LightPhotons, from: usize| {
                 let count = held.paths.fates.get(photon).map_or(0, |fate| fate.marks as usize);
                 (from, from + count)
             };
@@ -341,7 +362,7 @@ impl Difference {
             for slot in 0..of_a.len().max(of_b.len()) {
                 let (x, y) = (of_a.get(slot), of_b.get(slot));
                 let light =
-                    |mark: Option<&Mark>, share: DVec3| mark.map_or(DVec3::ZERO, |m| m.weight.as_dvec3() * share);
+                    |mark: Option<&UnitVpl>, share: DVec3| mark.map_or(DVec3::ZERO, |m| m.weight.as_dvec3() * share);
                 let (light_x, light_y) = (light(x, old), light(y, new));
                 let same_place =
                     matches!((x, y), (Some(x), Some(y)) if (x.position, x.normal) == (y.position, y.normal));
@@ -358,8 +379,12 @@ impl Difference {
         self.moved <= 0.0 && self.gone <= 0.0
     }
 
-    fn whole(&self) -> Change {
+    fn whole(&self) -> ChangedFraction {
         let all = self.all + self.gone;
-        if all > 0.0 { Change(((self.moved + self.gone) / all).clamp(0.0, 1.0) as f32) } else { Change(0.0) }
+        if all > 0.0 {
+            ChangedFraction(((self.moved + self.gone) / all).clamp(0.0, 1.0) as f32)
+        } else {
+            ChangedFraction(0.0)
+        }
     }
 }

@@ -13,8 +13,8 @@ use crate::{
     bvh::unpack_normal,
     photometry::{Emitter, LightStrength, Lumen, Lux},
     scene::{
-        AlphaMode, Material, Scene, Volume,
-        build::{SceneBuilder, dielectric, facing, metal},
+        AlphaMode, Material, MaterialVolume, Scene,
+        build::{SceneBuilder, dielectric, look_at_transform, metal},
         procedural::shapes,
     },
 };
@@ -155,7 +155,7 @@ fn sun_comes_in_through_a_hole() {
 #[test]
 fn what_absorbs_nothing_loses_nothing() {
     let glass = Material { transmission: 1.0, ..dielectric("glass", Vec3::ONE, 0.0) };
-    let thick = Volume { thickness: 1.0, ..Volume::default() };
+    let thick = MaterialVolume { thickness: 1.0, ..MaterialVolume::default() };
     for (name, material) in [
         ("mirror", metal("mirror", Vec3::ONE, 0.0)),
         ("thin glass", glass.clone()),
@@ -181,7 +181,7 @@ fn what_absorbs_nothing_loses_nothing() {
 
 /// The sun in a mirror: what it reflects lies as VPLs where the mirrored light falls.
 #[test]
-fn mirrored_light_falls_on_the_next_matte_surface() {
+fn specular_photons_reach_the_diffuse_surface() {
     let mut builder = SceneBuilder::new("mirror");
     let (mirror, wall) =
         (builder.add_material(metal("mirror", Vec3::splat(0.8), 0.0)), builder.add_material(matte(0.5)));
@@ -193,7 +193,7 @@ fn mirrored_light_falls_on_the_next_matte_surface() {
     // A narrow spot onto the mirror's middle, at 45 degrees: mirrored, it hits the wall 2 m high.
     let emitter =
         Emitter::Spot { cone: crate::photometry::Cone::hard(0.05).unwrap(), flux: crate::photometry::SpotFlux::Exact };
-    let pose = facing(DVec3::new(-2.0, 2.0, 0.0), DVec3::ZERO);
+    let pose = look_at_transform(DVec3::new(-2.0, 2.0, 0.0), DVec3::ZERO);
     builder.light("spot", emitter, LightStrength::Lumens(Lumen(100.0)), Vec3::ONE, pose);
     let set = vpls_of(&builder.build().unwrap(), &plain(512, 2));
     assert!((set.stats.stored.x - 100.0 * 0.8 * 0.5).abs() < 0.5, "{}", set.stats.stored.x);

@@ -11,12 +11,12 @@ use crate::{
     photometry::{
         Cone, Emitter, IesProfile, LightStrength, Lumen, Lux, Nit, Sides, SpotFlux,
         color::luminance,
-        environment::{RadianceMap, Rows},
+        environment::{RadianceMap, RowMapping},
     },
     scene::{
         Environment, Material, Primitive, Scene,
-        build::{SceneBuilder, dielectric, facing},
-        procedural::{shapes, textures::Picture},
+        build::{SceneBuilder, dielectric, look_at_transform},
+        procedural::{shapes, textures::TextureImage},
     },
 };
 
@@ -34,17 +34,17 @@ pub(super) fn room(reflectance: f32) -> SceneBuilder {
     builder
 }
 
-pub(super) fn plain(photons: u32, bounces: u32) -> Settings {
-    Settings { photons: Some(photons), bounces, merge: false, ..Settings::default() }
+pub(super) fn plain(photons: u32, bounces: u32) -> RadiositySettings {
+    RadiositySettings { photons: Some(photons), bounces, merge: false, ..RadiositySettings::default() }
 }
 
 pub(super) fn trees(scene: &Scene) -> SceneBvh {
     let mut bvh = SceneBvh::new(scene, |_| true);
-    bvh.widen();
+    bvh.build_wide();
     bvh
 }
 
-pub(super) fn vpls_of(scene: &Scene, settings: &Settings) -> Arc<VplSet> {
+pub(super) fn vpls_of(scene: &Scene, settings: &RadiositySettings) -> Arc<VplSet> {
     Radiosity::new().update(scene, &trees(scene), settings).0
 }
 
@@ -57,7 +57,7 @@ const LAMBERT: &str = "IESNA:LM-63-2002\nTILT=NONE\n1 1000 1 10 1 1 2 0 0 0\n1 1
     1000 984.8 939.7 866.0 766.0 642.8 500 342.0 173.6 0\n";
 
 #[test]
-fn lamps_give_their_lumens() {
+fn lights_emit_their_lumens() {
     let cone = Cone::new(0.2, 0.7).unwrap();
     let hard = Cone::new(0.4, 0.4).unwrap();
     let spot = |cone, flux| Emitter::Spot { cone, flux };
@@ -112,8 +112,8 @@ fn photons_go_where_the_intensity_says() {
         builder.light("lamp", emitter, LightStrength::Lumens(Lumen(1.0)), Vec3::ONE, turn);
         let scene = builder.build().unwrap();
         let bvh = trees(&scene);
-        let (top, material) = (bvh.seen_from(DVec3::ZERO), Material::default());
-        let stage = surface::Stage { scene: &scene, bvh: &bvh, top: &top, plain: &material };
+        let (top, material) = (bvh.tlas_from(DVec3::ZERO), Material::default());
+        let stage = surface_hit::TraceScene { scene: &scene, bvh: &bvh, top: &top, plain: &material };
         let bounds = emission::Extent::new(&bvh, None).unwrap().seen_from(DVec3::ZERO);
         let all = emission::sources(&stage, DVec3::ZERO, &bounds, &std::collections::HashMap::new(), false);
         // A tube's length lies along +X; others shine along -Z.
@@ -149,7 +149,7 @@ fn a_profile_gives_its_lumens_downwards() {
     near("the file's integral", want, PI * 1000.0, 0.005);
     let mut builder = room(0.5);
     let candela = LightStrength::Candela(profile.peak());
-    builder.light("lamp", Emitter::Point, candela, Vec3::ONE, facing(DVec3::Y, DVec3::ZERO));
+    builder.light("lamp", Emitter::Point, candela, Vec3::ONE, look_at_transform(DVec3::Y, DVec3::ZERO));
     let mut scene = builder.build().unwrap();
     scene.lights[0].profile = Some(profile);
     let set = vpls_of(&scene, &plain(4096, 1));
@@ -175,7 +175,7 @@ fn suns_and_skies_light_the_scenes_box() {
     let shadow = areas.dot(direction.abs());
     for emitter in [Emitter::PARALLEL, Emitter::SUN, Emitter::Sun { angular_radius: 0.05 }] {
         let mut builder = room(0.5);
-        let pose = facing(DVec3::ZERO, direction);
+        let pose = look_at_transform(DVec3::ZERO, direction);
         builder.light("sun", emitter, LightStrength::Lux(Lux(1000.0)), Vec3::ONE, pose);
         let set = vpls_of(&builder.build().unwrap(), &plain(4096, 1));
         near(emitter.name(), set.stats.emitted.x, 1000.0 * shadow, 0.005);
@@ -184,7 +184,7 @@ fn suns_and_skies_light_the_scenes_box() {
         assert!(set.stats.escaped.x < 0.005 * set.stats.emitted.x, "{}", set.stats.escaped);
     }
     // An even sky gives pi L on each square metre of a box (Cauchy).
-    let even = |nits: f64| RadianceMap::from_fn(64, 32, Rows::Linear, |_| DVec3::splat(nits)).unwrap();
+    let even = |nits: f64| RadianceMap::from_fn(64, 32, RowMapping::Linear, |_| DVec3::splat(nits)).unwrap();
     let around = |map: RadianceMap, rotation: f64| {
         let mut scene = room(0.5).build().unwrap();
         scene.environment = Some(Environment { map: Arc::new(map), rotation, origin: String::new() });
@@ -194,7 +194,7 @@ fn suns_and_skies_light_the_scenes_box() {
     near("even sky", set.stats.emitted.x, 100.0 * PI * 2.0 * areas.element_sum(), 0.005);
     // A patch of sky in the north, which is -Z, turned to the east: it lights the walls that face +X.
     let patch = |d: DVec3| if d.z < -0.999 { DVec3::new(3e4, 2e4, 1e4) } else { DVec3::ZERO };
-    let map = RadianceMap::from_fn(256, 128, Rows::Linear, patch).unwrap();
+    let map = RadianceMap::from_fn(256, 128, RowMapping::Linear, patch).unwrap();
     let set = around(map, std::f64::consts::FRAC_PI_2);
     let lit: f64 = set.vpls.iter().filter(|v| unpack_normal(v.normal).x > 0.9).map(|v| f64::from(v.flux.x)).sum();
     assert!(lit > 0.93 * set.stats.stored.x, "{lit} of {}", set.stats.stored.x);
@@ -206,7 +206,7 @@ fn glowing(emission: Vec3) -> Material {
 }
 
 #[test]
-fn what_glows_gives_pi_times_luminance_times_area() {
+fn emissive_flux_is_pi_luminance_area() {
     let lamp = |material: Material, shape: Primitive| {
         let mut builder = room(0.5);
         let material = builder.add_material(material);
@@ -238,7 +238,7 @@ fn glowing_textures_shine_where_they_are_bright() {
     let mut builder = room(0.5);
     let rgba8 = (0..64 * 64).flat_map(|i| if i % 64 < 32 { [255; 4] } else { [0, 0, 0, 255] }).collect();
     let sampler = crate::scene::Sampler { mag_linear: false, ..crate::scene::Sampler::default() };
-    let texture = builder.add_texture("half", Picture { width: 64, height: 64, rgba8 }, sampler);
+    let texture = builder.add_texture("half", TextureImage { width: 64, height: 64, rgba8 }, sampler);
     let material =
         Material { emissive_texture: Some(SceneBuilder::texture_ref(texture)), ..glowing(Vec3::splat(100.0)) };
     let material = builder.add_material(material);

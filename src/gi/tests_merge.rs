@@ -41,7 +41,7 @@ fn flux_is_kept_and_the_number_is_not_exceeded() {
     let scene = furnished();
     let whole = vpls_of(&scene, &plain(6000, 3));
     for vpls in [300, 1000, 3000] {
-        let settings = Settings { vpls, merge: true, ..plain(6000, 3) };
+        let settings = RadiositySettings { vpls, merge: true, ..plain(6000, 3) };
         let set = vpls_of(&scene, &settings);
         let error = ((total(&set) - total(&whole)) / total(&whole)).abs().max_element();
         println!(
@@ -53,21 +53,21 @@ fn flux_is_kept_and_the_number_is_not_exceeded() {
         assert!(set.vpls.len() <= vpls as usize && set.vpls.len() as f64 > 0.4 * f64::from(vpls));
         assert_eq!(set.nodes.len(), 2 * set.vpls.len() - 1);
     }
-    let fixed = vpls_of(&scene, &Settings { cell: Some(0.25), merge: true, ..plain(6000, 3) });
+    let fixed = vpls_of(&scene, &RadiositySettings { cell: Some(0.25), merge: true, ..plain(6000, 3) });
     assert!(((total(&fixed) - total(&whole)) / total(&whole)).abs().max_element() <= 1e-6);
     for cell in [f64::NAN, 0.0, -1.0, 1e300, f64::INFINITY] {
-        let set = vpls_of(&scene, &Settings { cell: Some(cell), merge: true, ..plain(200, 2) });
+        let set = vpls_of(&scene, &RadiositySettings { cell: Some(cell), merge: true, ..plain(200, 2) });
         assert!(!set.vpls.is_empty() && set.vpls.iter().all(|vpl| vpl.position.is_finite()));
     }
     // No more than wanted were made: they stay as they are.
-    let few = vpls_of(&scene, &Settings { vpls: 100_000, merge: true, ..plain(6000, 3) });
+    let few = vpls_of(&scene, &RadiositySettings { vpls: 100_000, merge: true, ..plain(6000, 3) });
     assert_eq!((&few.vpls, few.stats.cell), (&whole.vpls, 0.0));
 }
 
 /// Every joined VPL lies on the walls, the box or the ball, and faces away from it.
 #[test]
 fn they_lie_on_surfaces() {
-    let set = vpls_of(&furnished(), &Settings { vpls: 400, merge: true, ..plain(6000, 3) });
+    let set = vpls_of(&furnished(), &RadiositySettings { vpls: 400, merge: true, ..plain(6000, 3) });
     for vpl in &set.vpls {
         let p = (vpl.position.as_dvec3() + set.anchor).as_vec3();
         let n = unpack_normal(vpl.normal);
@@ -81,7 +81,7 @@ fn they_lie_on_surfaces() {
 
 /// Illuminance from above a plane by a merged set is what the members gave: the light of a lit floor on the ceiling.
 #[test]
-fn what_is_joined_shines_as_before() {
+fn merged_vpls_keep_irradiance() {
     let scene = furnished();
     let lux = |set: &VplSet, place: Vec3, normal: Vec3| -> f64 {
         set.vpls
@@ -94,8 +94,10 @@ fn what_is_joined_shines_as_before() {
             })
             .sum()
     };
-    let (whole, joined) =
-        (vpls_of(&scene, &plain(6000, 3)), vpls_of(&scene, &Settings { vpls: 600, merge: true, ..plain(6000, 3) }));
+    let (whole, joined) = (
+        vpls_of(&scene, &plain(6000, 3)),
+        vpls_of(&scene, &RadiositySettings { vpls: 600, merge: true, ..plain(6000, 3) }),
+    );
     let mut worst: f64 = 0.0;
     for (place, normal) in [
         (Vec3::new(0.0, 0.0, 0.0), Vec3::Y),
@@ -132,7 +134,7 @@ fn walls_and_steps_keep_apart() {
     builder.point_light_lumens("left", Lumen(1000.0), Vec3::X, DVec3::new(-0.8, 1.0, 0.1));
     builder.point_light_lumens("right", Lumen(1000.0), Vec3::Y, DVec3::new(0.6, 1.2, 0.0));
     let scene = builder.build().unwrap();
-    let set = vpls_of(&scene, &Settings { cell: Some(1.0), merge: true, ..plain(8000, 3) });
+    let set = vpls_of(&scene, &RadiositySettings { cell: Some(1.0), merge: true, ..plain(8000, 3) });
     println!("{} of {} VPLs, {} rays", set.stats.kept, set.stats.made, set.stats.merge_rays);
     assert!(set.stats.kept * 10 < set.stats.made);
     for vpl in &set.vpls {
@@ -152,7 +154,7 @@ fn walls_and_steps_keep_apart() {
 fn voxels_do_not_jump() {
     let mut scene = furnished();
     let bvh = trees(&scene);
-    let settings = Settings { vpls: 800, merge: true, ..plain(4000, 3) };
+    let settings = RadiositySettings { vpls: 800, merge: true, ..plain(4000, 3) };
     let mut radiosity = Radiosity::new();
     let first = radiosity.update(&scene, &bvh, &settings).0;
     let lamp = scene.nodes.iter().position(|node| node.light.is_some()).unwrap();
@@ -163,7 +165,7 @@ fn voxels_do_not_jump() {
         assert!(moved.vpls.len() <= 800);
         radiosity.retrace();
         let (again, change) = radiosity.update(&scene, &bvh, &settings);
-        assert_eq!((&again.vpls, &again.nodes, change), (&moved.vpls, &moved.nodes, Change(0.0)));
+        assert_eq!((&again.vpls, &again.nodes, change), (&moved.vpls, &moved.nodes, ChangedFraction(0.0)));
     }
     let last = radiosity.update(&scene, &bvh, &settings).0;
     assert!(Arc::ptr_eq(&last, &radiosity.update(&scene, &bvh, &settings).0));

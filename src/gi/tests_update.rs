@@ -38,10 +38,15 @@ fn lumens(scene: &mut Scene, light: usize, lumens: f64) {
 }
 
 /// The set that all photons traced anew give, with the same shares.
-fn rebuilt(radiosity: &mut Radiosity, scene: &Scene, bvh: &crate::bvh::SceneBvh, settings: &Settings) -> Arc<VplSet> {
+fn rebuilt(
+    radiosity: &mut Radiosity,
+    scene: &Scene,
+    bvh: &crate::bvh::SceneBvh,
+    settings: &RadiositySettings,
+) -> Arc<VplSet> {
     radiosity.retrace();
     let (set, change) = radiosity.update(scene, bvh, settings);
-    assert_eq!(change, Change(0.0), "the same photons go the same ways");
+    assert_eq!(change, ChangedFraction(0.0), "the same photons go the same ways");
     assert!(set.stats.rays > 0);
     set
 }
@@ -59,12 +64,12 @@ fn only_what_changed_is_traced() {
     let mut bvh = trees(&scene);
     let mut radiosity = Radiosity::new();
     let (first, change) = radiosity.update(&scene, &bvh, &settings);
-    assert_eq!(change, Change(1.0));
+    assert_eq!(change, ChangedFraction(1.0));
     assert_eq!(first.stats.traced, first.stats.photons);
     assert!(first.stats.photons.abs_diff(3000) < 4 && first.stats.lights == 3);
 
     let (second, change) = radiosity.update(&scene, &bvh, &settings);
-    assert!(Arc::ptr_eq(&first, &second) && change == Change(0.0));
+    assert!(Arc::ptr_eq(&first, &second) && change == ChangedFraction(0.0));
 
     // Dimmed by a third: no ray.
     lumens(&mut scene, 0, 667.0);
@@ -105,7 +110,7 @@ fn only_what_changed_is_traced() {
     // The box moved: all.
     let node = scene.nodes.iter().position(|node| node.name == "box").unwrap();
     scene.nodes[node].local = DMat4::from_translation(DVec3::new(0.3, -1.0, 0.5));
-    bvh.place(&scene);
+    bvh.rebuild_tlas(&scene);
     let (shifted, change) = radiosity.update(&scene, &bvh, &settings);
     assert_eq!(shifted.stats.traced, shifted.stats.photons);
     // Photons that pass it by go the same ways.
@@ -144,7 +149,7 @@ fn glowing_surfaces_are_dimmed_without_rays() {
     same(&dimmed, &rebuilt(&mut radiosity, &scene, &bvh, &settings));
     scene.materials[1].emission = Vec3::ZERO;
     let (dark, change) = radiosity.update(&scene, &bvh, &settings);
-    assert!(dark.vpls.is_empty() && dark.nodes.is_empty() && change == Change(1.0));
+    assert!(dark.vpls.is_empty() && dark.nodes.is_empty() && change == ChangedFraction(1.0));
 }
 
 /// The same scene gives the same bits on any number of threads.
@@ -182,7 +187,7 @@ fn vpls_lie_on_surfaces() {
 
 /// More lamps than photons: each sends one.
 #[test]
-fn many_lamps_all_shine() {
+fn every_light_gets_photons() {
     let mut builder = room(0.5);
     for i in 0..3000 {
         let place = DVec3::new(
@@ -203,14 +208,14 @@ fn many_lamps_all_shine() {
 
 /// Something swings and reaches beyond the scene's box: after one swing the sun's photons take the same ways each time.
 #[test]
-fn what_swings_does_not_stir_the_sun() {
+fn moving_object_keeps_the_sun_photons() {
     let mut scene = scene();
     let node = scene.nodes.iter().position(|node| node.name == "box").unwrap();
     let mut bvh = trees(&scene);
     let mut radiosity = Radiosity::new();
     let mut at = |x: f64| {
         scene.nodes[node].local = DMat4::from_translation(DVec3::new(x, 0.0, 0.5));
-        bvh.place(&scene);
+        bvh.rebuild_tlas(&scene);
         radiosity.update(&scene, &bvh, &plain(1000, 2)).0
     };
     let first: Vec<Arc<VplSet>> = [1.6, 1.62, 1.58].map(&mut at).to_vec();
@@ -255,7 +260,7 @@ fn speed() {
         let mut vpls = set.vpls.clone();
         timed("of which tree", Box::new(|| drop(light_tree(&set.vpls))));
         timed("of which sizes", Box::new(|| tree::measure(&mut vpls, &set.nodes, 4.0)));
-        let merging = Settings { vpls: 4096, merge: true, ..settings };
+        let merging = RadiositySettings { vpls: 4096, merge: true, ..settings };
         let mut radiosity = Radiosity::new();
         radiosity.update(&scene, &bvh, &merging);
         let mut bright = scene.clone();
@@ -307,6 +312,6 @@ fn near_white_rooms_do_not_take_all_memory() {
     assert!((some.stats.stored.x / all.stats.stored.x - 1.0).abs() < 0.01);
     assert!((some.stats.emitted.x / 1000.0 - 1.0).abs() < 1e-3);
     let (again, change) = bounded.update(&scene, &bvh, &settings);
-    assert!(Arc::ptr_eq(&some, &again) && change == Change(0.0));
+    assert!(Arc::ptr_eq(&some, &again) && change == ChangedFraction(0.0));
     same(&some, &rebuilt(&mut bounded, &scene, &bvh, &settings));
 }

@@ -6,7 +6,7 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::{LightNode, Vpl};
+use super::{Vpl, VplNode};
 use crate::{
     bvh::{pack_normal, unpack_normal},
     photometry::color::luminance,
@@ -79,7 +79,7 @@ impl Sum {
 /// The nodes over the VPLs, the root first; none over none. Children lie beside each other and after their parent. The same
 /// VPLs give the same bits, whatever the number of threads; no leaf lies deeper than `MAX_DEPTH`, wherever the VPLs are.
 #[must_use]
-pub fn light_tree(vpls: &[Vpl]) -> Vec<LightNode> {
+pub fn light_tree(vpls: &[Vpl]) -> Vec<VplNode> {
     if vpls.is_empty() {
         return Vec::new();
     }
@@ -93,14 +93,14 @@ pub fn light_tree(vpls: &[Vpl]) -> Vec<LightNode> {
             index: index as u32,
         })
         .collect();
-    let mut nodes = vec![LightNode::default(); 2 * vpls.len() - 1];
+    let mut nodes = vec![VplNode::default(); 2 * vpls.len() - 1];
     let (root, rest) = nodes.split_at_mut(1);
     grow(&mut items, &mut root[0], rest, 1, 0);
     nodes
 }
 
 /// Fills in the node over some items and all below it: `rest` is what they take, `base` the number of its first node.
-fn grow(items: &mut [Item], node: &mut LightNode, rest: &mut [LightNode], base: u32, depth: u32) {
+fn grow(items: &mut [Item], node: &mut VplNode, rest: &mut [VplNode], base: u32, depth: u32) {
     let all = summed(items);
     *node = described(items, &all);
     let [first, ..] = items else { return };
@@ -137,9 +137,9 @@ fn summed(items: &[Item]) -> Sum {
 }
 
 /// Box, flux and cone. The axis is the mean of the normals, the cone as narrow as holds them all around it.
-fn described(items: &[Item], all: &Sum) -> LightNode {
+fn described(items: &[Item], all: &Sum) -> VplNode {
     let flux: f64 = items.iter().map(|item| f64::from(item.flux)).sum();
-    let mut node = LightNode { low: all.low, high: all.high, flux: flux as f32, ..LightNode::default() };
+    let mut node = VplNode { low: all.low, high: all.high, flux: flux as f32, ..VplNode::default() };
     let axis = all.normals.try_normalize().unwrap_or(Vec3::Z);
     node.axis = pack_normal(axis);
     // As the device unpacks it.
@@ -246,7 +246,7 @@ fn partition(items: &mut [Item], meant: impl Fn(&Item) -> bool) -> usize {
 }
 
 /// VPLs in the order of the tree's leaves: neighbours in space that face similar ways.
-fn leaves(nodes: &[LightNode]) -> Vec<u32> {
+fn leaves(nodes: &[VplNode]) -> Vec<u32> {
     let mut order = Vec::with_capacity(nodes.len() / 2 + 1);
     let mut stack = vec![0u32];
     while let Some(node) = stack.pop().and_then(|index| nodes.get(index as usize)) {
@@ -267,7 +267,7 @@ const NEAREST: usize = 4;
 /// Gives each VPL the radius of the disk it stands for: of `NEAREST` neighbours that face the same way (within 60 degrees) the
 /// farthest is `r` away, so that each has `pi r^2 / NEAREST`. Neighbours are looked for among those near in the tree: where
 /// one is missed the size is too large.
-pub(super) fn measure(vpls: &mut [Vpl], nodes: &[LightNode], extent: f32) {
+pub(super) fn measure(vpls: &mut [Vpl], nodes: &[VplNode], extent: f32) {
     let order = leaves(nodes);
     let places: Vec<(Vec3, Vec3)> = order
         .iter()

@@ -46,7 +46,7 @@ struct ScratchNeed {
 }
 
 /// The lower level: one structure for each range, all in one buffer.
-pub struct BottomStructures {
+pub struct BlasSet {
     handles: Vec<vk::AccelerationStructureKHR>,
     addresses: Vec<u64>,
     needs: Vec<ScratchNeed>,
@@ -59,7 +59,7 @@ pub struct BottomStructures {
 
 /// Where one of the lower level stands.
 #[derive(Clone, Copy, Debug)]
-pub struct StructurePlace {
+pub struct TlasInstance {
     /// Rows of the transform from its space to that of the rays.
     pub rows: [[f32; 4]; 3],
     /// Which one.
@@ -69,13 +69,13 @@ pub struct StructurePlace {
 }
 
 /// The upper level.
-pub struct TopStructure {
+pub struct Tlas {
     pub(super) handle: vk::AccelerationStructureKHR,
     buffer: Arc<Buffer>,
     places: Arc<Buffer>,
     count: u32,
     scratch: u64,
-    bottoms: Arc<BottomStructures>,
+    bottoms: Arc<BlasSet>,
     gpu: Gpu,
     _live: LiveEntry,
 }
@@ -168,7 +168,7 @@ fn create(
         .map_err(|result| GpuError::from_vk("vkCreateAccelerationStructureKHR", name, result))
 }
 
-impl BottomStructures {
+impl BlasSet {
     /// Structures over ranges of a buffer of triangles (`TRIANGLE_BYTES` each). They hold nothing before they are built.
     ///
     /// # Errors
@@ -192,7 +192,7 @@ impl BottomStructures {
         if end > gpu.max_allocation() {
             return Err(GpuError::TooLarge {
                 what: format!("acceleration structures '{name}'"),
-                asked: format!("{end} bytes"),
+                requested: format!("{end} bytes"),
                 limit: format!("{} bytes", gpu.max_allocation()),
                 device: gpu.info().name.clone(),
                 remedy: "use '--rays trees' or a simpler scene",
@@ -242,7 +242,7 @@ impl BottomStructures {
     }
 }
 
-impl Drop for BottomStructures {
+impl Drop for BlasSet {
     fn drop(&mut self) {
         let Some(query) = &self.gpu.ray_query else { return };
         for &handle in &self.handles {
@@ -252,24 +252,19 @@ impl Drop for BottomStructures {
     }
 }
 
-impl TopStructure {
+impl Tlas {
     /// A structure over places; an index among them is the instance's number in shaders. It holds nothing before it is built.
     ///
     /// # Errors
     /// Out of memory; more places than the device takes; a device that was opened without ray query.
-    pub fn new(
-        gpu: &Gpu,
-        name: &str,
-        bottoms: &Arc<BottomStructures>,
-        places: &[StructurePlace],
-    ) -> GpuResult<Arc<Self>> {
+    pub fn new(gpu: &Gpu, name: &str, bottoms: &Arc<BlasSet>, places: &[TlasInstance]) -> GpuResult<Arc<Self>> {
         let query = calls(gpu)?;
         let count = u32::try_from(places.len()).unwrap_or(u32::MAX);
-        if u64::from(count) > query.most_instances {
+        if u64::from(count) > query.max_instances {
             return Err(GpuError::TooLarge {
                 what: format!("acceleration structure '{name}'"),
-                asked: format!("{} instances", places.len()),
-                limit: format!("{} instances", query.most_instances),
+                requested: format!("{} instances", places.len()),
+                limit: format!("{} instances", query.max_instances),
                 device: gpu.info().name.clone(),
                 remedy: "use '--rays trees' or a simpler scene",
             });
@@ -287,7 +282,7 @@ impl TopStructure {
         let bytes: &[u8] = bytemuck::cast_slice(&records);
         // Instances begin at multiples of sixteen bytes, which a buffer of their own does.
         let of_places = format!("{name}, instances");
-        let list = Buffer::new(gpu, &of_places, bytes.len() as u64, BufferKind::AccelerationPlaces)?;
+        let list = Buffer::new(gpu, &of_places, bytes.len() as u64, BufferKind::AccelerationInstances)?;
         list.write(0, bytes);
         let level = vk::AccelerationStructureTypeKHR::TOP_LEVEL;
         let geometries = [instances(gpu, &list)];
@@ -316,7 +311,7 @@ impl TopStructure {
 
     /// What stands in its places.
     #[must_use]
-    pub fn bottoms(&self) -> &Arc<BottomStructures> {
+    pub fn bottoms(&self) -> &Arc<BlasSet> {
         &self.bottoms
     }
 
@@ -327,7 +322,7 @@ impl TopStructure {
     }
 }
 
-impl Drop for TopStructure {
+impl Drop for Tlas {
     fn drop(&mut self) {
         let Some(query) = &self.gpu.ray_query else { return };
         // SAFETY: users hold an `Arc` until the device has finished with the structure; its buffer goes after it.
@@ -350,13 +345,8 @@ impl Recorder<'_> {
     /// A device that was opened without ray query.
     ///
     /// # Panics
-    /// If the scratch memory is smaller than `BottomStructures::scratch` says: broken logic.
-    pub fn build_bottoms(
-        &mut self,
-        bottoms: &Arc<BottomStructures>,
-        update: bool,
-        scratch: &Arc<Buffer>,
-    ) -> GpuResult<()> {
+    /// If the scratch memory is smaller than `BlasSet::scratch` says: broken logic.
+    pub fn build_blas(&mut self, bottoms: &Arc<BlasSet>, update: bool, scratch: &Arc<Buffer>) -> GpuResult<()> {
         assert!(scratch.size() >= bottoms.scratch(update), "'{}' is too small to build in", scratch.name());
         self.keep(Arc::clone(bottoms) as _);
         self.keep(Arc::clone(scratch) as _);
@@ -381,13 +371,7 @@ impl Recorder<'_> {
         self.build_batch(&gpu, bottoms, update, &batch)
     }
 
-    fn build_batch(
-        &mut self,
-        gpu: &Gpu,
-        bottoms: &BottomStructures,
-        update: bool,
-        batch: &[(usize, u64)],
-    ) -> GpuResult<()> {
+    fn build_batch(&mut self, gpu: &Gpu, bottoms: &BlasSet, update: bool, batch: &[(usize, u64)]) -> GpuResult<()> {
         if batch.is_empty() {
             return Ok(());
         }
@@ -429,8 +413,8 @@ impl Recorder<'_> {
     /// A device that was opened without ray query.
     ///
     /// # Panics
-    /// If the scratch memory is smaller than `TopStructure::scratch` says: broken logic.
-    pub fn build_top(&mut self, top: &Arc<TopStructure>, scratch: &Arc<Buffer>) -> GpuResult<()> {
+    /// If the scratch memory is smaller than `Tlas::scratch` says: broken logic.
+    pub fn build_tlas(&mut self, top: &Arc<Tlas>, scratch: &Arc<Buffer>) -> GpuResult<()> {
         assert!(scratch.size() >= top.scratch, "'{}' is too small to build in", scratch.name());
         self.keep(Arc::clone(top) as _);
         self.keep(Arc::clone(scratch) as _);

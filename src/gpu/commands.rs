@@ -5,11 +5,11 @@ use std::{any::Any, sync::Arc};
 use ash::vk;
 
 use super::{
-    acceleration::TopStructure,
-    choose::MULTI_DRAW_INDIRECT,
+    acceleration::Tlas,
     context::{Gpu, LiveEntry, c_name, lock},
+    device_selection::MULTI_DRAW_INDIRECT,
     error::{GpuError, GpuResult},
-    fault::FaultPoint,
+    fault_injection::FaultPoint,
     memory::{Buffer, BufferKind, Image},
     pipeline::{ComputePipeline, GraphicsPipeline, Interface, SamplerInfo, TextureSet, sampler},
 };
@@ -38,7 +38,7 @@ pub enum Bind<'a> {
     /// Pixels read and written by position.
     StorageImage(&'a Arc<Image>),
     /// What rays are sent through.
-    Structure(&'a Arc<TopStructure>),
+    Structure(&'a Arc<Tlas>),
 }
 
 /// A colour attachment of a pass.
@@ -230,7 +230,7 @@ impl Frames {
         slot.pending = false;
         if let Err(error) = faulted.and(waited) {
             // What the lost frame held stays alive until the ring goes.
-            return Err(slot.blame(error));
+            return Err(slot.with_last_pass(error));
         }
         // SAFETY: the fence is signalled and no longer in use.
         unsafe { gpu.device.reset_fences(&[slot.fence]) }
@@ -285,7 +285,7 @@ impl Slot {
     }
 
     /// Adds to a lost device's error the last pass that the crash marker saw begin.
-    fn blame(&self, error: GpuError) -> GpuError {
+    fn with_last_pass(&self, error: GpuError) -> GpuError {
         let GpuError::DeviceLost { during, .. } = error else { return error };
         let begun = self.markers.mapped().chunks_exact(4).take_while(|word| word.iter().any(|&byte| byte != 0)).count();
         let last_pass = begun.checked_sub(1).and_then(|index| self.passes.get(index)).cloned();
@@ -861,7 +861,7 @@ impl Recorder<'_> {
         // SAFETY: recording.
         unsafe { device.end_command_buffer(commands) }
             .map_err(|result| GpuError::from_vk("vkEndCommandBuffer", &name, result))?;
-        self.gpu.fault(FaultPoint::Submit, &name, "vkQueueSubmit2").map_err(|error| self.slot.blame(error))?;
+        self.gpu.fault(FaultPoint::Submit, &name, "vkQueueSubmit2").map_err(|error| self.slot.with_last_pass(error))?;
         let commands = [vk::CommandBufferSubmitInfo::default().command_buffer(commands)];
         let (wait, signal) = semaphores.unwrap_or_default();
         let waits = [vk::SemaphoreSubmitInfo::default()
@@ -877,7 +877,7 @@ impl Recorder<'_> {
         let queue = lock(&self.gpu.queue);
         // SAFETY: the queue is held; all that the commands use is kept in the slot until the fence signals.
         unsafe { self.gpu.device.queue_submit2(*queue, &submit, self.slot.fence) }
-            .map_err(|result| self.slot.blame(GpuError::from_vk("vkQueueSubmit2", &name, result)))?;
+            .map_err(|result| self.slot.with_last_pass(GpuError::from_vk("vkQueueSubmit2", &name, result)))?;
         drop(queue);
         self.slot.pending = true;
         Ok(Ticket { slot: self.index, number: self.slot.number })

@@ -15,28 +15,28 @@ use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use raw_window_handle::RawDisplayHandle;
 
 use super::{
-    cache,
-    choose::{self, DeviceInfo},
+    device_selection::{self, DeviceInfo},
     error::{GpuError, GpuResult},
-    fault::{Fault, FaultPoint},
+    fault_injection::{Fault, FaultPoint},
     pipeline::SharedLayouts,
+    pipeline_cache,
     shader::Replacement,
     window,
 };
 
 /// By what shaders send rays; the answers are the same (docs/bvh.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RayMethod {
+pub enum RayBackend {
     /// Ray query where hardware has it, else trees. Software drivers walk our trees about as fast, and compile them sooner.
     #[default]
     Auto,
     /// Our own trees.
-    Trees,
+    Software,
     /// Ray query; a device without it is an error.
-    Query,
+    RayQuery,
 }
 
-impl RayMethod {
+impl RayBackend {
     /// What `parse` takes.
     pub const NAMES: [&'static str; 3] = ["auto", "trees", "query"];
 
@@ -45,7 +45,7 @@ impl RayMethod {
     pub fn parse(name: &str) -> Option<Self> {
         Self::NAMES
             .iter()
-            .zip([Self::Auto, Self::Trees, Self::Query])
+            .zip([Self::Auto, Self::Software, Self::RayQuery])
             .find(|(known, _)| **known == name)
             .map(|(_, m)| m)
     }
@@ -63,7 +63,7 @@ pub struct GpuOptions {
     /// The display whose windows pictures are to be shown in; none makes pictures for files alone.
     pub display: Option<RawDisplayHandle>,
     /// By what shaders send rays.
-    pub rays: RayMethod,
+    pub rays: RayBackend,
     /// Faults to inject.
     pub faults: Vec<Fault>,
 }
@@ -110,7 +110,7 @@ pub(super) struct RayQuery {
     /// Of the addresses of scratch memory, in bytes; a power of two.
     pub(super) scratch_alignment: u64,
     /// Instances of a top level at most.
-    pub(super) most_instances: u64,
+    pub(super) max_instances: u64,
 }
 
 /// Validation messages as they came.
@@ -151,7 +151,7 @@ impl Gpu {
     /// # Errors
     /// No loader, no device, a device that lacks what the renderer needs, validation that is not installed.
     pub fn open(options: &GpuOptions) -> GpuResult<Self> {
-        let entry = choose::load_entry()?;
+        let entry = device_selection::load_entry()?;
         let messages = Arc::new(Messages::default());
         let instance = create_instance(&entry, options)?;
         // From here on every early return must destroy the instance: the guard does.
@@ -159,18 +159,18 @@ impl Gpu {
         let Some(instance) = guard.instance.clone() else { return Err(GpuError::NoDevice) };
         guard.messenger = create_messenger(&entry, &instance, options.validation, &messages)?;
 
-        let devices = choose::describe_all(&instance)?;
-        let info = choose::choose(&devices, options.device.as_deref())?;
+        let devices = device_selection::describe_all(&instance)?;
+        let info = device_selection::choose(&devices, options.device.as_deref())?;
         let rays = match options.rays {
-            RayMethod::Auto => info.has(choose::RAY_QUERY) && info.kind != vk::PhysicalDeviceType::CPU,
-            RayMethod::Trees => false,
-            RayMethod::Query if !info.has(choose::RAY_QUERY) => {
+            RayBackend::Auto => info.has(device_selection::RAY_QUERY) && info.kind != vk::PhysicalDeviceType::CPU,
+            RayBackend::Software => false,
+            RayBackend::RayQuery if !info.has(device_selection::RAY_QUERY) => {
                 return Err(GpuError::Unsuitable {
                     device: info.name,
                     missing: "it has no ray query; leave out '--rays query' and rays walk trees of our own".into(),
                 });
             }
-            RayMethod::Query => true,
+            RayBackend::RayQuery => true,
         };
         let (device, anisotropy) = create_device(&instance, &info, (options.display.is_some(), rays))?;
         // SAFETY: the device was made with this queue family and one queue of it.
@@ -187,7 +187,7 @@ impl Gpu {
         let ray_query = rays.then(|| RayQuery {
             calls: khr::acceleration_structure::Device::new(&instance, &device),
             scratch_alignment: u64::from(structures.min_acceleration_structure_scratch_offset_alignment).max(1),
-            most_instances: structures.max_instance_count,
+            max_instances: structures.max_instance_count,
         });
         let allocator = Allocator::new(&AllocatorCreateDesc {
             instance: instance.clone(),
@@ -209,8 +209,9 @@ impl Gpu {
                 });
             }
         };
-        let cache_file = options.cache_dir.as_ref().map(|dir| dir.join(cache::file_name(&instance, info.handle)));
-        let pipeline_cache = cache::load(&device, cache_file.as_deref());
+        let cache_file =
+            options.cache_dir.as_ref().map(|dir| dir.join(pipeline_cache::file_name(&instance, info.handle)));
+        let pipeline_cache = pipeline_cache::load(&device, cache_file.as_deref());
         let labels = options.validation.then(|| ext::debug_utils::Device::new(&instance, &device));
         guard.instance = None;
         let messenger = guard.messenger.take();
@@ -280,7 +281,7 @@ impl Inner {
     /// Whether indirect draws may begin at any instance (`drawIndirectFirstInstance`).
     #[must_use]
     pub fn indirect_first_instance(&self) -> bool {
-        self.info.has(choose::INDIRECT_FIRST_INSTANCE)
+        self.info.has(device_selection::INDIRECT_FIRST_INSTANCE)
     }
 
     /// All warnings and errors of the validation layer so far.
@@ -328,7 +329,7 @@ impl Inner {
     /// Writes the compiled pipelines to disk for the next run. A failure costs only time in the next run.
     pub fn save_pipeline_cache(&self) {
         if let Some(file) = &self.cache_file {
-            cache::save(&self.device, self.pipeline_cache, file);
+            pipeline_cache::save(&self.device, self.pipeline_cache, file);
         }
     }
 
@@ -526,8 +527,8 @@ fn create_device(
     let base = vk::PhysicalDeviceFeatures::default()
         .independent_blend(true)
         .sampler_anisotropy(anisotropy)
-        .draw_indirect_first_instance(info.has(choose::INDIRECT_FIRST_INSTANCE))
-        .multi_draw_indirect(info.has(choose::MULTI_DRAW_INDIRECT))
+        .draw_indirect_first_instance(info.has(device_selection::INDIRECT_FIRST_INSTANCE))
+        .multi_draw_indirect(info.has(device_selection::MULTI_DRAW_INDIRECT))
         .texture_compression_bc(info.has("block compression"));
     let mut f12 = vk::PhysicalDeviceVulkan12Features::default()
         .host_query_reset(true)
@@ -542,7 +543,7 @@ fn create_device(
         extensions.push(khr::swapchain::NAME.as_ptr());
     }
     if rays {
-        extensions.extend(choose::RAY_QUERY_EXTENSIONS.map(CStr::as_ptr));
+        extensions.extend(device_selection::RAY_QUERY_EXTENSIONS.map(CStr::as_ptr));
     }
     let mut create = vk::DeviceCreateInfo::default()
         .enabled_extension_names(&extensions)

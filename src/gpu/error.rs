@@ -62,12 +62,12 @@ pub enum GpuError {
         last_pass: Option<String>,
     },
     /// Something exceeds a limit of the device.
-    #[error("{what} is {asked}, but '{device}' allows {limit}; {remedy}")]
+    #[error("{what} is {requested}, but '{device}' allows {limit}; {remedy}")]
     TooLarge {
         /// What is too large.
         what: String,
         /// How large it was asked for.
-        asked: String,
+        requested: String,
         /// How large it may be.
         limit: String,
         /// The device's name.

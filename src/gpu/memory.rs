@@ -11,7 +11,7 @@ use gpu_allocator::{
 use super::{
     context::{Gpu, LiveEntry},
     error::{GpuError, GpuResult},
-    fault::FaultPoint,
+    fault_injection::FaultPoint,
 };
 
 /// What a buffer is for; it decides usage flags and where its memory lies.
@@ -20,7 +20,7 @@ pub enum BufferKind {
     /// Vertices and indices: written once by upload, read by the device.
     Geometry,
     /// Vertices that shaders write.
-    MovingGeometry,
+    DynamicGeometry,
     /// Storage that shaders read and write; filled by upload or by passes.
     Storage,
     /// Constants, storage, vertices or indices written by the host every frame, read by the device; host memory.
@@ -28,7 +28,7 @@ pub enum BufferKind {
     /// What an acceleration structure lies in.
     Acceleration,
     /// Instances that the host writes for the build of an acceleration structure; host memory.
-    AccelerationPlaces,
+    AccelerationInstances,
     /// Source of uploads; host memory.
     Staging,
     /// Target of read-back; host memory, cached.
@@ -41,7 +41,7 @@ impl BufferKind {
         use vk::BufferUsageFlags as B;
         match self {
             Self::Geometry => B::VERTEX_BUFFER | B::INDEX_BUFFER | B::TRANSFER_DST,
-            Self::MovingGeometry => B::VERTEX_BUFFER | B::STORAGE_BUFFER | B::TRANSFER_DST | B::TRANSFER_SRC,
+            Self::DynamicGeometry => B::VERTEX_BUFFER | B::STORAGE_BUFFER | B::TRANSFER_DST | B::TRANSFER_SRC,
             Self::Storage => {
                 let built_from = B::SHADER_DEVICE_ADDRESS | B::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
                 B::STORAGE_BUFFER
@@ -51,7 +51,9 @@ impl BufferKind {
                     | if rays { built_from } else { B::empty() }
             }
             Self::Acceleration => B::ACCELERATION_STRUCTURE_STORAGE_KHR | B::SHADER_DEVICE_ADDRESS,
-            Self::AccelerationPlaces => B::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR | B::SHADER_DEVICE_ADDRESS,
+            Self::AccelerationInstances => {
+                B::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR | B::SHADER_DEVICE_ADDRESS
+            }
             Self::Dynamic => B::UNIFORM_BUFFER | B::STORAGE_BUFFER | B::VERTEX_BUFFER | B::INDEX_BUFFER,
             Self::Staging => B::TRANSFER_SRC,
             Self::Readback => B::TRANSFER_DST,
@@ -60,8 +62,8 @@ impl BufferKind {
 
     fn location(self) -> MemoryLocation {
         match self {
-            Self::Geometry | Self::MovingGeometry | Self::Storage | Self::Acceleration => MemoryLocation::GpuOnly,
-            Self::Dynamic | Self::AccelerationPlaces | Self::Staging => MemoryLocation::CpuToGpu,
+            Self::Geometry | Self::DynamicGeometry | Self::Storage | Self::Acceleration => MemoryLocation::GpuOnly,
+            Self::Dynamic | Self::AccelerationInstances | Self::Staging => MemoryLocation::CpuToGpu,
             Self::Readback => MemoryLocation::GpuToCpu,
         }
     }
@@ -86,10 +88,10 @@ impl Buffer {
         let size = size.max(4).next_multiple_of(4);
         gpu.fault(FaultPoint::Buffer, name, "vkCreateBuffer")?;
         let limit = u64::from(gpu.limits().max_storage_buffer_range);
-        if matches!(kind, BufferKind::MovingGeometry | BufferKind::Storage | BufferKind::Dynamic) && size > limit {
+        if matches!(kind, BufferKind::DynamicGeometry | BufferKind::Storage | BufferKind::Dynamic) && size > limit {
             return Err(GpuError::TooLarge {
                 what: format!("buffer '{name}'"),
-                asked: format!("{size} bytes"),
+                requested: format!("{size} bytes"),
                 limit: format!("{limit} bytes"),
                 device: gpu.info().name.clone(),
                 remedy: "use a simpler scene or a smaller --size",
@@ -277,7 +279,7 @@ impl Image {
         if info.width > limit || info.height > limit || info.width == 0 || info.height == 0 {
             return Err(GpuError::TooLarge {
                 what: format!("image '{name}'"),
-                asked: format!("{}x{}", info.width, info.height),
+                requested: format!("{}x{}", info.width, info.height),
                 limit: format!("1x1 to {limit}x{limit}"),
                 device: gpu.info().name.clone(),
                 remedy: "choose another --size",

@@ -3,26 +3,26 @@
 #![allow(unsafe_code)]
 
 pub mod acceleration;
-pub mod cache;
-pub mod choose;
 pub mod commands;
 pub mod context;
+pub mod device_selection;
 pub mod error;
-pub mod fault;
-pub mod formats;
+pub mod fault_injection;
 pub mod memory;
 pub mod pipeline;
+pub mod pipeline_cache;
 pub mod readback;
 pub mod reflect;
 pub mod shader;
+pub mod surface_formats;
 pub mod upload;
 pub mod window;
 
-pub use acceleration::{BottomStructures, StructurePlace, TopStructure, TriangleRange};
+pub use acceleration::{BlasSet, Tlas, TlasInstance, TriangleRange};
 pub use ash::vk;
-pub use choose::{DeviceInfo, RAY_QUERY, survey};
 pub use commands::{Bind, ColorTarget, DepthTarget, Frames, PassTime, Recorder};
-pub use context::{Gpu, GpuOptions, RayMethod};
+pub use context::{Gpu, GpuOptions, RayBackend};
+pub use device_selection::{DeviceInfo, RAY_QUERY, enumerate_devices};
 pub use error::{GpuError, GpuResult};
 pub use memory::{Buffer, BufferKind, Image, ImageInfo, MemoryBlock};
 pub use pipeline::{ComputePipeline, GraphicsPipeline, GraphicsState, SamplerInfo, TextureSet};

@@ -8,7 +8,7 @@ use super::{
     commands::{Bind, write_set},
     context::{Gpu, LiveEntry, lock},
     error::{GpuError, GpuResult},
-    fault::FaultPoint,
+    fault_injection::FaultPoint,
     memory::{Buffer, Image},
     reflect::{Binding, Module},
     shader::Shader,

@@ -7,7 +7,7 @@ use super::{
 
 /// A compiled shader, embedded in the program.
 pub struct Shader {
-    /// Its file's name below `shaders/passes/` and, after a plus, its variant: `lighting.frag+SPLIT`.
+    /// Its file's name below `shaders/passes/` and, after a plus, its variant: `lighting.frag+SPLIT_LIGHTING`.
     pub name: &'static str,
     spirv: &'static [u8],
 }

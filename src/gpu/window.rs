@@ -12,15 +12,15 @@ use std::sync::{
 use ash::{ext, khr, vk};
 use raw_window_handle::{HasDisplayHandle, HasWindowHandle, RawDisplayHandle};
 
-use crate::camera::Encoding;
+use crate::camera::DisplayEncoding;
 
 use super::{
     commands::{Recorder, Ticket},
     context::{Gpu, lock},
     error::{GpuError, GpuResult},
-    fault::FaultPoint,
-    formats,
+    fault_injection::FaultPoint,
     memory::{Image, ImageInfo},
+    surface_formats,
 };
 
 /// The instance extensions that a display's windows need, and the one by which they offer more than sRGB, where there is one.
@@ -93,7 +93,7 @@ pub struct Swapchain {
     next: AtomicU64,
     size: [u32; 2],
     format: vk::Format,
-    encoding: Encoding,
+    encoding: DisplayEncoding,
     gpu: Gpu,
 }
 
@@ -108,7 +108,7 @@ pub struct Acquired {
 
 /// What became of a picture that was to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum PresentResult {
     /// It is shown, or will be.
     Yes,
     /// The window has changed: `Swapchain::new` again, with its size now.
@@ -116,7 +116,7 @@ pub enum Shown {
 }
 
 impl Swapchain {
-    /// Images for a window of this size in pixels; none while it has no area, as when it is minimised. `beyond_white` asks for a format
+    /// Images for a window of this size in pixels; none while it has no area, as when it is minimised. `hdr` asks for a format
     /// that shows more than white, which there may not be (`encoding`). `old` is replaced.
     ///
     /// # Errors
@@ -125,7 +125,7 @@ impl Swapchain {
         gpu: &Gpu,
         surface: &Arc<Surface>,
         size: [u32; 2],
-        beyond_white: bool,
+        hdr: bool,
         old: Option<Self>,
     ) -> GpuResult<Option<Self>> {
         gpu.fault(FaultPoint::Image, "swapchain", "vkCreateSwapchainKHR")?;
@@ -156,7 +156,7 @@ impl Swapchain {
         if extent.width == 0 || extent.height == 0 {
             return Ok(None);
         }
-        let (format, encoding) = formats::choose(&formats, beyond_white)
+        let (format, encoding) = surface_formats::choose(&formats, hdr)
             .ok_or_else(|| GpuError::NoWindow { detail: "it takes no format of pixels".into() })?;
         let most = if able.max_image_count == 0 { u32::MAX } else { able.max_image_count };
         let loader = khr::swapchain::Device::new(gpu.instance(), &gpu.device);
@@ -233,7 +233,7 @@ impl Swapchain {
 
     /// What codes its images hold.
     #[must_use]
-    pub fn encoding(&self) -> Encoding {
+    pub fn encoding(&self) -> DisplayEncoding {
         self.encoding
     }
 
@@ -252,9 +252,9 @@ impl Swapchain {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let wait = self.acquired[(number % ACQUIRES as u64) as usize];
         // Ten seconds: a window system that gives no image for so long has hidden the window.
-        const PATIENCE_NS: u64 = 10_000_000_000;
+        const ACQUIRE_TIMEOUT_NS: u64 = 10_000_000_000;
         // SAFETY: swapchain and semaphore are alive, and the semaphore's last wait is over (`ACQUIRES`).
-        let got = unsafe { self.loader.acquire_next_image(self.handle, PATIENCE_NS, wait, vk::Fence::null()) };
+        let got = unsafe { self.loader.acquire_next_image(self.handle, ACQUIRE_TIMEOUT_NS, wait, vk::Fence::null()) };
         let index = match got {
             Ok((index, _)) => index,
             Err(
@@ -276,7 +276,7 @@ impl Swapchain {
     ///
     /// # Errors
     /// A lost device; out of memory.
-    pub fn show(&self, rec: Recorder<'_>, acquired: &Acquired) -> GpuResult<(Ticket, Shown)> {
+    pub fn present(&self, rec: Recorder<'_>, acquired: &Acquired) -> GpuResult<(Ticket, PresentResult)> {
         let ticket = rec.submit_between(Some((acquired.wait, acquired.signal)))?;
         let (waits, swapchains, indices) = ([acquired.signal], [self.handle], [acquired.index]);
         let present =
@@ -286,9 +286,9 @@ impl Swapchain {
         let shown = unsafe { self.loader.queue_present(*queue, &present) };
         drop(queue);
         match shown {
-            Ok(false) => Ok((ticket, Shown::Yes)),
+            Ok(false) => Ok((ticket, PresentResult::Yes)),
             Ok(true) | Err(vk::Result::ERROR_OUT_OF_DATE_KHR | vk::Result::ERROR_SURFACE_LOST_KHR) => {
-                Ok((ticket, Shown::Stale))
+                Ok((ticket, PresentResult::Stale))
             }
             Err(result) => Err(GpuError::from_vk("vkQueuePresentKHR", "window", result)),
         }

@@ -12,7 +12,7 @@ pub enum Access {
     /// Depth attachment that is tested and written.
     DepthWrite,
     /// Depth attachment that is tested and written and kept in part.
-    DepthOver,
+    DepthLoad,
     /// Depth attachment that is tested only.
     DepthTest,
     /// Read in a fragment shader, by texel or sampler.
@@ -89,7 +89,7 @@ impl Access {
                 A::COLOR_ATTACHMENT_READ | A::COLOR_ATTACHMENT_WRITE,
                 L::COLOR_ATTACHMENT_OPTIMAL,
             ),
-            Self::DepthWrite | Self::DepthOver => (
+            Self::DepthWrite | Self::DepthLoad => (
                 fragment_tests,
                 A::DEPTH_STENCIL_ATTACHMENT_READ | A::DEPTH_STENCIL_ATTACHMENT_WRITE,
                 L::DEPTH_ATTACHMENT_OPTIMAL,
@@ -134,7 +134,7 @@ impl Access {
             Self::ColorWrite
                 | Self::ColorBlend
                 | Self::DepthWrite
-                | Self::DepthOver
+                | Self::DepthLoad
                 | Self::ComputeStorageWrite
                 | Self::ComputeStorageReadWrite
                 | Self::CopyTo
@@ -166,7 +166,7 @@ impl Access {
         use vk::ImageUsageFlags as U;
         match self {
             Self::ColorWrite | Self::ColorBlend => U::COLOR_ATTACHMENT,
-            Self::DepthWrite | Self::DepthOver | Self::DepthTest => U::DEPTH_STENCIL_ATTACHMENT,
+            Self::DepthWrite | Self::DepthLoad | Self::DepthTest => U::DEPTH_STENCIL_ATTACHMENT,
             Self::FragmentSampled | Self::ComputeSampled => U::SAMPLED,
             // Of buffers alone, whose usage follows from their kind.
             Self::Indirect

@@ -2,7 +2,7 @@
 //! lifetimes and shared memory; `execute` records the passes. A pass body never writes a barrier.
 
 pub mod access;
-pub mod draw;
+pub mod export;
 pub mod plan;
 
 use std::{
@@ -53,7 +53,7 @@ enum Kind {
     /// One of a history's two images; `slot` says which of the pair.
     History { key: String, slot: usize, width: u32, height: u32, format: vk::Format },
     /// Pixels that are kept from frame to frame.
-    Kept { width: u32, height: u32, format: vk::Format },
+    Persistent { width: u32, height: u32, format: vk::Format },
     /// Bytes on the device, kept from frame to frame as storage, without content at the frame's start.
     Storage { size: u64 },
     /// A buffer that somebody else keeps.
@@ -93,7 +93,7 @@ impl SharedImage {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn left_in(&self, state: State) {
+    fn set_state(&self, state: State) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
     }
 }
@@ -182,7 +182,7 @@ impl<'a> PassBuilder<'_, 'a> {
 
     /// The pass draws over what the image holds.
     #[must_use]
-    pub fn color_over(mut self, image: ImageHandle) -> Self {
+    pub fn color_loaded(mut self, image: ImageHandle) -> Self {
         self.colors.push((image.0, None));
         self.uses(image, Access::ColorBlend)
     }
@@ -196,9 +196,9 @@ impl<'a> PassBuilder<'_, 'a> {
 
     /// The pass tests depth and writes it over what the image holds.
     #[must_use]
-    pub fn depth_over(mut self, image: ImageHandle) -> Self {
+    pub fn depth_loaded(mut self, image: ImageHandle) -> Self {
         self.depth = Some((image.0, None, true));
-        self.uses(image, Access::DepthOver)
+        self.uses(image, Access::DepthLoad)
     }
 
     /// The pass tests depth and leaves it as it is.
@@ -240,8 +240,8 @@ impl<'a> Graph<'a> {
     }
 
     /// An image that keeps what it holds from frame to frame. Without content where `GraphCache::holds` says so.
-    pub fn kept(&mut self, name: &str, width: u32, height: u32, format: vk::Format) -> ImageHandle {
-        ImageHandle(self.add(name, Kind::Kept { width, height, format }))
+    pub fn persistent(&mut self, name: &str, width: u32, height: u32, format: vk::Format) -> ImageHandle {
+        ImageHandle(self.add(name, Kind::Persistent { width, height, format }))
     }
 
     /// Storage on the device.
@@ -306,7 +306,7 @@ impl<'a> Graph<'a> {
         match self.resources.get(image.0).map(|resource| &resource.kind) {
             Some(
                 &(Kind::Transient { width, height, format }
-                | Kind::Kept { width, height, format }
+                | Kind::Persistent { width, height, format }
                 | Kind::Shared { width, height, format }
                 | Kind::History { width, height, format, .. }),
             ) => Some((width, height, format)),
@@ -341,7 +341,7 @@ impl<'a> Graph<'a> {
                     Kind::History { key, slot, .. } => {
                         Some(cache.histories.get(key).map_or(State::NEW, |history| history.states[*slot]))
                     }
-                    Kind::Kept { .. } => Some(cache.kept_state(&resource.name, &resource.kind)),
+                    Kind::Persistent { .. } => Some(cache.kept_state(&resource.name, &resource.kind)),
                     Kind::External => Some(State::NEW),
                     Kind::Shared { .. } => self.shared.get(&index).map(|image| image.state()),
                     _ => None,
@@ -381,7 +381,7 @@ impl<'a> Graph<'a> {
                 Kind::History { key, slot, .. } => {
                     image = cache.histories.get(key).map(|history| Arc::clone(&history.images[*slot]));
                 }
-                Kind::Kept { width, height, format } if used => {
+                Kind::Persistent { width, height, format } if used => {
                     image = Some(cache.keep(&gpu, &resource.name, (*width, *height, *format))?);
                 }
                 Kind::Storage { size } if used => buffer = Some(cache.storage(&gpu, &resource.name, *size)?),
@@ -407,9 +407,9 @@ impl<'a> Graph<'a> {
         }
         for (index, (resource, state)) in self.resources.iter().zip(&prepared.plan.last_states).enumerate() {
             if let Some(shared) = self.shared.get(&index) {
-                shared.left_in(*state);
+                shared.set_state(*state);
             }
-            if let Kind::Kept { .. } = &resource.kind
+            if let Kind::Persistent { .. } = &resource.kind
                 && let Some(kept) = cache.kept.get_mut(&resource.name)
             {
                 kept.state = *state;
@@ -561,7 +561,7 @@ impl GraphCache {
     }
 
     fn kept_state(&self, name: &str, kind: &Kind) -> State {
-        let Kind::Kept { width, height, format } = *kind else { return State::NEW };
+        let Kind::Persistent { width, height, format } = *kind else { return State::NEW };
         self.kept.get(name).filter(|kept| kept.info == (width, height, format)).map_or(State::NEW, |kept| kept.state)
     }
 

@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_that_nothing_needs_is_culled_with_all_that_only_it_needs() {
+    fn unused_passes_are_culled_transitively() {
         let resources = [transient("a"), transient("b"), transient("out")];
         let passes = [
             pass("make a", &[(0, Access::ColorWrite)]),
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_shared_only_by_those_that_never_meet() {
+    fn memory_aliases_only_disjoint_lifetimes() {
         let need = |first, last, size| MemoryNeed { lifetime: (first, last), size, alignment: 256 };
         let needs = [need(0, 1, 1000), need(1, 2, 500), need(2, 3, 1000), need(3, 4, 300)];
         let packing = pack(&needs);

@@ -24,7 +24,9 @@ use ::exr::{
 use glam::DVec3;
 use half::f16;
 
-use super::{Encoding, Image, MAX_PIXELS, SizeCheck, Texels, caught, chromaticity::Primaries, damaged, one_line};
+use super::{
+    DecodedImage, Encoding, MAX_PIXELS, SizeCheck, Texels, caught, chromaticity::Primaries, damaged, one_line,
+};
 use crate::photometry::color::{D65, REC709_PRIMARIES};
 
 /// Parts that a file may have; each may claim memory for its tables.
@@ -241,7 +243,7 @@ fn unnamed(groups: &[Group]) -> Result<(&Group, Option<String>), String> {
 }
 
 /// Reads a layer of an EXR; none is the picture without a name, or what programs call their picture.
-pub(super) fn read(bytes: &[u8], layer: Option<&str>, check: SizeCheck<'_>) -> Result<Image, String> {
+pub(super) fn read(bytes: &[u8], layer: Option<&str>, check: SizeCheck<'_>) -> Result<DecodedImage, String> {
     let file = Exr::open(bytes)?;
     let groups = file.groups();
     let (group, remark) = match layer {
@@ -256,7 +258,7 @@ pub(super) fn read(bytes: &[u8], layer: Option<&str>, check: SizeCheck<'_>) -> R
     let shared = header.shared_attributes.clone();
     let white = header.own_attributes.white_luminance;
     let canvas = file.canvas(group.part, wanted.map(Some), check)?;
-    let mut image = Image::plain(canvas.size, canvas.pixels, Encoding::Scene);
+    let mut image = DecodedImage::plain(canvas.size, canvas.pixels, Encoding::Scene);
     image.half = half;
     image.remarks.extend(remark);
     image.notes.extend(canvas.note);
@@ -383,7 +385,7 @@ impl<'a> Exr<'a> {
             let samples = data.0 / channel.sampling.0 * (data.1 / channel.sampling.1);
             samples * channel.sample_type.bytes_per_sample()
         });
-        if stored.saturating_mul(most_expansion(header.compression)) < needed.sum() {
+        if stored.saturating_mul(max_expansion(header.compression)) < needed.sum() {
             return Err(truncated(0));
         }
         let mut canvas = Canvas::new(&header, [display.0, display.1])?;
@@ -567,7 +569,7 @@ fn level_blocks(header: &Header) -> usize {
 
 /// How many bytes one compressed byte can become, generously: deflate 1032, runs 64, Huffman runs of PIZ 512, both upon
 /// each other in DWA.
-const fn most_expansion(compression: Compression) -> usize {
+const fn max_expansion(compression: Compression) -> usize {
     match compression {
         Compression::Uncompressed => 1,
         Compression::RLE => 128,

@@ -5,10 +5,10 @@
 //! before memory is taken, and what cannot be used is an error of one line that names its cause.
 
 mod chromaticity;
-mod display;
 pub mod exr;
-mod radiance;
-mod sniff;
+mod format;
+mod png_jpeg;
+mod radiance_hdr;
 
 #[cfg(test)]
 mod tests;
@@ -24,8 +24,8 @@ use glam::{DMat3, DVec3};
 
 use crate::photometry::environment::MAX_NITS;
 
-pub use display::{color_space, wide_codes};
-pub use sniff::Format;
+pub use format::Format;
+pub use png_jpeg::{color_space, read_rgba16};
 
 /// The largest file that is read (bytes).
 pub const MAX_FILE: u64 = 1 << 30;
@@ -55,7 +55,7 @@ pub type Texels<T> = ([usize; 2], bool, Vec<T>);
 
 /// An image as its file stores it, with what makes linear Rec.709 of it. Top row first.
 #[derive(Clone, Debug)]
-pub struct Image {
+pub struct DecodedImage {
     /// Pixels across.
     pub width: usize,
     /// Pixels down.
@@ -76,7 +76,7 @@ pub struct Image {
     half: bool,
 }
 
-impl Image {
+impl DecodedImage {
     /// An image in linear Rec.709, without any factor.
     fn plain(size: [usize; 2], pixels: Vec<[f32; 3]>, encoding: Encoding) -> Self {
         Self {
@@ -104,15 +104,15 @@ impl Image {
             }
             match format {
                 Format::Exr => exr::read(bytes, layer, check),
-                Format::Radiance => radiance::read(bytes, check),
-                Format::Png | Format::Jpeg => display::read(bytes, format, check),
+                Format::Radiance => radiance_hdr::read(bytes, check),
+                Format::Png | Format::Jpeg => png_jpeg::read(bytes, format, check),
             }
         })
     }
 
     /// Linear Rec.709. Pixels with a channel that is infinite or no number are as they are stored.
     #[must_use]
-    pub fn into_light(mut self) -> Vec<[f32; 3]> {
+    pub fn into_linear_rgb(mut self) -> Vec<[f32; 3]> {
         let convert = self.conversion();
         for pixel in &mut self.pixels {
             if pixel.iter().all(|channel| channel.is_finite()) {
@@ -127,7 +127,7 @@ impl Image {
     /// An infinity stands for the greatest half float (65504) where the channels are half floats, for in them it is an
     /// overflow; else for the greatest finite value of the image. NaN and negative values count as 0.
     #[must_use]
-    pub fn into_bounded_light(mut self) -> (Vec<[f32; 3]>, Option<String>) {
+    pub fn into_bounded_rgb(mut self) -> (Vec<[f32; 3]>, Option<String>) {
         let channels = || self.pixels.iter().flatten();
         let greatest = channels().copied().filter(|value| value.is_finite()).fold(0.0, f32::max);
         let bound = match (self.half, greatest) {

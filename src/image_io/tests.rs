@@ -7,15 +7,15 @@ use ::exr::prelude as ex;
 use glam::{DMat3, DVec3, Vec3};
 use half::f16;
 
-use super::{Image, check_size, chromaticity::Primaries};
+use super::{DecodedImage, check_size, chromaticity::Primaries};
 use crate::photometry::color::{Adaptation, D65, REC709_PRIMARIES, REC709_TO_XYZ};
 
-fn decode(bytes: &[u8]) -> Result<Image, String> {
-    Image::decode(bytes, None, &check_size)
+fn decode(bytes: &[u8]) -> Result<DecodedImage, String> {
+    DecodedImage::decode(bytes, None, &check_size)
 }
 
 fn light(bytes: &[u8]) -> Vec<[f32; 3]> {
-    decode(bytes).unwrap().into_light()
+    decode(bytes).unwrap().into_linear_rgb()
 }
 
 fn near(found: [f32; 3], wanted: [f64; 3]) {
@@ -82,14 +82,14 @@ fn factors_of_the_header_are_cumulative_and_divided_out() {
     ] {
         let image = decode(&even(&format!("{RGBE}\n{lines}"), [100.0; 3])).unwrap();
         assert!(image.remarks.is_empty(), "{:?}", image.remarks);
-        near(image.into_light()[7], wanted);
+        near(image.into_linear_rgb()[7], wanted);
     }
     for line in
         ["EXPOSURE=0", "EXPOSURE=-1", "EXPOSURE=nan", "EXPOSURE=", "COLORCORR=1 1", "COLORCORR=1 0 1", "GAMMA=2.2"]
     {
         let image = decode(&even(&format!("{RGBE}\n{line}"), [100.0; 3])).unwrap();
         assert!(image.remarks.len() == 1 && image.remarks[0].contains(line), "{line}: {:?}", image.remarks);
-        near(image.into_light()[7], [100.0; 3]);
+        near(image.into_linear_rgb()[7], [100.0; 3]);
     }
 }
 
@@ -114,7 +114,7 @@ fn all_eight_orders_are_one_image() {
         let size = if rows { axes.join(" ") } else { [axes[1].as_str(), axes[0].as_str()].join(" ") };
         let image = decode(&hdr(RGBE, &size, &body)).unwrap();
         assert_eq!((image.width, image.height), (w, h), "{size}");
-        for (i, pixel) in image.into_light().into_iter().enumerate() {
+        for (i, pixel) in image.into_linear_rgb().into_iter().enumerate() {
             let wanted = value(i % w, i / w);
             assert!((f64::from(pixel[0]) - wanted[0]).abs() < 0.07, "{size}: {pixel:?} for {wanted:?}");
             assert!((f64::from(pixel[1]) - wanted[1]).abs() < 0.07, "{size}: {pixel:?} for {wanted:?}");
@@ -172,7 +172,7 @@ fn radiance_in_xyz_or_of_other_primaries_is_converted() {
     let xyz = (REC709_TO_XYZ * DVec3::from_array(wanted)).to_array();
     close(light(&even("#?RADIANCE\nFORMAT=32-bit_rle_xyze", xyz))[3], wanted);
     let image = decode(&even("#?RADIANCE\nFORMAT=32-bit_rle_xyze\nEXPOSURE=2\nCOLORCORR=2 2 2", xyz)).unwrap();
-    close(image.into_light()[3], wanted.map(|c| c / 4.0));
+    close(image.into_linear_rgb()[3], wanted.map(|c| c / 4.0));
     let wide = [0.708, 0.292, 0.170, 0.797, 0.131, 0.046, 0.3127, 0.3290];
     let stored = rec709_in(wide, wanted);
     let line = format!("{RGBE}\nPRIMARIES= {}", wide.map(|n| n.to_string()).join(" "));
@@ -283,18 +283,18 @@ fn the_picture_of_an_exr_is_found_by_its_names() {
     for (name, remarks) in [("Y", 0), ("y", 0), ("L", 0), ("luminance", 0), ("Z", 1)] {
         let image = decode(&exr(vec![(name, floats(8, 100.0)), ("A", data())])).unwrap();
         assert_eq!(image.remarks.len(), remarks, "{name}: {:?}", image.remarks);
-        near(image.into_light()[5], [100.0; 3]);
+        near(image.into_linear_rgb()[5], [100.0; 3]);
     }
     let error = decode(&exr(vec![("R", data()), ("G", data())])).unwrap_err();
     assert!(error.contains("its channels are 'G', 'R'"), "{error}");
     let aovs = with(rgb(["a.R", "a.G", "a.B"], 8, color), &["b.R", "b.G", "b.B"]);
     assert!(decode(&aovs).unwrap_err().contains("'a', 'b'"));
-    let layer = |name| Image::decode(&aovs, Some(name), &check_size);
-    near(layer("a").unwrap().into_light()[0], wanted);
-    near(layer("B").unwrap().into_light()[0], [7.0; 3]);
+    let layer = |name| DecodedImage::decode(&aovs, Some(name), &check_size);
+    near(layer("a").unwrap().into_linear_rgb()[0], wanted);
+    near(layer("B").unwrap().into_linear_rgb()[0], [7.0; 3]);
     assert!(layer("c").unwrap_err().contains("no layer 'c'"));
     let combined = with(rgb(blender, 8, color), &["ViewLayer.Depth.Z"]);
-    near(Image::decode(&combined, Some("Combined"), &check_size).unwrap().into_light()[0], wanted);
+    near(DecodedImage::decode(&combined, Some("Combined"), &check_size).unwrap().into_linear_rgb()[0], wanted);
 }
 
 #[test]
@@ -306,18 +306,18 @@ fn parts_of_a_file_may_have_other_sizes() {
     let bytes = write(vec![small, whole("rgb")]);
     let image = decode(&bytes).unwrap();
     assert!((image.width, image.height) == (4, 2) && image.remarks.is_empty() && image.notes.is_empty());
-    near(image.into_light()[0], [100.0, 50.0, 25.0]);
-    let depth = Image::decode(&bytes, Some("depth"), &check_size).unwrap().into_light();
+    near(image.into_linear_rgb()[0], [100.0, 50.0, 25.0]);
+    let depth = DecodedImage::decode(&bytes, Some("depth"), &check_size).unwrap().into_linear_rgb();
     assert_eq!((depth[0], depth[5], depth[6]), ([0.0; 3], [7.0; 3], [7.0; 3]));
     // A stereo picture: the first view, and it is told.
     let right = ("right", [4, 2], [0, 0], rgb(["R", "G", "B"], 8, [1.0; 3]));
     let image = decode(&write(vec![whole("left"), right])).unwrap();
     assert!(image.remarks[0].contains("'left' is taken of 'left', 'right'"), "{:?}", image.remarks);
-    near(image.into_light()[0], [100.0, 50.0, 25.0]);
+    near(image.into_linear_rgb()[0], [100.0, 50.0, 25.0]);
     let aov = ("diffuse", [4, 2], [0, 0], rgb(["R", "G", "B"], 8, [1.0; 3]));
     let image = decode(&write(vec![aov, whole("ViewLayer.Combined")])).unwrap();
     assert!(image.remarks.is_empty());
-    near(image.into_light()[0], [100.0, 50.0, 25.0]);
+    near(image.into_linear_rgb()[0], [100.0, 50.0, 25.0]);
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn data_stand_where_their_window_is() {
     };
     let grey = |bytes: &[u8]| -> (usize, usize, Vec<f32>) {
         let image = decode(bytes).unwrap();
-        (image.width, image.height, image.into_light().iter().map(|pixel| pixel[1]).collect())
+        (image.width, image.height, image.into_linear_rgb().iter().map(|pixel| pixel[1]).collect())
     };
     // The lower half of 4x2.
     let lower = write([4, 1], [0, 1], ([0, 0], [4, 2]));
@@ -390,20 +390,20 @@ fn attributes_of_an_exr_are_taken_into_account() {
         let stored = rec709_in(primaries, wanted).map(|c| c as f32);
         let image = decode(&with(primaries, None, rgb(["R", "G", "B"], 8, stored))).unwrap();
         assert!(image.notes[0].contains("to Rec.709 (the attribute chromaticities)"), "{:?}", image.notes);
-        near(image.into_light()[2], wanted);
+        near(image.into_linear_rgb()[2], wanted);
         let image = decode(&with(primaries, Some(20.0), rgb(["R", "G", "B"], 8, stored))).unwrap();
-        near(image.into_light()[2], wanted.map(|c| c * 20.0));
+        near(image.into_linear_rgb()[2], wanted.map(|c| c * 20.0));
         // Luminance has no color, and directions have no primaries.
         near(light(&with(primaries, None, vec![("Y", floats(8, 5.0))]))[2], [5.0; 3]);
         near(light(&with(primaries, None, rgb(["X", "Y", "Z"], 8, [1.0, -2.0, 3.0])))[2], [1.0, -2.0, 3.0]);
     }
     let image = decode(&with([0.0; 8], Some(-3.0), rgb(["R", "G", "B"], 8, [1.0; 3]))).unwrap();
     assert_eq!(image.remarks.len(), 2, "{:?}", image.remarks);
-    near(image.into_light()[2], [1.0; 3]);
+    near(image.into_linear_rgb()[2], [1.0; 3]);
 }
 
 #[test]
-fn what_cannot_be_light_is_bounded_and_told_once() {
+fn invalid_radiance_is_clamped_and_reported_once() {
     let values = |infinite: f32| vec![100.0, infinite, f32::NAN, -5.0, f32::NEG_INFINITY, 300.0, 0.0, 100.0];
     let file = |half: bool, white: Option<f32>, infinite: f32| {
         let values = values(infinite);
@@ -418,20 +418,20 @@ fn what_cannot_be_light_is_bounded_and_told_once() {
     };
     for (half, white, bound) in [(true, None, 65504.0), (false, None, 300.0), (true, Some(2.0), 131_008.0)] {
         let factor = white.unwrap_or(1.0);
-        let (pixels, remark) = decode(&file(half, white, f32::INFINITY)).unwrap().into_bounded_light();
+        let (pixels, remark) = decode(&file(half, white, f32::INFINITY)).unwrap().into_bounded_rgb();
         let grey: Vec<f32> = pixels.iter().map(|pixel| pixel[2]).collect();
         assert_eq!(grey, [100.0 * factor, bound, 0.0, 0.0, 0.0, 300.0 * factor, 0.0, 100.0 * factor]);
         let remark = remark.unwrap();
         assert!(remark.contains("of 8 pixels, 1 infinite") && remark.contains(&format!("{bound} nits")), "{remark}");
         assert!(remark.contains("1 not numbers") && remark.contains("2 negative"), "{remark}");
     }
-    let (pixels, remark) = decode(&file(false, None, 1e20)).unwrap().into_bounded_light();
+    let (pixels, remark) = decode(&file(false, None, 1e20)).unwrap().into_bounded_rgb();
     assert_eq!(pixels[1], [1e12; 3]);
     assert!(remark.unwrap().contains("1 above 1e12 nits"));
-    let (pixels, remark) = decode(&exr(rgb(["R", "G", "B"], 8, [1.0, 0.0, 3.0]))).unwrap().into_bounded_light();
+    let (pixels, remark) = decode(&exr(rgb(["R", "G", "B"], 8, [1.0, 0.0, 3.0]))).unwrap().into_bounded_rgb();
     assert_eq!((pixels[0], remark), ([1.0, 0.0, 3.0], None));
     // As stored where nothing is bounded.
-    let pixels = decode(&file(true, Some(2.0), f32::INFINITY)).unwrap().into_light();
+    let pixels = decode(&file(true, Some(2.0), f32::INFINITY)).unwrap().into_linear_rgb();
     assert!(pixels[1][0] == f32::INFINITY && pixels[2][0].is_nan() && pixels[3] == [-10.0; 3]);
 }
 
@@ -640,7 +640,7 @@ fn damaged_files_are_answered() {
             match decode(&bytes) {
                 Ok(image) => {
                     count[0] += 1;
-                    let (pixels, _) = image.into_bounded_light();
+                    let (pixels, _) = image.into_bounded_rgb();
                     assert!(pixels.iter().all(|p| Vec3::from_array(*p).is_finite() && p.iter().all(|v| *v >= 0.0)));
                 }
                 Err(error) => {

@@ -8,9 +8,9 @@ use std::f64::consts::TAU;
 use crate::camera::lens::{Iris, LensError};
 
 /// Specks of dust where `dust` is 1.
-const MOST_SPECKS: f64 = 160.0;
+const MAX_SPECKS: f64 = 160.0;
 /// Scratches where `scratches` is 1.
-const MOST_SCRATCHES: f64 = 24.0;
+const MAX_SCRATCHES: f64 = 24.0;
 /// Straight pieces that a round outline is made of: they lie within 3 parts in 10 million of it.
 const PIECES: u32 = 4096;
 /// The smallest and largest diameter of a raster in samples.
@@ -42,14 +42,14 @@ impl Default for Aperture {
 /// The aperture's amplitude transmission on a square grid that it just fills: 0 where it is closed, 1 where it is open,
 /// between where an edge runs through a sample. Beyond the grid it is closed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mask {
+pub struct ApertureMask {
     /// Samples across and down.
     pub diameter: usize,
     /// Row by row, the lowest first.
     pub values: Vec<f32>,
 }
 
-impl Mask {
+impl ApertureMask {
     /// The open area in samples: the sum.
     #[must_use]
     pub fn open(&self) -> f64 {
@@ -102,7 +102,7 @@ impl Aperture {
     ///
     /// # Errors
     /// Impossible numbers (`checked`).
-    pub fn raster(&self, diameter: usize) -> Result<Mask, LensError> {
+    pub fn raster(&self, diameter: usize) -> Result<ApertureMask, LensError> {
         let aperture = self.checked()?;
         let diameter = diameter.clamp(DIAMETERS[0], DIAMETERS[1]);
         let radius = diameter as f64 / 2.0;
@@ -112,16 +112,16 @@ impl Aperture {
             let [to_x, to_y] = outline[(index + 1) % outline.len()];
             cover.edge([x, y].map(|v| (v + 1.0) * radius), [to_x, to_y].map(|v| (v + 1.0) * radius));
         }
-        let mut mask = Mask { diameter, values: cover.finish() };
-        aperture.soil(&mut mask);
+        let mut mask = ApertureMask { diameter, values: cover.finish() };
+        aperture.apply_dust_and_scratches(&mut mask);
         Ok(mask)
     }
 
     /// Takes out what dust and scratches hide.
-    fn soil(&self, mask: &mut Mask) {
+    fn apply_dust_and_scratches(&self, mask: &mut ApertureMask) {
         let radius = mask.diameter as f64 / 2.0;
         let mut random = Random(u64::from(self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5354_4152);
-        for _ in 0..(self.dust * MOST_SPECKS).round() as u32 {
+        for _ in 0..(self.dust * MAX_SPECKS).round() as u32 {
             let (far, angle) = (random.next().sqrt(), random.next() * TAU);
             let center = [far * angle.cos() * self.squeeze, far * angle.sin()];
             // Small specks are the many.
@@ -129,7 +129,7 @@ impl Aperture {
             let opacity = 0.5 + 0.5 * random.next();
             darken(mask, center, center, size * radius, opacity);
         }
-        for _ in 0..(self.scratches * MOST_SCRATCHES).round() as u32 {
+        for _ in 0..(self.scratches * MAX_SCRATCHES).round() as u32 {
             let (far, angle) = (random.next().sqrt(), random.next() * TAU);
             let turn = random.next() * TAU;
             let half = 0.1 + 0.5 * random.next();
@@ -143,7 +143,7 @@ impl Aperture {
 }
 
 /// Darkens a line with round ends: `size` is half of its width in samples.
-fn darken(mask: &mut Mask, from: [f64; 2], to: [f64; 2], size: f64, opacity: f64) {
+fn darken(mask: &mut ApertureMask, from: [f64; 2], to: [f64; 2], size: f64, opacity: f64) {
     let radius = mask.diameter as f64 / 2.0;
     let place = |p: [f64; 2]| p.map(|v| (v + 1.0) * radius);
     let (from, to) = (place(from), place(to));

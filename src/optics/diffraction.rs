@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 use rustfft::{Fft, FftPlanner, num_complex::Complex};
 
-use super::aperture::Mask;
+use super::aperture::ApertureMask;
 
 /// Columns that are gathered at once: their complex samples fill a line of the cache.
 const BATCH: usize = 8;
@@ -36,7 +36,7 @@ impl Diffraction {
     /// Kept is half of what the transform tells of: beyond, what the mask's samples fold over is no longer small. That
     /// a sample is a square and no point is divided out.
     #[must_use]
-    pub fn new(mask: &Mask, padding: usize) -> Self {
+    pub fn new(mask: &ApertureMask, padding: usize) -> Self {
         let diameter = mask.diameter;
         let window = diameter * padding.max(2);
         let half = window / 4;
@@ -121,7 +121,7 @@ fn half_turns(count: usize, window: usize) -> Vec<Complex<f32>> {
 
 /// The transforms of the mask's rows, `half` samples each.
 fn transform_rows(
-    mask: &Mask,
+    mask: &ApertureMask,
     fft: &dyn Fft<f32>,
     turns: &[Complex<f32>],
     (window, half): (usize, usize),

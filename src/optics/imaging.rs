@@ -12,8 +12,8 @@ use rayon::prelude::*;
 use super::{
     glass::LINE_D,
     lens::Lens,
-    paraxial::{Axis, Matrix},
-    trace::{Losses, Ray, Traced},
+    paraxial::{Axis, RayTransferMatrix},
+    trace::{Losses, Ray, TracedRay},
 };
 use crate::camera::{LensError, ThinLens};
 
@@ -22,7 +22,7 @@ use crate::camera::{LensError, ThinLens};
 pub const CHANNELS: [f64; 3] = [611.4e-9, 549.1e-9, 464.2e-9];
 
 /// Steeper rays (tangent of the field angle) have no place in a flat picture: 80 degrees.
-pub const STEEPEST: f64 = 5.671;
+pub const MAX_FIELD_TANGENT: f64 = 5.671;
 
 /// Rays of a pupil on each side of the square around it.
 const PUPIL_RAYS: usize = 40;
@@ -37,10 +37,10 @@ pub fn tangents(ray: &Ray) -> Option<DVec2> {
 
 impl Lens {
     /// The ray from a place of the picture toward a point of the last vertex' plane (m), on behind the lens.
-    fn seen_from(&self, place: DVec2, toward: DVec2, wavelength: f64, losses: Losses) -> Option<Traced> {
+    fn trace_from_sensor(&self, place: DVec2, toward: DVec2, wavelength: f64, losses: Losses) -> Option<TracedRay> {
         let origin = (-place).extend(self.sensor());
         let ray = Ray { origin, direction: (toward.extend(self.last()) - origin).normalize() };
-        self.back(ray, wavelength, losses).ok()
+        self.trace_backward(ray, wavelength, losses).ok()
     }
 
     /// Where the ray from a place of the picture to the exit pupil's middle crosses the last vertex' plane (m).
@@ -59,10 +59,10 @@ impl Lens {
     ///
     /// Found by Newton's method from the paraxial one.
     #[must_use]
-    pub fn chief(&self, place: DVec2, wavelength: f64) -> Option<Ray> {
+    pub fn chief_ray(&self, place: DVec2, wavelength: f64) -> Option<Ray> {
         let mut toward = self.toward_exit(place, wavelength);
         let step = 1e-6 * self.surfaces()[self.stop()].semi_aperture;
-        let trace = |toward: DVec2| self.seen_from(place, toward, wavelength, Losses::Ignored);
+        let trace = |toward: DVec2| self.trace_from_sensor(place, toward, wavelength, Losses::Ignored);
         let mut here = trace(toward)?;
         for _ in 0..30 {
             let miss = here.iris[0];
@@ -124,11 +124,11 @@ impl Lens {
         rays: usize,
         wavelength: f64,
         losses: Losses,
-    ) -> impl Iterator<Item = (DVec2, Option<Traced>)> + '_ {
+    ) -> impl Iterator<Item = (DVec2, Option<TracedRay>)> + '_ {
         (0..rays * rays).map(move |i| {
             let at = |i: usize| (2.0 * (i as f64 + 0.5) / rays as f64 - 1.0) * half;
             let toward = middle + DVec2::new(at(i % rays), at(i / rays));
-            (toward, self.seen_from(place, toward, wavelength, losses))
+            (toward, self.trace_from_sensor(place, toward, wavelength, losses))
         })
     }
 
@@ -170,9 +170,9 @@ impl Lens {
     ///
     /// # Errors
     /// A focal length or f-number beyond what `ThinLens` takes.
-    pub fn equivalent(&self, focus: f64) -> Result<ThinLens, LensError> {
+    pub fn equivalent_thin_lens(&self, focus: f64) -> Result<ThinLens, LensError> {
         let pupil = self.entrance_pupil(Axis::Y, LINE_D);
-        let whole = self.matrix(Axis::Y, LINE_D).then(Matrix::step(self.sensor() - self.last()));
+        let whole = self.matrix(Axis::Y, LINE_D).then(RayTransferMatrix::step(self.sensor() - self.last()));
         let focal_length = if focus.is_finite() {
             let magnification = (whole.a).abs().max(0.0);
             // The image of what is in focus: `a` is its size, whatever the slope.
@@ -181,33 +181,33 @@ impl Lens {
             // Parallel light: the height on the sensor by the slope at the entrance pupil.
             (whole.b + whole.a * -pupil.z).abs()
         };
-        ThinLens::new(focal_length, focal_length / (2.0 * pupil.radius * self.filled()))
+        ThinLens::new(focal_length, focal_length / (2.0 * pupil.radius * self.pupil_fill()))
     }
 }
 
 /// What a lens does to a picture, on a grid over a quarter of it (the others mirror it).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Imaging {
+pub struct LensImaging {
     /// Half of the picture's width and height (m on the sensor).
     half: DVec2,
     /// The image distance (m) of the pinhole that it is compared with.
     image_distance: f64,
-    nodes: Vec<Node>,
+    nodes: Vec<ImagingNode>,
 }
 
 /// At one place.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Node {
+pub struct ImagingNode {
     /// Of red, green and blue: the tangents of the direction that is seen over those of the ideal one, right and up.
     pub stretch: [DVec2; 3],
     /// Illuminance over that of the picture's middle.
-    pub light: f64,
+    pub relative_illumination: f64,
 }
 
 /// Nodes along each side of the quarter.
 pub const NODES: usize = 33;
 
-impl Imaging {
+impl LensImaging {
     /// Of a lens as set for a sensor's part (m) that the picture shows, against a pinhole with this image distance (m).
     ///
     /// Where no ray gets through, the light is 0 and the directions go on as they were.
@@ -228,14 +228,14 @@ impl Imaging {
         DVec2::new((index % NODES) as f64, (index / NODES) as f64) / (NODES - 1) as f64 * half
     }
 
-    fn everywhere(lens: &Lens, half: DVec2, image_distance: f64) -> Vec<Node> {
+    fn everywhere(lens: &Lens, half: DVec2, image_distance: f64) -> Vec<ImagingNode> {
         let middle = lens.illuminance(DVec2::ZERO, LINE_D, Losses::Ignored);
         let traced = |i: usize| {
             let place = Self::place(half, i);
             // On the axes a ratio of tangents is that of places close to them.
             let near = place.max(half * 1e-3);
             let stretch = CHANNELS.map(|wavelength| {
-                let seen = lens.chief(near, wavelength).and_then(|ray| tangents(&ray));
+                let seen = lens.chief_ray(near, wavelength).and_then(|ray| tangents(&ray));
                 seen.map(|seen| seen * image_distance / near)
             });
             (stretch, lens.illuminance(place, LINE_D, Losses::Ignored) / middle)
@@ -246,14 +246,14 @@ impl Imaging {
             for (last, found) in before.iter_mut().zip(stretch) {
                 *last = found.unwrap_or(*last);
             }
-            Node { stretch: before, light }
+            ImagingNode { stretch: before, relative_illumination: light }
         });
         filled.collect()
     }
 
     /// All nodes, row by row from the picture's middle to the right, rows upward.
     #[must_use]
-    pub fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[ImagingNode] {
         &self.nodes
     }
 
@@ -271,15 +271,15 @@ impl Imaging {
 
     /// At a place of the picture (m), linearly between nodes.
     #[must_use]
-    pub fn at(&self, place: DVec2) -> Node {
+    pub fn at(&self, place: DVec2) -> ImagingNode {
         let last = (NODES - 1) as f64;
         let cell = (place.abs() / self.half * last).clamp(DVec2::ZERO, DVec2::splat(last));
         let low = cell.floor().min(DVec2::splat(last - 1.0));
         let part = cell - low;
         let node = |dx: usize, dy: usize| self.nodes[(low.y as usize + dy) * NODES + low.x as usize + dx];
-        let mix = |a: Node, b: Node, t: f64| Node {
+        let mix = |a: ImagingNode, b: ImagingNode, t: f64| ImagingNode {
             stretch: [0, 1, 2].map(|c| a.stretch[c].lerp(b.stretch[c], t)),
-            light: a.light + (b.light - a.light) * t,
+            relative_illumination: a.relative_illumination + (b.relative_illumination - a.relative_illumination) * t,
         };
         mix(mix(node(0, 0), node(1, 0), part.x), mix(node(0, 1), node(1, 1), part.x), part.y)
     }
@@ -295,11 +295,11 @@ impl Imaging {
     pub fn border(&self) -> DVec2 {
         let seen = |i: usize, axis: usize| {
             let ideal = Self::place(self.half, i) / self.image_distance;
-            self.nodes[i].stretch.iter().map(|stretch| stretch[axis] * ideal[axis]).fold(STEEPEST, f64::min)
+            self.nodes[i].stretch.iter().map(|stretch| stretch[axis] * ideal[axis]).fold(MAX_FIELD_TANGENT, f64::min)
         };
         let last = NODES - 1;
-        let right = (0..NODES).map(|row| seen(row * NODES + last, 0)).fold(STEEPEST, f64::min);
-        let upper = (0..NODES).map(|column| seen(last * NODES + column, 1)).fold(STEEPEST, f64::min);
+        let right = (0..NODES).map(|row| seen(row * NODES + last, 0)).fold(MAX_FIELD_TANGENT, f64::min);
+        let upper = (0..NODES).map(|column| seen(last * NODES + column, 1)).fold(MAX_FIELD_TANGENT, f64::min);
         DVec2::new(right, upper)
     }
 
@@ -308,7 +308,7 @@ impl Imaging {
     pub fn reach(&self) -> DVec2 {
         let seen = self.nodes.iter().enumerate().flat_map(|(i, node)| {
             let ideal = Self::place(self.half, i) / self.image_distance;
-            node.stretch.map(|stretch| (stretch * ideal).min(DVec2::splat(STEEPEST)))
+            node.stretch.map(|stretch| (stretch * ideal).min(DVec2::splat(MAX_FIELD_TANGENT)))
         });
         seen.fold(DVec2::ZERO, DVec2::max)
     }
@@ -331,7 +331,7 @@ impl Radial {
             let near = at.max(radius * 1e-3);
             let before = nodes.last().map_or([1.0; 3], |node| node.1);
             let stretch = [0, 1, 2].map(|c| {
-                let seen = lens.chief(DVec2::X * near, CHANNELS[c]).and_then(|ray| tangents(&ray));
+                let seen = lens.chief_ray(DVec2::X * near, CHANNELS[c]).and_then(|ray| tangents(&ray));
                 seen.map_or(before[c], |seen| seen.x * image_distance / near)
             });
             // Blades are not round, but nearly so: the rims cut the middle of a side as often as a corner.
@@ -341,13 +341,16 @@ impl Radial {
         Self { radius, nodes }
     }
 
-    fn at(&self, radius: f64) -> Node {
+    fn at(&self, radius: f64) -> ImagingNode {
         let cell = (radius / self.radius * Self::STEPS as f64).clamp(0.0, Self::STEPS as f64);
         let low = (cell.floor() as usize).min(Self::STEPS - 1);
         let part = cell - low as f64;
         let (a, b) = (self.nodes[low], self.nodes[low + 1]);
         let mix = |a: f64, b: f64| a + (b - a) * part;
-        Node { stretch: [0, 1, 2].map(|c| DVec2::splat(mix(a.1[c], b.1[c]))), light: mix(a.2, b.2) }
+        ImagingNode {
+            stretch: [0, 1, 2].map(|c| DVec2::splat(mix(a.1[c], b.1[c]))),
+            relative_illumination: mix(a.2, b.2),
+        }
     }
 }
 
@@ -358,7 +361,7 @@ pub fn fields_of_view(lens: &Lens, [width, height]: [f64; 2]) -> [Option<f64>; 3
     let half = DVec2::new(width, height) / 2.0;
     [DVec2::X * half.x, DVec2::Y * half.y, half].map(|place| {
         lens.open_square(place, LINE_D)?;
-        let ray = lens.chief(place, LINE_D)?;
+        let ray = lens.chief_ray(place, LINE_D)?;
         Some(2.0 * (-ray.direction.z).clamp(-1.0, 1.0).acos())
     })
 }
@@ -372,11 +375,11 @@ pub fn fields_of_view(lens: &Lens, [width, height]: [f64; 2]) -> [Option<f64>; 3
 pub fn spot(lens: &Lens, place: DVec2, focus: f64, wavelength: f64) -> Option<f64> {
     let (middle, half) = lens.open_square(place, wavelength)?;
     let pupil = lens.entrance_pupil(Axis::Y, LINE_D).z;
-    let scale = lens.equivalent(focus).ok().and_then(|thin| thin.image_distance(focus).ok())?;
+    let scale = lens.equivalent_thin_lens(focus).ok().and_then(|thin| thin.image_distance(focus).ok())?;
     // On the plane in focus, or as tangents for one at infinity; both times the image distance are metres on the sensor.
     let mut points = Vec::new();
     for (_, traced) in lens.square(place, middle, half, 24, wavelength, Losses::Ignored) {
-        let Some(ray) = traced.and_then(|traced| traced.open().ok()).map(|traced| traced.ray) else { continue };
+        let Some(ray) = traced.and_then(|traced| traced.unblocked().ok()).map(|traced| traced.ray) else { continue };
         let Some(t) = tangents(&ray) else { continue };
         points.push(if focus.is_finite() { ray.at_plane(pupil - focus) / focus } else { t });
     }

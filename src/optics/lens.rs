@@ -5,15 +5,15 @@ use glam::{DVec2, DVec3};
 use super::{
     coating::Coating,
     glass::{Glass, LINE_D},
-    paraxial::{self, Axis, Matrix},
-    prescription::{ElementKind, Focusing, Prescription, Shape},
+    paraxial::{self, Axis, RayTransferMatrix},
+    prescription::{ElementKind, Focusing, Prescription, SurfaceShape},
     trace::{Losses, Ray},
 };
 use crate::camera::Iris;
 
 /// What a lens can be set to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Dials {
+pub struct LensSettings {
     /// The focal length (m) of a zoom; the table's own where `None`.
     pub focal_length: Option<f64>,
     /// What is sharp (m from the entrance pupil along the axis); may be infinite.
@@ -24,7 +24,7 @@ pub struct Dials {
     pub iris: Iris,
 }
 
-impl Default for Dials {
+impl Default for LensSettings {
     /// Open, round and focused at infinity.
     fn default() -> Self {
         Self { focal_length: None, focus: f64::INFINITY, f_stop: None, iris: Iris::default() }
@@ -33,7 +33,7 @@ impl Default for Dials {
 
 /// Why a lens cannot be set so.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum DialError {
+pub enum LensSettingsError {
     /// The focus distance cannot be reached.
     #[error("focused at {focus} m from its entrance pupil, this lens forms no image on the sensor; {}", reached(*.nearest))]
     Focus {
@@ -57,7 +57,7 @@ fn reached(nearest: f64) -> String {
 
 /// A surface in its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Surface {
+pub struct LensSurface {
     /// z (m) of its vertex.
     pub vertex: f64,
     /// One over its radius (1/m), positive with the centre on the sensor's side.
@@ -76,7 +76,7 @@ pub struct Surface {
     pub stop: bool,
 }
 
-impl Surface {
+impl LensSurface {
     /// Curvature (1/m) in a plane through the axis.
     #[must_use]
     pub fn curvature_along(&self, axis: Axis) -> f64 {
@@ -87,7 +87,7 @@ impl Surface {
 /// A lens as set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lens {
-    surfaces: Vec<Surface>,
+    surfaces: Vec<LensSurface>,
     stop: usize,
     sensor: f64,
     focal_length: f64,
@@ -98,7 +98,7 @@ pub struct Lens {
 }
 
 /// How far a lens moves at most to focus, in focal lengths: twice the object's size on the sensor.
-const FARTHEST: f64 = 2.0;
+const MAX_EXTENSION: f64 = 2.0;
 
 impl Lens {
     /// Sets a lens. Focal length and f-number are moved into what it has; the f-number that results is `f_number`.
@@ -108,9 +108,9 @@ impl Lens {
     ///
     /// # Errors
     /// A distance that cannot be focused; an f-number that is none.
-    pub fn new(prescription: &Prescription, dials: &Dials) -> Result<Self, DialError> {
+    pub fn new(prescription: &Prescription, dials: &LensSettings) -> Result<Self, LensSettingsError> {
         if let Some(n) = dials.f_stop.filter(|n| n.is_nan() || *n <= 0.0) {
-            return Err(DialError::FStop(n));
+            return Err(LensSettingsError::FStop(n));
         }
         let gaps = prescription.gaps(dials.focal_length);
         let mut lens = Self::placed(prescription, &gaps, dials.iris);
@@ -133,7 +133,7 @@ impl Lens {
             return Ok(lens);
         }
         let found = lens.focused(prescription.focusing(), &gaps, dials.focus);
-        found.ok_or_else(|| DialError::Focus { focus: dials.focus, nearest: lens.nearest(prescription, &gaps) })
+        found.ok_or_else(|| LensSettingsError::Focus { focus: dials.focus, nearest: lens.nearest(prescription, &gaps) })
     }
 
     /// Radius (m) of the bundle of rays along the axis that gets through the open lens: that of the entrance pupil, unless a rim is
@@ -141,7 +141,7 @@ impl Lens {
     fn open_radius(&self, pupil: f64) -> f64 {
         let passes = |y: f64| {
             let ray = Ray { origin: DVec3::new(0.0, y, 0.0), direction: DVec3::Z };
-            self.onward(ray, LINE_D, Losses::Ignored).is_ok_and(|traced| traced.rim <= 1.0)
+            self.trace_forward(ray, LINE_D, Losses::Ignored).is_ok_and(|traced| traced.rim <= 1.0)
         };
         if passes(pupil) {
             return pupil;
@@ -168,10 +168,10 @@ impl Lens {
                 ElementKind::Refracting { shape, after, coating } => (shape, after, coating),
                 ElementKind::Stop => {
                     stop = i;
-                    (Shape::Plane, medium, None)
+                    (SurfaceShape::Plane, medium, None)
                 }
             };
-            surfaces.push(Surface {
+            surfaces.push(LensSurface {
                 vertex,
                 curvature: shape.curvature(),
                 curved: shape.curved(),
@@ -193,7 +193,7 @@ impl Lens {
             Focusing::Unit => {
                 let image = self.image_distance(focus)?;
                 let travel = image - (self.sensor - self.last());
-                let possible = (0.0..=FARTHEST * self.focal_length).contains(&travel);
+                let possible = (0.0..=MAX_EXTENSION * self.focal_length).contains(&travel);
                 possible.then(|| Self { sensor: self.last() + image, ..self.clone() })
             }
             Focusing::Group(first, last) => {
@@ -214,7 +214,7 @@ impl Lens {
                     let lens = shifted(travel);
                     Some(lens.last() + lens.image_distance(focus)? - lens.sensor)
                 };
-                let free = FARTHEST * self.focal_length;
+                let free = MAX_EXTENSION * self.focal_length;
                 let toward_scene = first.checked_sub(1).map_or(free, |i| gaps[i]);
                 let toward_sensor = if last + 1 == gaps.len() { self.sensor - self.last() } else { gaps[last] };
                 nearest_root(miss, -toward_scene, toward_sensor).map(shifted)
@@ -251,7 +251,7 @@ impl Lens {
 
     /// All surfaces from the scene to the sensor, the stop among them.
     #[must_use]
-    pub fn surfaces(&self) -> &[Surface] {
+    pub fn surfaces(&self) -> &[LensSurface] {
         &self.surfaces
     }
 
@@ -319,7 +319,7 @@ impl Lens {
 
     /// The part of the pupils' radius that light along the axis finds open: 1, or less where a rim is narrower than the open stop.
     #[must_use]
-    pub const fn filled(&self) -> f64 {
+    pub const fn pupil_fill(&self) -> f64 {
         self.filled
     }
 
@@ -333,7 +333,7 @@ impl Lens {
     /// stop. That rim hides the blades, and it is round; or their corners alone, and it has the same blades with as much more
     /// curvature as lets as much of the rim's light pass as rim and blades together, by rays.
     #[must_use]
-    pub fn seen_iris(&self) -> Iris {
+    pub fn apparent_iris(&self) -> Iris {
         // Blades that take less of the light are not seen.
         const ROUND: f64 = 1e-3;
         let own = self.iris;
@@ -366,13 +366,13 @@ impl Lens {
 
     /// From the first vertex to that of a surface, before it bends light, in a plane through the axis, at a wavelength (m).
     #[must_use]
-    pub fn matrix_to(&self, surface: usize, axis: Axis, wavelength: f64) -> Matrix {
+    pub fn matrix_to(&self, surface: usize, axis: Axis, wavelength: f64) -> RayTransferMatrix {
         paraxial::through(&self.surfaces[..surface], axis, wavelength, self.surfaces[surface].vertex)
     }
 
     /// From the first vertex to the last, in a plane through the axis, at a wavelength (m).
     #[must_use]
-    pub fn matrix(&self, axis: Axis, wavelength: f64) -> Matrix {
+    pub fn matrix(&self, axis: Axis, wavelength: f64) -> RayTransferMatrix {
         paraxial::through(&self.surfaces, axis, wavelength, self.last())
     }
 }

@@ -16,7 +16,7 @@ pub mod glass;
 pub mod imaging;
 pub mod lens;
 pub mod library;
-pub mod mount;
+pub mod mounted_lens;
 pub mod paraxial;
 pub mod parse;
 pub mod prescription;
@@ -25,10 +25,10 @@ pub mod trace;
 
 pub use coating::Coating;
 pub use glass::Glass;
-pub use lens::{Dials, Lens, Surface};
-pub use mount::{Faults, Mounted};
-pub use paraxial::{Axis, Bounces};
-pub use prescription::{Element, ElementKind, Prescription, PrescriptionError, Shape};
+pub use lens::{Lens, LensSettings, LensSurface};
+pub use mounted_lens::{LensAberrations, MountedLens};
+pub use paraxial::{Axis, ReflectionPair};
+pub use prescription::{Element, ElementKind, Prescription, PrescriptionError, SurfaceShape};
 
 #[cfg(test)]
 mod imaging_tests;

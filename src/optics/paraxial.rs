@@ -6,7 +6,7 @@
 
 use super::{
     coating::reflectance,
-    lens::{Lens, Surface},
+    lens::{Lens, LensSurface},
 };
 
 /// A plane through the axis. Only anamorphic lenses differ between them.
@@ -20,7 +20,7 @@ pub enum Axis {
 
 /// What a stretch of a lens does to `(y, u)`: `y' = a y + b u`, `u' = c y + d u`; b in metres, c in 1/m.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Matrix {
+pub struct RayTransferMatrix {
     /// Height by height.
     pub a: f64,
     /// Height by slope (m).
@@ -31,7 +31,7 @@ pub struct Matrix {
     pub d: f64,
 }
 
-impl Matrix {
+impl RayTransferMatrix {
     /// Nothing happens.
     pub const IDENTITY: Self = Self { a: 1.0, b: 0.0, c: 0.0, d: 1.0 };
 
@@ -94,7 +94,7 @@ pub struct Pupil {
 
 /// A path of light that is reflected twice: first at `first` on its way to the sensor, then at `second`, before it, on its way back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounces {
+pub struct ReflectionPair {
     /// The surface that reflects first.
     pub first: usize,
     /// The surface that reflects second; less than `first`.
@@ -103,7 +103,7 @@ pub struct Bounces {
 
 /// What each surface does to a ray on its way through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum SurfaceEvent {
     /// It is crossed toward the sensor.
     Onward(usize),
     /// It is crossed toward the scene.
@@ -114,7 +114,7 @@ pub enum Event {
     ReflectOnward(usize),
 }
 
-impl Event {
+impl SurfaceEvent {
     /// The surface.
     #[must_use]
     pub const fn surface(self) -> usize {
@@ -124,53 +124,53 @@ impl Event {
     }
 }
 
-impl Bounces {
+impl ReflectionPair {
     /// Every surface on the way through a lens of that many surfaces, in the light's order.
-    pub fn path(self, surfaces: usize) -> impl Iterator<Item = Event> + Clone {
+    pub fn path(self, surfaces: usize) -> impl Iterator<Item = SurfaceEvent> + Clone {
         let Self { first, second } = self;
-        let back = (second + 1..first).rev().map(Event::Back);
+        let back = (second + 1..first).rev().map(SurfaceEvent::Back);
         (0..first)
-            .map(Event::Onward)
-            .chain([Event::ReflectBack(first)])
+            .map(SurfaceEvent::Onward)
+            .chain([SurfaceEvent::ReflectBack(first)])
             .chain(back)
-            .chain([Event::ReflectOnward(second)])
-            .chain((second + 1..surfaces).map(Event::Onward))
+            .chain([SurfaceEvent::ReflectOnward(second)])
+            .chain((second + 1..surfaces).map(SurfaceEvent::Onward))
     }
 }
 
 /// The matrix of a sequence of events, from a place on the axis (m) to another.
 fn along(
-    surfaces: &[Surface],
-    events: impl Iterator<Item = Event>,
+    surfaces: &[LensSurface],
+    events: impl Iterator<Item = SurfaceEvent>,
     axis: Axis,
     wavelength: f64,
     [from, to]: [f64; 2],
-) -> Matrix {
-    let (mut matrix, mut z) = (Matrix::IDENTITY, from);
+) -> RayTransferMatrix {
+    let (mut matrix, mut z) = (RayTransferMatrix::IDENTITY, from);
     for event in events {
         let surface = &surfaces[event.surface()];
-        matrix = matrix.then(Matrix::step(surface.vertex - z));
+        matrix = matrix.then(RayTransferMatrix::step(surface.vertex - z));
         z = surface.vertex;
         let curvature = surface.curvature_along(axis);
         let (before, after) = (surface.before.index(wavelength), surface.after.index(wavelength));
         matrix = matrix.then(match event {
-            Event::Onward(_) => Matrix::refraction(before, after, curvature),
-            Event::Back(_) => Matrix::refraction(after, before, curvature),
-            Event::ReflectBack(_) | Event::ReflectOnward(_) => Matrix::mirror(curvature),
+            SurfaceEvent::Onward(_) => RayTransferMatrix::refraction(before, after, curvature),
+            SurfaceEvent::Back(_) => RayTransferMatrix::refraction(after, before, curvature),
+            SurfaceEvent::ReflectBack(_) | SurfaceEvent::ReflectOnward(_) => RayTransferMatrix::mirror(curvature),
         });
     }
-    matrix.then(Matrix::step(to - z))
+    matrix.then(RayTransferMatrix::step(to - z))
 }
 
 /// From the first vertex through surfaces to a place on the axis (m).
-pub(super) fn through(surfaces: &[Surface], axis: Axis, wavelength: f64, to: f64) -> Matrix {
+pub(super) fn through(surfaces: &[LensSurface], axis: Axis, wavelength: f64, to: f64) -> RayTransferMatrix {
     let from = surfaces.first().map_or(to, |surface| surface.vertex);
-    along(surfaces, (0..surfaces.len()).map(Event::Onward), axis, wavelength, [from, to])
+    along(surfaces, (0..surfaces.len()).map(SurfaceEvent::Onward), axis, wavelength, [from, to])
 }
 
 /// What is known of a lens from its rays near the axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cardinal {
+pub struct CardinalPoints {
     /// Focal length (m).
     pub focal_length: f64,
     /// From the last vertex to the focus of light from infinity (m).
@@ -189,10 +189,10 @@ impl Lens {
     /// Focal length, foci, principal planes and pupils in a plane at a wavelength (m). Hecht, "Optics", 5th ed., section
     /// 6.2.1 (principal planes) and 5.3.2 (pupils).
     #[must_use]
-    pub fn cardinal(&self, axis: Axis, wavelength: f64) -> Cardinal {
+    pub fn cardinal(&self, axis: Axis, wavelength: f64) -> CardinalPoints {
         let m = self.matrix(axis, wavelength);
         let f = m.focal_length();
-        Cardinal {
+        CardinalPoints {
             focal_length: f,
             back_focus: m.back_focus(),
             front_focus: -m.d / m.c,
@@ -206,7 +206,8 @@ impl Lens {
     #[must_use]
     pub fn entrance_pupil(&self, axis: Axis, wavelength: f64) -> Pupil {
         let stop = &self.surfaces()[self.stop()];
-        let m = along(self.surfaces(), (0..self.stop()).map(Event::Onward), axis, wavelength, [0.0, stop.vertex]);
+        let m =
+            along(self.surfaces(), (0..self.stop()).map(SurfaceEvent::Onward), axis, wavelength, [0.0, stop.vertex]);
         Pupil { z: m.b / m.a, radius: (stop.semi_aperture / m.a).abs() }
     }
 
@@ -214,7 +215,7 @@ impl Lens {
     #[must_use]
     pub fn exit_pupil(&self, axis: Axis, wavelength: f64) -> Pupil {
         let stop = &self.surfaces()[self.stop()];
-        let rest = (self.stop() + 1..self.surfaces().len()).map(Event::Onward);
+        let rest = (self.stop() + 1..self.surfaces().len()).map(SurfaceEvent::Onward);
         let m = along(self.surfaces(), rest, axis, wavelength, [stop.vertex, self.last()]);
         // The determinant is 1: the stop lies in air as the sensor does, or in a medium whose index it then is.
         let size = m.a - m.b * m.c / m.d;
@@ -227,13 +228,13 @@ impl Lens {
     #[must_use]
     pub fn working_f_number(&self, axis: Axis, wavelength: f64) -> f64 {
         let exit = self.exit_pupil(axis, wavelength);
-        (self.sensor() - exit.z) / (2.0 * exit.radius * self.filled())
+        (self.sensor() - exit.z) / (2.0 * exit.radius * self.pupil_fill())
     }
 
     /// From the first vertex to the sensor along a path with two reflections, at a wavelength (m). Lee and Eisemann, "Practical
     /// Real-Time Lens-Flare Rendering", EGSR 2013, section 3.
     #[must_use]
-    pub fn ghost_matrix(&self, bounces: Bounces, axis: Axis, wavelength: f64) -> Matrix {
+    pub fn ghost_matrix(&self, bounces: ReflectionPair, axis: Axis, wavelength: f64) -> RayTransferMatrix {
         let path = bounces.path(self.surfaces().len());
         along(self.surfaces(), path, axis, wavelength, [0.0, self.sensor()])
     }
@@ -241,20 +242,20 @@ impl Lens {
     /// The part of the light along the axis that takes such a path, at a wavelength (m): the product of what each surface on
     /// it lets through and reflects at normal incidence.
     #[must_use]
-    pub fn ghost_part(&self, bounces: Bounces, wavelength: f64) -> f64 {
-        let part = |event: Event| {
+    pub fn ghost_transmittance(&self, bounces: ReflectionPair, wavelength: f64) -> f64 {
+        let part = |event: SurfaceEvent| {
             let surface = &self.surfaces()[event.surface()];
             let (before, after) = (surface.before.index(wavelength), surface.after.index(wavelength));
             let reflected = match event {
                 _ if surface.stop => return 1.0,
-                Event::Onward(_) | Event::ReflectBack(_) => {
+                SurfaceEvent::Onward(_) | SurfaceEvent::ReflectBack(_) => {
                     reflectance(before, after, surface.coating, 1.0, wavelength)
                 }
-                Event::Back(_) | Event::ReflectOnward(_) => {
+                SurfaceEvent::Back(_) | SurfaceEvent::ReflectOnward(_) => {
                     reflectance(after, before, surface.coating, 1.0, wavelength)
                 }
             };
-            if matches!(event, Event::Onward(_) | Event::Back(_)) { 1.0 - reflected } else { reflected }
+            if matches!(event, SurfaceEvent::Onward(_) | SurfaceEvent::Back(_)) { 1.0 - reflected } else { reflected }
         };
         bounces.path(self.surfaces().len()).map(part).product()
     }
@@ -262,10 +263,10 @@ impl Lens {
     /// Every place of the path at which a ray meets the stop, and every rim: `(surface, matrix from the first vertex)`.
     pub fn ghost_crossings(
         &self,
-        bounces: Bounces,
+        bounces: ReflectionPair,
         axis: Axis,
         wavelength: f64,
-    ) -> impl Iterator<Item = (usize, Matrix)> + '_ {
+    ) -> impl Iterator<Item = (usize, RayTransferMatrix)> + '_ {
         let path = bounces.path(self.surfaces().len());
         path.clone().enumerate().map(move |(i, event)| {
             let surface = event.surface();
@@ -277,10 +278,10 @@ impl Lens {
     /// All pairs of surfaces between which light is reflected on to the sensor: `n (n - 1) / 2` of n refracting surfaces. The
     /// stop reflects nothing. Hullin, Eisemann, Seidel and Lee, "Physically-Based Real-Time Lens Flare Rendering",
     /// SIGGRAPH 2011, section 3.
-    pub fn ghosts(&self) -> impl Iterator<Item = Bounces> + '_ {
+    pub fn reflection_pairs(&self) -> impl Iterator<Item = ReflectionPair> + '_ {
         let reflecting = move |i: &usize| !self.surfaces()[*i].stop;
         (0..self.surfaces().len())
             .filter(reflecting)
-            .flat_map(move |first| (0..first).filter(reflecting).map(move |second| Bounces { first, second }))
+            .flat_map(move |first| (0..first).filter(reflecting).map(move |second| ReflectionPair { first, second }))
     }
 }

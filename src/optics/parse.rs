@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 use super::{
     coating::{Coating, MAGNESIUM_FLUORIDE},
     glass::{ABBE_LIMITS, Glass, INDEX_LIMITS, LINE_D},
-    lens::{Dials, Lens},
+    lens::{Lens, LensSettings},
     paraxial::Axis,
     prescription::{
         Element, ElementKind, Focusing, LENGTH_LIMIT, MAX_ELEMENTS, MAX_ZOOMS, Prescription, PrescriptionError,
-        ROUNDING, Shape, TOLERANCE, Zoom,
+        ROUNDING, SurfaceShape, TOLERANCE, Zoom,
     },
 };
 use crate::camera::lens::F_STOP_LIMITS;
@@ -122,7 +122,7 @@ impl Prescription {
         });
         let no_focus = |how: String| PrescriptionError::NoFocus(how, powered.unwrap_or(self.elements.len() - 1));
         for position in positions {
-            let lens = Lens::new(self, &Dials { focal_length: position, ..Dials::default() })
+            let lens = Lens::new(self, &LensSettings { focal_length: position, ..LensSettings::default() })
                 .map_err(|error| no_focus(error.to_string()))?;
             let found = [Axis::Y, Axis::X].map(|axis| lens.cardinal(axis, LINE_D));
             let usable = |f: f64, back: f64| (1e-6..LENGTH_LIMIT).contains(&f) && (1e-7..LENGTH_LIMIT).contains(&back);
@@ -262,19 +262,19 @@ impl Row<'_> {
         }
     }
 
-    fn shape(&self) -> Parsed<Shape> {
+    fn shape(&self) -> Parsed<SurfaceShape> {
         let limit = LENGTH_LIMIT * 1e3;
         let allowed = "a number of millimetres, 0 for a plane (-100000 to 100000)";
         let radius = self.number("radius_mm", [-limit, limit], allowed)? * 1e-3;
         let shape = match self.value("surface") {
-            Value::Null => Shape::Sphere,
-            Value::String(s) if s == "sphere" => Shape::Sphere,
-            Value::String(s) if s == "cylinder_x" => Shape::CylinderX,
-            Value::String(s) if s == "cylinder_y" => Shape::CylinderY,
+            Value::Null => SurfaceShape::Sphere,
+            Value::String(s) if s == "sphere" => SurfaceShape::Sphere,
+            Value::String(s) if s == "cylinder_x" => SurfaceShape::CylinderX,
+            Value::String(s) if s == "cylinder_y" => SurfaceShape::CylinderY,
             other => return Err(self.wrong("surface", other, "\"sphere\", \"cylinder_x\" or \"cylinder_y\"")),
         };
         if radius == 0.0 {
-            return Ok(Shape::Plane);
+            return Ok(SurfaceShape::Plane);
         }
         if radius.abs() < 1e-7 {
             return Err(self.wrong("radius_mm", self.value("radius_mm"), "0 or at least 0.0001 millimetres"));

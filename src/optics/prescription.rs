@@ -77,7 +77,7 @@ fn stops(found: &[usize]) -> String {
 
 /// How a surface is curved.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Shape {
+pub enum SurfaceShape {
     /// Flat.
     Plane,
     /// A sphere of a radius (m), positive with its centre on the sensor's side.
@@ -88,7 +88,7 @@ pub enum Shape {
     CylinderY(f64),
 }
 
-impl Shape {
+impl SurfaceShape {
     /// One over the radius (1/m), 0 of a plane.
     #[must_use]
     pub fn curvature(self) -> f64 {
@@ -116,7 +116,7 @@ pub enum ElementKind {
     /// The border of two media.
     Refracting {
         /// Its form.
-        shape: Shape,
+        shape: SurfaceShape,
         /// The medium behind it.
         after: Glass,
         /// The film on it.

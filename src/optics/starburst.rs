@@ -37,14 +37,14 @@ const DIAMETER: usize = 2048;
 /// colours lie side by side.
 const SUMS: [(f32, u32); 4] = [(20.0, 20), (40.0, 40), (90.0, 64), (f32::INFINITY, 80)];
 /// In the last computed level fringes are finer than texels.
-const MOST_OF_LAST: u32 = 40;
+const MAX_LAST_LEVEL_WAVELENGTHS: u32 = 40;
 /// Texels from the centre within which a texel of the finest level is the mean of 4 by 4 places.
 const CORE: f32 = 12.0;
 
 type Level = Vec<[f32; 3]>;
 
 /// The image of a point.
-pub struct Starburst {
+pub struct StarburstPattern {
     levels: Vec<Level>,
     found: DVec3,
     /// What lies beyond each computed level.
@@ -209,7 +209,7 @@ fn outer() -> impl Iterator<Item = (i64, i64)> {
     places().filter(|&place| is_outer(place))
 }
 
-impl Starburst {
+impl StarburstPattern {
     /// Of an aperture.
     ///
     /// # Errors
@@ -365,7 +365,7 @@ fn texel(
     }
     let (x, y) = (x as f32 + 0.5, y as f32 + 0.5);
     let far = x.hypot(y);
-    let most = if level + 1 < COMPUTED as usize { u32::MAX } else { MOST_OF_LAST };
+    let most = if level + 1 < COMPUTED as usize { u32::MAX } else { MAX_LAST_LEVEL_WAVELENGTHS };
     let wanted = sums.iter().position(|(reach, _)| far <= *reach).unwrap_or_default();
     let lines = (0..=wanted).rev().map(|i| &sums[i].1).find(|lines| lines.len() as u32 <= most);
     let lines = lines.map_or(&[][..], Vec::as_slice);
@@ -389,18 +389,18 @@ mod tests {
     use super::*;
     use crate::camera::lens::Iris;
 
-    fn of(blades: u32) -> Starburst {
+    fn of(blades: u32) -> StarburstPattern {
         let iris = Iris { blades, curvature: 0.0, rotation: 0.3 };
-        Starburst::new(&Aperture { iris, ..Aperture::default() }).unwrap()
+        StarburstPattern::new(&Aperture { iris, ..Aperture::default() }).unwrap()
     }
 
-    fn round() -> &'static Starburst {
-        static ROUND: OnceLock<Starburst> = OnceLock::new();
+    fn round() -> &'static StarburstPattern {
+        static ROUND: OnceLock<StarburstPattern> = OnceLock::new();
         ROUND.get_or_init(|| of(0))
     }
 
-    fn six() -> &'static Starburst {
-        static SIX: OnceLock<Starburst> = OnceLock::new();
+    fn six() -> &'static StarburstPattern {
+        static SIX: OnceLock<StarburstPattern> = OnceLock::new();
         SIX.get_or_init(|| of(6))
     }
 
@@ -523,9 +523,9 @@ mod tests {
 
     #[test]
     fn cylinders_stretch_the_pattern_across_what_they_squeeze() {
-        let squeezed = Starburst::new(&Aperture { squeeze: 0.5, ..Aperture::default() }).unwrap();
+        let squeezed = StarburstPattern::new(&Aperture { squeeze: 0.5, ..Aperture::default() }).unwrap();
         // An ellipse twice as wide as high holds what a circle of its height does.
-        let within = |burst: &Starburst, [a, b]: [f64; 2]| {
+        let within = |burst: &StarburstPattern, [a, b]: [f64; 2]| {
             let level = burst.level(0);
             let inside = places().filter(|&(x, y)| ((x as f64 + 0.5) / a).hypot((y as f64 + 0.5) / b) < 1.0);
             inside.map(|(x, y)| f64::from(level[index(x, y)][1])).sum::<f64>()
@@ -542,9 +542,10 @@ mod tests {
     fn dust_scatters_and_impossible_apertures_are_refused() {
         let clean = six();
         let iris = Iris { blades: 6, curvature: 0.0, rotation: 0.3 };
-        let dusty = Starburst::new(&Aperture { iris, dust: 1.0, scratches: 1.0, ..Aperture::default() }).unwrap();
+        let dusty =
+            StarburstPattern::new(&Aperture { iris, dust: 1.0, scratches: 1.0, ..Aperture::default() }).unwrap();
         assert!(dusty.beyond(256.0) > 1.3 * clean.beyond(256.0), "{} {}", dusty.beyond(256.0), clean.beyond(256.0));
         assert!(dusty.level(2).iter().flatten().all(|value| value.is_finite() && *value >= 0.0));
-        assert!(Starburst::new(&Aperture { dust: f64::NAN, ..Aperture::default() }).is_err());
+        assert!(StarburstPattern::new(&Aperture { dust: f64::NAN, ..Aperture::default() }).is_err());
     }
 }

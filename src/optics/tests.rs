@@ -4,11 +4,11 @@
 use glam::DVec3;
 
 use super::{
-    ghosts::referee::even_disc,
+    ghosts::reference_tracer::even_disc,
     glass::LINE_D,
-    lens::{DialError, Dials, Lens},
+    lens::{Lens, LensSettings, LensSettingsError},
     library::NAMES,
-    paraxial::{Axis, Bounces, Matrix},
+    paraxial::{Axis, RayTransferMatrix, ReflectionPair},
     prescription::{ElementKind, Focusing, Prescription},
     trace::{Blocked, Losses, Ray},
 };
@@ -18,12 +18,12 @@ fn prescription(name: &str) -> Prescription {
     Prescription::builtin(name).unwrap().unwrap()
 }
 
-fn lens(name: &str, dials: &Dials) -> Lens {
+fn lens(name: &str, dials: &LensSettings) -> Lens {
     Lens::new(&prescription(name), dials).unwrap()
 }
 
 fn open(name: &str) -> Lens {
-    lens(name, &Dials::default())
+    lens(name, &LensSettings::default())
 }
 
 fn near(got: f64, want: f64, tolerance: f64) {
@@ -65,7 +65,7 @@ fn lenses_are_what_their_patents_say() {
         assert!(KNOWN.iter().any(|known| known.0 == *name), "{name} has no known numbers");
     }
     for &(name, focal_length, efl, bfd, f_number, ghosts) in KNOWN {
-        let lens = lens(name, &Dials { focal_length, ..Dials::default() });
+        let lens = lens(name, &LensSettings { focal_length, ..LensSettings::default() });
         let cardinal = lens.cardinal(Axis::Y, LINE_D);
         println!(
             "{name}: {:.4} {:.4} f/{:.3}",
@@ -79,9 +79,9 @@ fn lenses_are_what_their_patents_say() {
         near(cardinal.back_focus * 1e3, bfd, rounded);
         let stop_only = cardinal.focal_length / (2.0 * cardinal.entrance.radius);
         near(stop_only, f_number, 1e-3);
-        near(lens.f_number() * lens.filled(), stop_only, 1e-9);
-        assert!(lens.filled() <= 1.0, "{name}");
-        assert_eq!(lens.ghosts().count(), ghosts, "{name}");
+        near(lens.f_number() * lens.pupil_fill(), stop_only, 1e-9);
+        assert!(lens.pupil_fill() <= 1.0, "{name}");
+        assert_eq!(lens.reflection_pairs().count(), ghosts, "{name}");
         near(lens.sensor() - lens.last(), cardinal.back_focus, 1e-12);
         // Two ways to the same number: by the focal length, and by the cone that reaches the sensor.
         near(lens.working_f_number(Axis::Y, LINE_D), lens.f_number(), 1e-6 * f_number);
@@ -102,7 +102,7 @@ fn ghosts_have_known_matrices() {
         ("nikon-28-75-f2.8-wide", 4, 3, -0.560_118, 17.427_026, Some(0.000_253)),
     ] {
         let lens = open(name);
-        let bounces = Bounces { first, second };
+        let bounces = ReflectionPair { first, second };
         // Films that do to the d line what those of the table do to 550 nm.
         let mut scaled = prescription(name);
         for element in &mut scaled.elements {
@@ -110,14 +110,14 @@ fn ghosts_have_known_matrices() {
                 film.wavelength *= LINE_D / 550e-9;
             }
         }
-        let scaled = Lens::new(&scaled, &Dials::default()).unwrap();
+        let scaled = Lens::new(&scaled, &LensSettings::default()).unwrap();
         // There the sensor stands where the table says, here where the image is.
         let stated = prescription(name).gaps(None).last().unwrap() - (lens.sensor() - lens.last());
-        let m = lens.ghost_matrix(bounces, Axis::Y, LINE_D).then(Matrix::step(stated));
+        let m = lens.ghost_matrix(bounces, Axis::Y, LINE_D).then(RayTransferMatrix::step(stated));
         near(m.a, a, 2e-5 * a.abs());
         near(m.b * 1e3, b, 2e-5 * b.abs());
         if let Some(part) = part {
-            near(scaled.ghost_part(bounces, LINE_D), part, 6e-7);
+            near(scaled.ghost_transmittance(bounces, LINE_D), part, 6e-7);
         }
     }
 }
@@ -130,7 +130,7 @@ fn rays_near_the_axis_follow_the_matrices() {
         for (axis, unit) in [(Axis::X, DVec3::X), (Axis::Y, DVec3::Y)] {
             let (y, u) = (1e-7, 1e-7);
             let ray = Ray { origin: unit * y, direction: (DVec3::Z + unit * u).normalize() };
-            let check = |traced: Ray, matrix: Matrix, what: &str| {
+            let check = |traced: Ray, matrix: RayTransferMatrix, what: &str| {
                 let (height, slope) = matrix.apply(y, u);
                 let at = traced.at_plane(lens.sensor());
                 let got = DVec3::new(at.x, at.y, 0.0).dot(unit);
@@ -140,14 +140,14 @@ fn rays_near_the_axis_follow_the_matrices() {
                 let tolerance = 1e-6 * (matrix.c.abs() * y + matrix.d.abs() * u) + 1e-12;
                 assert!((got - slope).abs() <= tolerance, "{name} {what}: {got} is not {slope}");
             };
-            let direct = lens.onward(ray, 550e-9, Losses::Counted).unwrap();
-            let to_sensor = lens.matrix(axis, 550e-9).then(Matrix::step(lens.sensor() - lens.last()));
+            let direct = lens.trace_forward(ray, 550e-9, Losses::Counted).unwrap();
+            let to_sensor = lens.matrix(axis, 550e-9).then(RayTransferMatrix::step(lens.sensor() - lens.last()));
             check(direct.ray, to_sensor, "direct");
             assert!(direct.weight > 0.2 && direct.weight < 0.99, "{}", direct.weight);
-            for bounces in lens.ghosts() {
-                let traced = lens.ghost(bounces, ray, 550e-9).unwrap();
+            for bounces in lens.reflection_pairs() {
+                let traced = lens.trace_ghost(bounces, ray, 550e-9).unwrap();
                 check(traced.ray, lens.ghost_matrix(bounces, axis, 550e-9), &format!("{bounces:?}"));
-                near(traced.weight, lens.ghost_part(bounces, 550e-9), 1e-6 * traced.weight);
+                near(traced.weight, lens.ghost_transmittance(bounces, 550e-9), 1e-6 * traced.weight);
             }
         }
     }
@@ -166,10 +166,10 @@ fn rays_are_reversible() {
             let origin = DVec3::new(radius * angle.cos(), radius * angle.sin(), 0.0);
             let direction = DVec3::new(slope, 0.03, 1.0).normalize();
             let start = Ray { origin: origin - direction * 0.01, direction };
-            let Ok(onward) = lens.onward(start, 500e-9, Losses::Counted) else { continue };
+            let Ok(onward) = lens.trace_forward(start, 500e-9, Losses::Counted) else { continue };
             let turned =
                 Ray { origin: onward.ray.origin + onward.ray.direction * 1e-3, direction: -onward.ray.direction };
-            let back = lens.back(turned, 500e-9, Losses::Counted).unwrap();
+            let back = lens.trace_backward(turned, 500e-9, Losses::Counted).unwrap();
             near(back.ray.direction.dot(direction), -1.0, 1e-12);
             near((back.ray.at_plane(0.0) - start.at_plane(0.0)).length(), 0.0, 1e-12);
             near(back.weight, onward.weight, 1e-9);
@@ -272,7 +272,7 @@ fn skew_rays_are_those_of_another_program() {
         let lens = open(name);
         let direction = DVec3::new(l, m, (1.0 - l * l - m * m).sqrt());
         let ray = Ray { origin: DVec3::new(x, y, 0.0) * 1e-3, direction };
-        let traced = lens.onward(ray, LINE_D, Losses::Ignored);
+        let traced = lens.trace_forward(ray, LINE_D, Losses::Ignored);
         let Some([x, y, l, m]) = want else {
             assert!(traced.is_err(), "{name} {ray:?}: {traced:?}");
             continue;
@@ -296,19 +296,19 @@ fn one_surface_in_closed_form() {
         {"radius_mm": 20, "thickness_mm": 0, "ior": 1.5, "semi_aperture_mm": 19},
         {"radius_mm": 0, "thickness_mm": 1, "ior": 1.0, "semi_aperture_mm": 19},
         {"is_stop": true, "thickness_mm": 39, "semi_aperture_mm": 5}]}"#;
-    let lens = Lens::new(&Prescription::parse(text).unwrap(), &Dials::default()).unwrap();
+    let lens = Lens::new(&Prescription::parse(text).unwrap(), &LensSettings::default()).unwrap();
     near(lens.focal_length(), 0.04, 1e-12);
     let (r, h) = (0.02, 0.012_f64);
     let ray = Ray { origin: DVec3::new(0.0, h, -0.1), direction: DVec3::Z };
-    let traced = lens.onward(ray, LINE_D, Losses::Ignored).unwrap();
+    let traced = lens.trace_forward(ray, LINE_D, Losses::Ignored).unwrap();
     let incidence = (h / r).asin();
     let within = incidence - (h / r / 1.5).asin();
     let slope = -(1.5 * within.sin()).asin().tan();
     near(traced.ray.direction.y / traced.ray.direction.z, slope, 1e-12);
     near(traced.weight, 1.0, 0.0);
-    assert_eq!(traced.open(), Err(Blocked::Iris));
+    assert_eq!(traced.unblocked(), Err(Blocked::Iris));
     let beside = Ray { origin: DVec3::new(0.0, 0.021, -0.1), direction: DVec3::Z };
-    assert_eq!(lens.onward(beside, LINE_D, Losses::Ignored), Err(Blocked::Missed(0)));
+    assert_eq!(lens.trace_forward(beside, LINE_D, Losses::Ignored), Err(Blocked::Missed(0)));
 }
 
 /// Pupils: rays aimed at the entrance pupil's middle cross the stop's, and leave from the exit pupil's.
@@ -320,14 +320,14 @@ fn pupils_are_images_of_the_stop() {
             let cardinal = lens.cardinal(axis, LINE_D);
             let direction = (DVec3::Z + unit * 1e-6).normalize();
             let origin = DVec3::Z * cardinal.entrance.z - direction * 0.5;
-            let traced = lens.onward(Ray { origin, direction }, LINE_D, Losses::Ignored).unwrap();
+            let traced = lens.trace_forward(Ray { origin, direction }, LINE_D, Losses::Ignored).unwrap();
             let along = DVec3::new(traced.iris[0].x, traced.iris[0].y, 0.0).dot(unit);
             near(along, 0.0, 1e-9);
             let leaves = traced.ray.at_plane(cardinal.exit.z);
             near(leaves.length(), 0.0, 1e-12 + 1e-13 * cardinal.exit.z.abs().min(1e4));
             // The rim of the entrance pupil is that of the stop.
             let origin = unit * (1e-4 * cardinal.entrance.radius) - DVec3::Z * 0.1;
-            let traced = lens.onward(Ray { origin, direction: DVec3::Z }, LINE_D, Losses::Ignored).unwrap();
+            let traced = lens.trace_forward(Ray { origin, direction: DVec3::Z }, LINE_D, Losses::Ignored).unwrap();
             near(traced.iris[0].length(), 1e-4, 1e-9);
         }
     }
@@ -336,7 +336,7 @@ fn pupils_are_images_of_the_stop() {
 #[test]
 fn focus_moves_the_lens_or_its_group() {
     for name in NAMES {
-        let at = |focus: f64| lens(name, &Dials { focus, ..Dials::default() });
+        let at = |focus: f64| lens(name, &LensSettings { focus, ..LensSettings::default() });
         let far = at(f64::INFINITY);
         near((at(1e9).sensor() - far.sensor()) / far.focal_length(), 0.0, 1e-6);
         let distance = 20.0 * far.focal_length();
@@ -346,7 +346,7 @@ fn focus_moves_the_lens_or_its_group() {
         let point = DVec3::Z * (pupil.z - distance);
         let aimed = DVec3::new(0.0, 1e-4 * pupil.radius, pupil.z) - point;
         let ray = Ray { origin: point, direction: aimed.normalize() };
-        let traced = close.onward(ray, LINE_D, Losses::Ignored).unwrap();
+        let traced = close.trace_forward(ray, LINE_D, Losses::Ignored).unwrap();
         near(traced.ray.at_plane(close.sensor()).length() / (1e-4 * pupil.radius), 0.0, 1e-5);
         let moved = close.sensor() - close.last() > far.sensor() - far.last() + 1e-9;
         assert_eq!(moved, prescription(name).focusing() == Focusing::Unit, "{name}");
@@ -358,14 +358,14 @@ fn focus_moves_the_lens_or_its_group() {
         {"radius_mm": -50, "thickness_mm": 50, "ior": 1.0, "semi_aperture_mm": 10}]}"#;
     let thin = Prescription::parse(text).unwrap();
     for focus in [0.15, 0.5, 2.0, 30.0] {
-        let lens = Lens::new(&thin, &Dials { focus, f_stop: Some(8.0), ..Dials::default() }).unwrap();
+        let lens = Lens::new(&thin, &LensSettings { focus, f_stop: Some(8.0), ..LensSettings::default() }).unwrap();
         let gauss = ThinLens::new(0.05, 8.0).unwrap();
         near(lens.sensor(), gauss.image_distance(focus).unwrap(), 1e-12);
         near(lens.working_f_number(Axis::Y, LINE_D), gauss.effective_f_number(focus).unwrap(), 1e-9);
     }
     for focus in [0.05, 0.0, -1.0, f64::NAN] {
-        let error = Lens::new(&thin, &Dials { focus, ..Dials::default() }).unwrap_err();
-        let DialError::Focus { nearest, .. } = error else { panic!("{error}") };
+        let error = Lens::new(&thin, &LensSettings { focus, ..LensSettings::default() }).unwrap_err();
+        let LensSettingsError::Focus { nearest, .. } = error else { panic!("{error}") };
         // It moves by twice its focal length: 75 mm away its image lies 150 mm behind it.
         near(nearest, 0.075, 1e-4);
     }
@@ -375,31 +375,33 @@ fn focus_moves_the_lens_or_its_group() {
 fn zooms_and_stops_are_set_within_their_range() {
     let zoom = prescription("canon-70-200-f2.8");
     assert_eq!(zoom.zoom_range(), Some([0.07, 0.2]));
-    let at = |f: f64| Lens::new(&zoom, &Dials { focal_length: Some(f), ..Dials::default() }).unwrap().focal_length();
+    let at = |f: f64| {
+        Lens::new(&zoom, &LensSettings { focal_length: Some(f), ..LensSettings::default() }).unwrap().focal_length()
+    };
     assert_eq!(at(0.01), at(0.07));
     assert_eq!(at(9.0), at(0.2));
     let middle = at(0.135);
     assert!(middle > at(0.1) && middle < at(0.17), "{middle}");
-    let stopped = lens("dgauss-50-f2", &Dials { f_stop: Some(8.0), ..Dials::default() });
+    let stopped = lens("dgauss-50-f2", &LensSettings { f_stop: Some(8.0), ..LensSettings::default() });
     near(stopped.f_number(), 8.0, 0.0);
     let cardinal = stopped.cardinal(Axis::Y, LINE_D);
     near(cardinal.focal_length / (2.0 * cardinal.entrance.radius), 8.0, 1e-9);
-    let wide = lens("dgauss-50-f2", &Dials { f_stop: Some(1.0), ..Dials::default() });
+    let wide = lens("dgauss-50-f2", &LensSettings { f_stop: Some(1.0), ..LensSettings::default() });
     near(wide.f_number(), 2.03, 1e-3);
     // This one's barrel is narrower than its open stop.
-    near(Lens::new(&zoom, &Dials::default()).unwrap().f_number(), 2.8, 0.06);
+    near(Lens::new(&zoom, &LensSettings::default()).unwrap().f_number(), 2.8, 0.06);
     for bad in [0.0, -2.0, f64::NAN] {
-        let dials = Dials { f_stop: Some(bad), ..Dials::default() };
-        assert!(matches!(Lens::new(&zoom, &dials), Err(DialError::FStop(_))));
+        let dials = LensSettings { f_stop: Some(bad), ..LensSettings::default() };
+        assert!(matches!(Lens::new(&zoom, &dials), Err(LensSettingsError::FStop(_))));
     }
     // Blades let through what their shape does.
     let iris = Iris { blades: 5, curvature: 0.0, rotation: 0.1 };
-    let lens = lens("dgauss-50-f2", &Dials { f_stop: Some(8.0), iris, ..Dials::default() });
+    let lens = lens("dgauss-50-f2", &LensSettings { f_stop: Some(8.0), iris, ..LensSettings::default() });
     let radius = lens.entrance_pupil(Axis::Y, LINE_D).radius;
     let n = 20_000;
     let open = (0..n).filter(|i| {
         let origin = (even_disc(*i, n) * radius).extend(-0.01);
-        lens.onward(Ray { origin, direction: DVec3::Z }, LINE_D, Losses::Ignored).unwrap().open().is_ok()
+        lens.trace_forward(Ray { origin, direction: DVec3::Z }, LINE_D, Losses::Ignored).unwrap().unblocked().is_ok()
     });
     near(open.count() as f64 / f64::from(n), iris.relative_area(), 5e-3);
 }
@@ -408,8 +410,8 @@ fn zooms_and_stops_are_set_within_their_range() {
 #[test]
 fn rims_hide_blades_of_open_lenses() {
     let seen = |name: &str, f_stop: Option<f64>, iris: Iris| {
-        let lens = lens(name, &Dials { f_stop, iris, ..Dials::default() });
-        (lens.seen_iris(), lens)
+        let lens = lens(name, &LensSettings { f_stop, iris, ..LensSettings::default() });
+        (lens.apparent_iris(), lens)
     };
     let five = Iris { blades: 5, curvature: 0.0, rotation: 0.4 };
     assert_eq!(seen("kreitzer-tele-400-f2.8", None, five).0, Iris::default());
@@ -422,7 +424,7 @@ fn rims_hide_blades_of_open_lenses() {
     let radius = 0.5 * lens.focal_length() / lens.f_number();
     let open = (0..20_000).filter(|i| {
         let ray = Ray { origin: (even_disc(*i, 20_000) * radius).extend(-1.0), direction: DVec3::Z };
-        lens.onward(ray, LINE_D, Losses::Ignored).is_ok_and(|traced| traced.open().is_ok())
+        lens.trace_forward(ray, LINE_D, Losses::Ignored).is_ok_and(|traced| traced.unblocked().is_ok())
     });
     near(open.count() as f64 / 2e4, found.relative_area(), 0.01);
 }
@@ -449,7 +451,7 @@ fn numbers_rounded_in_their_last_digit_count_as_what_they_round() {
     assert_eq!(Prescription::parse(&ball("0.8308")).unwrap().notes().len(), 1, "1.99 %");
     assert!(refused(&ball("0.8310")).contains("element 1: semi_aperture_mm is 0.831"), "2.01 %");
     // The focal length of a ball: R n / (2 (n - 1)).
-    let lens = Lens::new(&rounded, &Dials::default()).unwrap();
+    let lens = Lens::new(&rounded, &LensSettings::default()).unwrap();
     assert!((lens.focal_length() / (0.8146e-3 * 1.5) - 1.0).abs() < 1e-9, "{}", lens.focal_length());
     for (from, to, says) in [
         ("\"ior\": 1.0, ", "\"ior\": 0.99971, ", "counts as 1"),
@@ -583,7 +585,7 @@ fn damaged_text_is_refused_or_harmless() {
             let mut bytes = good.to_vec();
             bytes[i] = byte;
             let Ok(prescription) = Prescription::parse(&String::from_utf8_lossy(&bytes)) else { continue };
-            let lens = Lens::new(&prescription, &Dials::default()).unwrap();
+            let lens = Lens::new(&prescription, &LensSettings::default()).unwrap();
             let cardinal = lens.cardinal(Axis::Y, LINE_D);
             assert!(cardinal.focal_length.is_finite() && cardinal.exit.radius.is_finite() && lens.sensor().is_finite());
             taken += 1;

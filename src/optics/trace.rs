@@ -4,8 +4,8 @@ use glam::{DVec2, DVec3};
 
 use super::{
     coating::reflectance,
-    lens::{Lens, Surface},
-    paraxial::{Bounces, Event},
+    lens::{Lens, LensSurface},
+    paraxial::{ReflectionPair, SurfaceEvent},
 };
 
 /// A ray.
@@ -40,7 +40,7 @@ pub enum Blocked {
 
 /// A ray behind the lens, and what it met. Rims and iris do not end it: bundles of rays are cut between their rays.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Traced {
+pub struct TracedRay {
     /// Behind the last surface of its path.
     pub ray: Ray,
     /// The part of its light that took this path: transmittance of each border crossed, reflectance of each that
@@ -58,12 +58,12 @@ pub struct Traced {
     pub crossings: usize,
 }
 
-impl Traced {
+impl TracedRay {
     /// The same where nothing was in its way.
     ///
     /// # Errors
     /// The rim or the blades that it met.
-    pub fn open(self) -> Result<Self, Blocked> {
+    pub fn unblocked(self) -> Result<Self, Blocked> {
         if self.rim > 1.0 {
             Err(Blocked::Rim(self.nearest_rim))
         } else if self.blades > 1.0 {
@@ -84,15 +84,15 @@ pub enum Losses {
 }
 
 /// How far toward the rim a ray counts that passes beside the whole sphere.
-const BESIDE: f64 = 1.05;
+const MISSED_RIM: f64 = 1.05;
 
 /// What becomes of a ray that meets no surface where it should, or is totally reflected where it should pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lost {
+enum MissPolicy {
     /// It ends.
-    Ended,
+    Terminate,
     /// It goes on as the nearest one that does not: beyond every rim, or without light.
-    Carried,
+    Continue,
 }
 
 /// Where a ray meets a surface, and the unit normal there, toward +z at the vertex.
@@ -100,7 +100,7 @@ enum Lost {
 /// Welford, "Aberrations of Optical Systems", section 4.3: from the crossing of the vertex' plane, the distance is
 /// `F / (G + sqrt(G^2 - c F))`, which is exact for planes too. The signs follow the ray, so that the meeting on the vertex' side is
 /// found both ways. In a cylinder only one of x and y counts.
-fn meet(surface: &Surface, ray: &Ray, lost: Lost) -> Option<(DVec3, DVec3, bool)> {
+fn intersect(surface: &LensSurface, ray: &Ray, lost: MissPolicy) -> Option<(DVec3, DVec3, bool)> {
     let d = ray.direction;
     let flat = ray.origin + d * ((surface.vertex - ray.origin.z) / d.z);
     if surface.curvature == 0.0 {
@@ -112,22 +112,22 @@ fn meet(surface: &Surface, ray: &Ray, lost: Lost) -> Option<(DVec3, DVec3, bool)
     let g = d.z - c * (mx * d.x * flat.x + my * d.y * flat.y);
     let k = mx * d.x * d.x + my * d.y * d.y + d.z * d.z;
     let root = g * g - c * f * k;
-    if root.is_nan() || (root < 0.0 && lost == Lost::Ended) {
+    if root.is_nan() || (root < 0.0 && lost == MissPolicy::Terminate) {
         return None;
     }
     let along = f / (g + root.max(0.0).sqrt().copysign(d.z));
     let place = flat + d * along;
     let normal = DVec3::new(-c * mx * place.x, -c * my * place.y, 1.0 - c * (place.z - surface.vertex));
     let met = root >= 0.0 && normal.z > 0.0;
-    (place.is_finite() && (met || lost == Lost::Carried)).then(|| (place, normal.normalize(), met))
+    (place.is_finite() && (met || lost == MissPolicy::Continue)).then(|| (place, normal.normalize(), met))
 }
 
 /// Snell's law as vectors, `n` toward where the ray comes from; `None` where it is totally reflected. Glassner (ed.), "An Introduction to
 /// Ray Tracing", section 4.2.
-fn refract(d: DVec3, n: DVec3, ratio: f64, lost: Lost) -> Option<DVec3> {
+fn refract(d: DVec3, n: DVec3, ratio: f64, lost: MissPolicy) -> Option<DVec3> {
     let cosine = -d.dot(n);
     let left = 1.0 - ratio * ratio * (1.0 - cosine * cosine);
-    let passes = left > 0.0 || lost == Lost::Carried;
+    let passes = left > 0.0 || lost == MissPolicy::Continue;
     passes.then(|| (d * ratio + n * (ratio * cosine - left.max(0.0).sqrt())).normalize())
 }
 
@@ -136,25 +136,25 @@ impl Lens {
     ///
     /// # Errors
     /// A surface that it misses or by which it is totally reflected.
-    pub fn onward(&self, ray: Ray, wavelength: f64, losses: Losses) -> Result<Traced, Blocked> {
-        self.follow(ray, (0..self.surfaces().len()).map(Event::Onward), wavelength, losses, |_| {})
+    pub fn trace_forward(&self, ray: Ray, wavelength: f64, losses: Losses) -> Result<TracedRay, Blocked> {
+        self.follow(ray, (0..self.surfaces().len()).map(SurfaceEvent::Onward), wavelength, losses, |_| {})
     }
 
     /// A ray from the sensor toward the scene.
     ///
     /// # Errors
     /// As `onward`.
-    pub fn back(&self, ray: Ray, wavelength: f64, losses: Losses) -> Result<Traced, Blocked> {
-        self.follow(ray, (0..self.surfaces().len()).rev().map(Event::Back), wavelength, losses, |_| {})
+    pub fn trace_backward(&self, ray: Ray, wavelength: f64, losses: Losses) -> Result<TracedRay, Blocked> {
+        self.follow(ray, (0..self.surfaces().len()).rev().map(SurfaceEvent::Back), wavelength, losses, |_| {})
     }
 
     /// The same, and every place (m) where the ray meets a surface, in its order: for drawings.
     ///
     /// # Errors
     /// As `onward`.
-    pub fn trail_back(&self, ray: Ray, wavelength: f64) -> Result<(Traced, Vec<DVec3>), Blocked> {
+    pub fn trace_backward_path(&self, ray: Ray, wavelength: f64) -> Result<(TracedRay, Vec<DVec3>), Blocked> {
         let mut places = Vec::with_capacity(self.surfaces().len());
-        let path = (0..self.surfaces().len()).rev().map(Event::Back);
+        let path = (0..self.surfaces().len()).rev().map(SurfaceEvent::Back);
         let traced = self.follow(ray, path, wavelength, Losses::Ignored, |place| places.push(place))?;
         Ok((traced, places))
     }
@@ -163,7 +163,7 @@ impl Lens {
     ///
     /// # Errors
     /// As `onward`.
-    pub fn ghost(&self, bounces: Bounces, ray: Ray, wavelength: f64) -> Result<Traced, Blocked> {
+    pub fn trace_ghost(&self, bounces: ReflectionPair, ray: Ray, wavelength: f64) -> Result<TracedRay, Blocked> {
         self.follow(ray, bounces.path(self.surfaces().len()), wavelength, Losses::Counted, |_| {})
     }
 
@@ -172,38 +172,43 @@ impl Lens {
     ///
     /// # Errors
     /// A surface beside which a ray is not finite.
-    pub fn ghost_carried(&self, bounces: Bounces, ray: Ray, wavelength: f64) -> Result<Traced, Blocked> {
+    pub fn trace_ghost_unclipped(
+        &self,
+        bounces: ReflectionPair,
+        ray: Ray,
+        wavelength: f64,
+    ) -> Result<TracedRay, Blocked> {
         let path = bounces.path(self.surfaces().len());
-        self.walk(ray, path, wavelength, (Losses::Counted, Lost::Carried), |_| {})
+        self.walk(ray, path, wavelength, (Losses::Counted, MissPolicy::Continue), |_| {})
     }
 
     fn follow(
         &self,
         ray: Ray,
-        path: impl Iterator<Item = Event>,
+        path: impl Iterator<Item = SurfaceEvent>,
         wavelength: f64,
         losses: Losses,
         visit: impl FnMut(DVec3),
-    ) -> Result<Traced, Blocked> {
-        self.walk(ray, path, wavelength, (losses, Lost::Ended), visit)
+    ) -> Result<TracedRay, Blocked> {
+        self.walk(ray, path, wavelength, (losses, MissPolicy::Terminate), visit)
     }
 
     fn walk(
         &self,
         mut ray: Ray,
-        path: impl Iterator<Item = Event>,
+        path: impl Iterator<Item = SurfaceEvent>,
         wavelength: f64,
-        (losses, lost): (Losses, Lost),
+        (losses, lost): (Losses, MissPolicy),
         mut visit: impl FnMut(DVec3),
-    ) -> Result<Traced, Blocked> {
+    ) -> Result<TracedRay, Blocked> {
         let mut met =
-            Traced { ray, weight: 1.0, rim: 0.0, nearest_rim: 0, blades: 0.0, iris: [DVec2::ZERO; 3], crossings: 0 };
+            TracedRay { ray, weight: 1.0, rim: 0.0, nearest_rim: 0, blades: 0.0, iris: [DVec2::ZERO; 3], crossings: 0 };
         for event in path {
             let index = event.surface();
             let surface = &self.surfaces()[index];
-            let (place, normal, found) = meet(surface, &ray, lost).ok_or(Blocked::Missed(index))?;
+            let (place, normal, found) = intersect(surface, &ray, lost).ok_or(Blocked::Missed(index))?;
             let far = place.truncate().length() / surface.semi_aperture;
-            let far = if found { far } else { far.max(BESIDE) };
+            let far = if found { far } else { far.max(MISSED_RIM) };
             ray.origin = place;
             visit(place);
             if surface.stop {
@@ -218,14 +223,14 @@ impl Lens {
             if far > met.rim {
                 (met.rim, met.nearest_rim) = (far, index);
             }
-            let toward_scene = matches!(event, Event::Back(_) | Event::ReflectOnward(_));
+            let toward_scene = matches!(event, SurfaceEvent::Back(_) | SurfaceEvent::ReflectOnward(_));
             let (from, to, normal) = if toward_scene {
                 (surface.after, surface.before, normal)
             } else {
                 (surface.before, surface.after, -normal)
             };
             let (from, to) = (from.index(wavelength), to.index(wavelength));
-            let reflects = matches!(event, Event::ReflectBack(_) | Event::ReflectOnward(_));
+            let reflects = matches!(event, SurfaceEvent::ReflectBack(_) | SurfaceEvent::ReflectOnward(_));
             if reflects || losses == Losses::Counted {
                 let cosine = -ray.direction.dot(normal);
                 let reflected = reflectance(from, to, surface.coating, cosine, wavelength);

@@ -37,8 +37,8 @@ impl AccumulatePass {
         frames: u32,
     ) -> ImageHandle {
         let [width, height] = data.values.size;
-        let (previous, current) = g.history("mean light", width, height, HISTORY);
-        let out = g.image("mean light", width, height, LIGHT);
+        let (previous, current) = g.history("accumulated light", width, height, HISTORY);
+        let out = g.image("accumulated light", width, height, LIGHT);
         let weight = (1.0 / (f64::from(frames) + 1.0)) as f32;
         g.pass("accumulate")
             .uses(light, Access::FragmentSampled)

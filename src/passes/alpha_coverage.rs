@@ -64,7 +64,7 @@ fn coverage(histogram: &[u32; 256], cutoff: f32, scale: f32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::passes::mips::{Meaning, chain};
+    use crate::passes::mips::{TextureSemantic, chain};
 
     /// Dots of many sizes, one in each cell of 16x16.
     fn leaves(size: usize) -> Vec<u8> {
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn smaller_levels_cover_as_much() {
-        let mut levels = chain(&leaves(256), 256, 256, Meaning::Cutout);
+        let mut levels = chain(&leaves(256), 256, 256, TextureSemantic::Cutout);
         let plain: Vec<f64> = levels.iter().map(|level| covered(level)).collect();
         keep(&mut levels, 0.5);
         let kept: Vec<f64> = levels.iter().map(|level| covered(level)).collect();
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn what_is_whole_or_nothing_stays() {
         for alpha in [0, 255] {
-            let mut levels = chain(&[9, 9, 9, alpha].repeat(64), 8, 8, Meaning::Cutout);
+            let mut levels = chain(&[9, 9, 9, alpha].repeat(64), 8, 8, TextureSemantic::Cutout);
             let before = levels.clone();
             keep(&mut levels, 0.5);
             assert_eq!(levels, before);

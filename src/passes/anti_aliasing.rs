@@ -7,8 +7,8 @@ use super::{
     effects::make,
     morphological::MorphologicalPass,
     skin::SkinPass,
-    taa::{Resolved, TaaFrame, TaaInputs, TaaPass},
-    velocity::{Moment, VelocityPass},
+    taa::{TaaFrame, TaaInputs, TaaOutput, TaaPass},
+    velocity::{MotionState, VelocityPass},
 };
 use crate::{
     gpu::{Gpu, GpuResult},
@@ -30,7 +30,7 @@ pub enum Method<'a> {
     /// The shapes of its edges.
     Morphological,
     /// The frames before it: how it joins them, and where the camera and all things were and are.
-    Temporal(TaaFrame, &'a [Moment; 2]),
+    Temporal(TaaFrame, &'a [MotionState; 2]),
 }
 
 impl AntiAliasingPasses {
@@ -50,7 +50,7 @@ impl AntiAliasingPasses {
         g: &mut Graph<'a>,
         (scene, data, skin): (&'a GpuScene, &'a FrameData, &'a SkinPass),
         depth: ImageHandle,
-        motion: &[Moment; 2],
+        motion: &[MotionState; 2],
     ) -> ImageHandle {
         match self.velocity.get() {
             Some(pass) => pass.declare(g, (scene, data, skin), depth, "velocity from the last frame", motion),
@@ -67,16 +67,16 @@ impl AntiAliasingPasses {
         (depth, velocity): (ImageHandle, Option<ImageHandle>),
         light: ImageHandle,
         method: Method<'_>,
-    ) -> Resolved {
+    ) -> TaaOutput {
         match (method, self.morphological.get(), self.temporal.get()) {
             (Method::Morphological, Some(pass), _) => {
-                Resolved { light: pass.declare(g, data.values.size, light), depth }
+                TaaOutput { light: pass.declare(g, data.values.size, light), depth }
             }
             (Method::Temporal(frame, motion), _, Some(pass)) => {
                 let velocity = velocity.unwrap_or_else(|| self.velocity(g, (scene, data, skin), depth, motion));
                 pass.declare(g, data, TaaInputs { light, depth, velocity }, frame)
             }
-            _ => Resolved { light, depth },
+            _ => TaaOutput { light, depth },
         }
     }
 }

@@ -10,10 +10,10 @@ use crate::{
 };
 
 /// What is hidden as a direction and a share; and from the filter on, bent normal and visibility.
-const OPEN: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
+const BENT_NORMAL_AO: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 
 shader_struct! {
-    /// Of the passes that measure ambient occlusion (`shaders/shared/ambient.glsl`).
+    /// Of the passes that measure ambient occlusion (`shaders/shared/ao.glsl`).
     pub struct AoConstants {
         /// How far (m) what hides light may be.
         pub radius: f32,
@@ -89,7 +89,7 @@ impl AoPass {
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let make = |name: &str, fragment: &str| {
-            let state = GraphicsState { colors: vec![(OPEN, false)], ..GraphicsState::default() };
+            let state = GraphicsState { colors: vec![(BENT_NORMAL_AO, false)], ..GraphicsState::default() };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
         Ok(Self { search: make("ao", "ao.frag")?, filter: make("ao filter", "ao_filter.frag")? })
@@ -115,7 +115,7 @@ impl AoPass {
             filtered: u32::from(settings.filter),
             pad0: 0,
         };
-        let raw = g.image("hidden surroundings", width.div_ceil(scale), height.div_ceil(scale), OPEN);
+        let raw = g.image("bent normal ao, unfiltered", width.div_ceil(scale), height.div_ceil(scale), BENT_NORMAL_AO);
         let inputs = [gbuffer.depth, gbuffer.normal];
         let mut pass = g.pass("ao").color_cleared(raw, [0.0; 4]);
         for input in inputs {
@@ -134,7 +134,7 @@ impl AoPass {
             cx.rec.draw_fullscreen();
             Ok(())
         });
-        let out = g.image("open surroundings", width, height, OPEN);
+        let out = g.image("bent normal ao", width, height, BENT_NORMAL_AO);
         let mut pass = g.pass("ao filter").uses(raw, Access::FragmentSampled).color_cleared(out, [0.0; 4]);
         for input in inputs {
             pass = pass.uses(input, Access::FragmentSampled);

@@ -10,13 +10,13 @@ use crate::{
     photometry::Nit,
     scene::{
         Material, Primitive, Scene,
-        emissive::{EmissivePatch, body_is_two_sided, lamp_body},
+        emissive::{EmissiveLight, emitter_is_two_sided, emitter_mesh},
     },
 };
 
 /// A piece of an emissive mesh as a light. It casts shadows.
 #[must_use]
-pub fn patch_light(patch: &EmissivePatch) -> WorldLight {
+pub fn emissive_triangle_light(patch: &EmissiveLight) -> WorldLight {
     let [first, second] = patch.sides;
     let normal = first.cross(second).normalize_or(DVec3::Y);
     let right = first.normalize_or(normal.any_orthonormal_vector());
@@ -56,7 +56,7 @@ pub fn patch_light(patch: &EmissivePatch) -> WorldLight {
 }
 
 /// The shining surface of a lamp, as it is seen.
-pub struct LampBody {
+pub struct LightBody {
     /// Its surface in its own frame.
     pub surface: Primitive,
     /// Where it is.
@@ -67,12 +67,12 @@ pub struct LampBody {
 
 /// The surfaces of all visible lamps that have one.
 #[must_use]
-pub fn lamp_bodies(scene: &Scene) -> Vec<LampBody> {
+pub fn light_bodies(scene: &Scene) -> Vec<LightBody> {
     let mut bodies = Vec::new();
     for placed in scene.walk() {
         let Some(light) = placed.node.light.and_then(|light| scene.lights.get(light)) else { continue };
         let (emitter, nits) = (light.emitter(), light.source.nits().map_or(0.0, Nit::get));
-        let Some(surface) = lamp_body(emitter).filter(|_| light.visible && nits > 0.0) else { continue };
+        let Some(surface) = emitter_mesh(emitter).filter(|_| light.visible && nits > 0.0) else { continue };
         let (right, direction) = light_axes(&placed.world);
         let back = -direction;
         let place = DMat4::from_cols(
@@ -86,10 +86,10 @@ pub fn lamp_bodies(scene: &Scene) -> Vec<LampBody> {
             base_color: Vec3::ZERO.extend(1.0),
             metallic: 0.0,
             emission: (light.color * nits as f32).min(Vec3::splat(STRONGEST)),
-            double_sided: body_is_two_sided(emitter),
+            double_sided: emitter_is_two_sided(emitter),
             ..Material::default()
         };
-        bodies.push(LampBody { surface, place, material });
+        bodies.push(LightBody { surface, place, material });
     }
     bodies
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     FrameData,
     gbuffer::{Gbuffer, LIGHT},
-    lighting::Lit,
+    lighting::LitImages,
 };
 use crate::{
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState},
@@ -28,11 +28,11 @@ impl BackgroundPass {
     }
 
     /// Declares the pass; nothing where the scene has neither an environment nor a sun with a disk.
-    pub fn declare<'a>(&'a self, g: &mut Graph<'a>, data: &'a FrameData, gbuffer: Gbuffer, lit: Lit) {
+    pub fn declare<'a>(&'a self, g: &mut Graph<'a>, data: &'a FrameData, gbuffer: Gbuffer, lit: LitImages) {
         if !data.has_background {
             return;
         }
-        g.pass("background").uses(gbuffer.depth, Access::FragmentSampled).color_over(lit.light).record(move |cx| {
+        g.pass("background").uses(gbuffer.depth, Access::FragmentSampled).color_loaded(lit.light).record(move |cx| {
             let depth = cx.image(gbuffer.depth);
             cx.rec.bind_graphics(
                 &self.pipeline,

@@ -1,14 +1,14 @@
 //! Alpha-blended surfaces over the lit picture, from back to front.
 
 use super::{
-    FrameData, GpuScene, LightWay,
+    FrameData, GpuScene, ShadowInputs,
+    forward::{ForwardPass, RefractionBackgroundImages, background_handles},
     gbuffer::{Gbuffer, LIGHT, TextureSets, draw_all, geometry_state},
-    layered::{BehindImages, LayeredPass, behind_handles},
-    lighting::Lit,
-    refraction::Behind,
-    scene_data::{Draw, Layer},
+    lighting::LitImages,
+    refraction::RefractionBackground,
+    scene_data::{Draw, RenderQueue},
     variants::{Features, LightVariants},
-    volumes::{Veil, VeilImages},
+    volumes::{Volumetrics, VolumetricsImages},
 };
 use crate::{
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline},
@@ -39,20 +39,20 @@ impl BlendPass {
         &'a self,
         g: &mut Graph<'a>,
         (scene, data): (&'a GpuScene, &'a FrameData),
-        (gbuffer, lit): (Gbuffer, Lit),
-        way: LightWay,
-        (layered, behind): (&'a LayeredPass, Option<Behind>),
-        veil: Option<Veil>,
+        (gbuffer, lit): (Gbuffer, LitImages),
+        way: ShadowInputs,
+        (layered, behind): (&'a ForwardPass, Option<RefractionBackground>),
+        volumetrics: Option<Volumetrics>,
     ) {
-        if !data.visible.draws.iter().any(|draw| draw.layer == Layer::Blend) {
+        if !data.visible.draws.iter().any(|draw| draw.queue == RenderQueue::Blend) {
             return;
         }
-        let mut pass = g.pass("blend").depth_tested(gbuffer.depth).color_over(lit.light);
+        let mut pass = g.pass("blend").depth_tested(gbuffer.depth).color_loaded(lit.light);
         if let Some((diffuse, specular)) = lit.split {
-            pass = pass.color_over(diffuse).color_over(specular).color_over(gbuffer.emission);
+            pass = pass.color_loaded(diffuse).color_loaded(specular).color_loaded(gbuffer.emission);
         }
-        let veils = veil.iter().flat_map(|veil| veil.marched);
-        for image in behind.iter().flat_map(behind_handles).chain(veils) {
+        let veils = volumetrics.iter().flat_map(|volumetrics| volumetrics.marched);
+        for image in behind.iter().flat_map(background_handles).chain(veils) {
             pass = pass.uses(image, Access::FragmentSampled);
         }
         pass = way.read_by(pass);
@@ -61,13 +61,13 @@ impl BlendPass {
             let split = lit.split.is_some();
             let mut binds = vec![("light_block", Bind::Storage(&data.lights))];
             binds.extend(data.light_binds(&way));
-            let veil = VeilImages::of(cx, veil, scene);
-            binds.extend(veil.binds());
-            let images = BehindImages::of(cx, behind, scene);
-            let draws: Vec<&Draw> = data.visible.draws.iter().filter(|draw| draw.layer == Layer::Blend).collect();
-            for run in draws.chunk_by(|a, b| a.lobes == b.lobes) {
-                if run.first().is_some_and(|draw| draw.lobes) {
-                    layered.draw_over(cx.rec, (scene, data), (split, &way), (&images, &veil), run)?;
+            let volumetrics = VolumetricsImages::of(cx, volumetrics, scene);
+            binds.extend(volumetrics.binds());
+            let images = RefractionBackgroundImages::of(cx, behind, scene);
+            let draws: Vec<&Draw> = data.visible.draws.iter().filter(|draw| draw.queue == RenderQueue::Blend).collect();
+            for run in draws.chunk_by(|a, b| a.extended == b.extended) {
+                if run.first().is_some_and(|draw| draw.extended) {
+                    layered.draw_over(cx.rec, (scene, data), (split, &way), (&images, &volumetrics), run)?;
                 } else {
                     let pipeline = self.variants.get(Features::of(data, split))?;
                     draw_all(cx.rec, scene, data, run, (&pipeline, TextureSets::Core), &binds)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{effects_shared::BloomConstants, gbuffer::LIGHT};
 use crate::{
-    camera::{chain::Bloom, effects::glare_within},
+    camera::{effects::glare_within, post_effects::Bloom},
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
     graph::{Access, Graph, ImageHandle},
 };
@@ -61,10 +61,10 @@ impl BloomPass {
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
         Ok(Self {
-            first: make("bloom down first", "bloom_down.frag+FIRST", PYRAMID)?,
-            down: make("bloom down", "bloom_down.frag", PYRAMID)?,
-            up: make("bloom up", "bloom_up.frag", PYRAMID)?,
-            last: make("bloom up last", "bloom_up.frag+LAST", PYRAMID)?,
+            first: make("bloom down first", "bloom_downsample.frag+FIRST", PYRAMID)?,
+            down: make("bloom down", "bloom_downsample.frag", PYRAMID)?,
+            up: make("bloom up", "bloom_upsample.frag", PYRAMID)?,
+            last: make("bloom up last", "bloom_upsample.frag+LAST", PYRAMID)?,
             whole: make("bloom", "bloom.frag", LIGHT)?,
         })
     }
@@ -108,7 +108,7 @@ impl BloomPass {
                 let image = cx.image(image);
                 let coarser = coarser.map(|coarser| cx.image(coarser));
                 let mut binds = vec![("level_image", Bind::Sampled(&image))];
-                binds.extend(coarser.as_ref().map(|coarser| ("wider_image", Bind::Sampled(coarser))));
+                binds.extend(coarser.as_ref().map(|coarser| ("coarser_image", Bind::Sampled(coarser))));
                 cx.rec.bind_graphics(pipeline, &binds)?;
                 cx.rec.push_graphics(pipeline, &constants);
                 cx.rec.draw_fullscreen();
@@ -126,7 +126,7 @@ impl BloomPass {
                 let (light, scattered) = (cx.image(light), cx.image(scattered));
                 cx.rec.bind_graphics(
                     &self.whole,
-                    &[("light_image", Bind::Sampled(&light)), ("wider_image", Bind::Sampled(&scattered))],
+                    &[("light_image", Bind::Sampled(&light)), ("coarser_image", Bind::Sampled(&scattered))],
                 )?;
                 cx.rec.push_graphics(&self.whole, &constants);
                 cx.rec.draw_fullscreen();

@@ -6,10 +6,10 @@ use std::sync::{Arc, OnceLock};
 
 use super::{
     FrameData, GpuScene,
-    ray_query::RayTrees,
+    ray_query::BvhDependencies,
+    scene_bvh::{FrameBvh, LazyFrameBvh},
     scene_data::WaterTextures,
     shared::{self, FrameConstants, Light},
-    traced::{EyeTrees, FrameTrees},
 };
 use crate::{
     gpu::{Bind, ComputePipeline, Gpu, GpuResult},
@@ -64,7 +64,7 @@ pub struct FrameCaustics {
     maps: Vec<CausticsConstants>,
     texels: u32,
     blocks: u32,
-    trees: FrameTrees,
+    bvh: FrameBvh,
 }
 
 /// Of the directional lights from above the one that sends most to a level surface.
@@ -134,7 +134,7 @@ impl FrameCaustics {
     pub fn new(
         gpu: &Gpu,
         scene: &GpuScene,
-        trees: &EyeTrees<'_>,
+        trees: &LazyFrameBvh<'_>,
         settings: CausticSettings,
         (lights, values): (&mut [Light], &mut FrameConstants),
     ) -> GpuResult<Option<Self>> {
@@ -144,7 +144,7 @@ impl FrameCaustics {
             .enumerate()
             .filter_map(|(number, water)| Some((number as u32, water.caustics_over()?)))
             .collect();
-        let sun = strongest_sun(lights).filter(|_| !wanted.is_empty() && scene.trees.is_some());
+        let sun = strongest_sun(lights).filter(|_| !wanted.is_empty() && scene.bvh.is_some());
         let Some(sun) = sun else { return Ok(None) };
         let Some(trees) = trees.get()? else { return Ok(None) };
         let room = u64::from(gpu.limits().max_storage_buffer_range);
@@ -158,7 +158,7 @@ impl FrameCaustics {
         if let Some(light) = lights.get_mut(sun) {
             light.kind |= shared::LIGHT_CAUSTICS;
         }
-        Ok(Some(Self { maps, texels, blocks, trees }))
+        Ok(Some(Self { maps, texels, blocks, bvh: trees }))
     }
 
     fn bytes(&self) -> [u64; 2] {
@@ -186,7 +186,7 @@ impl CausticsPass {
         let wanted = scene.waters.iter().any(|water| water.caustics_over().is_some());
         if wanted && self.pipelines.get().is_none() {
             // As the trees of a frame are, all of one device.
-            let count = if gpu.ray_query() { "caustics.comp+BVH_QUERY" } else { "caustics.comp" };
+            let count = if gpu.ray_query() { "caustics.comp+USE_RAY_QUERY" } else { "caustics.comp" };
             // Another thread may have been faster; its pipelines are as good.
             let _ = self.pipelines.set(Pipelines {
                 count: ComputePipeline::new(gpu, "caustics", count)?,
@@ -202,7 +202,7 @@ impl CausticsPass {
         g: &mut Graph<'a>,
         scene: &'a GpuScene,
         data: &'a FrameData,
-        trees: RayTrees,
+        trees: BvhDependencies,
     ) -> Option<BufferHandle> {
         let (pipelines, caustics) = (self.pipelines.get()?, data.caustics.as_ref()?);
         let [counted, blurred] = caustics.bytes();
@@ -220,7 +220,8 @@ impl CausticsPass {
         pass.record(move |cx| {
             let counts = cx.buffer(counts);
             for map in &caustics.maps {
-                let textures = scene.layers.as_ref().and_then(|layers| layers.waters.get(map.water as usize));
+                let textures =
+                    scene.extended_materials.as_ref().and_then(|layers| layers.waters.get(map.water as usize));
                 let Some(WaterTextures { flow, ripples }) = textures else { continue };
                 let mut binds = vec![
                     data.uniform(),
@@ -229,7 +230,7 @@ impl CausticsPass {
                     ("water_flow_texture", Bind::Texture(&flow.0, flow.1)),
                     ("water_ripple_texture", Bind::Texture(&ripples.0, ripples.1)),
                 ];
-                binds.extend(caustics.trees.binds().into_iter().chain(caustics.trees.empty_masks()));
+                binds.extend(caustics.bvh.binds().into_iter().chain(caustics.bvh.unused_mask_binds()));
                 cx.rec.bind_compute(&pipelines.count, &binds)?;
                 cx.rec.push_compute(&pipelines.count, map);
                 let [across, down] = map.texels.map(|side| (side * BUNDLES).div_ceil(GROUP));

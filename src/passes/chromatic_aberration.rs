@@ -2,16 +2,16 @@
 
 use glam::Vec2;
 
-use super::{effects_shared::ChromaticAberrationConstants, fullscreen::LightToLight};
+use super::{effects_shared::ChromaticAberrationConstants, fullscreen::FullscreenEffect};
 use crate::{
-    camera::chain::ChromaticAberration,
+    camera::post_effects::ChromaticAberration,
     gpu::{Gpu, GpuResult},
     graph::{Graph, ImageHandle},
 };
 
 /// The pipeline.
 pub struct ChromaticAberrationPass {
-    pass: LightToLight,
+    pass: FullscreenEffect,
 }
 
 impl ChromaticAberrationPass {
@@ -20,7 +20,7 @@ impl ChromaticAberrationPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        Ok(Self { pass: LightToLight::new(gpu, "chromatic aberration", "chromatic_aberration.frag")? })
+        Ok(Self { pass: FullscreenEffect::new(gpu, "chromatic aberration", "chromatic_aberration.frag")? })
     }
 
     /// Declares the pass.

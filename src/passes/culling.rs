@@ -1,5 +1,5 @@
 //! What of a scene is drawn, found on the device: what lies in the view and behind nothing, and the draws of it
-//! (docs/culling.md). `shaders/passes/culling.comp` tests, `culling_scan.comp` and `culling_write.comp` close the gaps.
+//! (docs/culling.md). `shaders/passes/culling.comp` tests, `culling_scan.comp` and `culling_compact.comp` close the gaps.
 //!
 //! What hides others is found by drawing what the last frame drew, depth alone, before all else (after Haar and Aaltonen
 //! 2015, "GPU-Driven Rendering Pipelines"). The picture does not depend on what that is: only what lies behind surfaces
@@ -12,7 +12,7 @@ use super::{
     culling_shared::CullConstants,
     dynamic_buffer,
     gbuffer::DEPTH,
-    scene_data::{self, DetailChoice, DevicePlacements, Layer, SplitPoint},
+    scene_data::{self, GpuInstances, LodSelection, RenderQueue, SplitPoint},
     shared,
     view::View,
 };
@@ -41,27 +41,27 @@ pub struct CullingSettings {
     /// What lies behind other things is left out too; on the device only.
     pub occlusion: bool,
     /// Scenes of fewer placements are tested on the host, which is done sooner than the device's passes begin.
-    pub least: u32,
+    pub min_instances: u32,
     /// Frames that do without looking for what is hidden, where that has been found to be too little to be worth it.
-    pub patience: u32,
+    pub retry_interval: u32,
     /// Coarser levels of detail are drawn where their error stays below this many pixels; 0: never.
     pub error_pixels: f32,
 }
 
 impl Default for CullingSettings {
     fn default() -> Self {
-        Self { enabled: true, occlusion: true, least: 1024, patience: 30, error_pixels: 0.0 }
+        Self { enabled: true, occlusion: true, min_instances: 1024, retry_interval: 30, error_pixels: 0.0 }
     }
 }
 
 impl CullingSettings {
     /// How coarse meshes may be in a view.
     #[must_use]
-    pub fn detail(&self, view: &View) -> DetailChoice {
+    pub fn lod_selection(&self, view: &View) -> LodSelection {
         // Pixels of 1 m across the line of sight, at a distance of 1 m.
         let row = view.view_projection.row(1).truncate();
         let pixels = 0.5 * view.height as f32 * row.length();
-        DetailChoice {
+        LodSelection {
             forward: view.forward,
             parallel: view.parallel,
             error_scale: if self.error_pixels > 0.0 { pixels / self.error_pixels } else { 0.0 },
@@ -77,7 +77,7 @@ pub struct FrameCulling {
     levels: u32,
     pyramid_texels: u64,
     /// What lies behind other things is left out, as far as it is found.
-    pub looks: bool,
+    pub occlusion: bool,
 }
 
 impl FrameCulling {
@@ -87,12 +87,12 @@ impl FrameCulling {
     /// Out of memory.
     pub fn new(gpu: &Gpu, scene: &GpuScene, view: &View, settings: &CullingSettings) -> GpuResult<Option<Self>> {
         let Some(on_device) =
-            scene.device_placements.as_ref().filter(|p| settings.enabled && p.count >= settings.least)
+            scene.gpu_instances.as_ref().filter(|p| settings.enabled && p.count >= settings.min_instances)
         else {
             return Ok(None);
         };
         let camera = SplitPoint::new(view.position);
-        let detail = settings.detail(view);
+        let detail = settings.lod_selection(view);
         let levels = if detail.error_scale > 0.0 { on_device.levels } else { 1 };
         let mut level_offset = [0; PYRAMID_LEVELS + 2];
         let mut texels = 0;
@@ -118,7 +118,7 @@ impl FrameCulling {
             constants: dynamic_buffer(gpu, "culling constants", &[constants])?,
             levels,
             pyramid_texels: u64::from(texels),
-            looks: settings.occlusion && on_device.gain.tries(),
+            occlusion: settings.occlusion && on_device.gain.should_test(),
         }))
     }
 
@@ -129,7 +129,7 @@ impl FrameCulling {
 
 /// What the device found to draw.
 #[derive(Clone, Copy)]
-pub struct Culled {
+pub struct CullingOutput {
     /// `Instance`s.
     pub instances: BufferHandle,
     /// Draw commands: of each bucket, one a level.
@@ -152,7 +152,7 @@ pub struct CullingPass {
 
 /// Buffers between the passes.
 #[derive(Clone, Copy)]
-struct Between {
+struct CullingScratch {
     seen: BufferHandle,
     ranks: BufferHandle,
     counts: BufferHandle,
@@ -182,9 +182,9 @@ impl CullingPass {
         Ok(Self {
             view: compute("culling", "culling.comp")?,
             occluders: compute("culling occluders", "culling.comp+OCCLUDERS")?,
-            hidden: compute("culling hidden", "culling.comp+HIDDEN")?,
+            hidden: compute("culling hidden", "culling.comp+OCCLUSION_TEST")?,
             scan: compute("culling scan", "culling_scan.comp")?,
-            write: compute("culling write", "culling_write.comp")?,
+            write: compute("culling write", "culling_compact.comp")?,
             depth: GraphicsPipeline::new(gpu, "culling depth", "culling_depth.vert", "shadow_maps.frag", &state)?,
             pyramid: compute("culling pyramid", "culling_pyramid.comp")?,
             pyramid_coarse: compute("culling pyramid coarse", "culling_pyramid.comp+COARSE")?,
@@ -198,39 +198,39 @@ impl CullingPass {
         scene: &'a GpuScene,
         data: &'a FrameData,
         moved: Option<BufferHandle>,
-    ) -> Option<Culled> {
-        let (placements, frame) = (scene.device_placements.as_ref()?, data.culling.as_ref()?);
+    ) -> Option<CullingOutput> {
+        let (placements, frame) = (scene.gpu_instances.as_ref()?, data.culling.as_ref()?);
         let (count, blocks) = (u64::from(placements.count), u64::from(placements.count.div_ceil(BLOCK)));
         let commands = u64::from(placements.bucket_count) * u64::from(frame.levels);
-        let out = Culled {
+        let out = CullingOutput {
             instances: g.storage("drawn instances", count * size_of::<shared::Instance>() as u64),
             commands: g.storage("draw commands", commands * DRAW_COMMAND_BYTES),
             report: g.storage("culling report", REPORT_WORDS * 4),
         };
-        let between = Between {
+        let between = CullingScratch {
             seen: g.external(&placements.seen),
             ranks: g.storage("culling ranks", count * 8),
             counts: g.storage("culling counts", blocks * 16),
             bases: g.storage("culling bases", (blocks + 1) * 16),
         };
-        let pyramid = frame.looks.then(|| {
-            self.choose(g, (placements, frame), ("cull occluders", &self.occluders), between, None, out);
+        let pyramid = frame.occlusion.then(|| {
+            self.cull(g, (placements, frame), ("cull occluders", &self.occluders), between, None, out);
             self.declare_pyramid(g, scene, data, (placements, frame), (out, moved))
         });
         let test = if pyramid.is_some() { &self.hidden } else { &self.view };
-        self.choose(g, (placements, frame), ("cull", test), between, pyramid, out);
+        self.cull(g, (placements, frame), ("cull", test), between, pyramid, out);
         Some(out)
     }
 
     /// Tests all placements and writes instances and draws of those that pass.
-    fn choose<'a>(
+    fn cull<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (placements, frame): (&'a DevicePlacements, &'a FrameCulling),
+        (placements, frame): (&'a GpuInstances, &'a FrameCulling),
         (name, test): (&str, &'a Arc<ComputePipeline>),
-        Between { seen, ranks, counts, bases }: Between,
+        CullingScratch { seen, ranks, counts, bases }: CullingScratch,
         pyramid: Option<Pyramid>,
-        out: Culled,
+        out: CullingOutput,
     ) {
         let groups = placements.count.div_ceil(BLOCK);
         let reads_seen = Arc::ptr_eq(test, &self.occluders);
@@ -247,7 +247,7 @@ impl CullingPass {
             let pyramid = pyramid.map(|pyramid| (cx.buffer(pyramid.levels), cx.image(pyramid.depth)));
             let mut binds = vec![
                 frame.uniform(),
-                ("placement_block", Bind::Storage(&placements.placements)),
+                ("instance_transform_block", Bind::Storage(&placements.placements)),
                 ("bucket_block", Bind::Storage(&placements.buckets)),
                 ("rank_block", Bind::Storage(&ranks)),
                 ("count_block", Bind::Storage(&counts)),
@@ -292,7 +292,7 @@ impl CullingPass {
                     &self.write,
                     &[
                         frame.uniform(),
-                        ("placement_block", Bind::Storage(&placements.placements)),
+                        ("instance_transform_block", Bind::Storage(&placements.placements)),
                         ("bucket_block", Bind::Storage(&placements.buckets)),
                         ("rank_block", Bind::Storage(&ranks)),
                         ("base_block", Bind::Storage(&bases)),
@@ -311,11 +311,11 @@ impl CullingPass {
         g: &mut Graph<'a>,
         scene: &'a GpuScene,
         data: &'a FrameData,
-        (placements, frame): (&'a DevicePlacements, &'a FrameCulling),
-        (occluders, moved): (Culled, Option<BufferHandle>),
+        (placements, frame): (&'a GpuInstances, &'a FrameCulling),
+        (occluders, moved): (CullingOutput, Option<BufferHandle>),
     ) -> Pyramid {
         let [width, height] = data.values.size;
-        let depth = g.image("depth of what hides", width, height, DEPTH);
+        let depth = g.image("occluder depth", width, height, DEPTH);
         let levels = g.storage("depth pyramid", frame.pyramid_texels * 4);
         let mut pass = g.pass("cull: depth");
         if let Some(vertices) = moved {
@@ -329,7 +329,11 @@ impl CullingPass {
                 let binds = [data.uniform(), ("instance_block", Bind::Storage(&instances))];
                 cx.rec.bind_graphics(&self.depth, &binds)?;
                 cx.rec.bind_geometry(&scene.vertices, &scene.indices);
-                for run in placements.runs.iter().filter(|run| matches!(run.layer, Layer::Plain | Layer::Opaque)) {
+                for run in placements
+                    .runs
+                    .iter()
+                    .filter(|run| matches!(run.queue, RenderQueue::Untextured | RenderQueue::Opaque))
+                {
                     cx.rec.set_culling(!run.double_sided, run.mirrored);
                     cx.rec.draw_indexed_indirect(&commands, run.first * frame.levels, run.count * frame.levels);
                 }
@@ -365,15 +369,15 @@ pub fn draw_culled(
     rec: &mut Recorder<'_>,
     (scene, data): (&GpuScene, &FrameData),
     commands: &Arc<Buffer>,
-    layer: Layer,
+    layer: RenderQueue,
     pipeline: &Arc<GraphicsPipeline>,
 ) {
-    let (Some(placements), Some(frame)) = (&scene.device_placements, &data.culling) else { return };
+    let (Some(placements), Some(frame)) = (&scene.gpu_instances, &data.culling) else { return };
     let mut material = None;
-    for run in placements.runs.iter().filter(|run| run.layer == layer) {
+    for run in placements.runs.iter().filter(|run| run.queue == layer) {
         if material != Some(run.material) {
             material = Some(run.material);
-            if layer != Layer::Plain {
+            if layer != RenderQueue::Untextured {
                 rec.bind_texture_set(pipeline, &scene.textures, run.material as usize);
             }
             rec.push_graphics(pipeline, &run.material);

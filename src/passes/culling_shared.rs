@@ -7,7 +7,7 @@ use crate::shader_struct;
 shader_struct! {
     /// A mesh in its place, in the world. The translation is the sum of two vectors, so that the difference to the
     /// camera's is exact far from the origin.
-    pub struct Placement {
+    pub struct InstanceTransform {
         /// Translation: the nearest floats (m).
         pub high: Vec3,
         /// Of a sphere around it (m).
@@ -102,4 +102,4 @@ pub const BUCKET_OCCLUDES: u32 = 1;
 
 /// All structs of this file, for the layout test.
 pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 3] =
-    [Placement::LAYOUT, CullBucket::LAYOUT, CullConstants::LAYOUT];
+    [InstanceTransform::LAYOUT, CullBucket::LAYOUT, CullConstants::LAYOUT];

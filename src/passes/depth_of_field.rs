@@ -12,7 +12,7 @@ use super::{
     gbuffer::LIGHT,
 };
 use crate::{
-    camera::chain::DepthOfField,
+    camera::post_effects::DepthOfField,
     gpu::{Bind, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
     graph::{Access, BufferHandle, Graph, ImageHandle},
 };
@@ -20,18 +20,18 @@ use crate::{
 /// Texels along the edge of a tile that knows the reach of its circles.
 const TILE: u32 = 16;
 
-/// Highlights that a tile may have (`HIGHLIGHTS_A_TILE` in the shaders); more are spread with the rest.
-const HIGHLIGHTS_A_TILE: u32 = 64;
+/// Highlights that a tile may have (`HIGHLIGHTS_PER_TILE` in the shaders); more are spread with the rest.
+const HIGHLIGHTS_PER_TILE: u32 = 64;
 
 /// Radius (pixels) of the circles of size class 0; class k has 2^k times that (`CLASS_RADIUS` in the shaders).
 const CLASS_RADIUS: f64 = 4.0;
 
 /// The greatest radius of a circle (pixels), and as a part of the picture's smaller side.
-const GREATEST_RADIUS: f64 = 384.0;
-const GREATEST_PART: f64 = 0.5;
+const MAX_RADIUS: f64 = 384.0;
+const MAX_RADIUS_FRACTION: f64 = 0.5;
 
 /// Highlights are drawn one by one where their disc has at least this exposed light: half a step of eight bits.
-const LEAST_LIGHT: f32 = 1.0 / 512.0;
+const MIN_HIGHLIGHT_LIGHT: f32 = 1.0 / 512.0;
 
 /// Radii of the circles in a size class.
 const RADII: vk::Format = vk::Format::R16G16_SFLOAT;
@@ -65,7 +65,7 @@ struct SizeClass {
 
 /// The greatest circle of confusion against the greatest that is drawn.
 #[derive(Clone, Copy)]
-pub struct CircleBound {
+pub struct CocLimit {
     /// For each tile a word of another use, then for each tile its greatest radius (pixels, bits of a float).
     pub counts: BufferHandle,
     /// How many tiles there are.
@@ -91,7 +91,7 @@ fn constants(field: &DepthOfField, data: &FrameData) -> DepthOfFieldConstants {
     // A focus inside of the lens was refused when the field was made; without a circle nothing is blurred.
     let [at_infinity, slope] = field.radius().unwrap_or_default();
     let pupil = field.lens.aperture_diameter() / 2.0;
-    let greatest = GREATEST_RADIUS.min(GREATEST_PART * width.min(height)).max(1.0);
+    let greatest = MAX_RADIUS.min(MAX_RADIUS_FRACTION * width.min(height)).max(1.0);
     let classes = (greatest / CLASS_RADIUS).log2().ceil().max(2.0);
     let blades = if field.iris.blades < 3 { 0 } else { field.iris.blades };
     // Of the field angle for one pixel from the centre; the slope is the pupil's radius times the image distance.
@@ -100,14 +100,14 @@ fn constants(field: &DepthOfField, data: &FrameData) -> DepthOfFieldConstants {
     DepthOfFieldConstants {
         radius_at_infinity: (at_infinity * pixels) as f32,
         radius_slope: (slope * pixels) as f32,
-        greatest_radius: greatest as f32,
+        max_radius: greatest as f32,
         blades: blades as f32,
         curvature: field.iris.curvature.clamp(0.0, 1.0) as f32,
         rotation: field.iris.rotation as f32,
         open_area: field.iris.relative_area() as f32,
         rim_radius: rim.map_or(1.0, |rim| rim.radius / pupil) as f32,
         rim_shift: rim.map_or(0.0, |rim| rim.distance / pupil * tangent) as f32,
-        least_light: LEAST_LIGHT,
+        min_highlight_light: MIN_HIGHLIGHT_LIGHT,
         level: 0,
         last_level: classes as u32,
     }
@@ -123,11 +123,11 @@ impl DepthOfFieldPass {
             let state = GraphicsState { colors: vec![(LIGHT, blend); targets], ..GraphicsState::default() };
             GraphicsPipeline::new(gpu, name, vertex, fragment, &state)
         };
-        let points = ("depth_of_field_points.vert", "depth_of_field_points.frag");
+        let points = ("depth_of_field_bokeh.vert", "depth_of_field_bokeh.frag");
         Ok(Self {
-            circles: ComputePipeline::new(gpu, "depth of field circles", "depth_of_field_circles.comp")?,
+            circles: ComputePipeline::new(gpu, "depth of field circles", "depth_of_field_coc.comp")?,
             classes: ComputePipeline::new(gpu, "depth of field classes", "depth_of_field_classes.comp")?,
-            spread: draw("depth of field spread", "fullscreen.vert", "depth_of_field_spread.frag", 3, false)?,
+            spread: draw("depth of field spread", "fullscreen.vert", "depth_of_field_gather.frag", 3, false)?,
             whole: draw("depth of field", "fullscreen.vert", "depth_of_field.frag", 1, false)?,
             points: draw("depth of field points", points.0, points.1, 1, true)?,
         })
@@ -141,7 +141,7 @@ impl DepthOfFieldPass {
         depth: ImageHandle,
         light: ImageHandle,
         field: &DepthOfField,
-    ) -> (ImageHandle, CircleBound) {
+    ) -> (ImageHandle, CocLimit) {
         let constants = constants(field, data);
         let circles = self.declare_circles(g, data, depth, light, constants);
         let classes: Vec<SizeClass> = (1..=constants.last_level)
@@ -156,7 +156,7 @@ impl DepthOfFieldPass {
         }
         let out = self.declare_whole(g, data.values.size, circles, above, constants);
         let [across, down] = circles.tiles;
-        (out, CircleBound { counts: circles.counts, tiles: across * down, drawn: constants.greatest_radius })
+        (out, CocLimit { counts: circles.counts, tiles: across * down, drawn: constants.max_radius })
     }
 
     fn declare_circles<'a>(
@@ -173,7 +173,7 @@ impl DepthOfFieldPass {
         let out = Circles {
             image: g.image("circles of confusion", width, height, LIGHT),
             reach: g.storage("depth of field reach 0", count * 8),
-            highlights: g.storage("highlights", count * u64::from(HIGHLIGHTS_A_TILE) * size_of::<Highlight>() as u64),
+            highlights: g.storage("highlights", count * u64::from(HIGHLIGHTS_PER_TILE) * size_of::<Highlight>() as u64),
             counts: g.storage("highlight counts", count * 8),
             tiles,
         };
@@ -194,7 +194,7 @@ impl DepthOfFieldPass {
                         data.uniform(),
                         ("depth_image", Bind::Sampled(&depth)),
                         ("light_image", Bind::Sampled(&light)),
-                        ("circle_image", Bind::StorageImage(&image)),
+                        ("coc_image", Bind::StorageImage(&image)),
                         ("reach_block", Bind::Storage(&reach)),
                         ("highlight_block", Bind::Storage(&highlights)),
                         ("count_block", Bind::Storage(&counts)),
@@ -246,7 +246,7 @@ impl DepthOfFieldPass {
                 cx.rec.bind_compute(
                     &self.classes,
                     &[
-                        ("circle_image", Bind::Sampled(&circles)),
+                        ("coc_image", Bind::Sampled(&circles)),
                         ("near_image", Bind::StorageImage(&near)),
                         ("far_image", Bind::StorageImage(&far)),
                         ("behind_image", Bind::StorageImage(&behind)),
@@ -283,8 +283,8 @@ impl DepthOfFieldPass {
             .record(move |cx| {
                 let (near, far) = (cx.image(class.layers.near), cx.image(class.layers.far));
                 let (behind, radii) = (cx.image(class.layers.behind), cx.image(class.radii));
-                let (near_above, far_above) = (cx.image(above.near), cx.image(above.far));
-                let (behind_above, reach) = (cx.image(above.behind), cx.buffer(class.reach));
+                let (near_coarser, far_coarser) = (cx.image(above.near), cx.image(above.far));
+                let (background_coarser, reach) = (cx.image(above.behind), cx.buffer(class.reach));
                 cx.rec.bind_graphics(
                     &self.spread,
                     &[
@@ -292,9 +292,9 @@ impl DepthOfFieldPass {
                         ("far_image", Bind::Sampled(&far)),
                         ("behind_image", Bind::Sampled(&behind)),
                         ("radius_image", Bind::Sampled(&radii)),
-                        ("near_above", Bind::Sampled(&near_above)),
-                        ("far_above", Bind::Sampled(&far_above)),
-                        ("behind_above", Bind::Sampled(&behind_above)),
+                        ("near_coarser", Bind::Sampled(&near_coarser)),
+                        ("far_coarser", Bind::Sampled(&far_coarser)),
+                        ("background_coarser", Bind::Sampled(&background_coarser)),
                         ("reach_block", Bind::Storage(&reach)),
                     ],
                 )?;
@@ -313,7 +313,7 @@ impl DepthOfFieldPass {
         above: Layers,
         constants: DepthOfFieldConstants,
     ) -> ImageHandle {
-        let out = g.image("light in focus", width, height, LIGHT);
+        let out = g.image("light with depth of field", width, height, LIGHT);
         g.pass("depth of field")
             .uses(circles.image, Access::FragmentSampled)
             .uses(circles.reach, Access::FragmentStorageRead)
@@ -322,15 +322,15 @@ impl DepthOfFieldPass {
             .uses(above.behind, Access::FragmentSampled)
             .color_cleared(out, [0.0; 4])
             .record(move |cx| {
-                let (circle_image, reach) = (cx.image(circles.image), cx.buffer(circles.reach));
+                let (coc_image, reach) = (cx.image(circles.image), cx.buffer(circles.reach));
                 let (near, far, behind) = (cx.image(above.near), cx.image(above.far), cx.image(above.behind));
                 cx.rec.bind_graphics(
                     &self.whole,
                     &[
-                        ("circle_image", Bind::Sampled(&circle_image)),
-                        ("near_above", Bind::Sampled(&near)),
-                        ("far_above", Bind::Sampled(&far)),
-                        ("behind_above", Bind::Sampled(&behind)),
+                        ("coc_image", Bind::Sampled(&coc_image)),
+                        ("near_coarser", Bind::Sampled(&near)),
+                        ("far_coarser", Bind::Sampled(&far)),
+                        ("background_coarser", Bind::Sampled(&behind)),
                         ("reach_block", Bind::Storage(&reach)),
                     ],
                 )?;
@@ -342,20 +342,20 @@ impl DepthOfFieldPass {
             .uses(circles.image, Access::FragmentSampled)
             .uses(circles.highlights, Access::VertexStorageRead)
             .uses(circles.counts, Access::VertexStorageRead)
-            .color_over(out)
+            .color_loaded(out)
             .record(move |cx| {
                 let image = cx.image(circles.image);
                 let (highlights, counts) = (cx.buffer(circles.highlights), cx.buffer(circles.counts));
                 cx.rec.bind_graphics(
                     &self.points,
                     &[
-                        ("circle_image", Bind::Sampled(&image)),
+                        ("coc_image", Bind::Sampled(&image)),
                         ("highlight_block", Bind::Storage(&highlights)),
                         ("count_block", Bind::Storage(&counts)),
                     ],
                 )?;
                 cx.rec.push_graphics(&self.points, &constants);
-                cx.rec.draw(3, circles.tiles[0] * circles.tiles[1] * HIGHLIGHTS_A_TILE);
+                cx.rec.draw(3, circles.tiles[0] * circles.tiles[1] * HIGHLIGHTS_PER_TILE);
                 Ok(())
             });
         out
@@ -365,7 +365,7 @@ impl DepthOfFieldPass {
 /// Layers of a class greater than the greatest: nothing.
 fn nothing(g: &mut Graph<'_>) -> Layers {
     let [near, far, behind] = ["near", "far", "behind"].map(|name| g.image(&format!("no {name}"), 1, 1, LIGHT));
-    g.pass("depth of field: nothing greater")
+    g.pass("depth of field: clear")
         .color_cleared(near, [0.0; 4])
         .color_cleared(far, [0.0; 4])
         .color_cleared(behind, [0.0; 4])

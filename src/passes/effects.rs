@@ -6,25 +6,25 @@ use std::sync::{Arc, OnceLock};
 use super::{
     FrameData, GpuScene, View,
     bloom::BloomPass,
-    bright_sources::{BrightSources, BrightSourcesPass},
     chromatic_aberration::ChromaticAberrationPass,
-    depth_of_field::{CircleBound, DepthOfFieldPass},
+    depth_of_field::{CocLimit, DepthOfFieldPass},
+    flare_sources::{FlareSources, FlareSourcesPass},
     grain::GrainPass,
     lens_ghosts::LensGhostsPass,
     lens_image::LensImagePass,
-    motion_blur::{BlurBound, MotionBlurPass},
-    ray_query::RayTrees,
-    scene_data::Posed,
+    motion_blur::{MotionBlurLimit, MotionBlurPass},
+    ray_query::BvhDependencies,
+    scene_data::GpuScenePose,
     skin::SkinPass,
     starburst::StarburstPass,
-    velocity::{Moment, VelocityPass},
+    velocity::{MotionState, VelocityPass},
     vignetting::VignettingPass,
 };
 use crate::{
-    camera::Effects,
+    camera::CameraEffects,
     gpu::{Gpu, GpuResult},
     graph::{BufferHandle, Graph, ImageHandle},
-    optics::{Mounted, ghosts::LensGhosts},
+    optics::{MountedLens, ghosts::LensGhosts},
 };
 
 /// The passes that have been asked for.
@@ -32,7 +32,7 @@ use crate::{
 pub struct EffectPasses {
     depth_of_field: OnceLock<DepthOfFieldPass>,
     motion_blur: OnceLock<(VelocityPass, MotionBlurPass)>,
-    bright: OnceLock<BrightSourcesPass>,
+    flare_sources: OnceLock<FlareSourcesPass>,
     starburst: OnceLock<StarburstPass>,
     ghosts: OnceLock<LensGhostsPass>,
     bloom: OnceLock<BloomPass>,
@@ -58,15 +58,15 @@ impl EffectPasses {
     pub fn prepare(
         &self,
         gpu: &Gpu,
-        effects: &Effects,
-        lens: Option<&Arc<Mounted>>,
+        effects: &CameraEffects,
+        lens: Option<&Arc<MountedLens>>,
         ghosts: Option<&LensGhosts>,
     ) -> GpuResult<()> {
         make(&self.depth_of_field, effects.depth_of_field.is_some(), || DepthOfFieldPass::new(gpu))?;
         make(&self.motion_blur, effects.motion_blur.is_some(), || {
             Ok((VelocityPass::new(gpu)?, MotionBlurPass::new(gpu)?))
         })?;
-        make(&self.bright, effects.starburst.is_some() || ghosts.is_some(), || BrightSourcesPass::new(gpu))?;
+        make(&self.flare_sources, effects.starburst.is_some() || ghosts.is_some(), || FlareSourcesPass::new(gpu))?;
         make(&self.starburst, effects.starburst.is_some(), || StarburstPass::new(gpu))?;
         if let (Some(pass), Some(starburst)) = (self.starburst.get(), &effects.starburst) {
             pass.prepare(gpu, starburst)?;
@@ -92,8 +92,8 @@ impl EffectPasses {
         data: &'a FrameData,
         depth: ImageHandle,
         light: ImageHandle,
-        effects: &Effects,
-    ) -> (ImageHandle, Option<CircleBound>) {
+        effects: &CameraEffects,
+    ) -> (ImageHandle, Option<CocLimit>) {
         match (self.depth_of_field.get(), &effects.depth_of_field) {
             (Some(pass), Some(field)) if !data.parallel() => {
                 let (light, bound) = pass.declare(g, data, depth, light, field);
@@ -111,12 +111,12 @@ impl EffectPasses {
         (scene, [data, after], skin): (&'a GpuScene, [&'a FrameData; 2], &'a SkinPass),
         (view, [rendered, depth]): (&View, [ImageHandle; 2]),
         light: ImageHandle,
-        effects: &Effects,
-        shutter: Option<&[Arc<Posed>; 2]>,
-    ) -> (ImageHandle, Option<BlurBound>) {
+        effects: &CameraEffects,
+        shutter: Option<&[Arc<GpuScenePose>; 2]>,
+    ) -> (ImageHandle, Option<MotionBlurLimit>) {
         match (self.motion_blur.get(), &effects.motion_blur) {
             (Some((velocity, pass)), Some(blur)) => {
-                let moment = |time: f64, index: usize| Moment {
+                let moment = |time: f64, index: usize| MotionState {
                     to_clip: view.moved(blur.pose(time * blur.exposure)),
                     posed: shutter.map(|poses| Arc::clone(&poses[index])),
                 };
@@ -132,15 +132,15 @@ impl EffectPasses {
 
     /// The bright sources, where an effect asks for them. The data and depth are of the picture's pixels, the trees those that
     /// the frame refits.
-    pub fn bright_sources<'a>(
+    pub fn flare_sources<'a>(
         &'a self,
         g: &mut Graph<'a>,
         data: &'a FrameData,
         (depth, light): (ImageHandle, ImageHandle),
-        trees: RayTrees,
+        trees: BvhDependencies,
         wanted: bool,
-    ) -> Option<BrightSources> {
-        let pass = self.bright.get().filter(|_| wanted && !data.parallel())?;
+    ) -> Option<FlareSources> {
+        let pass = self.flare_sources.get().filter(|_| wanted && !data.parallel())?;
         Some(pass.declare(g, data, (depth, light), trees))
     }
 
@@ -150,8 +150,8 @@ impl EffectPasses {
         g: &mut Graph<'a>,
         data: &'a FrameData,
         (depth, light): (ImageHandle, ImageHandle),
-        bright: Option<BrightSources>,
-        effects: &Effects,
+        bright: Option<FlareSources>,
+        effects: &CameraEffects,
     ) -> ImageHandle {
         match (self.starburst.get(), &effects.starburst, bright) {
             (Some(pass), Some(starburst), Some(bright)) => pass.declare(g, data, (depth, light), bright, starburst),
@@ -164,7 +164,7 @@ impl EffectPasses {
         &'a self,
         g: &mut Graph<'a>,
         (size, light): ([u32; 2], ImageHandle),
-        bright: Option<BrightSources>,
+        bright: Option<FlareSources>,
         ghosts: Option<&LensGhosts>,
     ) -> (ImageHandle, Option<BufferHandle>) {
         let drawn = match (self.ghosts.get(), ghosts, bright) {
@@ -180,7 +180,7 @@ impl EffectPasses {
         g: &mut Graph<'a>,
         size: [u32; 2],
         light: ImageHandle,
-        effects: &Effects,
+        effects: &CameraEffects,
     ) -> ImageHandle {
         match (self.bloom.get(), &effects.bloom) {
             (Some(pass), Some(bloom)) => pass.declare(g, size, light, bloom),
@@ -194,7 +194,7 @@ impl EffectPasses {
         g: &mut Graph<'a>,
         size: [u32; 2],
         light: ImageHandle,
-        effects: &Effects,
+        effects: &CameraEffects,
     ) -> ImageHandle {
         match (self.chromatic_aberration.get(), &effects.chromatic_aberration) {
             (Some(pass), Some(aberration)) => pass.declare(g, size, light, aberration),
@@ -216,7 +216,7 @@ impl EffectPasses {
         g: &mut Graph<'a>,
         size: [u32; 2],
         light: ImageHandle,
-        effects: &Effects,
+        effects: &CameraEffects,
     ) -> ImageHandle {
         match (self.vignetting.get(), &effects.vignetting) {
             (Some(pass), Some(vignetting)) => pass.declare(g, size, light, vignetting),
@@ -230,7 +230,7 @@ impl EffectPasses {
         g: &mut Graph<'a>,
         size: [u32; 2],
         light: ImageHandle,
-        effects: &Effects,
+        effects: &CameraEffects,
         frame: u32,
     ) -> ImageHandle {
         match (self.grain.get(), &effects.grain) {

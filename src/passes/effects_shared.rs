@@ -13,7 +13,7 @@ shader_struct! {
         /// Pixels times metres: the radius is that at infinity less this over the distance.
         pub radius_slope: f32,
         /// Larger circles are drawn this large.
-        pub greatest_radius: f32,
+        pub max_radius: f32,
         /// Of the iris; 0 is a circle.
         pub blades: f32,
         /// Of the blades, 0 straight to 1 round.
@@ -27,7 +27,7 @@ shader_struct! {
         /// Iris radii that the rim moves for a pixel from the picture's centre.
         pub rim_shift: f32,
         /// Exposed light that is seen.
-        pub least_light: f32,
+        pub min_highlight_light: f32,
         /// Size class.
         pub level: u32,
         /// The greatest size class.
@@ -77,13 +77,13 @@ shader_struct! {
     /// Of the temporal anti-aliasing's pass.
     pub struct TaaConstants {
         /// Dot product with a camera-relative homogeneous position: its depth (m) for the last frame's camera.
-        pub depth_before: Vec4,
+        pub previous_depth: Vec4,
         /// Of the output (pixels).
         pub size: Vec2,
         /// Of this frame's samples from their pixels' centres (pixels of the input).
         pub jitter: Vec2,
         /// Weight that the history has at most; 0 forgets it.
-        pub most: f32,
+        pub max_frames: f32,
         /// Standard deviations of its neighbourhood that a history may be off its mean.
         pub gamma: f32,
         /// 1: nothing has moved, the history is a plain mean.

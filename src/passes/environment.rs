@@ -6,7 +6,7 @@ use glam::Vec3;
 
 use super::shared::EnvironmentConstants;
 use crate::{
-    photometry::environment::{Filtered, RadianceMap, Rows, dfg_table},
+    photometry::environment::{PrefilteredEnvironment, RadianceMap, RowMapping, dfg_table},
     scene::Environment,
 };
 
@@ -21,13 +21,13 @@ pub fn bytes(environment: Option<&Environment>, probes: bool) -> Vec<u8> {
     let mut texels = Vec::new();
     if let Some(environment) = environment {
         let map = &environment.map;
-        let filtered = Filtered::new(map);
+        let filtered = PrefilteredEnvironment::new(map);
         append(&mut texels, map, &filtered);
         let (sin, cos) = environment.rotation.sin_cos();
         constants = EnvironmentConstants {
             width: map.width() as u32,
             height: map.height() as u32,
-            square_rows: u32::from(map.rows() == Rows::SquareRoot),
+            square_rows: u32::from(map.rows() == RowMapping::SquareRoot),
             enabled: 1,
             turn_sin: sin as f32,
             turn_cos: cos as f32,
@@ -56,7 +56,7 @@ pub fn texels_in(bytes: &[u8]) -> u32 {
 }
 
 /// A map, its irradiance, and its blurred levels.
-pub fn append(bytes: &mut Vec<u8>, map: &RadianceMap, filtered: &Filtered) {
+pub fn append(bytes: &mut Vec<u8>, map: &RadianceMap, filtered: &PrefilteredEnvironment) {
     for part in [map.texels(), &filtered.irradiance].into_iter().chain(filtered.specular.iter().map(Vec::as_slice)) {
         bytes.extend_from_slice(bytemuck::cast_slice(part));
     }

@@ -16,7 +16,7 @@ use crate::{
 pub const BINS: usize = 256;
 
 /// The exposed luminance (`log2`) at which bin 1 begins, and stops a bin.
-const LEAST: f64 = -16.0;
+const MIN_LOG2_LUMINANCE: f64 = -16.0;
 const STEP: f64 = 0.125;
 
 /// Pixels along a work group's edge: 4 x 4 squares of 16 x 16 threads.
@@ -29,11 +29,11 @@ pub struct ExposureHistogramPass {
 
 /// How many pixels of a picture have which luminance.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PixelCounts {
+pub struct LuminanceHistogram {
     bins: Vec<u32>,
 }
 
-impl PixelCounts {
+impl LuminanceHistogram {
     /// From the buffer that the pass wrote; missing bins are empty.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
@@ -70,7 +70,7 @@ impl PixelCounts {
     pub fn by_ev(&self, exposure: Exposure) -> Result<EvHistogram, MeterError> {
         let counts: Vec<f64> = self.bins.iter().skip(1).map(|&count| f64::from(count)).collect();
         let saturation = exposure.saturation_luminance();
-        let least = Exposure::from_luminance(saturation)?.ev100().0 + LEAST;
+        let least = Exposure::from_luminance(saturation)?.ev100().0 + MIN_LOG2_LUMINANCE;
         EvHistogram::from_counts(Ev100(least), Ev100(least + STEP * counts.len() as f64), &counts)
     }
 }

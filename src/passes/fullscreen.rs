@@ -10,12 +10,12 @@ use crate::{
 };
 
 /// The pipeline; its shader reads `light_image` and has push constants.
-pub struct LightToLight {
+pub struct FullscreenEffect {
     name: &'static str,
     pipeline: Arc<GraphicsPipeline>,
 }
 
-impl LightToLight {
+impl FullscreenEffect {
     /// Makes the pipeline of a fragment shader; `name` is the pass's too.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     FrameData, GpuScene,
-    culling::{Culled, draw_culled},
+    culling::{CullingOutput, draw_culled},
     scene_data,
 };
 use crate::{
@@ -65,8 +65,8 @@ impl GbufferPass {
         let make = |name: &str, fragment: &str| GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state);
         Ok(Self {
             opaque: make("gbuffer", "gbuffer.frag")?,
-            plain: make("gbuffer plain", "gbuffer.frag+PLAIN")?,
-            mask: make("gbuffer mask", "gbuffer.frag+MASK")?,
+            plain: make("gbuffer plain", "gbuffer.frag+UNTEXTURED")?,
+            mask: make("gbuffer mask", "gbuffer.frag+ALPHA_TEST")?,
         })
     }
 
@@ -76,7 +76,7 @@ impl GbufferPass {
         g: &mut Graph<'a>,
         scene: &'a GpuScene,
         data: &'a FrameData,
-        (culled, moved): (Option<Culled>, Option<BufferHandle>),
+        (culled, moved): (Option<CullingOutput>, Option<BufferHandle>),
     ) -> Gbuffer {
         let [width, height] = data.values.size;
         let out = Gbuffer {
@@ -98,9 +98,9 @@ impl GbufferPass {
             .color_cleared(out.emission, [0.0; 4])
             .record(move |cx| {
                 let pipelines = [
-                    (scene_data::Layer::Plain, &self.plain),
-                    (scene_data::Layer::Opaque, &self.opaque),
-                    (scene_data::Layer::Mask, &self.mask),
+                    (scene_data::RenderQueue::Untextured, &self.plain),
+                    (scene_data::RenderQueue::Opaque, &self.opaque),
+                    (scene_data::RenderQueue::Mask, &self.mask),
                 ];
                 let culled = culled.map(|culled| (cx.buffer(culled.instances), cx.buffer(culled.commands)));
                 for (layer, pipeline) in pipelines {
@@ -146,12 +146,12 @@ pub fn draw_layer(
     rec: &mut Recorder<'_>,
     scene: &GpuScene,
     data: &FrameData,
-    layer: scene_data::Layer,
+    layer: scene_data::RenderQueue,
     pipeline: &Arc<GraphicsPipeline>,
     extra: &[(&str, Bind<'_>)],
 ) -> GpuResult<()> {
-    let draws: Vec<_> = data.visible.draws.iter().filter(|draw| draw.layer == layer).collect();
-    let sets = if layer == scene_data::Layer::Plain { TextureSets::None } else { TextureSets::Core };
+    let draws: Vec<_> = data.visible.draws.iter().filter(|draw| draw.queue == layer).collect();
+    let sets = if layer == scene_data::RenderQueue::Untextured { TextureSets::None } else { TextureSets::Core };
     draw_all(rec, scene, data, &draws, (pipeline, sets), extra)
 }
 
@@ -182,7 +182,7 @@ pub fn draw_all(
         return Ok(());
     }
     bind_scene(rec, scene, data, &data.instances, pipeline, extra)?;
-    let layers = scene.layers.as_ref().filter(|_| sets == TextureSets::Layers);
+    let layers = scene.extended_materials.as_ref().filter(|_| sets == TextureSets::Layers);
     if let Some(layers) = layers {
         rec.keep(Arc::clone(&layers.textures) as _);
     }

@@ -8,17 +8,17 @@ use glam::{DMat4, DVec3, Mat4, Vec2, Vec3};
 use super::{
     FrameData, GpuScene, View, dynamic_buffer,
     gbuffer::{DEPTH, Gbuffer, LIGHT},
-    lighting::Lit,
-    ray_query::RayTrees,
+    lighting::LitImages,
+    ray_query::BvhDependencies,
+    scene_bvh::{FrameBvh, LazyFrameBvh},
     ssr::SsrFrame,
     storage_buffer,
-    traced::{EyeTrees, FrameTrees},
     variants::{Features, LightVariants},
-    velocity::Moment,
+    velocity::MotionState,
 };
 use crate::{
     bvh::SceneBvh,
-    gi::{LightNode, Radiosity, Settings, Vpl, VplSet, reflected_parts, wide_lobes},
+    gi::{Radiosity, RadiositySettings, Vpl, VplNode, VplSet, dfg_lookup, diffuse_lobe_weight},
     gpu::{Bind, Buffer, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState, upload::Uploader, vk},
     graph::{Access, Graph, ImageHandle, PassBuilder},
     photometry::color::{luminance, srgb_eotf},
@@ -31,74 +31,74 @@ const HISTORY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
 /// Depth and normal of the frame before.
 const PAST: vk::Format = vk::Format::R32G32_UINT;
 /// Frames that a history of a still view is the mean of at most.
-const MOST_STILL: f32 = 4096.0;
+const MAX_STATIC_FRAMES: f32 = 4096.0;
 /// Perceptual roughness from which on surfaces show highlights of patches: where smoother ones send rays, for their lobes hold few
 /// patches; where reflections in the picture show what is smoother, over surroundings that no rays look for; and else.
 const RAYS_BELOW: f32 = 0.7;
 const MIRRORED: f32 = 0.6;
-const LEAST_GLOSSY: f32 = 0.25;
+const MIN_VPL_ROUGHNESS: f32 = 0.25;
 /// Pixels between neighbours of each pass of the filter.
 const SPACINGS: [i32; 4] = [1, 2, 4, 8];
 /// A history counts as so many frames over the share of the flux that has changed: what is stale is in the mean at most a
 /// hundredth and a quarter of the light after eight frames.
 const STALE: f32 = 0.1;
 /// Frames of a still view after which the picture moves by no more than such a part of a step of eight bits a frame.
-const QUIET_FROM: u32 = 8;
-const QUIET: f32 = 0.4;
+const STABILIZE_AFTER: u32 = 8;
+const STABILIZATION_STEP: f32 = 0.4;
 /// Light in the picture, where steps of eight bits count.
 const SHOWN: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 /// And at most so many, for a small share may be all the light of one room.
-const MOST_STALE: f32 = 4.0;
+const MAX_STALE_HISTORY: f32 = 4.0;
 
 shader_struct! {
     /// Of the passes of bounced light (`shaders/shared/gi.glsl`).
     pub struct GiConstants {
         /// From camera-relative places to the last frame's clip space, without its jitter.
-        pub to_clip_before: Mat4,
+        pub previous_to_clip: Mat4,
         /// To this frame's, without its jitter.
         pub to_clip: Mat4,
         /// From the last frame's clip space back.
-        pub from_clip_before: Mat4,
+        pub previous_from_clip: Mat4,
         /// Where the last frame's camera stood, relative to this one's.
-        pub eye_before: Vec3,
+        pub previous_eye: Vec3,
         /// Frames that a history is the mean of at most; 0 forgets it.
-        pub most: f32,
+        pub max_history: f32,
         /// What patches are relative to, relative to the camera.
         pub anchor: Vec3,
         /// Nearer than this (m), facing patches' light is bounded.
-        pub shortest: f32,
+        pub clamp_distance: f32,
         /// Of the last frame's samples from their pixels' centres (pixels).
-        pub jitter_before: Vec2,
+        pub previous_jitter: Vec2,
         /// Of the picture (pixels).
         pub size: [u32; 2],
         /// Patches that a pixel asks.
-        pub rays: u32,
+        pub vpl_samples: u32,
         /// Patches that there are.
-        pub patches: u32,
+        pub vpl_count: u32,
         /// Of the frame, for noise.
         pub number: u32,
         /// `GI_` bits of the shaders.
         pub flags: u32,
         /// 1: nothing has moved since the last frame.
-        pub still: u32,
+        pub static_view: u32,
         /// Least perceptual roughness that reflects patches.
         pub glossy: f32,
         /// Radius (m) of a patch of 1 lm where patches are shown as balls.
         pub ball: f32,
         /// Steps of eight bits that the picture may move since the last frame; 0: any.
-        pub quiet: f32,
+        pub stabilization_step: f32,
     }
 }
 
 shader_struct! {
     /// What a material reflects at the ends of rays, in the mean over its pictures.
-    pub struct MetMaterial {
+    pub struct HitMaterial {
         /// Diffusely, and by lobes so wide that photons take them for diffuse.
-        pub matte: Vec3,
+        pub diffuse: Vec3,
         /// Of the lobes that are left, roughness squared.
         pub alpha: f32,
         /// F0 of these, by their share.
-        pub gloss: Vec3,
+        pub specular: Vec3,
         /// Padding.
         pub pad0: u32,
     }
@@ -107,7 +107,7 @@ shader_struct! {
 /// All structs that these shaders share, for the layout test: a patch and a node of their tree too.
 pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 4] = [
     GiConstants::LAYOUT,
-    MetMaterial::LAYOUT,
+    HitMaterial::LAYOUT,
     crate::gpu::reflect::HostLayout {
         name: "Vpl",
         size: size_of::<Vpl>(),
@@ -120,16 +120,16 @@ pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 4] = [
     },
     crate::gpu::reflect::HostLayout {
         name: "VplNode",
-        size: size_of::<LightNode>(),
+        size: size_of::<VplNode>(),
         fields: &[
-            ("low", std::mem::offset_of!(LightNode, low)),
-            ("flux", std::mem::offset_of!(LightNode, flux)),
-            ("high", std::mem::offset_of!(LightNode, high)),
-            ("axis", std::mem::offset_of!(LightNode, axis)),
-            ("cos_spread", std::mem::offset_of!(LightNode, cos_spread)),
-            ("first", std::mem::offset_of!(LightNode, first)),
-            ("leaf", std::mem::offset_of!(LightNode, leaf)),
-            ("pad0", std::mem::offset_of!(LightNode, pad)),
+            ("low", std::mem::offset_of!(VplNode, low)),
+            ("flux", std::mem::offset_of!(VplNode, flux)),
+            ("high", std::mem::offset_of!(VplNode, high)),
+            ("axis", std::mem::offset_of!(VplNode, axis)),
+            ("cos_spread", std::mem::offset_of!(VplNode, cos_spread)),
+            ("first", std::mem::offset_of!(VplNode, first)),
+            ("leaf", std::mem::offset_of!(VplNode, leaf)),
+            ("pad0", std::mem::offset_of!(VplNode, pad)),
         ],
     },
 ];
@@ -138,7 +138,7 @@ const VISIBILITY: u32 = 1;
 const COMPENSATION: u32 = 2;
 const SKY: u32 = 4;
 const GLOSSY: u32 = 8;
-const HELD: u32 = 16;
+const FROZEN: u32 = 16;
 const ALL: u32 = 32;
 const MIRROR: u32 = 64;
 const CAUSTIC: u32 = 128;
@@ -162,13 +162,13 @@ pub struct GiSettings {
     /// Within such places (m); none: as the number of patches asks.
     pub cell: Option<f64>,
     /// Patches that a pixel asks in a frame, 1 to 256.
-    pub rays: u32,
+    pub vpl_samples: u32,
     /// Each pixel asks every patch, instead of some that a tree chooses: for comparison.
     pub all: bool,
     /// Walls hide patches.
     pub visibility: bool,
     /// Light of near patches is bounded, as though none were nearer than so many of their radii; 0: it is not.
-    pub bound: f64,
+    pub clamp_radius: f64,
     /// Short rays bring what the bound takes.
     pub compensation: bool,
     /// Rays find what hides light from all around.
@@ -178,11 +178,11 @@ pub struct GiSettings {
     /// Means over neighbours.
     pub filter: bool,
     /// Frames that what moves is the mean of at most; 0: each frame by itself.
-    pub frames: u32,
+    pub max_history_frames: u32,
     /// Frames after which a view in which nothing moves is left as it is.
-    pub still: u32,
+    pub freeze_after: u32,
     /// Patches are drawn into the picture as balls.
-    pub show: bool,
+    pub show_vpls: bool,
 }
 
 impl Default for GiSettings {
@@ -194,30 +194,36 @@ impl Default for GiSettings {
             bounces: 8,
             merge: false,
             cell: None,
-            rays: 4,
+            vpl_samples: 4,
             all: false,
             visibility: true,
-            bound: 4.0,
+            clamp_radius: 4.0,
             compensation: true,
             sky: true,
             glossy: true,
             filter: true,
-            frames: 32,
-            still: 64,
-            show: false,
+            max_history_frames: 32,
+            freeze_after: 64,
+            show_vpls: false,
         }
     }
 }
 
 impl GiSettings {
-    fn photons(&self) -> Settings {
-        Settings { vpls: self.vpls, photons: self.photons, bounces: self.bounces, merge: self.merge, cell: self.cell }
+    fn photons(&self) -> RadiositySettings {
+        RadiositySettings {
+            vpls: self.vpls,
+            photons: self.photons,
+            bounces: self.bounces,
+            merge: self.merge,
+            cell: self.cell,
+        }
     }
 
     /// Whether frames keep a history.
     #[must_use]
-    pub const fn keeps(&self) -> bool {
-        self.enabled && self.frames > 0
+    pub const fn has_history(&self) -> bool {
+        self.enabled && self.max_history_frames > 0
     }
 }
 
@@ -227,9 +233,9 @@ pub struct SceneGi {
     bvh: SceneBvh,
     /// What they are.
     pub set: Arc<VplSet>,
-    patches: Arc<Buffer>,
+    vpls: Arc<Buffer>,
     nodes: Arc<Buffer>,
-    reflectances: Arc<Buffer>,
+    hit_materials: Arc<Buffer>,
     /// Some material throws light on in one direction.
     caustics: bool,
     /// Radius (m) of the patches, in the mean by flux.
@@ -239,7 +245,7 @@ pub struct SceneGi {
     /// Another one for each change.
     pub generation: u64,
     /// Share of the flux that changed from the generation before, 0 to 1.
-    pub change: f32,
+    pub changed_fraction: f32,
 }
 
 impl SceneGi {
@@ -249,30 +255,42 @@ impl SceneGi {
     /// Out of memory; a lost device.
     pub fn new(gpu: &Gpu, scene: &Scene, settings: &GiSettings) -> GpuResult<Self> {
         let mut bvh = SceneBvh::new(scene, |_| true);
-        bvh.widen();
+        bvh.build_wide();
         let mut host = Radiosity::default();
         let (set, _) = host.update(scene, &bvh, &settings.photons());
-        Ok(Self { host, bvh, ..Self::of(gpu, scene, set)? })
+        Ok(Self { host, bvh, ..Self::from_vpls(gpu, scene, set)? })
     }
 
     /// Patches of one's own making, instead of a scene's photons.
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn of(gpu: &Gpu, scene: &Scene, set: Arc<VplSet>) -> GpuResult<Self> {
+    pub fn from_vpls(gpu: &Gpu, scene: &Scene, set: Arc<VplSet>) -> GpuResult<Self> {
         let mut uploader = Uploader::new(gpu)?;
         let plain = Material::default();
-        let means: Vec<MetMaterial> =
-            scene.materials.iter().chain([&plain]).map(|material| met_material(scene, material)).collect();
-        let caustics = means.iter().any(|m| m.gloss != Vec3::ZERO);
+        let means: Vec<HitMaterial> =
+            scene.materials.iter().chain([&plain]).map(|material| hit_material(scene, material)).collect();
+        let caustics = means.iter().any(|m| m.specular != Vec3::ZERO);
         let bytes = bytemuck::cast_slice(&means);
-        let reflectances = upload(gpu, &mut uploader, "patches' reflectances", bytes, size_of::<MetMaterial>())?;
+        let reflectances = upload(gpu, &mut uploader, "patches' reflectances", bytes, size_of::<HitMaterial>())?;
         let [patches, nodes] = upload_set(gpu, &mut uploader, &set)?;
         uploader.finish()?;
         let radius = mean_radius(&set);
         let ball = ball(&set, radius);
         let (host, bvh) = (Radiosity::default(), SceneBvh::default());
-        Ok(Self { host, bvh, set, patches, nodes, reflectances, caustics, radius, ball, generation: 0, change: 1.0 })
+        Ok(Self {
+            host,
+            bvh,
+            set,
+            vpls: patches,
+            nodes,
+            hit_materials: reflectances,
+            caustics,
+            radius,
+            ball,
+            generation: 0,
+            changed_fraction: 1.0,
+        })
     }
 
     /// Goes along with a scene whose lights or nodes or vertices have moved.
@@ -280,11 +298,11 @@ impl SceneGi {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn follow(&mut self, gpu: &Gpu, scene: &Scene, settings: &GiSettings) -> GpuResult<()> {
-        if !self.bvh.fits(scene) || !scene.deformed().is_empty() {
+        if !self.bvh.matches(scene) || !scene.deformed().is_empty() {
             self.bvh = SceneBvh::new(scene, |_| true);
-            self.bvh.widen();
+            self.bvh.build_wide();
         } else {
-            self.bvh.place(scene);
+            self.bvh.rebuild_tlas(scene);
         }
         let (set, change) = self.host.update(scene, &self.bvh, &settings.photons());
         if Arc::ptr_eq(&set, &self.set) {
@@ -292,13 +310,13 @@ impl SceneGi {
         }
         let mut uploader = Uploader::new(gpu)?;
         // A frame that is under way reads the ones before.
-        [self.patches, self.nodes] = upload_set(gpu, &mut uploader, &set)?;
+        [self.vpls, self.nodes] = upload_set(gpu, &mut uploader, &set)?;
         uploader.finish()?;
         self.radius = mean_radius(&set);
         self.ball = ball(&set, self.radius);
         self.set = set;
         self.generation += 1;
-        self.change = change.0;
+        self.changed_fraction = change.0;
         Ok(())
     }
 }
@@ -310,7 +328,7 @@ fn upload(gpu: &Gpu, uploader: &mut Uploader, name: &str, bytes: &[u8], least: u
 fn upload_set(gpu: &Gpu, uploader: &mut Uploader, set: &VplSet) -> GpuResult<[Arc<Buffer>; 2]> {
     Ok([
         upload(gpu, uploader, "patches", bytemuck::cast_slice(&set.vpls), size_of::<Vpl>())?,
-        upload(gpu, uploader, "patch tree", bytemuck::cast_slice(&set.nodes), size_of::<LightNode>())?,
+        upload(gpu, uploader, "patch tree", bytemuck::cast_slice(&set.nodes), size_of::<VplNode>())?,
     ])
 }
 
@@ -334,27 +352,27 @@ fn ball(set: &VplSet, radius: f64) -> f32 {
 const MEAN_TEXELS: usize = 1 << 14;
 
 /// What a material reflects in the mean over its pictures: at the ends of rays, where shaders reach none. Parted as photons have
-/// it (`gi::wide_lobes`).
-fn met_material(scene: &Scene, material: &Material) -> MetMaterial {
+/// it (`gi::diffuse_lobe_weight`).
+fn hit_material(scene: &Scene, material: &Material) -> HitMaterial {
     let base = mean_of(scene, material.base_color_texture, true) * material.base_color.truncate().as_dvec3();
     let base = base.clamp(DVec3::ZERO, DVec3::ONE);
     let mixed = mean_of(scene, material.metallic_roughness_texture, false);
     let metallic = (f64::from(material.metallic) * mixed.z).clamp(0.0, 1.0);
     let roughness = (f64::from(material.roughness) * mixed.y).clamp(0.0, 1.0);
     if material.unlit {
-        return MetMaterial::default();
+        return HitMaterial::default();
     }
     let opaque = (1.0 - metallic) * f64::from(1.0 - material.transmission.clamp(0.0, 1.0));
     let f0 = DVec3::splat(0.04 * opaque) + base * metallic;
-    let entry = reflected_parts(0.7, roughness);
-    let wide = wide_lobes(roughness * roughness);
+    let entry = dfg_lookup(0.7, roughness);
+    let wide = diffuse_lobe_weight(roughness * roughness);
     let matte = base * (opaque * entry.z) + (f0 * entry.x + entry.y * (opaque + metallic)) * wide;
     let gloss = (f0 * (1.0 - wide)).as_vec3();
-    MetMaterial {
-        matte: matte.clamp(DVec3::ZERO, DVec3::ONE).as_vec3(),
+    HitMaterial {
+        diffuse: matte.clamp(DVec3::ZERO, DVec3::ONE).as_vec3(),
         alpha: (roughness * roughness) as f32,
-        gloss: if f0.max_element() >= CAUSTIC_FROM { gloss } else { Vec3::ZERO },
-        ..MetMaterial::default()
+        specular: if f0.max_element() >= CAUSTIC_FROM { gloss } else { Vec3::ZERO },
+        ..HitMaterial::default()
     }
 }
 
@@ -379,7 +397,7 @@ fn mean_of(scene: &Scene, texture: Option<TextureRef>, srgb: bool) -> DVec3 {
 
 /// What the last frame that kept bounced light was made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BouncedBefore {
+pub struct GiHistory {
     /// Its number since the history began.
     pub number: u32,
     /// Which patches.
@@ -395,10 +413,10 @@ pub struct BouncedBefore {
 pub struct FrameGi {
     constants: Arc<Buffer>,
     values: GiConstants,
-    patches: Arc<Buffer>,
+    vpls: Arc<Buffer>,
     nodes: Arc<Buffer>,
-    reflectances: Arc<Buffer>,
-    trees: FrameTrees,
+    hit_materials: Arc<Buffer>,
+    bvh: FrameBvh,
     history: bool,
     filter: bool,
     show: bool,
@@ -409,44 +427,44 @@ impl FrameGi {
     /// the picture follow; `single`: the frame is the picture by itself, not part of a mean.
     ///
     /// # Errors
-    /// Out of memory; a scene whose photons were not traced (`GpuScene::light_indirectly`).
+    /// Out of memory; a scene whose photons were not traced (`GpuScene::update_gi`).
     pub fn new(
         gpu: &Gpu,
         scene: &GpuScene,
-        (view, motion, trees): (&View, &[Moment; 2], &EyeTrees<'_>),
+        (view, motion, trees): (&View, &[MotionState; 2], &LazyFrameBvh<'_>),
         settings: &GiSettings,
-        (frame, before, [mirrored, single]): (&SsrFrame, Option<BouncedBefore>, [bool; 2]),
+        (frame, before, [mirrored, single]): (&SsrFrame, Option<GiHistory>, [bool; 2]),
     ) -> GpuResult<Option<Self>> {
         if !settings.enabled {
             return Ok(None);
         }
-        let Some(own) = &scene.indirect else {
+        let Some(own) = &scene.gi else {
             return Err(GpuError::Pipeline {
                 pipeline: "bounced light".into(),
-                detail: "no photons were traced through the scene; GpuScene::light_indirectly does".into(),
+                detail: "no photons were traced through the scene; GpuScene::update_gi does".into(),
             });
         };
         let Some(trees) = trees.get()? else { return Ok(None) };
-        let history = settings.frames > 0 && !frame.alone;
+        let history = settings.max_history_frames > 0 && !frame.single_frame;
         // Light that has changed leaves the history as fast as it has changed; what is found otherwise, at once.
         let before = before.filter(|before| before.settings == *settings);
         let stays = match before {
             Some(before) if before.generation == own.generation => f32::MAX,
             Some(before) if before.generation + 1 == own.generation => {
-                (STALE / own.change.max(1e-6)).floor().min(MOST_STALE)
+                (STALE / own.changed_fraction.max(1e-6)).floor().min(MAX_STALE_HISTORY)
             }
             _ => 0.0,
         };
         let held = before.is_some_and(|before| {
             let same = before.generation == own.generation;
-            same && frame.still && history && before.still >= settings.still
+            same && frame.still && history && before.still >= settings.freeze_after
         });
-        let rests = before.is_some_and(|before| before.still >= QUIET_FROM && before.generation == own.generation);
-        let quiet = if single && history && frame.still && rests { QUIET } else { 0.0 };
-        let most = match frame.follows && history {
+        let rests = before.is_some_and(|before| before.still >= STABILIZE_AFTER && before.generation == own.generation);
+        let quiet = if single && history && frame.still && rests { STABILIZATION_STEP } else { 0.0 };
+        let most = match frame.has_history && history {
             false => 0.0,
-            true if frame.still => MOST_STILL,
-            true => settings.frames as f32,
+            true if frame.still => MAX_STATIC_FRAMES,
+            true => settings.max_history_frames as f32,
         };
         let back = DMat4::from_translation(frame.before.1) * frame.before.0.as_dmat4();
         let [before, now] = [&motion[0], &motion[1]].map(|moment| moment.to_clip.as_mat4());
@@ -455,72 +473,72 @@ impl FrameGi {
         let mirrors = settings.glossy && (sky || !scene.has_environment);
         let flags = [
             (settings.visibility, VISIBILITY),
-            (settings.compensation && settings.bound > 0.0, COMPENSATION),
+            (settings.compensation && settings.clamp_radius > 0.0, COMPENSATION),
             (sky, SKY),
             (settings.glossy, GLOSSY),
             (mirrors, MIRROR),
             (own.caustics && settings.glossy, CAUSTIC),
-            (held, HELD),
+            (held, FROZEN),
             (settings.all, ALL),
         ];
         let values = GiConstants {
-            to_clip_before: before,
+            previous_to_clip: before,
             to_clip: now,
-            from_clip_before: back.as_mat4(),
-            eye_before: frame.before.1.as_vec3(),
-            most: most.min(stays),
+            previous_from_clip: back.as_mat4(),
+            previous_eye: frame.before.1.as_vec3(),
+            max_history: most.min(stays),
             anchor: (own.set.anchor - view.position).as_vec3(),
-            shortest: (own.radius * settings.bound) as f32,
-            jitter_before: frame.jitter_before.as_vec2(),
+            clamp_distance: (own.radius * settings.clamp_radius) as f32,
+            previous_jitter: frame.previous_jitter.as_vec2(),
             size: [view.width, view.height],
-            rays: settings.rays.max(1),
-            patches: own.set.vpls.len() as u32,
+            vpl_samples: settings.vpl_samples.max(1),
+            vpl_count: own.set.vpls.len() as u32,
             number: frame.number,
             flags: flags.iter().filter(|(on, _)| *on).fold(0, |bits, (_, bit)| bits | bit),
-            still: u32::from(frame.still),
+            static_view: u32::from(frame.still),
             glossy: match (mirrors, mirrored) {
                 (true, _) => RAYS_BELOW,
                 (false, true) => MIRRORED,
-                (false, false) => LEAST_GLOSSY,
+                (false, false) => MIN_VPL_ROUGHNESS,
             },
             ball: own.ball,
-            quiet,
+            stabilization_step: quiet,
         };
         Ok(Some(Self {
             constants: dynamic_buffer(gpu, "bounced light constants", &[values])?,
             values,
-            patches: Arc::clone(&own.patches),
+            vpls: Arc::clone(&own.vpls),
             nodes: Arc::clone(&own.nodes),
-            reflectances: Arc::clone(&own.reflectances),
-            trees,
+            hit_materials: Arc::clone(&own.hit_materials),
+            bvh: trees,
             history,
             filter: settings.filter,
-            show: settings.show,
+            show: settings.show_vpls,
         }))
     }
 
     /// Whether it finds light from all around, in place of the light pass.
     #[must_use]
-    pub const fn finds_sky(&self) -> bool {
+    pub const fn traces_sky(&self) -> bool {
         self.values.flags & SKY != 0
     }
 
     /// Whether it finds what surfaces reflect, in place of the light pass.
     #[must_use]
-    pub const fn finds_reflections(&self) -> bool {
+    pub const fn traces_reflections(&self) -> bool {
         self.values.flags & (SKY | MIRROR) != 0
     }
 }
 
 /// Bounced light of the picture.
 #[derive(Clone, Copy)]
-pub struct Bounced {
+pub struct GiOutput {
     /// Its diffuse and specular parts, where they were asked for.
     pub split: Option<(ImageHandle, ImageHandle)>,
     /// As this frame's rays found it on white; alpha: what the bound took.
-    pub raw: ImageHandle,
+    pub unfiltered: ImageHandle,
     /// What surfaces reflect specularly.
-    pub reflected: ImageHandle,
+    pub specular: ImageHandle,
 }
 
 /// The pipelines.
@@ -557,14 +575,14 @@ impl GiPass {
             composite: make("gi composite", "gi_composite.frag", &[(LIGHT, true), (SHOWN, false)])?,
             composite_split: make(
                 "gi composite split",
-                "gi_composite.frag+SPLIT",
+                "gi_composite.frag+SPLIT_LIGHTING",
                 &[(LIGHT, true), (SHOWN, false), (LIGHT, false), (LIGHT, false)],
             )?,
             patches: GraphicsPipeline::new(
                 gpu,
                 "gi patches",
-                "gi_patches.vert",
-                "gi_patches.frag",
+                "gi_vpls.vert",
+                "gi_vpls.frag",
                 &GraphicsState {
                     colors: vec![(LIGHT, false)],
                     depth: Some((DEPTH, false, vk::CompareOp::GREATER_OR_EQUAL)),
@@ -579,9 +597,9 @@ impl GiPass {
         &'a self,
         g: &mut Graph<'a>,
         (scene, data, frame): (&'a GpuScene, &'a FrameData, &'a FrameGi),
-        (gbuffer, open, lit, velocity): (Gbuffer, Option<ImageHandle>, Lit, ImageHandle),
-        (trees, split): (RayTrees, bool),
-    ) -> Bounced {
+        (gbuffer, open, lit, velocity): (Gbuffer, Option<ImageHandle>, LitImages, ImageHandle),
+        (trees, split): (BvhDependencies, bool),
+    ) -> GiOutput {
         let [width, height] = frame.values.size;
         let image = |g: &mut Graph<'a>, name: &str, format| g.image(name, width, height, format);
         let matte = image(g, "bounced light, rays", LIGHT);
@@ -598,7 +616,7 @@ impl GiPass {
             .record(move |cx| {
                 let [depth, surface, normal] = [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
                 let emission = cx.image(gbuffer.emission);
-                let (masks, query) = (frame.trees.masked(), frame.trees.structure().is_some());
+                let (masks, query) = (frame.bvh.masked(), frame.bvh.structure().is_some());
                 let features = Features { traced: true, masks, query, ..Features::of(data, false) };
                 let pipeline = self.gather.get(features)?;
                 let mut binds = vec![
@@ -611,12 +629,12 @@ impl GiPass {
                     ("light_block", Bind::Storage(&data.lights)),
                     ("profile_block", Bind::Storage(&data.profiles)),
                     ("environment_block", Bind::Storage(&data.environment)),
-                    ("reflectance_block", Bind::Storage(&frame.reflectances)),
-                    ("vpl_block", Bind::Storage(&frame.patches)),
+                    ("hit_material_block", Bind::Storage(&frame.hit_materials)),
+                    ("vpl_block", Bind::Storage(&frame.vpls)),
                     ("vpl_node_block", Bind::Storage(&frame.nodes)),
                 ];
                 binds.extend(data.ltc.as_ref().map(|ltc| ("ltc_block", Bind::Storage(ltc))));
-                binds.extend(frame.trees.binds());
+                binds.extend(frame.bvh.binds());
                 cx.rec.bind_graphics(&pipeline, &binds)?;
                 cx.rec.draw_fullscreen();
                 Ok(())
@@ -637,7 +655,7 @@ impl GiPass {
         } else {
             (light, image(g, "bounced light shown by itself", SHOWN))
         };
-        let mut pass = g.pass("gi composite").color_over(lit.light).color_cleared(out, [0.0; 4]);
+        let mut pass = g.pass("gi composite").color_loaded(lit.light).color_cleared(out, [0.0; 4]);
         if frame.history {
             pass = pass.uses(shown, Access::FragmentSampled);
         }
@@ -655,13 +673,13 @@ impl GiPass {
             let binds = [
                 data.uniform(),
                 ("gi_block", Bind::Uniform(&frame.constants)),
-                ("shown_image", Bind::Sampled(&shown)),
+                ("displayed_image", Bind::Sampled(&shown)),
                 ("ao_image", Bind::Sampled(&open)),
                 ("depth_image", Bind::Sampled(&depth)),
                 ("surface_image", Bind::Sampled(&surface)),
                 ("normal_image", Bind::Sampled(&normal)),
-                ("matte_image", Bind::Sampled(&light)),
-                ("glossy_image", Bind::Sampled(&shine)),
+                ("diffuse_image", Bind::Sampled(&light)),
+                ("specular_image", Bind::Sampled(&shine)),
             ];
             let pipeline = if parts.is_some() { &self.composite_split } else { &self.composite };
             cx.rec.bind_graphics(pipeline, &binds)?;
@@ -669,18 +687,18 @@ impl GiPass {
             Ok(())
         });
         if frame.show {
-            g.pass("gi patches").color_over(lit.light).depth_tested(gbuffer.depth).record(move |cx| {
+            g.pass("gi patches").color_loaded(lit.light).depth_tested(gbuffer.depth).record(move |cx| {
                 let binds = [
                     data.uniform(),
                     ("gi_block", Bind::Uniform(&frame.constants)),
-                    ("vpl_block", Bind::Storage(&frame.patches)),
+                    ("vpl_block", Bind::Storage(&frame.vpls)),
                 ];
                 cx.rec.bind_graphics(&self.patches, &binds)?;
-                cx.rec.draw(3, frame.values.patches);
+                cx.rec.draw(3, frame.values.vpl_count);
                 Ok(())
             });
         }
-        Bounced { split: parts, raw: matte, reflected: shine }
+        GiOutput { split: parts, unfiltered: matte, specular: shine }
     }
 
     fn declare_temporal<'a>(
@@ -724,12 +742,12 @@ impl GiPass {
                 ("depth_image", Bind::Sampled(&depth)),
                 ("surface_image", Bind::Sampled(&surface)),
                 ("normal_image", Bind::Sampled(&normal)),
-                ("matte_image", Bind::Sampled(&matte)),
-                ("glossy_image", Bind::Sampled(&glossy)),
+                ("diffuse_image", Bind::Sampled(&matte)),
+                ("specular_image", Bind::Sampled(&glossy)),
                 ("velocity_image", Bind::Sampled(&velocity)),
                 ("history_image", Bind::Sampled(&before)),
-                ("history_glossy_image", Bind::Sampled(&shone)),
-                ("past_image", Bind::Sampled(&past)),
+                ("history_specular_image", Bind::Sampled(&shone)),
+                ("history_data_image", Bind::Sampled(&past)),
             ];
             cx.rec.bind_graphics(&self.temporal, &binds)?;
             cx.rec.draw_fullscreen();
@@ -768,8 +786,8 @@ impl GiPass {
                     data.uniform(),
                     ("depth_image", Bind::Sampled(&depth)),
                     ("normal_image", Bind::Sampled(&normal)),
-                    ("matte_image", Bind::Sampled(&light)),
-                    ("glossy_image", Bind::Sampled(&shine)),
+                    ("diffuse_image", Bind::Sampled(&light)),
+                    ("specular_image", Bind::Sampled(&shine)),
                 ];
                 if spacing.is_some() {
                     binds.push(("surface_image", Bind::Sampled(&surface)));
@@ -803,15 +821,15 @@ mod tests {
     fn metals_keep_their_light_at_every_roughness() {
         let scene = SceneBuilder::new("nothing").build().unwrap();
         let all = |roughness: f32| {
-            let met = met_material(&scene, &metal("metal", Vec3::splat(0.9), roughness));
-            f64::from(met.matte.x + met.gloss.x)
+            let met = hit_material(&scene, &metal("metal", Vec3::splat(0.9), roughness));
+            f64::from(met.diffuse.x + met.specular.x)
         };
         for step in 0..100u8 {
             let [here, next] = [step, step + 1].map(|step| all(f32::from(step) / 100.0));
             // Single scattering loses more and more, at roughness 1 some two thirds; never much within a hundredth of roughness.
             assert!(here > 0.3 && (here - next).abs() < 0.04, "{step}: {here} and {next}");
         }
-        let plastic = met_material(&scene, &dielectric("plastic", Vec3::splat(0.5), 0.2));
-        assert!(plastic.gloss == Vec3::ZERO && plastic.matte.x > 0.4);
+        let plastic = hit_material(&scene, &dielectric("plastic", Vec3::splat(0.5), 0.2));
+        assert!(plastic.specular == Vec3::ZERO && plastic.diffuse.x > 0.4);
     }
 }

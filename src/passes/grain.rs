@@ -1,6 +1,6 @@
 //! Grain of the sensor on exposed light.
 
-use super::{effects_shared::GrainConstants, fullscreen::LightToLight};
+use super::{effects_shared::GrainConstants, fullscreen::FullscreenEffect};
 use crate::{
     camera::effects::Grain,
     gpu::{Gpu, GpuResult},
@@ -9,7 +9,7 @@ use crate::{
 
 /// The pipeline.
 pub struct GrainPass {
-    pass: LightToLight,
+    pass: FullscreenEffect,
 }
 
 impl GrainPass {
@@ -18,7 +18,7 @@ impl GrainPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        Ok(Self { pass: LightToLight::new(gpu, "grain", "grain.frag")? })
+        Ok(Self { pass: FullscreenEffect::new(gpu, "grain", "grain.frag")? })
     }
 
     /// Declares the pass. The same frame number gives the same grain.

@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use super::tonemap::{self, ToDisplay};
+use super::tonemap::{self, DisplayTransform};
 use crate::{
-    camera::{DisplayRange, Encoding},
+    camera::{DisplayEncoding, DisplayRange},
     gpu::{Bind, Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
     graph::{Access, Graph, ImageHandle},
 };
@@ -48,8 +48,8 @@ impl HdrPass {
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", shader, &state)
         };
         Ok(Self {
-            picture: made("picture beyond white", "hdr_picture.frag", INTERFACE)?,
-            codes: made("codes of the display", "hdr_display.frag", format)?,
+            picture: made("hdr tonemap", "hdr_tonemap.frag", INTERFACE)?,
+            codes: made("hdr encode", "hdr_display.frag", format)?,
         })
     }
 
@@ -59,7 +59,7 @@ impl HdrPass {
         g: &mut Graph<'_>,
         (light, size): (Arc<Buffer>, [u32; 2]),
         out: ImageHandle,
-        settings: ToDisplay,
+        settings: DisplayTransform,
         range: DisplayRange,
     ) {
         let exposed = g.image("exposed picture", size[0], size[1], vk::Format::R32G32B32A32_SFLOAT);
@@ -74,7 +74,7 @@ impl HdrPass {
             white_balance: settings.white_balance.to_cols_array(),
         };
         let pipeline = Arc::clone(&self.picture);
-        let pass = g.pass("picture beyond white").uses(exposed, Access::FragmentSampled);
+        let pass = g.pass("hdr tonemap").uses(exposed, Access::FragmentSampled);
         pass.color_cleared(out, [0.0; 4]).record(move |cx| {
             let light = cx.image(exposed);
             cx.rec.bind_graphics(&pipeline, &[("light_image", Bind::Sampled(&light))])?;
@@ -90,15 +90,15 @@ impl HdrPass {
         g: &mut Graph<'_>,
         interface: ImageHandle,
         window: ImageHandle,
-        encoding: Encoding,
+        encoding: DisplayEncoding,
         range: DisplayRange,
     ) {
         let constants = DisplayConstants {
-            encoding: u32::from(encoding == Encoding::ScRgb),
+            encoding: u32::from(encoding == DisplayEncoding::ScRgb),
             paper_white: range.paper_white().get() as f32,
         };
         let pipeline = Arc::clone(&self.codes);
-        let pass = g.pass("codes of the display").uses(interface, Access::FragmentSampled);
+        let pass = g.pass("hdr encode").uses(interface, Access::FragmentSampled);
         pass.color_cleared(window, [0.0, 0.0, 0.0, 1.0]).record(move |cx| {
             let interface = cx.image(interface);
             cx.rec.bind_graphics(&pipeline, &[("interface_image", Bind::Sampled(&interface))])?;

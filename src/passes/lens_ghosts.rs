@@ -12,7 +12,7 @@ use glam::{Vec2, Vec3, Vec4, vec2, vec4};
 use super::{
     dynamic_buffer,
     gbuffer::LIGHT,
-    lens_ghosts_shared::{GhostConstants, GhostFound, GhostItem, GhostLayer, GhostNode, GhostPath, GhostSurface},
+    lens_ghosts_shared::{GhostConstants, GhostItem, GhostLayer, GhostNode, GhostPath, GhostProbe, GhostSurface},
 };
 use crate::{
     gpu::{
@@ -22,7 +22,7 @@ use crate::{
     graph::{Access, BufferHandle, Graph, ImageHandle},
     optics::{
         Lens,
-        ghosts::{HYSTERESIS, LensGhosts, Tier},
+        ghosts::{GhostMethod, HYSTERESIS, LensGhosts},
         imaging::CHANNELS,
     },
 };
@@ -39,7 +39,7 @@ const NODES: u64 = 3 << 19;
 const FINEST: u64 = 64;
 const CHUNK: u64 = 8;
 /// Nodes for which there is room a chunk: a chunk of the coarsest mesh has 17^2 over 4.
-const NODES_A_CHUNK: u64 = 64;
+const NODES_PER_CHUNK: u64 = 64;
 /// Work groups along x that every device takes.
 const GROUPS: u64 = 65_535;
 /// By how much edges are softened, in texels of the ghosts' image.
@@ -53,9 +53,9 @@ pub struct GhostReport {
     /// That are too faint.
     pub dropped: u32,
     /// That fall beside the picture.
-    pub beside: u32,
+    pub off_screen: u32,
     /// That found no room in memory.
-    pub no_room: u32,
+    pub over_capacity: u32,
     /// The part of the light of all that reach the picture which is not drawn, 0 to 1.
     pub light_dropped: f32,
     /// Sources that make ghosts.
@@ -74,8 +74,8 @@ impl GhostReport {
         Self {
             drawn: at(0),
             dropped: at(1),
-            beside: at(2),
-            no_room: at(3),
+            off_screen: at(2),
+            over_capacity: at(3),
             light_dropped: if part.is_finite() { part } else { 0.0 },
             sources: at(6),
             sources_dropped: at(7).saturating_sub(at(6)),
@@ -135,10 +135,10 @@ fn surfaces(lens: &Lens) -> Vec<GhostSurface> {
 fn paths(lens: &Lens) -> (Vec<GhostPath>, Vec<Vec4>) {
     let mut crossings: Vec<Vec4> = Vec::new();
     let paths = lens
-        .ghosts()
+        .reflection_pairs()
         .map(|bounces| {
-            let [red, green, blue] = CHANNELS.map(|wavelength| lens.fast_ghost(bounces, wavelength));
-            let matrix = |ghost: &crate::optics::ghosts::FastGhost| {
+            let [red, green, blue] = CHANNELS.map(|wavelength| lens.paraxial_ghost(bounces, wavelength));
+            let matrix = |ghost: &crate::optics::ghosts::ParaxialGhost| {
                 let [x, y] = ghost.matrices;
                 vec4(x.a as f32, mm(x.b), y.a as f32, mm(y.b))
             };
@@ -191,7 +191,7 @@ impl Table {
 
 /// Buffers between the passes.
 #[derive(Clone, Copy)]
-struct Between {
+struct GhostScratch {
     found: BufferHandle,
     items: BufferHandle,
     nodes: BufferHandle,
@@ -223,7 +223,7 @@ impl LensGhostsPass {
                 gpu,
                 "ghosts add",
                 "fullscreen.vert",
-                "lens_ghosts_add.frag",
+                "lens_ghosts_composite.frag",
                 &state(LIGHT, false),
             )?,
             table: Mutex::new(None),
@@ -244,7 +244,7 @@ impl LensGhostsPass {
         Ok(())
     }
 
-    /// Declares the passes: ghosts of the sources in a list (`bright_sources::BrightSources::list`) over light of the
+    /// Declares the passes: ghosts of the sources in a list (`bright_sources::FlareSources::list`) over light of the
     /// picture's size. Returns light and the report (`GhostReport`). `None` before `prepare`.
     pub fn declare<'a>(
         &'a self,
@@ -264,7 +264,7 @@ impl LensGhostsPass {
         let ghosts = u64::from(table.count);
         let pairs = ghosts * u64::from(SOURCES);
         let nodes = NODES.min(3 * pairs * (FINEST + 1) * (FINEST + 1)).max(1);
-        let chunks = nodes / NODES_A_CHUNK + 3 * (FINEST / CHUNK).pow(2);
+        let chunks = nodes / NODES_PER_CHUNK + 3 * (FINEST / CHUNK).pow(2);
         let items = pairs.clamp(1, GROUPS);
         let (front_radius, front_z) = lens.front();
         let iris = lens.iris();
@@ -290,8 +290,8 @@ impl LensGhostsPass {
             pad0: 0,
         };
         let bytes = |count: u64, one: usize| count.max(1) * one as u64;
-        let between = Between {
-            found: g.storage("ghosts found", bytes(pairs, size_of::<GhostFound>())),
+        let between = GhostScratch {
+            found: g.storage("ghosts found", bytes(pairs, size_of::<GhostProbe>())),
             items: g.storage("ghosts to draw", bytes(items, size_of::<GhostItem>())),
             nodes: g.storage("ghost meshes", bytes(nodes, size_of::<GhostNode>())),
             layers: g.storage("ghost channels", bytes(3 * items, size_of::<GhostLayer>())),
@@ -299,12 +299,12 @@ impl LensGhostsPass {
             commands: g.storage("ghost commands", 28),
         };
         let report = g.storage("ghost report", REPORT_WORDS * 4);
-        let tier = usize::from(settings.tier == Tier::Traced);
+        let tier = usize::from(settings.tier == GhostMethod::Traced);
         self.declare_probe(g, &table, constants, (tier, list), between);
         self.declare_plan(g, &table, constants, list, (between, report));
         self.declare_trace(g, &table, constants, (tier, list), between);
         let sum = g.image("ghosts", small[0], small[1], SUM);
-        let Between { items, nodes, layers, chunks, commands, .. } = between;
+        let GhostScratch { items, nodes, layers, chunks, commands, .. } = between;
         g.pass("ghosts: draw")
             .uses(commands, Access::Indirect)
             .uses(list, Access::VertexStorageRead)
@@ -355,7 +355,7 @@ impl LensGhostsPass {
         table: &Table,
         constants: GhostConstants,
         (tier, list): (usize, BufferHandle),
-        between: Between,
+        between: GhostScratch,
     ) {
         let (table, pipeline) = (table.clone(), &self.probe[tier]);
         g.pass("ghosts: probe")
@@ -383,7 +383,7 @@ impl LensGhostsPass {
         table: &Table,
         constants: GhostConstants,
         list: BufferHandle,
-        (between, report): (Between, BufferHandle),
+        (between, report): (GhostScratch, BufferHandle),
     ) {
         let last = g.external(&table.kept[table.frames % 2]);
         let kept = g.external(&table.kept[(table.frames + 1) % 2]);
@@ -424,10 +424,10 @@ impl LensGhostsPass {
         table: &Table,
         constants: GhostConstants,
         (tier, list): (usize, BufferHandle),
-        between: Between,
+        between: GhostScratch,
     ) {
         let (table, pipeline) = (table.clone(), &self.trace[tier]);
-        let Between { items, nodes, layers, chunks, commands, .. } = between;
+        let GhostScratch { items, nodes, layers, chunks, commands, .. } = between;
         g.pass("ghosts: trace")
             .uses(commands, Access::Indirect)
             .uses(list, Access::ComputeStorageRead)

@@ -97,7 +97,7 @@ shader_struct! {
 
 shader_struct! {
     /// What was found of a source's ghost.
-    pub struct GhostFound {
+    pub struct GhostProbe {
         /// Of the entrance.
         pub window: Vec4,
         /// Light over illuminance (mm2), green.
@@ -178,7 +178,7 @@ pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 7] = [
     GhostConstants::LAYOUT,
     GhostSurface::LAYOUT,
     GhostPath::LAYOUT,
-    GhostFound::LAYOUT,
+    GhostProbe::LAYOUT,
     GhostItem::LAYOUT,
     GhostLayer::LAYOUT,
     GhostNode::LAYOUT,

@@ -9,13 +9,13 @@ use super::{dynamic_buffer, effects_shared::LensImageConstants, gbuffer::LIGHT};
 use crate::{
     gpu::{Bind, Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState},
     graph::{Access, Graph, ImageHandle},
-    optics::{Mounted, imaging::NODES},
+    optics::{MountedLens, imaging::NODES},
 };
 
 /// The pipeline, and the grid of the lens that was used last.
 pub struct LensImagePass {
     pipeline: Arc<GraphicsPipeline>,
-    grid: Mutex<Option<(Arc<Mounted>, Arc<Buffer>)>>,
+    grid: Mutex<Option<(Arc<MountedLens>, Arc<Buffer>)>>,
 }
 
 impl LensImagePass {
@@ -33,7 +33,7 @@ impl LensImagePass {
     ///
     /// # Errors
     /// Out of memory.
-    pub fn prepare(&self, gpu: &Gpu, lens: &Arc<Mounted>) -> GpuResult<()> {
+    pub fn prepare(&self, gpu: &Gpu, lens: &Arc<MountedLens>) -> GpuResult<()> {
         let mut held = self.grid.lock().unwrap_or_else(PoisonError::into_inner);
         if held.as_ref().is_some_and(|(of, _)| Arc::ptr_eq(of, lens)) {
             return Ok(());
@@ -43,14 +43,14 @@ impl LensImagePass {
             .into_iter()
             .map(|node| {
                 let [red, green, blue] = node.stretch.map(glam::DVec2::as_vec2);
-                [red.extend(green.x).extend(green.y), blue.extend(node.light as f32).extend(0.0)]
+                [red.extend(green.x).extend(green.y), blue.extend(node.relative_illumination as f32).extend(0.0)]
             })
             .collect();
         *held = Some((Arc::clone(lens), dynamic_buffer(gpu, "lens image grid", nodes.as_flattened())?));
         Ok(())
     }
 
-    /// Declares the pass: from light as the pinhole sees it that `Mounted::pinhole` is, to that on the sensor.
+    /// Declares the pass: from light as the pinhole sees it that `MountedLens::pinhole` is, to that on the sensor.
     pub fn declare<'a>(&'a self, g: &mut Graph<'a>, [width, height]: [u32; 2], light: ImageHandle) -> ImageHandle {
         let grid = self.grid.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|(_, grid)| Arc::clone(grid));
         let Some(grid) = grid else { return light };

@@ -12,7 +12,7 @@ use super::shared::LightNode;
 
 /// A lamp of the tree.
 #[derive(Clone, Copy, Debug)]
-pub struct Lamp {
+pub struct LightBound {
     /// In the world (m).
     pub position: DVec3,
     /// How far it reaches from there (m): 0 for points.
@@ -23,7 +23,7 @@ pub struct Lamp {
 
 /// A node with its centre in the world.
 #[derive(Clone, Copy, Debug)]
-pub struct Node {
+pub struct LightTreeNode {
     /// Of a sphere that holds the node's lamps (m).
     pub center: DVec3,
     /// Candela, sum over lamps of the greatest channel.
@@ -39,7 +39,7 @@ pub const NO_LIGHT: u32 = u32::MAX;
 
 /// Builds the tree in depth-first order. `first` is the number of the first lamp among the frame's lights.
 #[must_use]
-pub fn build(lamps: &[Lamp], first: u32) -> Vec<Node> {
+pub fn build(lamps: &[LightBound], first: u32) -> Vec<LightTreeNode> {
     let mut nodes = Vec::with_capacity(lamps.len() * 2);
     let mut order: Vec<usize> = (0..lamps.len()).collect();
     if !order.is_empty() {
@@ -49,7 +49,7 @@ pub fn build(lamps: &[Lamp], first: u32) -> Vec<Node> {
 }
 
 /// Splits at the median of the longest side: the depth is the logarithm of the count, whatever the lamps' places.
-fn build_node(lamps: &[Lamp], order: &mut [usize], first: u32, nodes: &mut Vec<Node>) {
+fn build_node(lamps: &[LightBound], order: &mut [usize], first: u32, nodes: &mut Vec<LightTreeNode>) {
     let (low, high) = order.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), &lamp| {
         (low.min(lamps[lamp].position), high.max(lamps[lamp].position))
     });
@@ -72,15 +72,15 @@ fn build_node(lamps: &[Lamp], order: &mut [usize], first: u32, nodes: &mut Vec<N
     nodes[here].shader.skip = nodes.len() as u32;
 }
 
-fn greatest(lamp: &Lamp) -> f64 {
+fn greatest(lamp: &LightBound) -> f64 {
     f64::from(lamp.intensity.max_element())
 }
 
-fn summary(lamps: &[Lamp], order: &[usize], center: DVec3) -> Node {
+fn summary(lamps: &[LightBound], order: &[usize], center: DVec3) -> LightTreeNode {
     let radius =
         order.iter().map(|&lamp| lamps[lamp].position.distance(center) + lamps[lamp].radius).fold(0.0, f64::max);
     let strongest = order.iter().map(|&lamp| greatest(&lamps[lamp])).fold(0.0, f64::max);
-    Node {
+    LightTreeNode {
         center,
         sum: order.iter().map(|&lamp| greatest(&lamps[lamp])).sum(),
         count: order.len() as f64,
@@ -113,7 +113,7 @@ const UNEQUAL: f64 = 1.15;
 
 /// For each threshold, an upper bound (lx) of what all lamps below it add at any point of the scene's box.
 #[must_use]
-pub fn loss_table(nodes: &[Node], low: DVec3, high: DVec3) -> Vec<f32> {
+pub fn loss_table(nodes: &[LightTreeNode], low: DVec3, high: DVec3) -> Vec<f32> {
     // Pixels find their place again to a few digits less than the vertices had.
     let pad = (high - low).max_element() * 1e-5 + low.abs().max(high.abs()).max_element() * 1e-5 + 1e-3;
     let (low, high) = (low - pad, high + pad);
@@ -146,7 +146,7 @@ pub fn loss_table(nodes: &[Node], low: DVec3, high: DVec3) -> Vec<f32> {
 ///
 /// A lamp whose distance to the cell's points is between `near` and `far` is left out somewhere in the cell if
 /// `I/far^2 < t`, and where it is left out it adds less than both `t` and `I/near^2`.
-fn cell_losses(nodes: &[Node], low: DVec3, high: DVec3) -> Vec<f64> {
+fn cell_losses(nodes: &[LightTreeNode], low: DVec3, high: DVec3) -> Vec<f64> {
     // By step: how many lamps count with the threshold itself from here on, how many no longer do, and how much those
     // that count with their own light add from here on.
     let mut starts = vec![0.0; STEPS + 1];
@@ -192,14 +192,14 @@ fn cell_losses(nodes: &[Node], low: DVec3, high: DVec3) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    fn scattered(count: usize) -> Vec<Lamp> {
+    fn scattered(count: usize) -> Vec<LightBound> {
         let mut seed = 7u64;
         let mut next = || {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (seed >> 40) as f64 / f64::from(1 << 24)
         };
         (0..count)
-            .map(|_| Lamp {
+            .map(|_| LightBound {
                 position: DVec3::new(next() * 40.0, next() * 5.0, next() * 30.0),
                 radius: 0.0,
                 intensity: Vec3::splat(0.1 + next() as f32 * 3.0),
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn all_lamps_at_one_place_do_not_break_the_tree() {
-        let lamps = vec![Lamp { position: DVec3::ONE, radius: 0.0, intensity: Vec3::ONE }; 1000];
+        let lamps = vec![LightBound { position: DVec3::ONE, radius: 0.0, intensity: Vec3::ONE }; 1000];
         let nodes = build(&lamps, 0);
         assert_eq!(nodes.len(), 1999);
         assert!(nodes[0].shader.radius < 1e-6);
@@ -237,7 +237,8 @@ mod tests {
     #[test]
     fn faint_far_and_dark_lamps_are_counted() {
         for (candela, extent) in [(1.0, 600_000.0), (100.0, 5_000_000.0), (0.0, 10.0), (1e-30, 10.0)] {
-            let lamps = [Lamp { position: DVec3::new(0.0, 1.0, 0.0), radius: 0.0, intensity: Vec3::splat(candela) }];
+            let lamps =
+                [LightBound { position: DVec3::new(0.0, 1.0, 0.0), radius: 0.0, intensity: Vec3::splat(candela) }];
             let table = loss_table(&build(&lamps, 0), DVec3::splat(-extent), DVec3::splat(extent));
             for (step, &bound) in table.iter().enumerate() {
                 // Somewhere in the box the lamp gives just less than the threshold.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{
-    FrameData, GpuScene, LightWay,
+    FrameData, GpuScene, ShadowInputs,
+    clustered_lights::ClusteredLights,
     gbuffer::{Gbuffer, LIGHT},
-    light_lists::LightLists,
     variants::{Features, LightVariants},
 };
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 
 /// Light that leaves the surfaces towards the camera.
 #[derive(Clone, Copy)]
-pub struct Lit {
+pub struct LitImages {
     /// All of it.
     pub light: ImageHandle,
     /// Its diffuse and specular parts, where they were asked for.
@@ -28,11 +28,11 @@ pub struct LightingInputs {
     /// Surfaces.
     pub gbuffer: Gbuffer,
     /// Which lamps matter where.
-    pub lists: LightLists,
+    pub lists: ClusteredLights,
     /// What lies in the way of lights.
-    pub way: LightWay,
+    pub shadow_inputs: ShadowInputs,
     /// What surfaces see of their surroundings, where it was measured.
-    pub open: Option<ImageHandle>,
+    pub bent_normal_ao: Option<ImageHandle>,
 }
 
 /// The pipelines.
@@ -62,8 +62,8 @@ impl LightingPass {
         data: &'a FrameData,
         inputs: LightingInputs,
         split: bool,
-    ) -> Lit {
-        let LightingInputs { gbuffer, lists, way, open } = inputs;
+    ) -> LitImages {
+        let LightingInputs { gbuffer, lists, shadow_inputs: way, bent_normal_ao: open } = inputs;
         let [width, height] = data.values.size;
         let light = g.image("light", width, height, LIGHT);
         let parts = split.then(|| {
@@ -112,6 +112,6 @@ impl LightingPass {
             cx.rec.draw_fullscreen();
             Ok(())
         });
-        Lit { light, split: parts }
+        LitImages { light, split: parts }
     }
 }

@@ -9,7 +9,7 @@ use crate::photometry::color::{srgb_eotf, srgb_oetf};
 
 /// What the bytes of a picture stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Meaning {
+pub enum TextureSemantic {
     /// Red, green and blue are sRGB-encoded, alpha is linear and has no bearing on them.
     Color,
     /// Likewise, but a texel's colour counts as much as the texel is opaque: what nobody sees does not bleed into what is
@@ -27,7 +27,7 @@ const UNSEEN: f32 = 1.0 / 65536.0;
 
 /// All levels of a picture down to 1x1, as bytes of red, green, blue, alpha.
 #[must_use]
-pub fn chain(rgba8: &[u8], width: u32, height: u32, meaning: Meaning) -> Vec<Vec<u8>> {
+pub fn chain(rgba8: &[u8], width: u32, height: u32, meaning: TextureSemantic) -> Vec<Vec<u8>> {
     let (mut w, mut h) = (width as usize, height as usize);
     let mut levels = vec![first(rgba8, meaning)];
     let mut sums: Option<Vec<[f32; 4]>> = None;
@@ -48,9 +48,9 @@ pub fn chain(rgba8: &[u8], width: u32, height: u32, meaning: Meaning) -> Vec<Vec
 }
 
 /// The picture itself, as the device gets it.
-fn first(rgba8: &[u8], meaning: Meaning) -> Vec<u8> {
+fn first(rgba8: &[u8], meaning: TextureSemantic) -> Vec<u8> {
     let mut out = rgba8.to_vec();
-    if meaning == Meaning::Normals {
+    if meaning == TextureSemantic::Normals {
         for texel in out.as_chunks_mut::<4>().0 {
             texel[3] = 0;
         }
@@ -59,22 +59,22 @@ fn first(rgba8: &[u8], meaning: Meaning) -> Vec<u8> {
 }
 
 /// What of a texel can be averaged.
-fn decode(texel: [u8; 4], meaning: Meaning) -> [f32; 4] {
+fn decode(texel: [u8; 4], meaning: TextureSemantic) -> [f32; 4] {
     let (linear, _) = tables();
     let [r, g, b, a] = texel.map(|byte| f32::from(byte) / 255.0);
     let light = || texel.map(|byte| linear[usize::from(byte)]);
     match meaning {
-        Meaning::Data => [r, g, b, a],
-        Meaning::Color => {
+        TextureSemantic::Data => [r, g, b, a],
+        TextureSemantic::Color => {
             let [r, g, b, _] = light();
             [r, g, b, a]
         }
-        Meaning::Cutout => {
+        TextureSemantic::Cutout => {
             let [r, g, b, _] = light();
             let weight = a + UNSEEN;
             [r * weight, g * weight, b * weight, weight]
         }
-        Meaning::Normals => {
+        TextureSemantic::Normals => {
             let [x, y, z] = [r, g, b].map(|x| x * 2.0 - 1.0);
             let length = (x * x + y * y + z * z).sqrt();
             // A texel without a direction says nothing about any other than the surface's own.
@@ -84,16 +84,16 @@ fn decode(texel: [u8; 4], meaning: Meaning) -> [f32; 4] {
 }
 
 /// Bytes of a mean.
-fn encode(mean: [f32; 4], meaning: Meaning) -> [u8; 4] {
+fn encode(mean: [f32; 4], meaning: TextureSemantic) -> [u8; 4] {
     let (_, encoded) = tables();
     let byte = |x: f32| (x.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
     let light = |x: f32| encoded[(x.clamp(0.0, 1.0) * 65535.0 + 0.5) as usize];
     let [x, y, z, w] = mean;
     match meaning {
-        Meaning::Data => mean.map(byte),
-        Meaning::Color => [light(x), light(y), light(z), byte(w)],
-        Meaning::Cutout => [light(x / w), light(y / w), light(z / w), byte(w - UNSEEN)],
-        Meaning::Normals => {
+        TextureSemantic::Data => mean.map(byte),
+        TextureSemantic::Color => [light(x), light(y), light(z), byte(w)],
+        TextureSemantic::Cutout => [light(x / w), light(y / w), light(z / w), byte(w - UNSEEN)],
+        TextureSemantic::Normals => {
             let length = (x * x + y * y + z * z).sqrt();
             if length < 1e-3 {
                 return [128, 128, 255, 255];
@@ -171,15 +171,15 @@ mod tests {
     #[test]
     fn black_and_white_average_to_half_the_light() {
         let checker: Vec<u8> = [0u8, 255, 255, 0].iter().flat_map(|&v| [v, v, v, 255]).collect();
-        let levels = chain(&checker, 2, 2, Meaning::Color);
+        let levels = chain(&checker, 2, 2, TextureSemantic::Color);
         assert_eq!(levels[1], [188, 188, 188, 255], "sRGB 188 is half the light of 255");
-        assert_eq!(chain(&checker, 2, 2, Meaning::Data)[1], [128, 128, 128, 255]);
+        assert_eq!(chain(&checker, 2, 2, TextureSemantic::Data)[1], [128, 128, 128, 255]);
     }
 
     #[test]
     fn odd_sizes_weigh_every_texel_the_same() {
         let row: Vec<u8> = [0u8, 0, 255].iter().flat_map(|&v| [v, v, v, v]).collect();
-        let levels = chain(&row, 3, 1, Meaning::Data);
+        let levels = chain(&row, 3, 1, TextureSemantic::Data);
         assert_eq!(levels.len(), 2);
         assert_eq!(levels[1], [85, 85, 85, 85]);
     }
@@ -194,7 +194,7 @@ mod tests {
                 *mean += f64::from(*byte) / 77.0;
             }
         }
-        let levels = chain(&texels, 7, 11, Meaning::Data);
+        let levels = chain(&texels, 7, 11, TextureSemantic::Data);
         for (byte, mean) in levels[levels.len() - 1].iter().zip(mean) {
             assert!((f64::from(*byte) - mean).abs() <= 0.501, "{byte} {mean}");
         }
@@ -204,7 +204,7 @@ mod tests {
     fn a_plain_picture_stays_as_it_is() {
         for byte in 0..=255u8 {
             let plain = [byte; 4 * 5 * 7];
-            for meaning in [Meaning::Color, Meaning::Cutout, Meaning::Data] {
+            for meaning in [TextureSemantic::Color, TextureSemantic::Cutout, TextureSemantic::Data] {
                 for level in chain(&plain, 5, 7, meaning) {
                     assert!(level.iter().all(|&b| b == byte), "{meaning:?} {byte}");
                 }
@@ -216,9 +216,9 @@ mod tests {
     fn what_nobody_sees_does_not_bleed() {
         // A red leaf beside green that is not there, and a corner where nothing is.
         let texels = [255u8, 0, 0, 255, 0, 255, 0, 0];
-        assert_eq!(chain(&texels, 2, 1, Meaning::Cutout)[1], [255, 0, 0, 128]);
-        assert_eq!(chain(&texels, 2, 1, Meaning::Color)[1], [188, 188, 0, 128]);
-        assert_eq!(chain(&[9, 9, 9, 0].repeat(4), 2, 2, Meaning::Cutout)[1], [9, 9, 9, 0]);
+        assert_eq!(chain(&texels, 2, 1, TextureSemantic::Cutout)[1], [255, 0, 0, 128]);
+        assert_eq!(chain(&texels, 2, 1, TextureSemantic::Color)[1], [188, 188, 0, 128]);
+        assert_eq!(chain(&[9, 9, 9, 0].repeat(4), 2, 2, TextureSemantic::Cutout)[1], [9, 9, 9, 0]);
     }
 
     #[test]
@@ -226,7 +226,7 @@ mod tests {
         // Two slopes of 45 degrees against each other: the mean is upright, 0.707 long.
         let slope = |x: f32| [x * 0.5 + 0.5, 0.5, 0.5f32.sqrt() * 0.5 + 0.5, 1.0].map(|v| (v * 255.0).round() as u8);
         let texels: Vec<u8> = [slope(0.5f32.sqrt()), slope(-0.5f32.sqrt())].concat();
-        let levels = chain(&texels, 2, 1, Meaning::Normals);
+        let levels = chain(&texels, 2, 1, TextureSemantic::Normals);
         assert_eq!(levels[0][3], 0, "a texel alone has no variance");
         assert_eq!(levels[0][..3], texels[..3]);
         assert!(levels[1][0].abs_diff(128) <= 1 && levels[1][1].abs_diff(128) <= 1 && levels[1][2] == 255);
@@ -235,7 +235,7 @@ mod tests {
         let stored = (f32::from(levels[1][3]) / 255.0).powi(2);
         assert!((stored - expected).abs() < 0.01, "{stored} {expected}");
         let flat = [128u8, 128, 255, 255].repeat(16);
-        for level in chain(&flat, 4, 4, Meaning::Normals) {
+        for level in chain(&flat, 4, 4, TextureSemantic::Normals) {
             for texel in level.as_chunks::<4>().0 {
                 assert_eq!(*texel, [128, 128, 255, 0]);
             }

@@ -8,10 +8,9 @@ pub mod area_lights;
 pub mod background;
 pub mod blend;
 pub mod bloom;
-pub mod bright_shared;
-pub mod bright_sources;
 pub mod caustics;
 pub mod chromatic_aberration;
+pub mod clustered_lights;
 pub mod culling;
 pub mod culling_shared;
 pub mod depth_of_field;
@@ -19,18 +18,20 @@ pub mod effects;
 pub mod effects_shared;
 pub mod environment;
 pub mod exposure_histogram;
+pub mod flare_shared;
+pub mod flare_sources;
+pub mod forward;
 mod fullscreen;
 pub mod gbuffer;
+pub mod gbuffer_channel;
 pub mod gi;
 pub mod grain;
 pub mod hdr_display;
 pub mod jitter;
 pub mod layer_tables;
-pub mod layered;
 pub mod lens_ghosts;
 pub mod lens_ghosts_shared;
 pub mod lens_image;
-pub mod light_lists;
 pub mod light_tree;
 pub mod lighting;
 pub mod mips;
@@ -42,7 +43,7 @@ pub mod ray_query;
 pub mod rays;
 pub mod refit;
 pub mod refraction;
-pub mod resolve;
+pub mod scene_bvh;
 pub mod scene_data;
 pub mod shadow_maps;
 pub mod shared;
@@ -52,14 +53,13 @@ pub mod ssr;
 pub mod starburst;
 pub mod taa;
 pub mod tonemap;
-pub mod traced;
 pub mod ui;
 pub mod variants;
 pub mod velocity;
 pub mod view;
 pub mod vignetting;
 pub mod volumes;
-pub mod volumes_around;
+pub mod volumes_environment;
 pub mod volumes_scene;
 pub mod volumes_shared;
 
@@ -97,17 +97,17 @@ pub struct FrameData {
     /// There is something to see where no surface is.
     pub has_background: bool,
     /// The trees that shadow rays walk; none where shadows are not traced.
-    pub traced: Option<traced::FrameTrees>,
+    pub shadow_bvh: Option<scene_bvh::FrameBvh>,
     /// What reflections in the picture need; none where they are off.
     pub ssr: Option<ssr::FrameSsr>,
     /// What bounced light needs; none where it is off.
     pub gi: Option<gi::FrameGi>,
     /// The trees that rays through refracting bodies walk; none where they are found on the picture.
-    pub through: Option<traced::FrameTrees>,
+    pub refraction_bvh: Option<scene_bvh::FrameBvh>,
     /// The trees that rays to bright sources beyond the picture's border walk; none where nothing flares or there are none.
-    pub flare: Option<traced::FrameTrees>,
+    pub flare_bvh: Option<scene_bvh::FrameBvh>,
     /// The same trees, where any of these or of bounced light or caustics walks them: all have the same.
-    pub trees: Option<traced::FrameTrees>,
+    pub bvh: Option<scene_bvh::FrameBvh>,
     /// Shadow maps.
     pub shadows: shadow_maps::FrameShadows,
     /// What waters gather and scatter of a sun's light; none where none does.
@@ -137,7 +137,7 @@ impl FrameData {
     }
 
     /// What a pipeline of `variants::LightVariants` reads beyond the lights: what is in their way but for water, and what features need.
-    fn light_binds<'a>(&'a self, way: &'a WayObjects) -> Vec<(&'static str, Bind<'a>)> {
+    fn light_binds<'a>(&'a self, way: &'a ShadowBindings) -> Vec<(&'static str, Bind<'a>)> {
         let mut binds = vec![
             ("profile_block", Bind::Storage(&self.profiles)),
             ("environment_block", Bind::Storage(&self.environment)),
@@ -148,29 +148,29 @@ impl FrameData {
             ("volume_density_block", Bind::Storage(&self.volumes.densities)),
         ];
         binds.extend(self.ltc.as_ref().map(|ltc| ("ltc_block", Bind::Storage(ltc))));
-        binds.extend(self.traced.iter().flat_map(traced::FrameTrees::binds));
+        binds.extend(self.shadow_bvh.iter().flat_map(scene_bvh::FrameBvh::binds));
         binds
     }
 }
 
 /// What lies in the way of lights, as the frame's passes found it.
 #[derive(Clone, Copy)]
-pub struct LightWay {
+pub struct ShadowInputs {
     /// The shadow maps, where there are any.
     pub atlas: Option<ImageHandle>,
     /// What rays read that the frame makes.
-    pub trees: ray_query::RayTrees,
+    pub bvh: ray_query::BvhDependencies,
     /// What waters gather and scatter of a sun's light, where any does.
     pub caustics: Option<BufferHandle>,
 }
 
-impl LightWay {
+impl ShadowInputs {
     /// The pass with all of it read by its fragment shaders.
     fn read_by<'g, 'a>(&self, mut pass: PassBuilder<'g, 'a>) -> PassBuilder<'g, 'a> {
         if let Some(atlas) = self.atlas {
             pass = pass.uses(atlas, Access::FragmentSampled);
         }
-        for (buffer, access) in self.trees.by_fragments() {
+        for (buffer, access) in self.bvh.by_fragments() {
             pass = pass.uses(buffer, access);
         }
         if let Some(caustics) = self.caustics {
@@ -180,8 +180,8 @@ impl LightWay {
     }
 
     /// At record time; what is not there is stood in for by what shaders then do not read.
-    fn objects(&self, cx: &PassContext<'_, '_>, scene: &GpuScene, data: &FrameData) -> WayObjects {
-        WayObjects {
+    fn objects(&self, cx: &PassContext<'_, '_>, scene: &GpuScene, data: &FrameData) -> ShadowBindings {
+        ShadowBindings {
             atlas: self.atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas)),
             caustics: self.caustics.map_or_else(|| Arc::clone(&data.profiles), |caustics| cx.buffer(caustics)),
         }
@@ -189,12 +189,12 @@ impl LightWay {
 }
 
 /// The same, to bind.
-struct WayObjects {
+struct ShadowBindings {
     atlas: Arc<Image>,
     caustics: Arc<Buffer>,
 }
 
-impl WayObjects {
+impl ShadowBindings {
     /// For shaders that light places in water: others have no name for it.
     fn caustics(&self) -> (&'static str, Bind<'_>) {
         ("caustic_block", Bind::Storage(&self.caustics))
@@ -227,7 +227,7 @@ fn storage_buffer(
     if bytes.len() as u64 > u64::from(limit) {
         return Err(GpuError::TooLarge {
             what: name.into(),
-            asked: format!("{} bytes", bytes.len()),
+            requested: format!("{} bytes", bytes.len()),
             limit: format!("{limit} bytes"),
             device: gpu.info().name.clone(),
             remedy,
@@ -249,7 +249,7 @@ pub struct Passes {
     /// Geometry to the G-buffer.
     pub gbuffer: gbuffer::GbufferPass,
     /// Which lamps matter where.
-    pub light_lists: light_lists::LightListsPass,
+    pub clustered_lights: clustered_lights::ClusteredLightsPass,
     /// Depths seen from lamps.
     pub shadow_maps: shadow_maps::ShadowMapsPass,
     /// A sun's light through rippled water.
@@ -261,7 +261,7 @@ pub struct Passes {
     /// What is seen where no surface is.
     pub background: background::BackgroundPass,
     /// Surfaces with further lobes.
-    pub layered: layered::LayeredPass,
+    pub forward: forward::ForwardPass,
     /// Participating volumes.
     pub volumes: volumes::VolumesPass,
     /// What refracting surfaces look up.
@@ -269,7 +269,7 @@ pub struct Passes {
     /// Alpha-blended surfaces.
     pub blend: blend::BlendPass,
     /// G-buffer channels as floats.
-    pub resolve: resolve::ResolvePass,
+    pub gbuffer_channel: gbuffer_channel::GbufferChannelPass,
     /// What the camera does to the picture.
     pub effects: effects::EffectPasses,
     /// Bounced light; made when it is first asked for.
@@ -293,18 +293,18 @@ impl Passes {
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         // Independent of each other, and slow where the driver compiles for the first time.
-        let (geometry, (light_lists, (lighting, (resolve, (tonemap, background))))) = rayon::join(
+        let (geometry, (clustered_lights, (lighting, (gbuffer_channel, (tonemap, background))))) = rayon::join(
             || {
                 let gbuffer = gbuffer::GbufferPass::new(gpu)?;
                 Ok((gbuffer, blend::BlendPass::new(gpu)?, shadow_maps::ShadowMapsPass::new(gpu)?))
             },
             || {
                 (
-                    light_lists::LightListsPass::new(gpu),
+                    clustered_lights::ClusteredLightsPass::new(gpu),
                     (
                         lighting::LightingPass::new(gpu),
                         (
-                            resolve::ResolvePass::new(gpu),
+                            gbuffer_channel::GbufferChannelPass::new(gpu),
                             (tonemap::TonemapPass::new(gpu), background::BackgroundPass::new(gpu)),
                         ),
                     ),
@@ -318,17 +318,17 @@ impl Passes {
             refit: refit::RefitPass::default(),
             gbuffer,
             blend,
-            layered: layered::LayeredPass::new(gpu),
+            forward: forward::ForwardPass::new(gpu),
             volumes: volumes::VolumesPass::new(gpu),
             refraction: refraction::RefractionPass::new(gpu),
             shadow_maps,
-            light_lists: light_lists?,
+            clustered_lights: clustered_lights?,
             caustics: caustics::CausticsPass::default(),
             ao: ao::AoPass::new(gpu)?,
             lighting: lighting?,
             gi: OnceLock::new(),
             ssr: OnceLock::new(),
-            resolve: resolve?,
+            gbuffer_channel: gbuffer_channel?,
             effects: effects::EffectPasses::default(),
             anti_aliasing: anti_aliasing::AntiAliasingPasses::default(),
             accumulate: accumulate::AccumulatePass::new(gpu)?,

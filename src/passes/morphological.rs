@@ -41,8 +41,8 @@ impl MorphologicalPass {
     /// Declares the passes.
     pub fn declare<'a>(&'a self, g: &mut Graph<'a>, [width, height]: [u32; 2], light: ImageHandle) -> ImageHandle {
         let edges = g.image("edges", width, height, EDGES);
-        let weights = g.image("parts beyond edges", width, height, WEIGHTS);
-        let out = g.image("light with smooth edges", width, height, LIGHT);
+        let weights = g.image("mlaa weights", width, height, WEIGHTS);
+        let out = g.image("light with mlaa", width, height, LIGHT);
         let mut pass = |name: &str, pipeline: &'a Arc<GraphicsPipeline>, from: Vec<(&'static str, ImageHandle)>, to| {
             let reads = from.iter().fold(g.pass(name), |pass, &(_, image)| pass.uses(image, Access::FragmentSampled));
             reads.color_cleared(to, [0.0; 4]).record(move |cx| {

@@ -6,7 +6,7 @@ use glam::Vec2;
 
 use super::{FrameData, effects_shared::MotionBlurConstants, gbuffer::LIGHT, velocity::VELOCITY};
 use crate::{
-    camera::chain::MotionBlur,
+    camera::post_effects::MotionBlur,
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState},
     graph::{Access, Graph, ImageHandle},
 };
@@ -16,7 +16,7 @@ const TILE_PART: f32 = 0.125;
 
 /// The longest ways of pixels against the longest that is drawn.
 #[derive(Clone, Copy)]
-pub struct BlurBound {
+pub struct MotionBlurLimit {
     /// Of each tile the longest way (pixels over the exposure).
     pub longest: ImageHandle,
     /// The longest that is drawn (pixels).
@@ -44,7 +44,7 @@ impl MotionBlurPass {
         Ok(Self {
             rows: make("motion blur rows", "motion_blur_tiles.frag", VELOCITY)?,
             columns: make("motion blur columns", "motion_blur_tiles.frag+COLUMN", VELOCITY)?,
-            around: make("motion blur around", "motion_blur_tiles.frag+AROUND", VELOCITY)?,
+            around: make("motion blur around", "motion_blur_tiles.frag+NEIGHBORHOOD", VELOCITY)?,
             blur: make("motion blur", "motion_blur.frag", LIGHT)?,
         })
     }
@@ -58,7 +58,7 @@ impl MotionBlurPass {
         velocity: ImageHandle,
         light: ImageHandle,
         blur: &MotionBlur,
-    ) -> (ImageHandle, BlurBound) {
+    ) -> (ImageHandle, MotionBlurLimit) {
         let [width, height] = data.values.size;
         let tile = ((height as f32 * TILE_PART) as u32).max(4);
         let constants = MotionBlurConstants {
@@ -70,7 +70,7 @@ impl MotionBlurPass {
         let rows = tile_pass(g, "rows", &self.rows, velocity, [tiles[0], height], Some(constants));
         let longest = tile_pass(g, "tiles", &self.columns, rows, tiles, Some(constants));
         let around = tile_pass(g, "around", &self.around, longest, tiles, None);
-        let out = g.image("light in motion", width, height, LIGHT);
+        let out = g.image("light with motion blur", width, height, LIGHT);
         g.pass("motion blur")
             .uses(light, Access::FragmentSampled)
             .uses(depth, Access::FragmentSampled)
@@ -94,7 +94,7 @@ impl MotionBlurPass {
                 cx.rec.draw_fullscreen();
                 Ok(())
             });
-        (out, BlurBound { longest, drawn: 2.0 * constants.tile })
+        (out, MotionBlurLimit { longest, drawn: 2.0 * constants.tile })
     }
 }
 
@@ -107,7 +107,7 @@ fn tile_pass<'a>(
     [width, height]: [u32; 2],
     constants: Option<MotionBlurConstants>,
 ) -> ImageHandle {
-    let out = g.image(&format!("longest velocity, {name}"), width, height, VELOCITY);
+    let out = g.image(&format!("max velocity, {name}"), width, height, VELOCITY);
     g.pass(&format!("motion blur: {name}"))
         .uses(velocity, Access::FragmentSampled)
         .color_cleared(out, [0.0; 4])

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::{GpuScene, environment, shared};
 use crate::{
     gpu::{Buffer, BufferKind, Gpu, GpuError, GpuResult, upload::Uploader},
-    photometry::environment::{Filtered, RadianceMap},
+    photometry::environment::{PrefilteredEnvironment, RadianceMap},
     scene::{self, Probe, Scene},
 };
 
@@ -102,7 +102,8 @@ impl Capture {
     /// Out of memory, or more than a buffer of the device holds.
     pub fn light(&self, gpu: &Gpu, scene: &mut GpuScene, maps: &[Option<RadianceMap>]) -> GpuResult<()> {
         let mut bytes = self.environment.clone();
-        let filtered: Vec<Option<Filtered>> = maps.par_iter().map(|map| map.as_ref().map(Filtered::new)).collect();
+        let filtered: Vec<Option<PrefilteredEnvironment>> =
+            maps.par_iter().map(|map| map.as_ref().map(PrefilteredEnvironment::new)).collect();
         for ((placed, map), filtered) in scene.probes.iter_mut().zip(maps).zip(filtered) {
             let (Some(map), Some(filtered)) = (map, filtered) else { continue };
             placed.map = Some((environment::texels_in(&bytes), map.width() as u32));
@@ -112,7 +113,7 @@ impl Capture {
         if bytes.len() as u64 > u64::from(limit) {
             return Err(GpuError::TooLarge {
                 what: "environment and probes".into(),
-                asked: format!("{} bytes", bytes.len()),
+                requested: format!("{} bytes", bytes.len()),
                 limit: format!("{limit} bytes"),
                 device: gpu.info().name.clone(),
                 remedy: "lower probes.*.resolution",

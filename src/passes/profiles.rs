@@ -1,4 +1,4 @@
-//! Measured distributions of lamps as `shaders/lib/profiles.glsl` reads them.
+//! Measured distributions of lamps as `shaders/lib/ies_profiles.glsl` reads them.
 
 use std::sync::Arc;
 

@@ -7,19 +7,16 @@ use glam::DVec3;
 
 use super::{
     GpuScene,
-    refit::{Moving, RefitTrees},
-    traced::FrameTrees,
+    refit::{DeformedPrimitive, RefittedBvh},
+    scene_bvh::FrameBvh,
 };
 use crate::{
     bvh::SceneBvh,
-    gpu::{
-        BottomStructures, Buffer, BufferKind, Gpu, GpuResult, StructurePlace, TopStructure, TriangleRange,
-        upload::Uploader,
-    },
+    gpu::{BlasSet, Buffer, BufferKind, Gpu, GpuResult, Tlas, TlasInstance, TriangleRange, upload::Uploader},
     graph::{Access, BufferHandle, Graph},
 };
 
-/// A bit of an instance's mask: it casts shadows. Rays to lamps meet only these (`BVH_CASTS` of shaders/lib/bvh.glsl).
+/// A bit of an instance's mask: it casts shadows. Rays to lamps meet only these (`BVH_SHADOW_MASK` of shaders/lib/bvh.glsl).
 const MASK_CASTS: u8 = 1;
 /// What rays meet that ask for all.
 const MASK_ALL: u8 = 2;
@@ -33,13 +30,13 @@ pub(super) fn scene_structures(
     uploader: &mut Uploader,
     bvh: &SceneBvh,
     triangles: &Arc<Buffer>,
-    moving: &[Moving],
-) -> GpuResult<Option<Arc<BottomStructures>>> {
-    if !gpu.ray_query() || bvh.bottoms.is_empty() {
+    moving: &[DeformedPrimitive],
+) -> GpuResult<Option<Arc<BlasSet>>> {
+    if !gpu.ray_query() || bvh.blases.is_empty() {
         return Ok(None);
     }
     let ranges = bvh
-        .bottoms
+        .blases
         .iter()
         .map(|bottom| TriangleRange {
             first: bottom.triangles.0,
@@ -48,9 +45,9 @@ pub(super) fn scene_structures(
             moves: moving.iter().any(|of| (of.mesh, of.primitive) == (bottom.mesh, bottom.primitive)),
         })
         .collect();
-    let bottoms = BottomStructures::new(gpu, "ray query structures", triangles, ranges)?;
+    let bottoms = BlasSet::new(gpu, "ray query structures", triangles, ranges)?;
     let scratch = Buffer::new(gpu, "ray query scratch", bottoms.scratch(false), BufferKind::Storage)?;
-    uploader.then("ray query: structures", |rec| rec.build_bottoms(&bottoms, false, &scratch))?;
+    uploader.then("ray query: structures", |rec| rec.build_blas(&bottoms, false, &scratch))?;
     Ok(Some(bottoms))
 }
 
@@ -58,31 +55,27 @@ pub(super) fn scene_structures(
 ///
 /// # Errors
 /// Out of memory; more instances than the device takes.
-pub(super) fn top_structure(
-    gpu: &Gpu,
-    (bvh, bottoms): (&SceneBvh, &Arc<BottomStructures>),
-    eye: DVec3,
-) -> GpuResult<Arc<TopStructure>> {
-    let places: Vec<StructurePlace> = bvh
-        .standing(eye)
+pub(super) fn top_structure(gpu: &Gpu, (bvh, bottoms): (&SceneBvh, &Arc<BlasSet>), eye: DVec3) -> GpuResult<Arc<Tlas>> {
+    let places: Vec<TlasInstance> = bvh
+        .instance_transforms(eye)
         .into_iter()
         .map(|(bottom, rows)| {
-            let casts = bvh.bottoms.get(bottom as usize).is_some_and(|bottom| bottom.casts());
-            StructurePlace { rows, bottom, mask: if casts { MASK_CASTS | MASK_ALL } else { MASK_ALL } }
+            let casts = bvh.blases.get(bottom as usize).is_some_and(|bottom| bottom.casts_shadows());
+            TlasInstance { rows, bottom, mask: if casts { MASK_CASTS | MASK_ALL } else { MASK_ALL } }
         })
         .collect();
-    TopStructure::new(gpu, "ray query places", bottoms, &places)
+    Tlas::new(gpu, "ray query places", bottoms, &places)
 }
 
 /// What rays of a frame read of what passes of the same frame make.
 #[derive(Clone, Copy, Default)]
-pub struct RayTrees {
-    refit: Option<RefitTrees>,
+pub struct BvhDependencies {
+    refit: Option<RefittedBvh>,
     /// Lower and upper level of acceleration structures.
     structures: Option<[BufferHandle; 2]>,
 }
 
-impl RayTrees {
+impl BvhDependencies {
     /// As fragment shaders read it.
     pub fn by_fragments(&self) -> impl Iterator<Item = (BufferHandle, Access)> + use<> {
         self.each(Access::FragmentStorageRead, Access::FragmentRayQuery)
@@ -105,11 +98,11 @@ impl RayTrees {
 pub fn declare<'a>(
     g: &mut Graph<'a>,
     scene: &'a GpuScene,
-    trees: Option<&'a FrameTrees>,
-    refit: Option<RefitTrees>,
-) -> RayTrees {
-    let Some(bottoms) = scene.trees.as_ref().and_then(|trees| trees.structures()) else {
-        return RayTrees { refit, structures: None };
+    trees: Option<&'a FrameBvh>,
+    refit: Option<RefittedBvh>,
+) -> BvhDependencies {
+    let Some(bottoms) = scene.bvh.as_ref().and_then(|trees| trees.structures()) else {
+        return BvhDependencies { refit, structures: None };
     };
     let lower = g.external(bottoms.buffer());
     if let Some(refitted) = refit.filter(|trees| trees.costs.is_some()) {
@@ -120,12 +113,12 @@ pub fn declare<'a>(
             .uses(scratch, Access::AccelerationBuild)
             .record(move |cx| {
                 let scratch = cx.buffer(scratch);
-                cx.rec.build_bottoms(bottoms, true, &scratch)
+                cx.rec.build_blas(bottoms, true, &scratch)
             });
         // Once a pose, as the refit is: a later frame may trace where this one does not.
         g.output(lower);
     }
-    let structures = trees.and_then(FrameTrees::structure).map(|top| {
+    let structures = trees.and_then(FrameBvh::structure).map(|top| {
         let upper = g.external(top.buffer());
         let scratch = g.storage("ray query scratch", top.scratch());
         g.pass("ray query: places")
@@ -134,9 +127,9 @@ pub fn declare<'a>(
             .uses(scratch, Access::AccelerationBuild)
             .record(move |cx| {
                 let scratch = cx.buffer(scratch);
-                cx.rec.build_top(top, &scratch)
+                cx.rec.build_tlas(top, &scratch)
             });
         [lower, upper]
     });
-    RayTrees { refit, structures }
+    BvhDependencies { refit, structures }
 }

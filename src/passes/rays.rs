@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use glam::{DVec3, Vec2, Vec3};
 
-use super::{GpuScene, storage_buffer, traced::FrameTrees};
+use super::{GpuScene, scene_bvh::FrameBvh, storage_buffer};
 use crate::{
     bvh::{Ray, SceneBvh},
     gpu::{Bind, Buffer, BufferKind, ComputePipeline, Frames, Gpu, GpuError, GpuResult, upload::Uploader},
@@ -16,11 +16,11 @@ use crate::{
 /// Threads of a work group.
 const GROUP: u32 = 64;
 /// Rays of one dispatch at most: a device has 65,535 work groups in a row at least.
-pub const MOST_RAYS: usize = 65_535 * GROUP as usize;
+pub const MAX_RAYS: usize = 65_535 * GROUP as usize;
 
 shader_struct! {
     /// A ray of the host's (`shaders/shared/rays.glsl`).
-    pub struct SentRay {
+    pub struct TraceRay {
         /// Where it begins (m).
         pub origin: Vec3,
         /// Hits at or beyond this are none, in units of the direction.
@@ -38,7 +38,7 @@ shader_struct! {
 
 shader_struct! {
     /// What a ray met.
-    pub struct MetRay {
+    pub struct TraceHit {
         /// Where, in units of the direction.
         pub t: f32,
         /// Which instance; `bvh::NONE` where it met nothing.
@@ -51,12 +51,12 @@ shader_struct! {
 }
 
 /// All structs that the shader shares, for the layout test.
-pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 2] = [SentRay::LAYOUT, MetRay::LAYOUT];
+pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 2] = [TraceRay::LAYOUT, TraceHit::LAYOUT];
 
 /// A scene's trees on the device with the pipeline that walks them.
-pub struct DeviceRays {
+pub struct DeviceTracer {
     gpu: Gpu,
-    trees: FrameTrees,
+    trees: FrameBvh,
     pipeline: Arc<ComputePipeline>,
     frames: Frames,
     cache: GraphCache,
@@ -64,12 +64,12 @@ pub struct DeviceRays {
 }
 
 /// Rays on the device.
-pub struct SentRays {
+pub struct RayBatch {
     buffer: Arc<Buffer>,
     count: u32,
 }
 
-impl DeviceRays {
+impl DeviceTracer {
     /// Of trees that were built, for rays relative to an eye: by ray query, with `query`, where the device was opened with it.
     /// None where they hold nothing.
     ///
@@ -77,7 +77,7 @@ impl DeviceRays {
     /// Out of memory; a pipeline that the driver refuses; a lost device.
     pub fn new(gpu: &Gpu, (scene, bvh): (&Scene, &SceneBvh), eye: DVec3, query: bool) -> GpuResult<Option<Self>> {
         let mut uploader = Uploader::new(gpu)?;
-        let trees = FrameTrees::of(gpu, &mut uploader, (bvh, scene), eye)?;
+        let trees = FrameBvh::of(gpu, &mut uploader, (bvh, scene), eye)?;
         Self::through(gpu, uploader, trees, query)
     }
 
@@ -86,22 +86,22 @@ impl DeviceRays {
     /// # Errors
     /// The same; a scene that was uploaded without trees.
     pub fn of_scene(gpu: &Gpu, scene: &GpuScene, eye: DVec3, query: bool) -> GpuResult<Option<Self>> {
-        Self::through(gpu, Uploader::new(gpu)?, FrameTrees::new(gpu, scene, eye)?, query)
+        Self::through(gpu, Uploader::new(gpu)?, FrameBvh::new(gpu, scene, eye)?, query)
     }
 
-    fn through(gpu: &Gpu, mut uploader: Uploader, trees: Option<FrameTrees>, query: bool) -> GpuResult<Option<Self>> {
+    fn through(gpu: &Gpu, mut uploader: Uploader, trees: Option<FrameBvh>, query: bool) -> GpuResult<Option<Self>> {
         let Some(mut trees) = trees else { return Ok(None) };
         if !query {
-            trees.forget_structure();
+            trees.force_software();
         }
         if let Some(top) = trees.structure() {
             let scratch = Buffer::new(gpu, "ray query scratch", top.scratch(), BufferKind::Storage)?;
-            uploader.then("ray query: places", |rec| rec.build_top(top, &scratch))?;
+            uploader.then("ray query: places", |rec| rec.build_tlas(top, &scratch))?;
         }
         uploader.finish()?;
         let shader = match trees.structure() {
-            Some(_) => "rays.comp+BVH_QUERY",
-            None if trees.masked() => "rays.comp+BVH_MASKS",
+            Some(_) => "rays.comp+USE_RAY_QUERY",
+            None if trees.masked() => "rays.comp+BVH_ALPHA_MASKS",
             None => "rays.comp",
         };
         Ok(Some(Self {
@@ -114,45 +114,45 @@ impl DeviceRays {
         }))
     }
 
-    /// Brings rays to the device, `MOST_RAYS` at most: those beyond are left out. With `any`, whichever hit of what casts shadows
+    /// Brings rays to the device, `MAX_RAYS` at most: those beyond are left out. With `any`, whichever hit of what casts shadows
     /// is found first is one.
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn send(&self, rays: &[Ray], any: bool) -> GpuResult<SentRays> {
-        let sent: Vec<SentRay> = rays
+    pub fn send(&self, rays: &[Ray], any: bool) -> GpuResult<RayBatch> {
+        let sent: Vec<TraceRay> = rays
             .iter()
-            .take(MOST_RAYS)
-            .map(|ray| SentRay {
+            .take(MAX_RAYS)
+            .map(|ray| TraceRay {
                 origin: ray.origin,
                 reach: ray.t_max.min(f32::MAX),
                 direction: ray.direction,
                 any: u32::from(any),
                 away: ray.away,
-                ..SentRay::default()
+                ..TraceRay::default()
             })
             .collect();
         let mut uploader = Uploader::new(&self.gpu)?;
-        let least = size_of::<SentRay>() as u64;
+        let least = size_of::<TraceRay>() as u64;
         let bytes = bytemuck::cast_slice(&sent);
         let buffer = storage_buffer(&self.gpu, &mut uploader, ("sent rays", least), bytes, "send fewer rays")?;
         uploader.finish()?;
-        Ok(SentRays { buffer, count: sent.len() as u32 })
+        Ok(RayBatch { buffer, count: sent.len() as u32 })
     }
 
     /// Traces them; what they met, and the seconds from when the device had its commands until it was done.
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn trace(&mut self, rays: &SentRays) -> GpuResult<(Vec<MetRay>, f64)> {
+    pub fn trace(&mut self, rays: &RayBatch) -> GpuResult<(Vec<TraceHit>, f64)> {
         let mut graph = Graph::new(self.runs);
         self.runs += 1;
-        let bytes = u64::from(rays.count.max(1)) * size_of::<MetRay>() as u64;
+        let bytes = u64::from(rays.count.max(1)) * size_of::<TraceHit>() as u64;
         let (met, out) = (graph.storage("met rays", bytes), graph.readback("met rays on the host", bytes));
         let (trees, pipeline) = (&self.trees, &self.pipeline);
         graph.pass("rays").uses(met, Access::ComputeStorageWrite).record(move |cx| {
             let met = cx.buffer(met);
-            let mut binds = vec![("sent_block", Bind::Storage(&rays.buffer)), ("met_block", Bind::Storage(&met))];
+            let mut binds = vec![("ray_block", Bind::Storage(&rays.buffer)), ("hit_block", Bind::Storage(&met))];
             binds.extend(trees.binds());
             cx.rec.bind_compute(pipeline, &binds)?;
             cx.rec.push_compute(pipeline, &rays.count);
@@ -174,7 +174,7 @@ impl DeviceRays {
             pipeline: "rays".into(),
             detail: "what they met was not read back".into(),
         })?;
-        let met = buffer.mapped().chunks_exact(size_of::<MetRay>()).map(bytemuck::pod_read_unaligned);
+        let met = buffer.mapped().chunks_exact(size_of::<TraceHit>()).map(bytemuck::pod_read_unaligned);
         Ok((met.take(rays.count as usize).collect(), seconds))
     }
 }

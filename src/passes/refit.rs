@@ -6,7 +6,7 @@ use glam::Vec3;
 
 use super::{
     GpuScene,
-    skin_shared::{REFIT_FLATTENED, RefitConstants},
+    skin_shared::{REFIT_BAKED, RefitConstants},
 };
 use crate::{
     bvh::{NONE, SceneBvh, sah_cost},
@@ -25,11 +25,11 @@ const COST_WORDS: u32 = 4;
 const COST_UNITS: f64 = (1u32 << 24) as f64;
 
 /// A tree whose cost has grown by more than this is built anew.
-pub const MOST_DRIFT: f32 = 1.75;
+pub const MAX_DRIFT: f32 = 1.75;
 
 /// A primitive whose vertices the device moves.
 #[derive(Clone, Copy, Debug)]
-pub struct Moving {
+pub struct DeformedPrimitive {
     /// Index into `Scene::meshes`.
     pub mesh: usize,
     /// Into the mesh's primitives.
@@ -62,7 +62,7 @@ impl Drift {
 
 /// One tree that moves.
 #[derive(Clone, Copy, Debug)]
-struct Tree {
+struct RefitBlas {
     /// Among the trees.
     bottom: usize,
     constants: RefitConstants,
@@ -73,7 +73,7 @@ struct Tree {
 
 /// What the device refits.
 pub struct Refit {
-    trees: Vec<Tree>,
+    trees: Vec<RefitBlas>,
     corners: Arc<Buffer>,
     leaves: Arc<Buffer>,
     parents: Arc<Buffer>,
@@ -91,15 +91,15 @@ impl Refit {
         gpu: &Gpu,
         uploader: &mut Uploader,
         (bvh, scene): (&SceneBvh, &Scene),
-        moving: &[Moving],
+        moving: &[DeformedPrimitive],
     ) -> GpuResult<Option<Self>> {
         let (mut corners, mut leaves, mut parents) = (Vec::<u32>::new(), Vec::new(), Vec::new());
         let mut trees = Vec::new();
-        for (index, bottom) in bvh.bottoms.iter().enumerate() {
-            let of = |moving: &&Moving| (moving.mesh, moving.primitive) == (bottom.mesh, bottom.primitive);
+        for (index, bottom) in bvh.blases.iter().enumerate() {
+            let of = |moving: &&DeformedPrimitive| (moving.mesh, moving.primitive) == (bottom.mesh, bottom.primitive);
             let Some(moving) = moving.iter().find(of) else { continue };
             let nodes = &bvh.nodes[bottom.nodes.0 as usize..(bottom.nodes.0 + bottom.nodes.1) as usize];
-            let climb = bvh.climb(index);
+            let climb = bvh.refit_links(index);
             let area = nodes.first().map_or(0.0, |root| root.bounds().half_area());
             let mut constants = RefitConstants {
                 leaf_count: climb.leaves.len() as u32,
@@ -115,8 +115,8 @@ impl Refit {
                 scale: if area > 0.0 { 1.0 / area } else { 0.0 },
                 ..RefitConstants::default()
             };
-            if let Some(linear) = bottom.flattened() {
-                constants.flags |= REFIT_FLATTENED;
+            if let Some(linear) = bottom.baked_transform() {
+                constants.flags |= REFIT_BAKED;
                 [constants.x, constants.y, constants.z] =
                     [linear.x_axis, linear.y_axis, linear.z_axis].map(|axis| axis.as_vec3());
             }
@@ -127,8 +127,8 @@ impl Refit {
             let place = |&parent: &u32| if parent == NONE { above } else { first + (parent - bottom.nodes.0) };
             parents.extend(climb.parents.iter().map(place));
             parents.push(above);
-            corners.extend(bvh.corners_of(scene, index).flatten());
-            trees.push(Tree { bottom: index, constants, cost: sah_cost(nodes), area });
+            corners.extend(bvh.triangle_vertices(scene, index).flatten());
+            trees.push(RefitBlas { bottom: index, constants, cost: sah_cost(nodes), area });
         }
         if trees.is_empty() {
             return Ok(None);
@@ -158,14 +158,14 @@ impl Refit {
     /// The trees that have become so much worse that they are worth building anew: indices into `SceneBvh::bottoms`. As far as
     /// frames that were collected tell.
     #[must_use]
-    pub fn worn(&self) -> Vec<usize> {
-        let worn = self.trees.iter().enumerate().filter(|(index, _)| self.drift.of(*index) > MOST_DRIFT);
+    pub fn degraded(&self) -> Vec<usize> {
+        let worn = self.trees.iter().enumerate().filter(|(index, _)| self.drift.of(*index) > MAX_DRIFT);
         worn.map(|(_, tree)| tree.bottom).collect()
     }
 
     /// The greatest growth of a tree's cost since it was built; 1 before any frame was collected.
     #[must_use]
-    pub fn greatest_drift(&self) -> f32 {
+    pub fn max_drift(&self) -> f32 {
         (0..self.trees.len()).map(|tree| self.drift.of(tree)).fold(1.0, f32::max)
     }
 
@@ -177,18 +177,21 @@ impl Refit {
 
     /// Where a frame's costs are to be taken to, when they have come to the host.
     #[must_use]
-    pub fn costs(&self) -> Costs {
-        Costs { built: self.trees.iter().map(|tree| (tree.cost, tree.area)).collect(), drift: Arc::clone(&self.drift) }
+    pub fn costs(&self) -> RefitCosts {
+        RefitCosts {
+            built: self.trees.iter().map(|tree| (tree.cost, tree.area)).collect(),
+            drift: Arc::clone(&self.drift),
+        }
     }
 }
 
 /// Takes a frame's costs to the trees that it refitted.
-pub struct Costs {
+pub struct RefitCosts {
     built: Vec<(f32, f32)>,
     drift: Arc<Drift>,
 }
 
-impl Costs {
+impl RefitCosts {
     /// With what the device wrote.
     pub fn found(&self, words: &[u32]) {
         let of = |(words, &(cost, area)): (&[u32], &(f32, f32))| {
@@ -203,7 +206,7 @@ impl Costs {
 
 /// The trees of a frame in which some were refitted.
 #[derive(Clone, Copy)]
-pub struct RefitTrees {
+pub struct RefittedBvh {
     /// All nodes.
     pub nodes: BufferHandle,
     /// All triangles.
@@ -212,7 +215,7 @@ pub struct RefitTrees {
     pub costs: Option<BufferHandle>,
 }
 
-impl RefitTrees {
+impl RefittedBvh {
     /// What rays read.
     #[must_use]
     pub const fn both(&self) -> [BufferHandle; 2] {
@@ -232,7 +235,7 @@ impl RefitPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn prepare(&self, gpu: &Gpu, scene: &GpuScene) -> GpuResult<()> {
-        if scene.trees.as_ref().is_some_and(|trees| trees.refit().is_some()) && self.pipeline.get().is_none() {
+        if scene.bvh.as_ref().is_some_and(|trees| trees.refit().is_some()) && self.pipeline.get().is_none() {
             let _ = self.pipeline.set(ComputePipeline::new(gpu, "refit", "refit.comp")?);
         }
         Ok(())
@@ -246,13 +249,13 @@ impl RefitPass {
         scene: &'a GpuScene,
         vertices: Option<BufferHandle>,
         done: bool,
-    ) -> Option<RefitTrees> {
-        let (trees, vertices, pipeline) = (scene.trees.as_ref()?, vertices?, self.pipeline.get()?);
+    ) -> Option<RefittedBvh> {
+        let (trees, vertices, pipeline) = (scene.bvh.as_ref()?, vertices?, self.pipeline.get()?);
         let refit = trees.refit()?;
-        let [node_buffer, triangle_buffer] = trees.lower();
+        let [node_buffer, triangle_buffer] = trees.blas_buffers();
         let (nodes, triangles) = (g.external(node_buffer), g.external(triangle_buffer));
         if done {
-            return Some(RefitTrees { nodes, triangles, costs: None });
+            return Some(RefittedBvh { nodes, triangles, costs: None });
         }
         let costs = g.storage("costs of refitted trees", refit.cost_words() * 4);
         let arrivals = g.storage("refit arrivals", refit.nodes * 4);
@@ -290,6 +293,6 @@ impl RefitPass {
                 }
                 Ok(())
             });
-        Some(RefitTrees { nodes, triangles, costs: Some(costs) })
+        Some(RefittedBvh { nodes, triangles, costs: Some(costs) })
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::{
     FrameData, GpuScene,
     gbuffer::{DEPTH, Gbuffer, LIGHT, TextureSets, draw_all, geometry_state},
-    lighting::Lit,
+    lighting::LitImages,
     scene_data::Draw,
 };
 use crate::{
@@ -17,21 +17,21 @@ use crate::{
 /// Pictures of halving sizes, the whole one first.
 pub const LEVELS: usize = 6;
 /// Depth as bits, normal.
-pub const BACKS: vk::Format = vk::Format::R32G32_UINT;
+pub const BACK_FACES: vk::Format = vk::Format::R32G32_UINT;
 
 /// What refracting surfaces look up.
 #[derive(Clone, Copy)]
-pub struct Behind {
+pub struct RefractionBackground {
     /// The lit picture.
     pub levels: [ImageHandle; LEVELS],
     /// Back faces, where rays do not find them.
-    pub backs: Option<ImageHandle>,
+    pub back_faces: Option<ImageHandle>,
 }
 
 struct Pipelines {
     whole: Arc<GraphicsPipeline>,
     down: Arc<GraphicsPipeline>,
-    backs: Arc<GraphicsPipeline>,
+    back_faces: Arc<GraphicsPipeline>,
 }
 
 /// The pipelines, made when they are first needed.
@@ -56,15 +56,15 @@ impl RefractionPass {
             let state = GraphicsState { colors: vec![(LIGHT, false)], ..GraphicsState::default() };
             GraphicsPipeline::new(&self.gpu, name, "fullscreen.vert", fragment, &state)
         };
-        let state = geometry_state(vec![(BACKS, false)], true);
+        let state = geometry_state(vec![(BACK_FACES, false)], true);
         let pipelines = Arc::new(Pipelines {
-            whole: full("refraction behind", "refraction.frag")?,
-            down: full("refraction down", "refraction_down.frag")?,
-            backs: GraphicsPipeline::new(
+            whole: full("refraction background", "refraction.frag")?,
+            down: full("refraction down", "refraction_downsample.frag")?,
+            back_faces: GraphicsPipeline::new(
                 &self.gpu,
-                "refraction backs",
+                "refraction back faces",
                 "geometry.vert",
-                "refraction_backs.frag",
+                "refraction_back_faces.frag",
                 &state,
             )?,
         });
@@ -79,20 +79,20 @@ impl RefractionPass {
         scene: &'a GpuScene,
         data: &'a FrameData,
         gbuffer: Gbuffer,
-        lit: Lit,
-    ) -> Option<Behind> {
+        lit: LitImages,
+    ) -> Option<RefractionBackground> {
         if !data.visible.draws.iter().any(|draw| draw.refracts) {
             return None;
         }
         let [width, height] = data.values.size;
-        let backs = data.through.is_none().then(|| self.declare_backs(g, scene, data));
+        let back_faces = data.refraction_bvh.is_none().then(|| self.declare_backs(g, scene, data));
         let mut levels = [lit.light; LEVELS];
         for (level, out) in levels.iter_mut().enumerate() {
             let side = |side: u32| side.div_ceil(1 << level).max(1);
             *out = g.image(&format!("refraction level {level}"), side(width), side(height), LIGHT);
         }
         let whole = levels[0];
-        g.pass("refraction behind")
+        g.pass("refraction background")
             .uses(gbuffer.depth, Access::FragmentSampled)
             .uses(lit.light, Access::FragmentSampled)
             .color_cleared(whole, [0.0; 4])
@@ -116,27 +116,29 @@ impl RefractionPass {
                     Ok(())
                 });
         }
-        Some(Behind { levels, backs })
+        Some(RefractionBackground { levels, back_faces: back_faces })
     }
 
     /// Declares what is seen of the back faces.
     fn declare_backs<'a>(&'a self, g: &mut Graph<'a>, scene: &'a GpuScene, data: &'a FrameData) -> ImageHandle {
         let [width, height] = data.values.size;
-        let backs_depth = g.image("refraction backs depth", width, height, DEPTH);
-        let backs = g.image("refraction backs", width, height, BACKS);
-        g.pass("refraction backs").depth_cleared(backs_depth).color_cleared(backs, [0.0; 4]).record(move |cx| {
-            let pipelines = self.pipelines()?;
-            // Seen from behind: the winding is taken the other way round, and nothing has two sides.
-            let turned: Vec<Draw> = data
-                .visible
-                .draws
-                .iter()
-                .filter(|draw| draw.refracts)
-                .map(|draw| Draw { mirrored: !draw.mirrored, double_sided: false, ..*draw })
-                .collect();
-            let draws: Vec<&Draw> = turned.iter().collect();
-            draw_all(cx.rec, scene, data, &draws, (&pipelines.backs, TextureSets::Core), &[])
-        });
-        backs
+        let backs_depth = g.image("refraction back faces depth", width, height, DEPTH);
+        let back_faces = g.image("refraction back faces", width, height, BACK_FACES);
+        g.pass("refraction back faces").depth_cleared(backs_depth).color_cleared(back_faces, [0.0; 4]).record(
+            move |cx| {
+                let pipelines = self.pipelines()?;
+                // Seen from behind: the winding is taken the other way round, and nothing has two sides.
+                let turned: Vec<Draw> = data
+                    .visible
+                    .draws
+                    .iter()
+                    .filter(|draw| draw.refracts)
+                    .map(|draw| Draw { mirrored: !draw.mirrored, double_sided: false, ..*draw })
+                    .collect();
+                let draws: Vec<&Draw> = turned.iter().collect();
+                draw_all(cx.rec, scene, data, &draws, (&pipelines.back_faces, TextureSets::Core), &[])
+            },
+        );
+        back_faces
     }
 }

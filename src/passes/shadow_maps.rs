@@ -11,7 +11,7 @@ use glam::{DMat3, DMat4, DVec2, DVec3, DVec4, Vec4};
 use super::{
     FrameData, GpuScene, dynamic_buffer,
     gbuffer::DEPTH,
-    scene_data::{self, Casters, Layer, WorldLight},
+    scene_data::{self, Casters, RenderQueue, WorldLight},
     shared,
     view::View,
 };
@@ -31,7 +31,7 @@ const SPLIT_BLEND: f64 = 0.85;
 const BORDER: f64 = 3.0;
 
 /// The widest half angle (rad) of a spot that one map covers well; wider ones get a cube.
-const WIDEST_SPOT: f64 = 1.15;
+const MAX_SPOT_HALF_ANGLE: f64 = 1.15;
 
 /// The atlas is this many cells across; a cascade and a spot's map take two by two.
 const CELLS_ACROSS: u32 = 8;
@@ -43,20 +43,20 @@ pub const ATLAS: &str = "shadow atlas";
 const MAX_TEXELS: u64 = 64 << 20;
 
 /// The least size of a cell (texels).
-const LEAST_CELL: u32 = 64;
+const MIN_CELL: u32 = 64;
 
 /// Which maps are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MapSettings {
+pub struct ShadowMapSettings {
     /// Texels across a cascade and a spot's map; the faces of cubes have half of it.
     pub resolution: u32,
     /// Suns with a disk get cascades, whose edges are hard; else only parallel light does.
-    pub sized_suns: bool,
+    pub area_suns: bool,
 }
 
 /// One map: a part of the atlas with what it shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Map {
+pub struct AtlasMap {
     /// World to the map's clip space; depth is reversed.
     pub world_to_clip: DMat4,
     /// Left, top, width, height in the atlas (texels).
@@ -65,7 +65,7 @@ pub struct Map {
     pub count: u32,
 }
 
-impl Map {
+impl AtlasMap {
     /// From the world relative to a camera at this place to the map's clip space.
     #[must_use]
     pub fn to_clip(&self, camera: DVec3) -> DMat4 {
@@ -75,9 +75,9 @@ impl Map {
 
 /// All maps of a frame.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct MapPlan {
+pub struct ShadowAtlasPlan {
     /// The maps; those of one lamp follow each other.
-    pub maps: Vec<Map>,
+    pub maps: Vec<AtlasMap>,
     /// For each light its first map.
     pub first_of_light: Vec<Option<u32>>,
     /// Width and height of the atlas (texels); at least 1 each.
@@ -85,10 +85,10 @@ pub struct MapPlan {
     /// Lights that were to have maps and found no room in the atlas.
     pub left_out: u32,
     /// The most texels a side that the device's images allow a cascade.
-    pub most_side: u32,
+    pub max_map_side: u32,
 }
 
-impl MapPlan {
+impl ShadowAtlasPlan {
     /// Which limit of the atlas acted, where cascades and spots were to have maps of this side (texels); none where all have.
     #[must_use]
     pub fn limit(&self, resolution: u32) -> Option<String> {
@@ -103,7 +103,7 @@ impl MapPlan {
                 self.left_out
             ));
         }
-        let why = if side == self.most_side {
+        let why = if side == self.max_map_side {
             "the most that the device's images allow".to_string()
         } else {
             format!("so that those of all {with} lights fit")
@@ -128,10 +128,10 @@ pub fn plan(
     lights: &[WorldLight],
     bounds: (DVec3, DVec3),
     view: &View,
-    settings: MapSettings,
+    settings: ShadowMapSettings,
     max_side: u32,
-) -> MapPlan {
-    let MapSettings { resolution, sized_suns } = settings;
+) -> ShadowAtlasPlan {
+    let ShadowMapSettings { resolution, area_suns } = settings;
     let near = view.near();
     let mut wanted: Vec<usize> = (0..lights.len())
         .filter(|&light| {
@@ -139,7 +139,7 @@ pub fn plan(
             let kind = light.kind & shared::LIGHT_KIND_BITS;
             light.kind & shared::LIGHT_SHADOW != 0
                 && (kind == shared::LIGHT_POINT
-                    || kind == shared::LIGHT_DIRECTIONAL && (sized_suns || light.half_width == 0.0))
+                    || kind == shared::LIGHT_DIRECTIONAL && (area_suns || light.half_width == 0.0))
                 && light.intensity.max_element() > 0.0
         })
         .collect();
@@ -152,7 +152,7 @@ pub fn plan(
     // By number among equals: the same scene always gets the same maps.
     wanted.sort_by(|&a, &b| importance(&lights[b]).total_cmp(&importance(&lights[a])).then(a.cmp(&b)));
 
-    let mut cell = (resolution / 2).clamp(LEAST_CELL, max_side / CELLS_ACROSS);
+    let mut cell = (resolution / 2).clamp(MIN_CELL, max_side / CELLS_ACROSS);
     let maps_and_side = |light: &WorldLight| match maps_of(light) {
         _ if light.directional => (CASCADES, 2),
         // A spot's cone is up to twice as wide as a cube's face, in one map.
@@ -170,14 +170,14 @@ pub fn plan(
         let by_memory = MAX_TEXELS / (u64::from(cell) * u64::from(cell) * u64::from(CELLS_ACROSS));
         u32::try_from(by_memory).unwrap_or(u32::MAX).min(max_side / cell).max(2)
     };
-    while cell / 2 >= LEAST_CELL && rows_for(all) > most_rows(cell) {
+    while cell / 2 >= MIN_CELL && rows_for(all) > most_rows(cell) {
         cell /= 2;
     }
 
-    let mut plan = MapPlan {
+    let mut plan = ShadowAtlasPlan {
         first_of_light: vec![None; lights.len()],
-        most_side: max_side / CELLS_ACROSS * 2,
-        ..MapPlan::default()
+        max_map_side: max_side / CELLS_ACROSS * 2,
+        ..ShadowAtlasPlan::default()
     };
     let mut grid = CellGrid::default();
     for light in wanted {
@@ -192,11 +192,11 @@ pub fn plan(
         let matrices = if world.directional {
             cascades(DVec3::from(world.direction), bounds, view, near, size)
         } else {
-            lamp_matrices(world, bounds, size)
+            light_matrices(world, bounds, size)
         };
         for ([x, y], world_to_clip) in places.into_iter().zip(matrices) {
             let rect = [x * cell, y * cell, cell * side, cell * side];
-            plan.maps.push(Map { world_to_clip, rect, count: count as u32 });
+            plan.maps.push(AtlasMap { world_to_clip, rect, count: count as u32 });
         }
     }
     plan.atlas = if plan.maps.is_empty() { [1, 1] } else { [CELLS_ACROSS * cell, grid.rows() * cell] };
@@ -262,7 +262,7 @@ impl CellGrid {
 
 /// How many maps a lamp that is no sun takes.
 fn maps_of(light: &WorldLight) -> usize {
-    if light.shader.spot_scale > 0.0 && outer_half_angle(light) <= WIDEST_SPOT { 1 } else { 6 }
+    if light.shader.spot_scale > 0.0 && outer_half_angle(light) <= MAX_SPOT_HALF_ANGLE { 1 } else { 6 }
 }
 
 fn outer_half_angle(light: &WorldLight) -> f64 {
@@ -369,7 +369,7 @@ const FACES: [(DVec3, DVec3); 6] = [
 /// The nearest thing (m) that throws a shadow: what is nearer to the lamp's centre than this is the lamp itself.
 pub const NEAREST_CASTER: f64 = 0.01;
 
-fn lamp_matrices(light: &WorldLight, bounds: (DVec3, DVec3), size: f64) -> Vec<DMat4> {
+fn light_matrices(light: &WorldLight, bounds: (DVec3, DVec3), size: f64) -> Vec<DMat4> {
     let position = light.position;
     let look = |forward: DVec3, up: DVec3, half_angle: f64| {
         let right = forward.cross(up).normalize_or(forward.any_orthonormal_vector());
@@ -447,7 +447,7 @@ fn cut(polygon: &[DVec3], plane: DVec4) -> Vec<DVec3> {
 }
 
 /// The plan as the shaders read it.
-fn packed(plan: &MapPlan, camera: DVec3) -> Vec<shared::ShadowMap> {
+fn packed(plan: &ShadowAtlasPlan, camera: DVec3) -> Vec<shared::ShadowMap> {
     let [width, height] = plan.atlas.map(|side| side as f32);
     plan.maps
         .iter()
@@ -500,7 +500,12 @@ impl ShadowMapsPass {
         };
         Ok(Self {
             opaque: make("shadow maps", "shadow_maps.vert", "shadow_maps.frag", &[0])?,
-            mask: make("shadow maps mask", "shadow_maps.vert+MASK", "shadow_maps.frag+MASK", &[0, 3, 4, 5])?,
+            mask: make(
+                "shadow maps mask",
+                "shadow_maps.vert+ALPHA_TEST",
+                "shadow_maps.frag+ALPHA_TEST",
+                &[0, 3, 4, 5],
+            )?,
         })
     }
 
@@ -511,7 +516,7 @@ impl ShadowMapsPass {
         g: &mut Graph<'a>,
         scene: &'a GpuScene,
         data: &'a FrameData,
-        kept: Option<&MapPlan>,
+        kept: Option<&ShadowAtlasPlan>,
         moved: Option<BufferHandle>,
     ) -> Option<ImageHandle> {
         let shadows = &data.shadows;
@@ -519,7 +524,7 @@ impl ShadowMapsPass {
             return None;
         }
         let [width, height] = shadows.plan.atlas;
-        let atlas = g.kept(ATLAS, width, height, DEPTH);
+        let atlas = g.persistent(ATLAS, width, height, DEPTH);
         let drawn = shadows.plan.to_draw(kept);
         if drawn.is_empty() {
             return Some(atlas);
@@ -528,17 +533,18 @@ impl ShadowMapsPass {
         if let Some(vertices) = moved {
             pass = pass.uses(vertices, Access::VertexFetch);
         }
-        let pass = if kept.is_some() { pass.depth_over(atlas) } else { pass.depth_cleared(atlas) };
+        let pass = if kept.is_some() { pass.depth_loaded(atlas) } else { pass.depth_cleared(atlas) };
         let over = kept.is_some();
         pass.record(move |cx| {
             let maps = || drawn.iter().filter_map(|&index| Some((index, shadows.plan.maps.get(index)?)));
             for (_, map) in maps().filter(|_| over) {
                 cx.rec.clear_depth(map.rect, 0.0);
             }
-            for (layers, pipeline, textured) in
-                [(&[Layer::Plain, Layer::Opaque][..], &self.opaque, false), (&[Layer::Mask][..], &self.mask, true)]
-            {
-                if !shadows.casters.groups.iter().any(|group| layers.contains(&group.layer)) {
+            for (layers, pipeline, textured) in [
+                (&[RenderQueue::Untextured, RenderQueue::Opaque][..], &self.opaque, false),
+                (&[RenderQueue::Mask][..], &self.mask, true),
+            ] {
+                if !shadows.casters.groups.iter().any(|group| layers.contains(&group.queue)) {
                     continue;
                 }
                 let mut binds = vec![
@@ -554,7 +560,7 @@ impl ShadowMapsPass {
                 for (index, map) in maps() {
                     cx.rec.set_viewport(map.rect);
                     let to_clip = map.to_clip(data.camera).as_mat4();
-                    for group in shadows.casters.groups.iter().filter(|group| layers.contains(&group.layer)) {
+                    for group in shadows.casters.groups.iter().filter(|group| layers.contains(&group.queue)) {
                         if textured {
                             cx.rec.bind_texture_set(pipeline, &scene.textures, group.material as usize);
                         }
@@ -582,11 +588,11 @@ impl FrameShadows {
         gpu: &Gpu,
         scene: &GpuScene,
         view: &View,
-        settings: Option<MapSettings>,
+        settings: Option<ShadowMapSettings>,
         lights: &mut [shared::Light],
-        kept: Option<&MapPlan>,
+        kept: Option<&ShadowAtlasPlan>,
     ) -> GpuResult<Self> {
-        let plan = settings.map_or_else(MapPlan::default, |settings| {
+        let plan = settings.map_or_else(ShadowAtlasPlan::default, |settings| {
             plan(&scene.lights, scene.bounds, view, settings, gpu.limits().max_image_dimension2_d)
         });
         for (light, first) in lights.iter_mut().zip(&plan.first_of_light) {
@@ -608,7 +614,7 @@ impl FrameShadows {
 #[derive(Clone)]
 pub struct FrameShadows {
     /// Which maps there are.
-    pub plan: MapPlan,
+    pub plan: ShadowAtlasPlan,
     /// What throws shadows.
     pub casters: Arc<Casters>,
     /// Instances of all that throws shadows.
@@ -627,14 +633,14 @@ mod tests {
         photometry::{Candela, Lux},
         scene::{
             Projection,
-            build::{SceneBuilder, facing},
+            build::{SceneBuilder, look_at_transform},
         },
     };
 
     const BOUNDS: (DVec3, DVec3) = (DVec3::new(-50.0, -1.0, -50.0), DVec3::new(50.0, 20.0, 50.0));
 
-    fn maps_of_size(resolution: u32) -> MapSettings {
-        MapSettings { resolution, sized_suns: true }
+    fn maps_of_size(resolution: u32) -> ShadowMapSettings {
+        ShadowMapSettings { resolution, area_suns: true }
     }
 
     fn view(position: DVec3, yaw: f64) -> View {
@@ -659,7 +665,7 @@ mod tests {
     }
 
     /// Where a point of the world lies in a map, in texels.
-    fn texel(map: &Map, point: DVec3) -> (DVec3, bool) {
+    fn texel(map: &AtlasMap, point: DVec3) -> (DVec3, bool) {
         let clip = map.world_to_clip * point.extend(1.0);
         let p = clip.truncate() / clip.w;
         let size = f64::from(map.rect[2]);
@@ -711,7 +717,7 @@ mod tests {
     fn a_cube_sees_every_direction_and_a_spot_its_cone() {
         let lamps = lights(|builder| {
             builder.point_light_candela("bulb", Candela(100.0), Vec3::ONE, DVec3::new(1.0, 2.0, 3.0));
-            let pose = facing(DVec3::new(-3.0, 4.0, 0.0), DVec3::ZERO);
+            let pose = look_at_transform(DVec3::new(-3.0, 4.0, 0.0), DVec3::ZERO);
             builder.spot_light_lumens("spot", crate::photometry::Lumen(900.0), Vec3::ONE, (0.3, 0.5), pose);
         });
         let view = view(DVec3::new(0.0, 1.6, 8.0), 0.0);
@@ -742,7 +748,7 @@ mod tests {
             builder.point_light_candela("inside", Candela(100.0), Vec3::ONE, DVec3::new(0.3, 1.2, 0.1));
             builder.point_light_candela("outside", Candela(90.0), Vec3::ONE, DVec3::new(4.0, 3.0, 0.2));
             for (position, angle) in [(DVec3::new(2.5, 1.5, 2.0), 1.1), (DVec3::new(0.2, 1.8, 0.0), 0.9)] {
-                let pose = facing(position, DVec3::new(0.1, 0.4, -0.2));
+                let pose = look_at_transform(position, DVec3::new(0.1, 0.4, -0.2));
                 builder.spot_light_lumens("spot", crate::photometry::Lumen(90.0), Vec3::ONE, (0.3, angle), pose);
             }
         });
@@ -781,7 +787,7 @@ mod tests {
     }
 
     #[test]
-    fn maps_do_not_overlap_and_the_least_lamps_go_without() {
+    fn maps_do_not_overlap_and_the_weakest_lights_are_dropped() {
         let lamps = lights(|builder| {
             builder.sun("sun", Lux(1000.0), Vec3::ONE, DVec3::NEG_Y);
             for i in 0..3000 {

@@ -37,7 +37,7 @@ shader_struct! {
         pub history_scale: f32,
         /// What this frame's pre-exposed values are multiplied by to the exposure that histories are judged at: it goes after
         /// the picture's by a part of a stop a frame.
-        pub judged_scale: f32,
+        pub smoothed_exposure_scale: f32,
         /// What textures' derivatives are multiplied by: below 1 where several frames make a picture.
         pub texture_scale: f32,
         /// Added to the pixel that noise is drawn by: another noise each frame where several make a picture.
@@ -51,7 +51,7 @@ shader_struct! {
         /// Waters.
         pub water_count: u32,
         /// By water: least x and z, greatest x and z of what it covers, relative to the camera.
-        pub water_place: [Vec4; 8],
+        pub water_extent: [Vec4; 8],
         /// Extinction (1/m by channel), height of the surface relative to the camera.
         pub water_medium: [Vec4; 8],
         /// Scattering (1/m by channel).
@@ -65,7 +65,7 @@ shader_struct! {
         /// How much foam; depth of the shore's (m); depth over which the surface comes in (m).
         pub water_foam: [Vec4; 8],
         /// Of foam: offset (tiles), tiles a metre.
-        pub water_foam_place: [Vec4; 8],
+        pub water_foam_offset: [Vec4; 8],
         /// Mean matte reflectance of its bed; standard deviation of slopes too fine for the ripples.
         pub water_bed: [Vec4; 8],
         /// Of its caustics: texels along x and z, number of the first as 4096s and rest; 0: none.
@@ -228,10 +228,10 @@ shader_struct! {
         pub occlusion_strength: f32,
         /// The `MATERIAL_` bits.
         pub flags: u32,
-        /// Number of its `LayeredMaterial`, or `NONE`.
+        /// Number of its `ExtendedMaterial`, or `NONE`.
         pub layers: u32,
-        /// Alpha of the G-buffer's emission: 1, or how the layered pass's pixels are told (`LAYER_MARK`).
-        pub layer_mark: f32,
+        /// Alpha of the G-buffer's emission: 1, or how the layered pass's pixels are told (`FORWARD_MARK`).
+        pub forward_mark: f32,
         /// The mean of the base colour's texture, for who has no texture at hand: `packed_mean`.
         pub mean_color: u32,
         /// Two rows for each of five textures.
@@ -241,7 +241,7 @@ shader_struct! {
 
 shader_struct! {
     /// What the G-buffer does not hold of a material: the lobes of the material extensions.
-    pub struct LayeredMaterial {
+    pub struct ExtendedMaterial {
         /// Of the dielectric's reflection along the normal.
         pub specular_color: Vec3,
         /// Strength of the dielectric's reflection.
@@ -251,7 +251,7 @@ shader_struct! {
         /// Perceptual.
         pub sheen_roughness: f32,
         /// Of diffuse transmission.
-        pub through_color: Vec3,
+        pub diffuse_transmission_color: Vec3,
         /// 0 to 1.
         pub diffuse_transmission: f32,
         /// 1/m by channel.
@@ -362,27 +362,27 @@ pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 12] = [
     BvhInstance::LAYOUT,
     Instance::LAYOUT,
     Material::LAYOUT,
-    LayeredMaterial::LAYOUT,
+    ExtendedMaterial::LAYOUT,
     EnvironmentConstants::LAYOUT,
     Probe::LAYOUT,
 ];
 
 /// What hides light from all around was measured (pass `ao`).
-pub const FRAME_MEASURED: u32 = 1;
+pub const FRAME_AO: u32 = 1;
 /// Diffuse light that was reflected on by what hides it is guessed.
-pub const FRAME_MANY_BOUNCES: u32 = 2;
+pub const FRAME_MULTI_BOUNCE_AO: u32 = 2;
 /// The picture is a probe's: lights are not seen, for they light surfaces by themselves.
-pub const FRAME_CAPTURE: u32 = 4;
+pub const FRAME_PROBE_CAPTURE: u32 = 4;
 /// What surfaces reflect of their surroundings is added by the passes of screen-space reflections.
-pub const FRAME_REFLECTED_APART: u32 = 8;
+pub const FRAME_SSR: u32 = 8;
 /// Diffuse light from all around is found by the passes of bounced light.
-pub const FRAME_DIFFUSE_APART: u32 = 16;
+pub const FRAME_GI_DIFFUSE: u32 = 16;
 /// What surfaces reflect of their surroundings is found by them too.
-pub const FRAME_REFLECTED_BY_RAYS: u32 = 32;
+pub const FRAME_GI_SPECULAR: u32 = 32;
 /// The picture is a meter's: unlit surfaces, which look the same at any exposure, are black.
-pub const FRAME_METERED: u32 = 64;
+pub const FRAME_METERING: u32 = 64;
 /// Some pixels are lit by the layered pass.
-pub const FRAME_LAYERED: u32 = 128;
+pub const FRAME_FORWARD: u32 = 128;
 
 /// Reflections meet the box.
 pub const PROBE_PARALLAX: u32 = 1;
@@ -394,7 +394,7 @@ pub const SHADOWS_OFF: u32 = 0;
 /// By shadow maps, where a light has them.
 pub const SHADOWS_MAPS: u32 = 1;
 /// By rays.
-pub const SHADOWS_TRACED: u32 = 2;
+pub const SHADOWS_RAY_TRACED: u32 = 2;
 
 /// Bits of `Light::kind` that tell the kind.
 pub const LIGHT_KIND_BITS: u32 = 0xff;
@@ -424,9 +424,9 @@ pub const LIGHT_TWO_SIDED: u32 = 0x100;
 /// What stands in its way casts shadows.
 pub const LIGHT_SHADOW: u32 = 0x200;
 /// Lights, the first ones, that light surfaces which refraction finds beyond the picture.
-pub const HIDDEN_LAMPS: u32 = 16;
+pub const REFRACTION_LIGHTS: u32 = 16;
 /// Suns, the first ones, whose light water scatters.
-pub const WATER_SUNS: u32 = 4;
+pub const MAX_WATER_SUNS: u32 = 4;
 /// No profile, no shadow map.
 pub const NONE: u32 = u32::MAX;
 
@@ -439,17 +439,17 @@ pub const MATERIAL_NORMAL_MAP: u32 = 4;
 /// Both sides are seen.
 pub const MATERIAL_DOUBLE_SIDED: u32 = 8;
 /// A lamp's own surface: it shines, and no light acts on it.
-pub const MATERIAL_LAMP: u32 = 16;
+pub const MATERIAL_LIGHT_SURFACE: u32 = 16;
 /// The material is alpha-blended.
 pub const MATERIAL_BLEND: u32 = 32;
 /// What the material emits is a picture.
-pub const MATERIAL_GLOW_MAP: u32 = 64;
+pub const MATERIAL_EMISSION_MAP: u32 = 64;
 
-/// What `Material::layer_mark` adds to a surface that the layered pass lights, and again where a lobe has a normal of its own.
-pub const LAYER_MARK: f32 = 2.0;
-/// `Material::layer_mark` where the emission is a light's, which lights surfaces by itself.
+/// What `Material::forward_mark` adds to a surface that the layered pass lights, and again where a lobe has a normal of its own.
+pub const FORWARD_MARK: f32 = 2.0;
+/// `Material::forward_mark` where the emission is a light's, which lights surfaces by itself.
 pub const EMITTER_MARK: f32 = 1.5;
 /// The thickness is that of a volume; else of a thin wall.
-pub const LAYERS_VOLUME: u32 = 1;
+pub const EXTENDED_VOLUME: u32 = 1;
 /// The meshes have tangents.
-pub const LAYERS_TANGENTS: u32 = 2;
+pub const EXTENDED_TANGENTS: u32 = 2;

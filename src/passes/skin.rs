@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::{
     GpuScene, dynamic_buffer,
-    scene_data::{Deformers, Posed},
+    scene_data::{Deformers, GpuScenePose},
     skin_shared::SkinConstants,
 };
 use crate::{
@@ -29,7 +29,8 @@ impl SkinPass {
     pub fn prepare(&self, gpu: &Gpu, scene: &GpuScene) -> GpuResult<()> {
         if scene.deformers.is_some() && self.pipelines.get().is_none() {
             let make = |name, shader| ComputePipeline::new(gpu, name, shader);
-            let _ = self.pipelines.set([make("skin", "skin.comp")?, make("skin positions", "skin.comp+POSITIONS")?]);
+            let _ =
+                self.pipelines.set([make("skin", "skin.comp")?, make("skin positions", "skin.comp+POSITIONS_ONLY")?]);
         }
         Ok(())
     }
@@ -42,7 +43,7 @@ impl SkinPass {
         if !done {
             g.pass("skin").uses(vertices, Access::ComputeStorageReadWrite).record(move |cx| {
                 let target = ("vertex_block", Bind::Storage(&scene.vertices));
-                record(cx.rec, pipeline, deformers, &scene.now, target, false)
+                record(cx.rec, pipeline, deformers, &scene.current_pose, target, false)
             });
         }
         Some(vertices)
@@ -54,7 +55,7 @@ impl SkinPass {
         g: &mut Graph<'a>,
         scene: &'a GpuScene,
         name: &str,
-        posed: &Arc<Posed>,
+        posed: &Arc<GpuScenePose>,
     ) -> Option<BufferHandle> {
         let (Some(deformers), Some([_, pipeline])) = (&scene.deformers, self.pipelines.get()) else { return None };
         let out = g.storage(name, u64::from(deformers.vertices) * 12);
@@ -71,14 +72,14 @@ fn record(
     rec: &mut Recorder<'_>,
     pipeline: &Arc<ComputePipeline>,
     deformers: &Deformers,
-    posed: &Posed,
+    posed: &GpuScenePose,
     target: (&str, Bind<'_>),
     own: bool,
 ) -> GpuResult<()> {
     let gpu = rec.gpu().clone();
-    let rows: Vec<glam::Vec4> = posed.movers.palette.iter().flatten().copied().collect();
+    let rows: Vec<glam::Vec4> = posed.deform.palette.iter().flatten().copied().collect();
     let palette: Arc<Buffer> = dynamic_buffer(&gpu, "matrices of joints", &rows)?;
-    let weights: Arc<Buffer> = dynamic_buffer(&gpu, "morph weights", &posed.movers.weights)?;
+    let weights: Arc<Buffer> = dynamic_buffer(&gpu, "morph weights", &posed.deform.weights)?;
     rec.bind_compute(
         pipeline,
         &[

@@ -6,7 +6,7 @@ use crate::shader_struct;
 
 shader_struct! {
     /// A vertex as it was modelled.
-    pub struct RestVertex {
+    pub struct BindPoseVertex {
         /// In the mesh's space (m).
         pub position: Vec3,
         /// Among the influences.
@@ -101,7 +101,7 @@ shader_struct! {
         pub nodes: u32,
         /// Nodes on its longest way up.
         pub levels: u32,
-        /// Where `REFIT_FLATTENED`: the columns of what vertices are put through.
+        /// Where `REFIT_BAKED`: the columns of what vertices are put through.
         pub x: Vec3,
         /// The second.
         pub y: Vec3,
@@ -141,13 +141,13 @@ pub const SKIN_FLAT: u32 = 1;
 /// Tangents move too.
 pub const SKIN_TANGENTS: u32 = 2;
 /// Vertices are put through a transform without an inverse.
-pub const REFIT_FLATTENED: u32 = 1;
+pub const REFIT_BAKED: u32 = 1;
 /// Vertices are where they are in the frame.
 pub const NO_POSITIONS: u32 = u32::MAX;
 
 /// All structs that the shaders of moving things share, for the layout test.
 pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 7] = [
-    RestVertex::LAYOUT,
+    BindPoseVertex::LAYOUT,
     Influence::LAYOUT,
     MorphOffset::LAYOUT,
     SkinConstants::LAYOUT,

@@ -10,7 +10,7 @@ use glam::{DMat4, DVec2, DVec3, Mat4, Vec2, Vec3};
 use super::{
     FrameData, GpuScene, Uploader, View, dynamic_buffer,
     gbuffer::{Gbuffer, LIGHT},
-    velocity::{Moment, VELOCITY},
+    velocity::{MotionState, VELOCITY},
 };
 use crate::{
     gpu::{
@@ -28,8 +28,8 @@ const LEVELS: u32 = 8;
 /// The nearest and the farthest depth of a cell.
 const CELL: vk::Format = vk::Format::R32G32_SFLOAT;
 /// Above 0 where rays are sent, above a half where mirrors send them.
-const ASKS: vk::Format = vk::Format::D16_UNORM;
-/// A packed ray (`shaders/lib/ssr_rays.glsl`).
+const RAY_MASK: vk::Format = vk::Format::D16_UNORM;
+/// A packed ray (`shaders/lib/ssr_ray_packing.glsl`).
 const RAY: vk::Format = vk::Format::R32G32B32A32_UINT;
 /// Two packed numbers.
 const PAIR: vk::Format = vk::Format::R32G32_UINT;
@@ -43,27 +43,27 @@ const NUMBERS: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
 const SHARES: vk::Format = vk::Format::R16G16_SFLOAT;
 
 /// Frames that a history of a still view is the mean of at most.
-const MOST_STILL: f32 = 1024.0;
+const MAX_STATIC_FRAMES: f32 = 1024.0;
 
 shader_struct! {
     /// Of the passes that find reflections in the picture (`shaders/shared/ssr.glsl`).
     pub struct SsrConstants {
         /// From camera-relative places to the last frame's clip space, without its jitter.
-        pub to_clip_before: Mat4,
+        pub previous_to_clip: Mat4,
         /// To this frame's, without its jitter.
         pub to_clip: Mat4,
         /// From the last frame's clip space back.
-        pub from_clip_before: Mat4,
+        pub previous_from_clip: Mat4,
         /// Where the last frame's camera stood, relative to this one's.
-        pub eye_before: Vec3,
+        pub previous_eye: Vec3,
         /// Perceptual; rougher surfaces reflect their surroundings only.
         pub max_roughness: f32,
         /// Of the last frame's samples from their pixels' centres (pixels).
-        pub jitter_before: Vec2,
+        pub previous_jitter: Vec2,
         /// What is seen is so thick, as a part of its distance.
         pub thickness: f32,
         /// Frames that a history is the mean of at most; 0 forgets it.
-        pub most: f32,
+        pub max_frames: f32,
         /// Of the picture (pixels).
         pub size: [u32; 2],
         /// Of the image of rays (texels).
@@ -145,7 +145,7 @@ pub struct SsrSettings {
     /// Cells of the pyramid of depths that a ray may cross, 8 to 1024.
     pub steps: u32,
     /// Frames that a moving history is the mean of at most; 0: each frame by itself, and no history is kept.
-    pub frames: u32,
+    pub max_history_frames: u32,
     /// Where the history is looked up.
     pub reprojection: Reprojection,
     /// A view in which nothing moves has a history of its own; without, it costs what one that moves does (`sunny16 bench`).
@@ -161,7 +161,7 @@ impl Default for SsrSettings {
             thickness: 0.1,
             taps: 16,
             steps: 128,
-            frames: 16,
+            max_history_frames: 16,
             reprojection: Reprojection::Virtual,
             still: true,
         }
@@ -174,15 +174,15 @@ pub struct SsrFrame {
     /// Number of the frame since its history began, or of its sample.
     pub number: u32,
     /// There is a frame before that kept its reflections.
-    pub follows: bool,
+    pub has_history: bool,
     /// Nothing has moved since.
     pub still: bool,
     /// Nothing but the camera has.
-    pub camera_alone: bool,
+    pub only_camera_moved: bool,
     /// The frame is one of those whose mean is the picture: it keeps no history.
-    pub alone: bool,
+    pub single_frame: bool,
     /// Of the last frame's samples from their pixels' centres (pixels).
-    pub jitter_before: DVec2,
+    pub previous_jitter: DVec2,
     /// The last frame's camera: from its clip space to places relative to where it stood, and where that was relative to this
     /// one's (m).
     pub before: (Mat4, DVec3),
@@ -194,7 +194,7 @@ pub struct FrameSsr {
     constants: Arc<Buffer>,
     values: SsrConstants,
     history: bool,
-    camera_alone: bool,
+    only_camera_moved: bool,
 }
 
 impl FrameSsr {
@@ -205,7 +205,7 @@ impl FrameSsr {
     /// Out of memory.
     pub fn new(
         gpu: &Gpu,
-        (view, motion): (&View, &[Moment; 2]),
+        (view, motion): (&View, &[MotionState; 2]),
         settings: &SsrSettings,
         frame: &SsrFrame,
         surroundings: bool,
@@ -215,23 +215,23 @@ impl FrameSsr {
         }
         let size = [view.width, view.height];
         let scale = if settings.half_resolution { 2 } else { 1 };
-        let history = settings.frames > 0 && !frame.alone;
+        let history = settings.max_history_frames > 0 && !frame.single_frame;
         let still = frame.still && settings.still;
         let (level_count, level_row) = levels(size);
         let [before, now] = [&motion[0], &motion[1]].map(|moment| moment.to_clip.as_mat4());
         let back = DMat4::from_translation(frame.before.1) * frame.before.0.as_dmat4();
         let values = SsrConstants {
-            to_clip_before: before,
+            previous_to_clip: before,
             to_clip: now,
-            from_clip_before: back.as_mat4(),
-            eye_before: frame.before.1.as_vec3(),
+            previous_from_clip: back.as_mat4(),
+            previous_eye: frame.before.1.as_vec3(),
             max_roughness: settings.max_roughness as f32,
-            jitter_before: frame.jitter_before.as_vec2(),
+            previous_jitter: frame.previous_jitter.as_vec2(),
             thickness: settings.thickness as f32,
-            most: match frame.follows && history {
+            max_frames: match frame.has_history && history {
                 false => 0.0,
-                true if still => MOST_STILL,
-                true => settings.frames as f32,
+                true if still => MAX_STATIC_FRAMES,
+                true => settings.max_history_frames as f32,
             },
             size,
             rays: size.map(|side| side.div_ceil(scale)),
@@ -251,7 +251,7 @@ impl FrameSsr {
             ..SsrConstants::default()
         };
         let constants = dynamic_buffer(gpu, "reflection constants", &[values])?;
-        Ok(Some(Self { constants, values, history, camera_alone: frame.camera_alone }))
+        Ok(Some(Self { constants, values, history, only_camera_moved: frame.only_camera_moved }))
     }
 }
 
@@ -264,7 +264,7 @@ fn levels([width, height]: [u32; 2]) -> (u32, u32) {
 
 /// What the passes found, for those who want to see it.
 #[derive(Clone, Copy)]
-pub struct Reflected {
+pub struct SsrOutput {
     /// The picture's light with reflections.
     pub light: ImageHandle,
     /// Pixels that it has moved since the last frame: the reflection's motion where most light is reflected, else the
@@ -283,9 +283,9 @@ pub struct SsrInputs {
     /// Light without what surfaces reflect of their surroundings.
     pub light: ImageHandle,
     /// What hides the surroundings, where it was measured.
-    pub open: Option<ImageHandle>,
+    pub bent_normal_ao: Option<ImageHandle>,
     /// What surfaces reflect, where rays of bounced light found it.
-    pub traced: Option<ImageHandle>,
+    pub gi_specular: Option<ImageHandle>,
     /// Pixels from the last frame to this one.
     pub velocity: ImageHandle,
 }
@@ -293,7 +293,7 @@ pub struct SsrInputs {
 /// How frames are joined.
 struct Temporal {
     virtual_image: Arc<GraphicsPipeline>,
-    camera_alone: Arc<GraphicsPipeline>,
+    only_camera_moved: Arc<GraphicsPipeline>,
     other_ways: Arc<GraphicsPipeline>,
     still: Arc<GraphicsPipeline>,
     debug: Arc<GraphicsPipeline>,
@@ -331,16 +331,16 @@ impl SsrPass {
         };
         let make = |name: &str, fragment: &str, colors: &[vk::Format]| make_with(name, fragment, colors, None);
         // The triangle lies at depth 0, and what sends rays beyond: nothing else is shaded.
-        let asked = Some((ASKS, false, vk::CompareOp::LESS));
+        let asked = Some((RAY_MASK, false, vk::CompareOp::LESS));
         let make_where_asked =
             |name: &str, fragment: &str, colors: &[vk::Format]| make_with(name, fragment, colors, asked);
         let make_temporal = |name: &str, fragment: &str, colors: &[vk::Format]| {
-            make_at("ssr.vert+BEFORE", name, fragment, colors, asked)
+            make_at("ssr.vert+HISTORY_CONSTANTS", name, fragment, colors, asked)
         };
         let make_of_mirrors = |name: &str, fragment: &str, colors: &[vk::Format]| {
-            make_at("ssr.vert+OVER_HALF", name, fragment, colors, asked)
+            make_at("ssr.vert+DEPTH_ABOVE_HALF", name, fragment, colors, asked)
         };
-        let asking = Some((ASKS, true, vk::CompareOp::ALWAYS));
+        let asking = Some((RAY_MASK, true, vk::CompareOp::ALWAYS));
         let resolved = [REFLECTION, PAIR, SHARES];
         let joined = [HISTORY, PAIR, VELOCITY, REFLECTION, NUMBERS, NUMBERS];
         let table = dfg_table();
@@ -353,49 +353,69 @@ impl SsrPass {
         uploader.texture(&reflectances, &[bytemuck::cast_slice(&pairs).to_vec()])?;
         uploader.finish()?;
         Ok(Self {
-            depth: ComputePipeline::new(gpu, "ssr depth", "ssr_depth.comp")?,
-            depth_coarse: ComputePipeline::new(gpu, "ssr depth coarse", "ssr_depth.comp+COARSE")?,
+            depth: ComputePipeline::new(gpu, "ssr depth", "ssr_hiz.comp")?,
+            depth_coarse: ComputePipeline::new(gpu, "ssr depth coarse", "ssr_hiz.comp+COARSE")?,
             surroundings: [
-                make_with("ssr surroundings", "ssr_surroundings.frag", &[PAIR, CELL, LIGHT, LIGHT], asking)?,
-                make_with("ssr surroundings bare", "ssr_surroundings.frag+BARE", &[PAIR, CELL], asking)?,
+                make_with("ssr environment", "ssr_environment.frag", &[PAIR, CELL, LIGHT, LIGHT], asking)?,
+                make_with("ssr environment bare", "ssr_environment.frag+NO_ENVIRONMENT", &[PAIR, CELL], asking)?,
             ],
-            asked_half: make_at("fullscreen.vert", "ssr asked", "ssr_asked.frag", &[], asking)?,
+            asked_half: make_at("fullscreen.vert", "ssr ray mask", "ssr_ray_mask.frag", &[], asking)?,
             trace: [
-                make_at("ssr.vert+RAYS", "ssr", "ssr.frag", &[RAY], asked)?,
-                make_at("ssr.vert+RAYS", "ssr alone", "ssr.frag+ALONE", &[LIGHT], asked)?,
+                make_at("ssr.vert+RAY_CONSTANTS", "ssr", "ssr.frag", &[RAY], asked)?,
+                make_at("ssr.vert+RAY_CONSTANTS", "ssr alone", "ssr.frag+SINGLE_FRAME", &[LIGHT], asked)?,
             ],
             resolve: [
                 [
                     make_where_asked("ssr resolve", "ssr_resolve.frag", &resolved[..2])?,
-                    make_where_asked("ssr resolve alone", "ssr_resolve.frag+ALONE", &[LIGHT])?,
+                    make_where_asked("ssr resolve alone", "ssr_resolve.frag+SINGLE_FRAME", &[LIGHT])?,
                     make_where_asked("ssr resolve debug", "ssr_resolve.frag+DEBUG", &resolved)?,
                 ],
                 [
-                    make_where_asked("ssr resolve half", "ssr_resolve.frag+HALF", &resolved[..2])?,
-                    make_where_asked("ssr resolve half alone", "ssr_resolve.frag+HALF+ALONE", &[LIGHT])?,
-                    make_where_asked("ssr resolve half debug", "ssr_resolve.frag+HALF+DEBUG", &resolved)?,
+                    make_where_asked("ssr resolve half", "ssr_resolve.frag+HALF_RESOLUTION", &resolved[..2])?,
+                    make_where_asked(
+                        "ssr resolve half alone",
+                        "ssr_resolve.frag+HALF_RESOLUTION+SINGLE_FRAME",
+                        &[LIGHT],
+                    )?,
+                    make_where_asked("ssr resolve half debug", "ssr_resolve.frag+HALF_RESOLUTION+DEBUG", &resolved)?,
                 ],
                 [
-                    make_of_mirrors("ssr resolve mirrors", "ssr_resolve.frag+HALF+SHARP", &resolved[..2])?,
-                    make_of_mirrors("ssr resolve mirrors alone", "ssr_resolve.frag+HALF+SHARP+ALONE", &[LIGHT])?,
-                    make_of_mirrors("ssr resolve mirrors debug", "ssr_resolve.frag+HALF+SHARP+DEBUG", &resolved)?,
+                    make_of_mirrors(
+                        "ssr resolve mirrors",
+                        "ssr_resolve.frag+HALF_RESOLUTION+MIRROR_RAYS",
+                        &resolved[..2],
+                    )?,
+                    make_of_mirrors(
+                        "ssr resolve mirrors alone",
+                        "ssr_resolve.frag+HALF_RESOLUTION+MIRROR_RAYS+SINGLE_FRAME",
+                        &[LIGHT],
+                    )?,
+                    make_of_mirrors(
+                        "ssr resolve mirrors debug",
+                        "ssr_resolve.frag+HALF_RESOLUTION+MIRROR_RAYS+DEBUG",
+                        &resolved,
+                    )?,
                 ],
             ],
             temporal: Temporal {
                 virtual_image: make_temporal("ssr temporal", "ssr_temporal.frag", &joined[..4])?,
-                camera_alone: make_temporal("ssr temporal camera", "ssr_temporal.frag+CAMERA", &joined[..4])?,
-                other_ways: make_temporal("ssr temporal ways", "ssr_temporal.frag+WAYS", &joined[..4])?,
-                still: make_temporal("ssr temporal still", "ssr_temporal.frag+STILL", &joined[..4])?,
+                only_camera_moved: make_temporal(
+                    "ssr temporal camera",
+                    "ssr_temporal.frag+CAMERA_MOTION_ONLY",
+                    &joined[..4],
+                )?,
+                other_ways: make_temporal("ssr temporal ways", "ssr_temporal.frag+REPROJECTION_MODES", &joined[..4])?,
+                still: make_temporal("ssr temporal still", "ssr_temporal.frag+STATIC_VIEW", &joined[..4])?,
                 debug: make_temporal("ssr temporal debug", "ssr_temporal.frag+DEBUG", &joined)?,
             },
             composite: [
                 [
                     make_where_asked("ssr composite", "ssr_composite.frag", &[LIGHT])?,
-                    make_where_asked("ssr composite motion", "ssr_composite.frag+MOTION", &[LIGHT, VELOCITY])?,
+                    make_where_asked("ssr composite motion", "ssr_composite.frag+OUTPUT_VELOCITY", &[LIGHT, VELOCITY])?,
                 ],
                 [
                     make("ssr composite all", "ssr_composite.frag", &[LIGHT])?,
-                    make("ssr composite all motion", "ssr_composite.frag+MOTION", &[LIGHT, VELOCITY])?,
+                    make("ssr composite all motion", "ssr_composite.frag+OUTPUT_VELOCITY", &[LIGHT, VELOCITY])?,
                 ],
             ],
             reflectances,
@@ -410,23 +430,23 @@ impl SsrPass {
         (scene, data, frame): (&'a GpuScene, &'a FrameData, &'a FrameSsr),
         inputs: SsrInputs,
         (debug, followed): (bool, bool),
-    ) -> Reflected {
-        let SsrInputs { gbuffer, light, open, traced, velocity } = inputs;
+    ) -> SsrOutput {
+        let SsrInputs { gbuffer, light, bent_normal_ao: open, gi_specular: traced, velocity } = inputs;
         let ([width, height], [across, down]) = (frame.values.size, frame.values.rays);
         // Where nothing is to be kept apart, rays see the light as it is.
         let apart = (frame.values.bare == 0)
-            .then(|| ["reflected surroundings", "reflected picture"].map(|name| g.image(name, width, height, LIGHT)));
+            .then(|| ["ssr environment light", "ssr color"].map(|name| g.image(name, width, height, LIGHT)));
         let [_, picture] = apart.unwrap_or([light; 2]);
-        let asks = g.image("reflection asked for", width, height, ASKS);
+        let asks = g.image("ssr ray mask", width, height, RAY_MASK);
         let (seen_before, seen) = if frame.history {
-            let (before, now) = g.history("reflection surfaces", width, height, PAIR);
+            let (before, now) = g.history("ssr surface history", width, height, PAIR);
             (Some(before), now)
         } else {
-            (None, g.image("reflection surfaces", width, height, PAIR))
+            (None, g.image("ssr surface history", width, height, PAIR))
         };
-        let pyramid = g.image("reflection depths", frame.values.level_row, height + height.div_ceil(2), CELL);
+        let pyramid = g.image("ssr depth pyramid", frame.values.level_row, height + height.div_ceil(2), CELL);
         let surfaces = [gbuffer.depth, gbuffer.surface, gbuffer.normal];
-        let mut pass = g.pass("ssr surroundings").color_cleared(seen, [0.0; 4]).color_cleared(pyramid, [0.0; 4]);
+        let mut pass = g.pass("ssr environment").color_cleared(seen, [0.0; 4]).color_cleared(pyramid, [0.0; 4]);
         pass = surfaces.into_iter().fold(pass, |pass, image| pass.uses(image, Access::FragmentSampled));
         if let Some(images) = apart {
             for image in [Some(gbuffer.emission), Some(light), open, traced].into_iter().flatten() {
@@ -473,9 +493,9 @@ impl SsrPass {
         // Where nothing is kept apart, the picture is the light.
         let lit = (alone && apart.is_some()).then_some(light);
         let half = usize::from(frame.values.scale > 1);
-        let own_rays_alone = alone && half == 0 && frame.values.taps == 1;
-        let rays = g.image("reflected rays", across, down, RAY);
-        let rays_asked = if half > 0 { self.declare_asked(g, frame, asks) } else { asks };
+        let single_frame = alone && half == 0 && frame.values.taps == 1;
+        let rays = g.image("ssr rays", across, down, RAY);
+        let rays_asked = if half > 0 { self.declare_ray_mask(g, frame, asks) } else { asks };
         let mut pass = g.pass("ssr");
         for image in [gbuffer.surface, picture] {
             pass = pass.uses(image, Access::FragmentSampled);
@@ -483,10 +503,10 @@ impl SsrPass {
         for image in [pyramid, seen] {
             pass = pass.uses(image, Access::FragmentStorageRead);
         }
-        if own_rays_alone {
+        if single_frame {
             pass =
                 surroundings.into_iter().chain(lit).fold(pass, |pass, image| pass.uses(image, Access::FragmentSampled));
-            pass = pass.color_over(out);
+            pass = pass.color_loaded(out);
         } else {
             pass = pass.color_cleared(rays, [0.0; 4]);
         }
@@ -495,32 +515,32 @@ impl SsrPass {
                 [gbuffer.surface, pyramid, picture, seen].map(|image| cx.image(image));
             // Read and left out where there are none.
             let around = surroundings.map_or_else(|| Arc::clone(&picture), |image| cx.image(image));
-            let light = own_rays_alone.then(|| cx.image(light));
+            let light = single_frame.then(|| cx.image(light));
             let mut binds = vec![
                 data.uniform(),
                 ("surface_image", Bind::Sampled(&surface)),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
                 ("pyramid_image", Bind::StorageImage(&pyramid)),
                 ("picture_image", Bind::Texture(&picture, SamplerInfo::LINEAR)),
-                ("seen_image", Bind::StorageImage(&seen)),
+                ("surface_history_image", Bind::StorageImage(&seen)),
             ];
             if let Some(light) = &light {
                 binds.extend([
-                    ("surroundings_image", Bind::Sampled(&around)),
+                    ("reflected_environment_image", Bind::Sampled(&around)),
                     ("light_image", Bind::Sampled(light)),
                     ("reflectance_image", Bind::Sampled(&self.reflectances)),
                 ]);
             }
-            cx.rec.bind_graphics(&self.trace[usize::from(own_rays_alone)], &binds)?;
+            cx.rec.bind_graphics(&self.trace[usize::from(single_frame)], &binds)?;
             cx.rec.draw_fullscreen();
             Ok(())
         });
-        if own_rays_alone {
-            return Reflected { light: out, velocity, debug: None };
+        if single_frame {
+            return SsrOutput { light: out, velocity, debug: None };
         }
         let reflection = g.image("reflection", width, height, REFLECTION);
-        let met = g.image("reflection met", width, height, PAIR);
-        let shares = debug.then(|| g.image("reflection shares", width, height, SHARES));
+        let met = g.image("ssr hits", width, height, PAIR);
+        let shares = debug.then(|| g.image("ssr hit shares", width, height, SHARES));
         let mut pass = g.pass("ssr resolve").uses(gbuffer.surface, Access::FragmentSampled);
         for image in [picture].into_iter().chain(surroundings).chain(lit) {
             pass = pass.uses(image, Access::FragmentSampled);
@@ -529,7 +549,7 @@ impl SsrPass {
             pass = pass.uses(image, Access::FragmentStorageRead);
         }
         if alone {
-            pass = pass.color_over(out);
+            pass = pass.color_loaded(out);
         } else {
             // What sends no rays keeps all of its surroundings.
             pass = pass.color_cleared(reflection, [0.0, 0.0, 0.0, 1.0]);
@@ -545,8 +565,8 @@ impl SsrPass {
                 ("surface_image", Bind::Sampled(&surface)),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
                 ("ray_image", Bind::StorageImage(&rays)),
-                ("surroundings_image", Bind::Sampled(&around)),
-                ("seen_image", Bind::StorageImage(&seen)),
+                ("reflected_environment_image", Bind::Sampled(&around)),
+                ("surface_history_image", Bind::StorageImage(&seen)),
             ];
             if let Some(light) = &light {
                 binds.extend([
@@ -565,7 +585,7 @@ impl SsrPass {
             Ok(())
         });
         if alone {
-            return Reflected { light: out, velocity, debug: None };
+            return SsrOutput { light: out, velocity, debug: None };
         }
         let (joined, motion, debug) = if frame.history || debug {
             self.declare_temporal(
@@ -588,10 +608,10 @@ impl SsrPass {
         for image in [joined, seen] {
             pass = pass.uses(image, Access::FragmentStorageRead);
         }
-        pass = if all { pass.color_cleared(out, [0.0; 4]) } else { pass.color_over(out).depth_tested(asks) };
+        pass = if all { pass.color_cleared(out, [0.0; 4]) } else { pass.color_loaded(out).depth_tested(asks) };
         if let Some((motion, out)) = motion {
             pass = pass.uses(velocity, Access::FragmentSampled).uses(motion, Access::FragmentSampled);
-            pass = if all { pass.color_cleared(out, [0.0; 4]) } else { pass.color_over(out) };
+            pass = if all { pass.color_cleared(out, [0.0; 4]) } else { pass.color_loaded(out) };
         }
         pass.record(move |cx| {
             let [surface, light, joined, seen] = [gbuffer.surface, light, joined, seen].map(|image| cx.image(image));
@@ -600,10 +620,10 @@ impl SsrPass {
             let mut binds = vec![
                 data.uniform(),
                 ("surface_image", Bind::Sampled(&surface)),
-                ("seen_image", Bind::StorageImage(&seen)),
+                ("surface_history_image", Bind::StorageImage(&seen)),
                 ("light_image", Bind::Sampled(&light)),
                 ("reflection_image", Bind::StorageImage(&joined)),
-                ("surroundings_image", Bind::Sampled(&around)),
+                ("reflected_environment_image", Bind::Sampled(&around)),
                 ("reflectance_image", Bind::Sampled(&self.reflectances)),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
             ];
@@ -615,16 +635,16 @@ impl SsrPass {
             cx.rec.draw_fullscreen();
             Ok(())
         });
-        Reflected { light: out, velocity: motion.map_or(velocity, |(_, out)| out), debug }
+        SsrOutput { light: out, velocity: motion.map_or(velocity, |(_, out)| out), debug }
     }
 
     /// The same at half resolution: where rays are sent.
-    fn declare_asked<'a>(&'a self, g: &mut Graph<'a>, frame: &'a FrameSsr, asks: ImageHandle) -> ImageHandle {
+    fn declare_ray_mask<'a>(&'a self, g: &mut Graph<'a>, frame: &'a FrameSsr, asks: ImageHandle) -> ImageHandle {
         let [across, down] = frame.values.rays;
-        let out = g.image("reflection asked for, half", across, down, ASKS);
-        g.pass("ssr asked").uses(asks, Access::FragmentSampled).depth_cleared(out).record(move |cx| {
+        let out = g.image("ssr ray mask, half", across, down, RAY_MASK);
+        g.pass("ssr ray mask").uses(asks, Access::FragmentSampled).depth_cleared(out).record(move |cx| {
             let asks = cx.image(asks);
-            let binds = [("ssr_block", Bind::Uniform(&frame.constants)), ("asks_image", Bind::Sampled(&asks))];
+            let binds = [("ssr_block", Bind::Uniform(&frame.constants)), ("ray_mask_image", Bind::Sampled(&asks))];
             cx.rec.bind_graphics(&self.asked_half, &binds)?;
             cx.rec.draw_fullscreen();
             Ok(())
@@ -663,31 +683,31 @@ impl SsrPass {
         // A frame by itself leaves the histories as they are.
         let ([history, out], [past, past_out], [shown, shown_out]) = if frame.history {
             (
-                g.history("reflection history", width, height, HISTORY).into(),
-                g.history("reflection past", width, height, PAIR).into(),
-                g.history("reflection shown", width, height, REFLECTION).into(),
+                g.history("ssr history", width, height, HISTORY).into(),
+                g.history("ssr history data", width, height, PAIR).into(),
+                g.history("ssr displayed", width, height, REFLECTION).into(),
             )
         } else {
-            let out = g.image("reflection by itself", width, height, HISTORY);
-            let past_out = g.image("reflection past by itself", width, height, PAIR);
-            let shown_out = g.image("reflection shown by itself", width, height, REFLECTION);
-            ([nothing(g, [1, 1]), out], [met, past_out], [reflection, shown_out])
+            let out = g.image("ssr single frame", width, height, HISTORY);
+            let past_out = g.image("ssr history data by itself", width, height, PAIR);
+            let shown_out = g.image("ssr displayed by itself", width, height, REFLECTION);
+            ([empty_debug_image(g, [1, 1]), out], [met, past_out], [reflection, shown_out])
         };
         let found =
-            debug.then(|| ["reflection found", "reflection chosen"].map(|name| g.image(name, width, height, NUMBERS)));
+            debug.then(|| ["ssr debug hits", "ssr debug motion"].map(|name| g.image(name, width, height, NUMBERS)));
         let motion = g.image("reflection motion", width, height, VELOCITY);
         // Most pipelines are for one case: what they need not ask costs nothing.
-        let still = !debug && frame.values.still != 0 && frame.values.most > 0.0;
+        let still = !debug && frame.values.still != 0 && frame.values.max_frames > 0.0;
         let by_image = frame.values.reprojection == Reprojection::Virtual as u32;
-        let pipeline = match (debug, still, by_image, frame.camera_alone) {
+        let pipeline = match (debug, still, by_image, frame.only_camera_moved) {
             (true, ..) => &self.temporal.debug,
             (_, true, ..) => &self.temporal.still,
-            (.., true, true) => &self.temporal.camera_alone,
+            (.., true, true) => &self.temporal.only_camera_moved,
             (.., true, false) => &self.temporal.virtual_image,
             (.., false, _) => &self.temporal.other_ways,
         };
         // Where nothing moves by itself, the camera tells.
-        let moves = debug || !(still || by_image && frame.camera_alone);
+        let moves = debug || !(still || by_image && frame.only_camera_moved);
         let mut pass = g.pass("ssr temporal").uses(gbuffer.surface, Access::FragmentSampled);
         for image in shares.into_iter().chain(moves.then_some(velocity)) {
             pass = pass.uses(image, Access::FragmentSampled);
@@ -719,21 +739,24 @@ impl SsrPass {
             let mut binds = vec![
                 data.uniform(),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
-                ("seen_now_image", Bind::StorageImage(&seen_now)),
+                ("surface_history_now_image", Bind::StorageImage(&seen_now)),
                 ("reflection_image", Bind::StorageImage(&reflection)),
-                ("met_image", Bind::StorageImage(&met)),
+                ("hit_image", Bind::StorageImage(&met)),
                 ("history_image", Bind::StorageImage(&history)),
-                ("past_image", Bind::StorageImage(&past)),
+                ("history_data_image", Bind::StorageImage(&past)),
             ];
             // Where nothing turns, what a surface is like and where it was is not asked for.
             if let Some(seen) = &seen {
-                binds.extend([("surface_image", Bind::Sampled(&surface)), ("seen_image", Bind::StorageImage(seen))]);
+                binds.extend([
+                    ("surface_image", Bind::Sampled(&surface)),
+                    ("surface_history_image", Bind::StorageImage(seen)),
+                ]);
             }
             if let Some(velocity) = &velocity {
                 binds.push(("velocity_image", Bind::Sampled(velocity)));
             }
             if still || debug {
-                binds.push(("shown_image", Bind::StorageImage(&shown)));
+                binds.push(("displayed_image", Bind::StorageImage(&shown)));
             }
             if let Some(shares) = &shares {
                 binds.push(("shares_image", Bind::Sampled(shares)));
@@ -747,9 +770,9 @@ impl SsrPass {
 }
 
 /// Numbers for a frame that found nothing, to look at.
-pub fn nothing(g: &mut Graph<'_>, [width, height]: [u32; 2]) -> ImageHandle {
-    let image = g.image("no reflections", width, height, NUMBERS);
-    g.pass("no reflections").color_cleared(image, [0.0; 4]).record(|_| Ok(()));
+pub fn empty_debug_image(g: &mut Graph<'_>, [width, height]: [u32; 2]) -> ImageHandle {
+    let image = g.image("no ssr", width, height, NUMBERS);
+    g.pass("no ssr").color_cleared(image, [0.0; 4]).record(|_| Ok(()));
     image
 }
 
@@ -762,7 +785,7 @@ mod tests {
         for size in [[1, 1], [1, 7], [33, 17], [160, 90], [1280, 720], [1921, 1081], [8192, 5]] {
             let (count, row) = levels(size);
             let below = size.map(|side: u32| side.div_ceil(2));
-            // As `level_corner` and `level_size` of shaders/lib/ssr_pyramid.glsl.
+            // As `level_corner` and `level_size` of shaders/lib/ssr_hiz.glsl.
             let mut end = 0;
             for level in 1..count {
                 let corner = row.saturating_sub((2 * row) >> level);

@@ -8,12 +8,12 @@ use rayon::prelude::*;
 
 use super::{
     FrameData,
-    bright_shared::{StarburstConstants, StarburstSprite},
-    bright_sources::{BrightSources, MAX_SOURCES, camera_axes},
+    flare_shared::{StarburstConstants, StarburstSprite},
+    flare_sources::{FlareSources, MAX_SOURCES, camera_axes},
     gbuffer::LIGHT,
 };
 use crate::{
-    camera::{LensError, chain::Starburst},
+    camera::{LensError, post_effects::Starburst},
     gpu::{
         Bind, Buffer, BufferKind, ComputePipeline, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState,
         upload::Uploader,
@@ -69,7 +69,7 @@ fn power(exponent: i32) -> f32 {
 }
 
 /// All levels as the shaders read them.
-fn words(burst: &starburst::Starburst) -> Vec<u32> {
+fn words(burst: &starburst::StarburstPattern) -> Vec<u32> {
     let levels = burst.levels(LAST_LEVEL);
     let packed = levels.into_par_iter().enumerate().map(|(number, level)| {
         let places = (-HALF..HALF).flat_map(|y| (-HALF..HALF).map(move |x| (x, y)));
@@ -93,7 +93,7 @@ impl Table {
     fn new(gpu: &Gpu, aperture: Aperture) -> GpuResult<Self> {
         let impossible =
             |error: LensError| GpuError::Pipeline { pipeline: "starburst".into(), detail: error.to_string() };
-        let burst = starburst::Starburst::new(&aperture).map_err(impossible)?;
+        let burst = starburst::StarburstPattern::new(&aperture).map_err(impossible)?;
         let words = words(&burst);
         let bytes: &[u8] = bytemuck::cast_slice(&words);
         let texels = Buffer::new(gpu, "starburst table", bytes.len() as u64, BufferKind::Storage)?;
@@ -149,7 +149,7 @@ impl StarburstPass {
         g: &mut Graph<'a>,
         data: &'a FrameData,
         (depth, light): (ImageHandle, ImageHandle),
-        bright: BrightSources,
+        bright: FlareSources,
         settings: &Starburst,
     ) -> ImageHandle {
         let Some(table) = self.table.lock().unwrap_or_else(PoisonError::into_inner).clone() else { return light };
@@ -176,7 +176,7 @@ impl StarburstPass {
                     &self.sprites,
                     &[
                         data.uniform(),
-                        ("bright_block", Bind::Storage(&list)),
+                        ("flare_source_block", Bind::Storage(&list)),
                         ("burst_block", Bind::Storage(&texels)),
                         ("sprite_block", Bind::Storage(&sprites)),
                     ],
@@ -203,8 +203,8 @@ impl StarburstPass {
                         ("depth_image", Bind::Sampled(&depth)),
                         ("light_image", Bind::Sampled(&light)),
                         ("light_block", Bind::Storage(&data.lights)),
-                        ("bright_tile_block", Bind::Storage(&tiles)),
-                        ("bright_block", Bind::Storage(&list)),
+                        ("flare_tile_block", Bind::Storage(&tiles)),
+                        ("flare_source_block", Bind::Storage(&list)),
                         ("sprite_block", Bind::Storage(&sprites)),
                     ],
                 )?;
@@ -213,7 +213,7 @@ impl StarburstPass {
                 Ok(())
             });
         let texels = Arc::clone(&table.texels);
-        g.pass("starburst").uses(sprites, Access::VertexStorageRead).color_over(out).record(move |cx| {
+        g.pass("starburst").uses(sprites, Access::VertexStorageRead).color_loaded(out).record(move |cx| {
             let sprites = cx.buffer(sprites);
             cx.rec.bind_graphics(
                 &self.draw,

@@ -35,9 +35,9 @@ pub struct TaaFrame {
     /// Of this frame's samples from their pixels' centres (pixels of the input).
     pub jitter: Vec2,
     /// `View::depth_from`, of the last frame's camera from this one's.
-    pub depth_before: Vec4,
+    pub previous_depth: Vec4,
     /// Weight that the history has at most; 0 forgets it.
-    pub most: f32,
+    pub max_frames: f32,
     /// Standard deviations of its neighbourhood that a history may be off its mean where nothing moves.
     pub gamma: f32,
     /// Nothing has moved since the last frame.
@@ -48,7 +48,7 @@ pub struct TaaFrame {
 
 /// Light in the output's pixels.
 #[derive(Clone, Copy)]
-pub struct Resolved {
+pub struct TaaOutput {
     /// The light; alpha is the weight of the samples in it.
     pub light: ImageHandle,
     /// Depth in the same pixels.
@@ -88,18 +88,18 @@ impl TaaPass {
         data: &'a FrameData,
         inputs: TaaInputs,
         frame: TaaFrame,
-    ) -> Resolved {
+    ) -> TaaOutput {
         let [width, height] = frame.size;
         let (history, joined) = g.history("taa light", width, height, LIGHT);
-        let (shown, light) = g.history("taa shown", width, height, LIGHT);
+        let (shown, light) = g.history("taa displayed", width, height, LIGHT);
         let (past, now) = g.history("taa depth and speed", width, height, PAST);
         let scaled = data.values.size != frame.size;
         let depth = if scaled { g.image("taa depth", width, height, DEPTH) } else { inputs.depth };
         let constants = TaaConstants {
-            depth_before: frame.depth_before,
+            previous_depth: frame.previous_depth,
             size: Vec2::new(width as f32, height as f32),
             jitter: frame.jitter,
-            most: frame.most,
+            max_frames: frame.max_frames,
             gamma: frame.gamma,
             still: u32::from(frame.still),
             frame: frame.number,
@@ -130,14 +130,14 @@ impl TaaPass {
                     ("depth_image", Bind::Sampled(&depth)),
                     ("velocity_image", Bind::Sampled(&velocity)),
                     ("history_image", Bind::Texture(&history, SamplerInfo::LINEAR)),
-                    ("past_image", Bind::Sampled(&past)),
-                    ("shown_image", Bind::Sampled(&shown)),
+                    ("history_data_image", Bind::Sampled(&past)),
+                    ("displayed_image", Bind::Sampled(&shown)),
                 ],
             )?;
             cx.rec.push_graphics(pipeline, &constants);
             cx.rec.draw_fullscreen();
             Ok(())
         });
-        Resolved { light, depth }
+        TaaOutput { light, depth }
     }
 }

@@ -12,7 +12,7 @@ use crate::{
 
 /// How light is brought to the display.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ToDisplay {
+pub struct DisplayTransform {
     /// The curve.
     pub mapper: ToneMapper,
     /// On exposed linear Rec.709, before the curve (`photometry::color::WhiteBalance::matrix`).
@@ -61,7 +61,7 @@ impl TonemapPass {
         g: &mut Graph<'a>,
         size: [u32; 2],
         light: ImageHandle,
-        settings: ToDisplay,
+        settings: DisplayTransform,
     ) -> ImageHandle {
         let constants = Constants {
             operator: number(settings.mapper),

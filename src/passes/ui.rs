@@ -119,7 +119,7 @@ impl UiPass {
     ///
     /// # Errors
     /// A pipeline that the driver refuses.
-    pub fn aim_at(&mut self, format: vk::Format) -> GpuResult<()> {
+    pub fn set_format(&mut self, format: vk::Format) -> GpuResult<()> {
         self.pipeline = pipeline(&self.gpu, format)?;
         Ok(())
     }

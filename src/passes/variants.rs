@@ -23,24 +23,24 @@ pub struct Features {
     /// Rays by ray query, in the place of our own trees; they know masks too.
     pub query: bool,
     /// Over the lit picture, through which it shows; of the layered pass only.
-    pub over: bool,
+    pub blended: bool,
     /// Rays through refracting bodies; only with `over`.
-    pub glass: bool,
+    pub traced_refraction: bool,
 }
 
 impl Features {
     /// What this frame needs.
     #[must_use]
     pub fn of(data: &FrameData, split: bool) -> Self {
-        let traced = data.traced.as_ref();
+        let traced = data.shadow_bvh.as_ref();
         Self {
             split,
             area: data.ltc.is_some(),
             traced: traced.is_some(),
-            masks: traced.is_some_and(super::traced::FrameTrees::masked),
+            masks: traced.is_some_and(super::scene_bvh::FrameBvh::masked),
             query: traced.is_some_and(|trees| trees.structure().is_some()),
-            over: false,
-            glass: false,
+            blended: false,
+            traced_refraction: false,
         }
     }
 
@@ -48,13 +48,13 @@ impl Features {
     #[must_use]
     pub fn shader(self, file: &str) -> String {
         let names = [
-            (self.split, "SPLIT"),
-            (self.area, "AREA"),
-            (self.traced, "TRACED"),
-            (self.traced && self.masks && !self.query, "BVH_MASKS"),
-            (self.over, "OVER"),
-            (self.over && self.glass, "GLASS"),
-            ((self.traced || self.over && self.glass) && self.query, "BVH_QUERY"),
+            (self.split, "SPLIT_LIGHTING"),
+            (self.area, "AREA_LIGHTS"),
+            (self.traced, "RAY_TRACED_SHADOWS"),
+            (self.traced && self.masks && !self.query, "BVH_ALPHA_MASKS"),
+            (self.blended, "BLENDED"),
+            (self.blended && self.traced_refraction, "TRACED_REFRACTION"),
+            ((self.traced || self.blended && self.traced_refraction) && self.query, "USE_RAY_QUERY"),
         ];
         let wanted = names.iter().filter(|(on, _)| *on);
         wanted.fold(file.to_owned(), |name, (_, feature)| format!("{name}+{feature}"))
@@ -121,10 +121,10 @@ mod tests {
 
     #[test]
     fn the_build_has_a_shader_for_every_set_of_features() {
-        for file in ["lighting.frag", "blend.frag", "layered.frag", "volumes.frag", "gi.frag"] {
+        for file in ["lighting.frag", "blend.frag", "forward.frag", "volumes.frag", "gi.frag"] {
             for bits in 0..128 {
                 let on = |bit: u32| bits & 1 << bit != 0;
-                let layered = file == "layered.frag";
+                let layered = file == "forward.frag";
                 if layered && on(3)
                     || !layered && (on(4) || on(5))
                     || ["volumes.frag", "gi.frag"].contains(&file) && on(0)
@@ -132,7 +132,7 @@ mod tests {
                     continue;
                 }
                 let [split, area, traced, masks, over, glass, query] = [0, 1, 2, 3, 4, 5, 6].map(on);
-                let features = Features { split, area, traced, masks, over, glass, query };
+                let features = Features { split, area, traced, masks, blended: over, traced_refraction: glass, query };
                 let name = features.shader(file);
                 assert!(Shader::find(&name).is_some(), "{name}");
             }

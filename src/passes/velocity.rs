@@ -8,7 +8,7 @@ use super::{
     FrameData, GpuScene, View, dynamic_buffer,
     effects_shared::VelocityConstants,
     gbuffer::DEPTH,
-    scene_data::{Draw, Layer, Posed, VERTEX_STRIDE, vertex_attributes},
+    scene_data::{Draw, GpuScenePose, RenderQueue, VERTEX_STRIDE, vertex_attributes},
     skin::SkinPass,
     skin_shared::{Move, MoveConstants, NO_POSITIONS},
 };
@@ -22,17 +22,17 @@ pub const VELOCITY: vk::Format = vk::Format::R16G16_SFLOAT;
 
 /// A moment that a motion begins or ends at: a camera, and where things are before it.
 #[derive(Clone, Debug)]
-pub struct Moment {
+pub struct MotionState {
     /// From world axes, relative to where the frame's camera stands, to that moment's clip space.
     pub to_clip: DMat4,
     /// Where things are then; none: where they are in the frame.
-    pub posed: Option<Arc<Posed>>,
+    pub posed: Option<Arc<GpuScenePose>>,
 }
 
-impl Moment {
+impl MotionState {
     /// As a view saw it. `eye` is where the frame's camera stands.
     #[must_use]
-    pub fn seen_by(view: &View, eye: DVec3, posed: Option<Arc<Posed>>) -> Self {
+    pub fn seen_by(view: &View, eye: DVec3, posed: Option<Arc<GpuScenePose>>) -> Self {
         Self { to_clip: view.view_projection.as_dmat4() * DMat4::from_translation(eye - view.position), posed }
     }
 }
@@ -67,8 +67,8 @@ impl VelocityPass {
         let make = |name: &str, fragment: &str| GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state);
         Ok(Self {
             pipeline: make("velocity", "velocity.frag")?,
-            moving: GraphicsPipeline::new(gpu, "velocity moving", "velocity.vert", "velocity_moving.frag", &moving)?,
-            enlarge: make("velocity enlarged", "velocity_enlarge.frag")?,
+            moving: GraphicsPipeline::new(gpu, "velocity moving", "velocity.vert", "velocity_dynamic.frag", &moving)?,
+            enlarge: make("velocity upscaled", "velocity_upscale.frag")?,
         })
     }
 
@@ -83,9 +83,9 @@ impl VelocityPass {
         if from == to {
             return velocity;
         }
-        let out = g.image("velocity enlarged", to[0], to[1], VELOCITY);
+        let out = g.image("velocity upscaled", to[0], to[1], VELOCITY);
         let size = to.map(|side| side as f32);
-        g.pass("velocity enlarged").uses(velocity, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(
+        g.pass("velocity upscaled").uses(velocity, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(
             move |cx| {
                 let velocity = cx.image(velocity);
                 cx.rec.bind_graphics(&self.enlarge, &[("velocity_image", Bind::Sampled(&velocity))])?;
@@ -107,7 +107,7 @@ impl VelocityPass {
         (scene, data, skin): (&'a GpuScene, &'a FrameData, &'a SkinPass),
         depth: ImageHandle,
         name: &str,
-        moments: &[Moment; 2],
+        moments: &[MotionState; 2],
     ) -> ImageHandle {
         let [width, height] = data.values.size;
         let out = g.image(name, width, height, VELOCITY);
@@ -134,7 +134,7 @@ impl VelocityPass {
             wanted.then(|| skin.positions(g, scene, &format!("{name}: {which} positions"), posed)).flatten()
         };
         let positions = [positions(0), positions(1)];
-        let mut pass = g.pass(&format!("{name} of what moves")).depth_tested(depth).color_over(out);
+        let mut pass = g.pass(&format!("{name} of what moves")).depth_tested(depth).color_loaded(out);
         for handle in positions.into_iter().flatten() {
             pass = pass.uses(handle, Access::VertexStorageRead);
         }
@@ -166,9 +166,9 @@ impl VelocityPass {
 }
 
 /// Draws of which something is not at both moments where it is in the frame.
-fn moving<'a>(scene: &GpuScene, data: &'a FrameData, moments: &[Moment; 2]) -> Moving<'a> {
+fn moving<'a>(scene: &GpuScene, data: &'a FrameData, moments: &[MotionState; 2]) -> Moving<'a> {
     let mut out = Moving { draws: Vec::new(), moves: Vec::new() };
-    let now = &scene.now;
+    let now = &scene.current_pose;
     let at = [&moments[0], &moments[1]].map(|moment| moment.posed.as_ref().unwrap_or(now));
     if at.iter().all(|posed| Arc::ptr_eq(posed, now) || *posed == now) {
         return out;
@@ -177,14 +177,14 @@ fn moving<'a>(scene: &GpuScene, data: &'a FrameData, moments: &[Moment; 2]) -> M
         scene.deformers.iter().flat_map(|deformers| &deformers.parts).find(|part| part.group == group as usize)
     };
     let eye = DMat4::from_translation(-data.camera);
-    for draw in data.visible.draws.iter().filter(|draw| draw.layer != Layer::Blend) {
+    for draw in data.visible.draws.iter().filter(|draw| draw.queue != RenderQueue::Blend) {
         let range = draw.first_instance as usize..(draw.first_instance + draw.instance_count) as usize;
         let sources = data.visible.sources.get(range).unwrap_or_default();
         let Some(&(group, _)) = sources.first() else { continue };
-        let places = |posed: &Posed| posed.groups.get(group as usize).map(|group| Arc::clone(&group.places));
+        let places = |posed: &GpuScenePose| posed.groups.get(group as usize).map(|group| Arc::clone(&group.places));
         let [Some(first), Some(last), Some(still)] = [places(at[0]), places(at[1]), places(now)] else { continue };
         let own = part_of(group)
-            .map(|part| at.map(|posed| if posed.movers == now.movers { NO_POSITIONS } else { part.own }))
+            .map(|part| at.map(|posed| if posed.deform == now.deform { NO_POSITIONS } else { part.own }))
             .unwrap_or([NO_POSITIONS; 2]);
         let stands = Arc::ptr_eq(&first, &still) && Arc::ptr_eq(&last, &still) || first == still && last == still;
         if stands && own == [NO_POSITIONS; 2] {

@@ -83,7 +83,7 @@ impl View {
 
     /// Whether this camera stands where another does and sees the same, wherever in the pixels they sample.
     #[must_use]
-    pub fn stands_as(&self, other: &Self) -> bool {
+    pub fn same_camera(&self, other: &Self) -> bool {
         let (a, b) = (self.jittered(DVec2::ZERO), other.jittered(DVec2::ZERO));
         let close = (a.view_projection - b.view_projection).to_cols_array().iter().all(|x| x.abs() < 1e-6);
         self.position == other.position && [self.width, self.height] == [other.width, other.height] && close
@@ -107,7 +107,7 @@ impl View {
 
     /// Whether a sphere (centre relative to the camera) may be seen.
     #[must_use]
-    pub fn may_see(&self, center: Vec3, radius: f32) -> bool {
+    pub fn sphere_visible(&self, center: Vec3, radius: f32) -> bool {
         self.frustum().sees(center, radius)
     }
 
@@ -287,7 +287,7 @@ mod tests {
             let back = jittered.inverse * moved.2;
             assert!((back.truncate() / back.w - p).length() < 1e-4);
             assert!(
-                jittered.stands_as(&view) && !jittered.stands_as(&View::new(DMat4::IDENTITY, &projection, 160, 90))
+                jittered.same_camera(&view) && !jittered.same_camera(&View::new(DMat4::IDENTITY, &projection, 160, 90))
             );
         }
     }
@@ -307,10 +307,10 @@ mod tests {
     #[test]
     fn spheres_outside_of_the_view_are_not_seen() {
         let view = View::new(DMat4::IDENTITY, &perspective(None), 100, 100);
-        assert!(view.may_see(vec3(0.0, 0.0, -5.0), 0.1));
-        assert!(view.may_see(vec3(0.0, 0.0, 1.0), 2.0));
-        assert!(!view.may_see(vec3(0.0, 0.0, 5.0), 1.0));
-        assert!(!view.may_see(vec3(50.0, 0.0, -5.0), 1.0));
-        assert!(view.may_see(vec3(50.0, 0.0, -5.0), 60.0));
+        assert!(view.sphere_visible(vec3(0.0, 0.0, -5.0), 0.1));
+        assert!(view.sphere_visible(vec3(0.0, 0.0, 1.0), 2.0));
+        assert!(!view.sphere_visible(vec3(0.0, 0.0, 5.0), 1.0));
+        assert!(!view.sphere_visible(vec3(50.0, 0.0, -5.0), 1.0));
+        assert!(view.sphere_visible(vec3(50.0, 0.0, -5.0), 60.0));
     }
 }

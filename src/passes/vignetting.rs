@@ -2,16 +2,16 @@
 
 use glam::Vec2;
 
-use super::{effects_shared::VignettingConstants, fullscreen::LightToLight};
+use super::{effects_shared::VignettingConstants, fullscreen::FullscreenEffect};
 use crate::{
-    camera::chain::Vignetting,
+    camera::post_effects::Vignetting,
     gpu::{Gpu, GpuResult},
     graph::{Graph, ImageHandle},
 };
 
 /// The pipeline.
 pub struct VignettingPass {
-    pass: LightToLight,
+    pass: FullscreenEffect,
 }
 
 impl VignettingPass {
@@ -20,7 +20,7 @@ impl VignettingPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        Ok(Self { pass: LightToLight::new(gpu, "vignetting", "vignetting.frag")? })
+        Ok(Self { pass: FullscreenEffect::new(gpu, "vignetting", "vignetting.frag")? })
     }
 
     /// Declares the pass.

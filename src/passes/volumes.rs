@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use super::{
     FrameData, GpuScene,
     gbuffer::{Gbuffer, LIGHT},
-    lighting::Lit,
-    ray_query::RayTrees,
+    lighting::LitImages,
+    ray_query::BvhDependencies,
     variants::{Features, LightVariants},
     volumes_scene::VolumeSettings,
 };
@@ -17,7 +17,7 @@ use crate::{
 
 /// What the march found.
 #[derive(Clone, Copy)]
-pub struct Veil {
+pub struct Volumetrics {
     /// The picture with the volumes over it.
     pub light: ImageHandle,
     /// Light that they add along the whole line of sight, and what they let through.
@@ -61,9 +61,9 @@ impl VolumesPass {
         &'a self,
         g: &mut Graph<'a>,
         (scene, data): (&'a GpuScene, &'a FrameData),
-        (gbuffer, lit): (Gbuffer, Lit),
-        (atlas, trees): (Option<ImageHandle>, RayTrees),
-    ) -> Option<Veil> {
+        (gbuffer, lit): (Gbuffer, LitImages),
+        (atlas, trees): (Option<ImageHandle>, BvhDependencies),
+    ) -> Option<Volumetrics> {
         let composite = self.composite.get().filter(|_| data.volumes.any)?;
         let [width, height] = data.values.size;
         let [across, down] = [width, height].map(|side| side.div_ceil(data.volumes.scale));
@@ -93,9 +93,9 @@ impl VolumesPass {
                 ("shadow_atlas", Bind::Sampled(&atlas)),
                 ("volume_block", Bind::Storage(&data.volumes.block)),
                 ("volume_density_block", Bind::Storage(&data.volumes.densities)),
-                ("volume_around_block", Bind::Storage(&data.volumes.around)),
+                ("volume_environment_block", Bind::Storage(&data.volumes.around)),
             ];
-            binds.extend(data.traced.iter().flat_map(super::traced::FrameTrees::binds));
+            binds.extend(data.shadow_bvh.iter().flat_map(super::scene_bvh::FrameBvh::binds));
             cx.rec.bind_graphics(&pipeline, &binds)?;
             cx.rec.draw_fullscreen();
             Ok(())
@@ -120,19 +120,19 @@ impl VolumesPass {
             cx.rec.draw_fullscreen();
             Ok(())
         });
-        Some(Veil { light, marched })
+        Some(Volumetrics { light, marched })
     }
 }
 
 /// What surfaces that are drawn over the picture read of the march, at record time.
-pub(super) struct VeilImages([Arc<Image>; 2]);
+pub(super) struct VolumetricsImages([Arc<Image>; 2]);
 
-impl VeilImages {
+impl VolumetricsImages {
     /// The images of this frame, or stand-ins where there are no volumes.
-    pub(super) fn of(cx: &PassContext<'_, '_>, veil: Option<Veil>, scene: &GpuScene) -> Self {
-        Self(veil.map_or_else(
+    pub(super) fn of(cx: &PassContext<'_, '_>, volumetrics: Option<Volumetrics>, scene: &GpuScene) -> Self {
+        Self(volumetrics.map_or_else(
             || [Arc::clone(&scene.white), Arc::clone(&scene.white)],
-            |veil| veil.marched.map(|image| cx.image(image)),
+            |volumetrics| volumetrics.marched.map(|image| cx.image(image)),
         ))
     }
 

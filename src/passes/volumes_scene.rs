@@ -7,14 +7,14 @@ use glam::{DMat4, DVec3};
 
 use super::{
     dynamic_buffer, shared, storage_buffer,
-    volumes_around::{AROUND_SIZE, around},
+    volumes_environment::{VOLUME_ENVIRONMENT_SIZE, around},
     volumes_shared::{Volume, VolumeConstants},
 };
 use crate::{
     gpu::{Buffer, Gpu, GpuResult, upload::Uploader},
     scene::{
         MediumCoefficients, Scene, VolumeShape,
-        volume::{DensityGrid, PlacedVolume, VOXELS_ACROSS, coverage},
+        volume::{DensityGrid, PlacedVolume, VOXELS_ACROSS, voxelize_mesh},
     },
 };
 
@@ -59,14 +59,14 @@ impl BoxedVolume {
         let mut grid = volume.density.clone();
         if let VolumeShape::Mesh(mesh) = volume.shape {
             let inner = (low, high - low);
-            let (inside, bounds) = coverage(scene.meshes.get(mesh)?, VOXELS_ACROSS)?;
+            let (inside, bounds) = voxelize_mesh(scene.meshes.get(mesh)?, VOXELS_ACROSS)?;
             (low, high) = bounds;
             grid = Some(match grid {
                 None => inside,
                 Some(density) => product(&inside, &density, bounds, inner)?,
             });
         }
-        let most = grid.as_ref().map_or(1.0, |grid| f64::from(grid.most()));
+        let most = grid.as_ref().map_or(1.0, |grid| f64::from(grid.max()));
         if most <= 0.0 {
             return None;
         }
@@ -227,7 +227,7 @@ impl FrameVolumes {
                 extinction: of.extinction().as_vec3(),
                 first,
                 emission: of.emission.as_vec3(),
-                around: 9 + index as u32 * AROUND_SIZE.pow(3),
+                around: 9 + index as u32 * VOLUME_ENVIRONMENT_SIZE.pow(3),
                 size: volume.grid.as_ref().map_or([1; 3], DensityGrid::size),
                 pad0: 0,
             };

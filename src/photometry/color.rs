@@ -313,7 +313,7 @@ pub fn light_color(chromaticity: Chromaticity) -> Result<DVec3, ColorError> {
 ///
 /// # Errors
 /// An impossible chromaticity.
-pub fn beyond_rec709(chromaticity: Chromaticity) -> Result<bool, ColorError> {
+pub fn outside_rec709(chromaticity: Chromaticity) -> Result<bool, ColorError> {
     // Beyond what rounding leaves of a colour on the border.
     Ok((XYZ_TO_REC709 * chromaticity.checked()?.to_xyz(1.0)).min_element() < -1e-4)
 }
@@ -420,7 +420,7 @@ impl WhiteBalance {
     ///
     /// # Errors
     /// A sample that is black, not finite, or not the colour of a light.
-    pub fn from_grey_card(sample: DVec3) -> Result<Self, ColorError> {
+    pub fn from_gray_card(sample: DVec3) -> Result<Self, ColorError> {
         let refuse = || ColorError::Sample(sample.x, sample.y, sample.z);
         if !sample.is_finite() || luminance(sample) <= 0.0 {
             return Err(refuse());
@@ -617,7 +617,7 @@ mod tests {
             near(custom.matrix(method).unwrap() * light, [1.0; 3], 1e-9);
             // A grey card under tungsten, at any exposure.
             let card = kelvin_to_rgb(Kelvin(2700.0)).unwrap() * 0.18 * 37.0;
-            let seen = WhiteBalance::from_grey_card(card).unwrap().matrix(method).unwrap() * card;
+            let seen = WhiteBalance::from_gray_card(card).unwrap().matrix(method).unwrap() * card;
             near(seen / (0.18 * 37.0), [1.0; 3], 1e-9);
         }
         assert_eq!(WhiteBalance::default().matrix(Adaptation::Cat16).unwrap(), DMat3::IDENTITY);
@@ -651,7 +651,7 @@ mod tests {
         assert!(matches!(planckian_tinted(Kelvin(4000.0), f64::NAN), Err(ColorError::Duv(_))));
         assert!(matches!(planckian_tinted(Kelvin(4000.0), 0.06), Err(ColorError::Duv(_))));
         for bad in [DVec3::ZERO, DVec3::NAN, -DVec3::ONE, DVec3::INFINITY] {
-            assert!(WhiteBalance::from_grey_card(bad).is_err());
+            assert!(WhiteBalance::from_gray_card(bad).is_err());
         }
         for (x, y) in [(0.0, 0.0), (f64::NAN, 0.3), (0.7, 0.7), (-0.1, 0.5)] {
             let white = Chromaticity { x, y };

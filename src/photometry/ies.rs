@@ -33,7 +33,7 @@ pub const MAX_HEAD_LINES: usize = 4096;
 /// The most pairs of tilt angle and factor.
 pub const MAX_TILT_PAIRS: usize = 3601;
 /// Candela below 0 by at most this part of the strongest count as 0: the noise of a photometer, or a last digit.
-pub const BELOW_ZERO: f64 = 0.02;
+pub const NEGATIVE_TOLERANCE: f64 = 0.02;
 /// Angles beyond the end of a range by at most this (degrees) count as the end: 180.01, or 89.99 for a quadrant.
 pub const ANGLE_SLACK: f64 = 0.1;
 
@@ -236,7 +236,7 @@ impl Tilt {
 
 /// The luminous opening of a luminaire in metres; negative numbers mark round shapes (LM-63-2002, table 1).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Opening {
+pub struct LuminousOpening {
     /// Along Y.
     pub width: f64,
     /// Along X.
@@ -264,7 +264,7 @@ pub enum OpeningShape {
     Other,
 }
 
-impl Opening {
+impl LuminousOpening {
     /// The shape that the signs stand for.
     #[must_use]
     pub fn shape(self) -> OpeningShape {
@@ -303,7 +303,7 @@ pub struct IesProfile {
     lumens_per_lamp: Option<Lumen>,
     kind: PhotometricType,
     symmetry: Symmetry,
-    opening: Opening,
+    opening: LuminousOpening,
     watts: f64,
     stated: Option<StatedRatios>,
     vertical: Vec<f64>,
@@ -421,7 +421,7 @@ impl Listed {
     /// The values times a factor.
     fn times(self, factor: f64, notes: &mut Vec<String>) -> Result<Vec<f64>, IesError> {
         let peak = self.values.iter().copied().fold(0.0, f64::max);
-        if -self.lowest > BELOW_ZERO * peak {
+        if -self.lowest > NEGATIVE_TOLERANCE * peak {
             let allowed = "at least 0 (to -2 % of the strongest counts as 0)";
             return Err(IesError::Range { line: self.line, what: "the candela value", value: self.lowest, allowed });
         }
@@ -526,7 +526,7 @@ impl IesProfile {
         let unit = tokens.aside("the unit of length", 2.0, |x| x == 1.0 || x == 2.0, &mut notes)?;
         let metres = if unit == 1.0 { 0.3048 } else { 1.0 };
         let mut side = |what| Ok::<f64, IesError>(tokens.aside(what, 0.0, |_| true, &mut notes)? * metres);
-        let opening = Opening {
+        let opening = LuminousOpening {
             width: side("the opening's width")?,
             length: side("the opening's length")?,
             height: side("the opening's height")?,
@@ -649,7 +649,7 @@ impl IesProfile {
 
     /// The luminous opening.
     #[must_use]
-    pub const fn opening(&self) -> Opening {
+    pub const fn opening(&self) -> LuminousOpening {
         self.opening
     }
 
@@ -1128,7 +1128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_bear_on_light_refuses_no_lamp() {
+    fn metadata_errors_do_not_reject_the_profile() {
         let body = "0 45 90\n0\n1000 1000 1000\n";
         for (head, counts, ballast) in [
             ("TILT=NONE", "-1 -1 1 3 1 1 2 0 0 0", "1 1 10"),

@@ -238,14 +238,14 @@ pub struct SunDisk {
     /// Unit, to the centroid of what is seen.
     pub towards: DVec3,
     /// What is seen, as a part of the whole by area, 0 to 1: of the illuminance too.
-    pub part: f64,
+    pub visible_fraction: f64,
 }
 
 impl SunDisk {
     /// A disk that nothing cuts.
     #[must_use]
     pub const fn whole(middle: DVec3, angular_radius: f64) -> Self {
-        Self { middle, angular_radius, towards: middle, part: 1.0 }
+        Self { middle, angular_radius, towards: middle, visible_fraction: 1.0 }
     }
 
     /// The part of a disk above the level horizon, world axes with +Y up: a circle cut by a line. With x radii from the line up to the
@@ -259,27 +259,27 @@ impl SunDisk {
         }
         let x = elevation / angular_radius;
         if elevation <= -angular_radius || !x.is_finite() {
-            return Self { part: 0.0, ..Self::whole(middle, angular_radius) };
+            return Self { visible_fraction: 0.0, ..Self::whole(middle, angular_radius) };
         }
         let rest = (1.0 - x * x).max(0.0);
         let part = 0.5 + (x * rest.sqrt() + x.asin()) / PI;
         let rise = if part > 1e-9 { 2.0 / 3.0 * rest.powf(1.5) / (PI * part) } else { -x };
         let (sin, cos) = (elevation + rise * angular_radius).sin_cos();
         let level = DVec3::new(middle.x, 0.0, middle.z).normalize_or(DVec3::NEG_Z);
-        Self { middle, angular_radius, towards: level * cos + DVec3::Y * sin, part }
+        Self { middle, angular_radius, towards: level * cos + DVec3::Y * sin, visible_fraction: part }
     }
 
     /// Half of the angle (rad) under which a round disk as large as what is seen would be seen: of the same luminance at the
     /// same illuminance.
     #[must_use]
     pub fn equal_radius(&self) -> f64 {
-        (self.part.sqrt() * self.angular_radius.sin()).asin()
+        (self.visible_fraction.sqrt() * self.angular_radius.sin()).asin()
     }
 
     /// The illuminance of what is seen on level ground, over that of the whole disk on a plane that faces it.
     #[must_use]
     pub fn on_level_ground(&self) -> f64 {
-        self.part * self.towards.y.max(0.0)
+        self.visible_fraction * self.towards.y.max(0.0)
     }
 }
 
@@ -894,10 +894,10 @@ mod tests {
             let (sin, cos) = (radii * radius).sin_cos();
             SunDisk::over_horizon(DVec3::new(0.0, sin, -cos), radius)
         };
-        assert_eq!(at(1.5).part, 1.0);
-        assert_eq!(at(-1.0).part, 0.0);
+        assert_eq!(at(1.5).visible_fraction, 1.0);
+        assert_eq!(at(-1.0).visible_fraction, 0.0);
         // Half a disk: its centroid lies 4 / (3 pi) radii above the line.
-        near(at(0.0).part, 0.5, 1e-12);
+        near(at(0.0).visible_fraction, 0.5, 1e-12);
         near(at(0.0).towards.y, 4.0 / (3.0 * PI) * radius, 1e-4);
         near(at(0.0).equal_radius(), radius * 0.5_f64.sqrt(), 1e-4);
         for radii in [-0.98, -0.7, -0.2, 0.3, 0.9] {
@@ -914,7 +914,7 @@ mod tests {
             let disk = at(radii);
             // Strips are coarse for the thinnest segment.
             let bound = if radii < -0.9 { 2e-2 } else { 1e-3 };
-            near(disk.part, area / PI, bound);
+            near(disk.visible_fraction, area / PI, bound);
             near(disk.towards.y.asin() / radius, moment / area, bound);
         }
     }

@@ -16,7 +16,7 @@ const C3: f64 = 2392.0 / 128.0;
 ///
 /// SMPTE ST 2084:2014, equation 5.2.
 #[must_use]
-pub fn encoded(luminance: Nit) -> f64 {
+pub fn encode(luminance: Nit) -> f64 {
     // Not `clamp`, which lets NaN through.
     let part = if luminance.get() > 0.0 { (luminance.get() / PEAK.get()).min(1.0) } else { return 0.0 };
     let y = part.powf(M1);
@@ -27,7 +27,7 @@ pub fn encoded(luminance: Nit) -> f64 {
 ///
 /// SMPTE ST 2084:2014, equation 4.1.
 #[must_use]
-pub fn decoded(code: f64) -> Nit {
+pub fn decode(code: f64) -> Nit {
     let e = code.clamp(0.0, 1.0).powf(1.0 / M2);
     Nit(((e - C1).max(0.0) / (C2 - C3 * e)).powf(1.0 / M1) * PEAK.get())
 }
@@ -52,7 +52,7 @@ mod tests {
             (f64::NAN, 0.0, 0.0),
             (-1.0, 0.0, 0.0),
         ] {
-            let got = encoded(Nit(nits));
+            let got = encode(Nit(nits));
             assert!((got - code).abs() <= tolerance, "{nits} nit: {got} is not {code}");
         }
     }
@@ -61,10 +61,10 @@ mod tests {
     fn codes_and_luminances_are_inverse() {
         for step in 1..=1023 {
             let code = f64::from(step) / 1023.0;
-            let back = encoded(decoded(code));
+            let back = encode(decode(code));
             assert!((back - code).abs() < 1e-9, "{code}: {back}");
         }
-        assert_eq!(decoded(0.0).get(), 0.0);
-        assert!((decoded(1.0).get() - 10_000.0).abs() < 1e-6);
+        assert_eq!(decode(0.0).get(), 0.0);
+        assert!((decode(1.0).get() - 10_000.0).abs() < 1e-6);
     }
 }

@@ -21,14 +21,14 @@ const PURE_ABSORPTION_514: f64 = 0.0358;
 
 /// What the medium takes from light on its way, by channel.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Coefficients {
+pub struct WaterCoefficients {
     /// Light that is lost (1/m), at least 0.
     pub absorption: DVec3,
     /// Light that goes on in any other direction, evenly (1/m), at least 0.
     pub scattering: DVec3,
 }
 
-impl Coefficients {
+impl WaterCoefficients {
     /// What is taken from a beam (1/m).
     #[must_use]
     pub fn extinction(&self) -> DVec3 {
@@ -77,7 +77,7 @@ impl WaterKind {
     /// particles scatter as 514 / lambda (Gordon and Morel 1983) with a mean cosine of 0.924 (Petzold's mean particles,
     /// Mobley 1994, section 3.8).
     #[must_use]
-    pub fn coefficients(self) -> Coefficients {
+    pub fn coefficients(self) -> WaterCoefficients {
         let pure = |wavelength: f64| 0.00288 * (wavelength / 500.0f64).powf(-4.32);
         let mut absorption = DVec3::from_array(PURE_ABSORPTION);
         let mut scattering = DVec3::from_array(WAVELENGTHS.map(pure));
@@ -86,7 +86,7 @@ impl WaterKind {
             absorption += dissolved * DVec3::from_array(WAVELENGTHS.map(|nm| (-0.014 * (nm - 514.0)).exp()));
             scattering += particles * (1.0 - 0.924) * DVec3::from_array(WAVELENGTHS.map(|nm| 514.0 / nm));
         }
-        Coefficients { absorption, scattering }
+        WaterCoefficients { absorption, scattering }
     }
 }
 
@@ -107,7 +107,7 @@ pub fn fresnel(cosine: f64, eta: f64) -> f64 {
 /// What of even light from all of one side a smooth border reflects; `eta` as above. The integral of the reflectance over
 /// projected solid angle, by midpoints: right to six digits.
 #[must_use]
-pub fn diffuse_reflectance(eta: f64) -> f64 {
+pub fn hemispherical_reflectance(eta: f64) -> f64 {
     let steps = 4096;
     // Even in the squared cosine, which is even in projected solid angle.
     (0..steps).map(|i| fresnel(((f64::from(i) + 0.5) / f64::from(steps)).sqrt(), eta)).sum::<f64>() / f64::from(steps)
@@ -115,7 +115,7 @@ pub fn diffuse_reflectance(eta: f64) -> f64 {
 
 /// Sunlight below a level surface: (cosine of the angle in the water, part that is let in). `cosine`: of the angle in the air.
 #[must_use]
-pub fn below_surface(cosine: f64, ior: f64) -> (f64, f64) {
+pub fn refract_sunlight(cosine: f64, ior: f64) -> (f64, f64) {
     let c = cosine.clamp(0.0, 1.0);
     ((1.0 - (1.0 - c * c) / (ior * ior)).max(0.0).sqrt(), 1.0 - fresnel(c, ior))
 }
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn both_sides_exchange_the_same_light() {
         // Even light is in balance: n^2 (1 - R inside) = 1 - R outside.
-        let (outside, inside) = (diffuse_reflectance(IOR), diffuse_reflectance(1.0 / IOR));
+        let (outside, inside) = (hemispherical_reflectance(IOR), hemispherical_reflectance(1.0 / IOR));
         assert!((IOR * IOR * (1.0 - inside) - (1.0 - outside)).abs() < 1e-4, "{outside} {inside}");
         // Preisendorfer and Mobley 1986: 0.066 from above.
         assert!((outside - 0.066).abs() < 1e-3, "{outside}");
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn beams_fade_by_the_law() {
-        let of = Coefficients { absorption: DVec3::new(0.1, 0.2, 0.0), scattering: DVec3::new(0.0, 0.1, 0.0) };
+        let of = WaterCoefficients { absorption: DVec3::new(0.1, 0.2, 0.0), scattering: DVec3::new(0.0, 0.1, 0.0) };
         let two = of.transmittance(2.0);
         assert!((two - DVec3::new((-0.2f64).exp(), (-0.6f64).exp(), 1.0)).length() < 1e-15);
         assert_eq!(of.transmittance(-1.0), DVec3::ONE);
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn the_sun_stands_higher_below_the_surface() {
-        let (cosine, through) = below_surface(0.5, IOR);
+        let (cosine, through) = refract_sunlight(0.5, IOR);
         assert!((cosine - (1.0f64 - 0.75 / (IOR * IOR)).sqrt()).abs() < 1e-12);
         assert!((through - 0.940).abs() < 2e-3, "60 degrees: {through}");
         assert_eq!(alpha_of_slopes(10.0), 1.0);

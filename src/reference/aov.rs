@@ -7,16 +7,16 @@ use glam::{DVec2, DVec3};
 use rayon::prelude::*;
 
 use super::{
-    camera::{Optics, Pinhole},
+    camera::{CameraModel, Pinhole},
     film::FilmSettings,
     sampler::{Sampler, SamplerKind},
-    shading::Frame,
+    shading::ShadingFrame,
     world::{SurfacePoint, World},
 };
 
 /// A channel of what is seen at a pixel's centre.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum First {
+pub enum PrimaryHitAov {
     /// Base colour, linear.
     BaseColor,
     /// Metallic, 0 to 1.
@@ -32,16 +32,16 @@ pub enum First {
     /// Place (m) in the world.
     Position,
     /// Share of the surroundings, weighed with the cosine, in which nothing is nearer than a radius.
-    AmbientOcclusion(OpenRays),
+    AmbientOcclusion(AmbientOcclusionRays),
     /// Unit vector, the mean direction of those surroundings, weighed with the cosine, in world axes.
-    BentNormal(OpenRays),
+    BentNormal(AmbientOcclusionRays),
     /// Nodes and triangles that the ray visits in the trees.
     BvhCost,
 }
 
 /// Rays by which the open part of a point's surroundings is found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OpenRays {
+pub struct AmbientOcclusionRays {
     /// How far (m) what hides may be.
     pub radius: f64,
     /// How many.
@@ -49,8 +49,13 @@ pub struct OpenRays {
 }
 
 /// The mean of the directions of cosine-weighted rays that meet nothing within the radius, and the share of those rays.
-fn open_directions(world: &World<'_>, point: &SurfacePoint, rays: OpenRays, (x, y): (u32, u32)) -> (DVec3, f64) {
-    let frame = Frame::new(point.normal);
+fn bent_normal_ao(
+    world: &World<'_>,
+    point: &SurfacePoint,
+    rays: AmbientOcclusionRays,
+    (x, y): (u32, u32),
+) -> (DVec3, f64) {
+    let frame = ShadingFrame::new(point.normal);
     let (mut sum, mut open) = (DVec3::ZERO, 0.0);
     let mut sampler = Sampler::new(SamplerKind::default(), 0, x, y, 0);
     for index in 0..rays.count {
@@ -59,11 +64,11 @@ fn open_directions(world: &World<'_>, point: &SurfacePoint, rays: OpenRays, (x, 
         // Malley's method: a disk, lifted onto the hemisphere.
         let (sin, cos) = (TAU * u.y).sin_cos();
         let local = DVec3::new(cos * u.x.sqrt(), sin * u.x.sqrt(), (1.0 - u.x).max(0.0).sqrt());
-        let direction = frame.outside(local);
-        if direction.dot(point.geometric) <= 0.0 {
+        let direction = frame.to_world(local);
+        if direction.dot(point.geometric_normal) <= 0.0 {
             continue;
         }
-        let hidden = world.closest(point.position, direction, point.geometric);
+        let hidden = world.closest(point.position, direction, point.geometric_normal);
         if hidden.is_none_or(|hit| hit.distance > rays.radius) {
             sum += direction;
             open += 1.0;
@@ -78,42 +83,42 @@ const ROWS: usize = 16;
 /// These channels for all pixels, row by row, through the pinhole at their centres, which stands at the eye in the world;
 /// a value's last number is 1 where there is a surface. One ray a pixel finds all of them but its own cost.
 #[must_use]
-pub fn first_hits(
+pub fn primary_hit_aovs(
     world: &World<'_>,
     camera: &Pinhole,
     eye: DVec3,
     (width, height): (usize, usize),
-    channels: &[First],
+    channels: &[PrimaryHitAov],
 ) -> Vec<Vec<[f32; 4]>> {
-    let surface = channels.iter().any(|channel| *channel != First::BvhCost);
+    let surface = channels.iter().any(|channel| *channel != PrimaryHitAov::BvhCost);
     let at = |index: usize| {
         let place = DVec2::new((index % width) as f64, (index / width) as f64) + 0.5;
         let (origin, direction) = camera.ray(place);
-        let hit = surface.then(|| world.solid(origin, direction)).flatten();
+        let hit = surface.then(|| world.closest_opaque(origin, direction)).flatten();
         let pixel = ((index % width) as u32, (index / width) as u32);
         // Of ambient occlusion and bent normal alike.
-        let mut known: Option<(OpenRays, (DVec3, f64))> = None;
+        let mut known: Option<(AmbientOcclusionRays, (DVec3, f64))> = None;
         channels.iter().map(move |channel| {
-            if *channel == First::BvhCost {
+            if *channel == PrimaryHitAov::BvhCost {
                 let visits = world.cost(origin, direction);
                 return [(visits.nodes + visits.triangles) as f32, 0.0, 0.0, 1.0];
             }
             let Some(hit) = hit else { return [0.0; 4] };
-            let mut open = |rays: OpenRays| match known {
+            let mut open = |rays: AmbientOcclusionRays| match known {
                 Some((of, open)) if of == rays => open,
-                _ => known.insert((rays, open_directions(world, &hit.point, rays, pixel))).1,
+                _ => known.insert((rays, bent_normal_ao(world, &hit.point, rays, pixel))).1,
             };
             let value = match channel {
-                First::BaseColor => hit.point.bsdf.base_color,
-                First::Metallic => DVec3::splat(hit.point.bsdf.metallic),
-                First::Roughness => DVec3::splat(hit.roughness),
-                First::Normal => hit.point.normal,
-                First::Depth => DVec3::splat(hit.point.position.dot(camera.forward())),
-                First::Occlusion => DVec3::splat(hit.occlusion),
-                First::Position => eye + hit.point.position,
-                First::AmbientOcclusion(rays) => DVec3::splat(open(*rays).1),
-                First::BentNormal(rays) => open(*rays).0.normalize_or(hit.point.normal),
-                First::BvhCost => DVec3::ZERO,
+                PrimaryHitAov::BaseColor => hit.point.bsdf.base_color,
+                PrimaryHitAov::Metallic => DVec3::splat(hit.point.bsdf.metallic),
+                PrimaryHitAov::Roughness => DVec3::splat(hit.roughness),
+                PrimaryHitAov::Normal => hit.point.normal,
+                PrimaryHitAov::Depth => DVec3::splat(hit.point.position.dot(camera.forward())),
+                PrimaryHitAov::Occlusion => DVec3::splat(hit.occlusion),
+                PrimaryHitAov::Position => eye + hit.point.position,
+                PrimaryHitAov::AmbientOcclusion(rays) => DVec3::splat(open(*rays).1),
+                PrimaryHitAov::BentNormal(rays) => open(*rays).0.normalize_or(hit.point.normal),
+                PrimaryHitAov::BvhCost => DVec3::ZERO,
             };
             value.as_vec3().extend(1.0).to_array()
         })
@@ -133,9 +138,9 @@ pub fn first_hits(
 /// Means over a pixel's samples of albedo and normal of what is met first: guides of a denoiser, as blurred as the picture.
 /// Where nothing is met the albedo is 1 (the sky is no surface) and the normal 0.
 #[must_use]
-pub fn guides(
+pub fn denoiser_guides(
     world: &World<'_>,
-    camera: &impl Optics,
+    camera: &impl CameraModel,
     (width, height): (usize, usize),
     settings: &FilmSettings,
     samples: u32,
@@ -148,7 +153,7 @@ pub fn guides(
             let place = DVec2::new(x as f64, y as f64) + sampler.next_2d();
             let (lens, time) = (sampler.next_2d(), sampler.next_1d());
             let ray = camera.ray(place, lens, time);
-            match world.solid(ray.origin, ray.direction) {
+            match world.closest_opaque(ray.origin, ray.direction) {
                 Some(hit) => {
                     albedo += hit.point.bsdf.base_color;
                     normal += hit.point.normal;

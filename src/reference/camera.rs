@@ -13,12 +13,12 @@ use glam::{DMat4, DVec2, DVec3};
 
 use crate::{
     camera::{
-        Effects,
-        chain::{DepthOfField, MotionBlur, Rim, Vignetting},
+        CameraEffects,
         effects::pupil_overlap,
         lens::Iris,
+        post_effects::{DepthOfField, MotionBlur, Rim, Vignetting},
     },
-    optics::Mounted,
+    optics::MountedLens,
     scene::Projection,
 };
 
@@ -34,7 +34,7 @@ pub struct CameraRay {
 }
 
 /// Whatever rays leave.
-pub trait Optics: Sync {
+pub trait CameraModel: Sync {
     /// The ray through a place of the picture (pixels from the upper left corner), a place of the lens and at a time of
     /// the exposure, the latter three uniform in [0, 1).
     fn ray(&self, place: DVec2, lens: DVec2, time: f64) -> CameraRay;
@@ -69,7 +69,7 @@ impl Pinhole {
     #[must_use]
     pub fn ray(&self, place: DVec2) -> (DVec3, DVec3) {
         let (origin, direction) = self.local(place);
-        (self.turned(origin), self.turned(direction).normalize())
+        (self.to_world(origin), self.to_world(direction).normalize())
     }
 
     /// The same in the camera's own axes (right, up, back); the direction reaches a depth of 1 m.
@@ -97,13 +97,13 @@ impl Pinhole {
         }
     }
 
-    fn turned(&self, v: DVec3) -> DVec3 {
+    fn to_world(&self, v: DVec3) -> DVec3 {
         let [right, up, back] = self.axes;
         right * v.x + up * v.y + back * v.z
     }
 }
 
-impl Optics for Pinhole {
+impl CameraModel for Pinhole {
     fn ray(&self, place: DVec2, _: DVec2, _: f64) -> CameraRay {
         let (origin, direction) = Pinhole::ray(self, place);
         CameraRay { origin, direction, weight: DVec3::ONE }
@@ -116,7 +116,7 @@ struct Pupil {
     /// Radius (m) of the circle through the iris' corners.
     radius: f64,
     /// One over the focus distance (1/m).
-    per_focus: f64,
+    inverse_focus_distance: f64,
     iris: Iris,
     /// The rim in pupil radii, and how far it moves across the pupil where the field angle has a tangent of 1.
     rim: Option<Rim>,
@@ -130,16 +130,16 @@ pub struct LensCamera {
     motion: Option<MotionBlur>,
     vignetting: Option<Vignetting>,
     /// The lens of a prescription, by whose surfaces rays are bent instead.
-    mounted: Option<Arc<Mounted>>,
+    mounted_lens: Option<Arc<MountedLens>>,
     /// Whether depth of field is on.
-    blurred: bool,
+    depth_of_field: bool,
 }
 
 impl LensCamera {
     /// The camera of a node with this transform, with these effects. A parallel projection has no lens: depth of field
     /// and vignetting do nothing to it.
     #[must_use]
-    pub fn new(world: DMat4, projection: Projection, width: usize, height: usize, effects: &Effects) -> Self {
+    pub fn new(world: DMat4, projection: Projection, width: usize, height: usize, effects: &CameraEffects) -> Self {
         let pinhole = Pinhole::new(world, projection, width, height);
         let has_lens = matches!(projection, Projection::Perspective { .. });
         Self {
@@ -147,16 +147,16 @@ impl LensCamera {
             pupil: effects.depth_of_field.filter(|_| has_lens).and_then(|field| Pupil::new(&field, &pinhole)),
             motion: effects.motion_blur,
             vignetting: effects.vignetting.filter(|_| has_lens),
-            mounted: None,
-            blurred: effects.depth_of_field.is_some(),
+            mounted_lens: None,
+            depth_of_field: effects.depth_of_field.is_some(),
         }
     }
 
     /// The same camera with a real lens: rays go through its surfaces, out of focus where depth of field is on.
     #[must_use]
-    pub fn with_lens(self, mounted: Option<Arc<Mounted>>) -> Self {
+    pub fn with_lens(self, mounted: Option<Arc<MountedLens>>) -> Self {
         let has_lens = matches!(self.pinhole.projection, Projection::Perspective { .. });
-        Self { mounted: mounted.filter(|_| has_lens), ..self }
+        Self { mounted_lens: mounted.filter(|_| has_lens), ..self }
     }
 
     /// The same camera without lens and shutter, at the middle of the exposure.
@@ -168,28 +168,28 @@ impl LensCamera {
     /// What vignetting leaves of the light at a place of the picture (pixels).
     #[must_use]
     pub fn falloff(&self, place: DVec2) -> f64 {
-        let by_lens = self.mounted.as_ref().map_or(1.0, |mounted| mounted.falloff(self.on_sensor(place, mounted)));
+        let by_lens = self.mounted_lens.as_ref().map_or(1.0, |mounted| mounted.falloff(self.on_sensor(place, mounted)));
         by_lens * self.vignetting.map_or(1.0, |v| v.at(self.tangents(place, v.width).length()))
     }
 
     /// A place of the picture (pixels) in metres on the sensor, right and up.
-    fn on_sensor(&self, place: DVec2, mounted: &Mounted) -> DVec2 {
+    fn on_sensor(&self, place: DVec2, mounted: &MountedLens) -> DVec2 {
         let (width, height) = (self.pinhole.width as f64, self.pinhole.height as f64);
         DVec2::new(place.x / width - 0.5, 0.5 - place.y / height) * mounted.gate()
     }
 
     /// The ray through a mounted lens: origin, direction and weight. Where colours are imaged apart, each of them is a third of
     /// the rays.
-    fn through(&self, mounted: &Mounted, place: DVec2, lens: DVec2) -> (DVec3, DVec3, DVec3) {
+    fn ray_through_lens(&self, mounted: &MountedLens, place: DVec2, lens: DVec2) -> (DVec3, DVec3, DVec3) {
         let at = self.on_sensor(place, mounted);
         let (mut u, mut channel) = (lens, None);
-        if mounted.faults().colors {
+        if mounted.aberrations().colors {
             let third = (lens.x * 3.0).floor().clamp(0.0, 2.0);
             u.x = lens.x * 3.0 - third;
             channel = Some(third as usize);
         }
-        let ray = if self.blurred { mounted.ray(at, u, channel) } else { mounted.chief_ray(at, channel) };
-        let own = self.vignetting.map_or(1.0, |v| v.at(at.length() / mounted.pinhole()));
+        let ray = if self.depth_of_field { mounted.ray(at, u, channel) } else { mounted.chief_ray(at, channel) };
+        let own = self.vignetting.map_or(1.0, |v| v.at(at.length() / mounted.pinhole_distance()));
         (ray.origin, ray.direction, ray.weight * own)
     }
 
@@ -201,20 +201,20 @@ impl LensCamera {
     }
 }
 
-impl Optics for LensCamera {
+impl CameraModel for LensCamera {
     fn ray(&self, place: DVec2, lens: DVec2, time: f64) -> CameraRay {
         let (mut origin, mut direction) = self.pinhole.local(place);
         let mut weight;
-        if let Some(mounted) = &self.mounted {
-            (origin, direction, weight) = self.through(mounted, place, lens);
+        if let Some(mounted) = &self.mounted_lens {
+            (origin, direction, weight) = self.ray_through_lens(mounted, place, lens);
         } else if let Some(pupil) = &self.pupil {
             weight = DVec3::splat(self.falloff(place));
             let at = pupil.iris_point(lens);
-            let open = pupil.open(direction.truncate(), at);
+            let open = pupil.rim_opening(direction.truncate(), at);
             weight = if open > 0.0 { weight / open } else { DVec3::ZERO };
             // Through the point of the focus plane that the pinhole sees; parallel to its ray for a focus at infinity.
             origin = (at * pupil.radius).extend(0.0);
-            direction -= (at * pupil.radius * pupil.per_focus).extend(0.0);
+            direction -= (at * pupil.radius * pupil.inverse_focus_distance).extend(0.0);
         } else {
             weight = DVec3::splat(self.falloff(place));
         }
@@ -224,7 +224,11 @@ impl Optics for LensCamera {
             origin = pose.transform_point3(origin);
             direction = pose.transform_vector3(direction);
         }
-        CameraRay { origin: self.pinhole.turned(origin), direction: self.pinhole.turned(direction).normalize(), weight }
+        CameraRay {
+            origin: self.pinhole.to_world(origin),
+            direction: self.pinhole.to_world(direction).normalize(),
+            weight,
+        }
     }
 }
 
@@ -241,7 +245,7 @@ impl Pupil {
         let rim = field.rim.filter(|rim| rim.distance != 0.0);
         Some(Self {
             radius,
-            per_focus: 1.0 / field.focus,
+            inverse_focus_distance: 1.0 / field.focus,
             iris: field.iris,
             rim: rim.map(|rim| Rim { radius: rim.radius / real, distance: rim.distance / real }),
         })
@@ -282,7 +286,7 @@ impl Pupil {
     /// The part of the iris that the barrel's rim leaves open where the field angle has these tangents; 0 where this
     /// point of it is covered. The light that the rim takes is the vignetting's business: the raster renderer's discs
     /// keep their light too.
-    fn open(&self, tangents: DVec2, at: DVec2) -> f64 {
+    fn rim_opening(&self, tangents: DVec2, at: DVec2) -> f64 {
         let Some(rim) = self.rim else { return 1.0 };
         // A point right of the axis sees the front rim shifted to the left of the pupil.
         let mut center = -tangents * rim.distance;
@@ -336,11 +340,11 @@ mod tests {
         camera::{
             ThinLens,
             body::{SensorSize, Shutter},
-            chain::Rig,
             focus::circle_of_confusion,
+            post_effects::CameraRig,
         },
         reference::sampler::{Sampler, SamplerKind},
-        scene::build::facing,
+        scene::build::look_at_transform,
     };
 
     const SIZE: (usize, usize) = (360, 240);
@@ -348,7 +352,7 @@ mod tests {
     /// 50 mm at an f-number on the full frame, focused at a distance (m).
     fn rig(f_stop: f64, focus: f64, breathing: bool) -> (DepthOfField, Projection) {
         let gate = SensorSize { width: 0.036, height: 0.024 };
-        let rig = Rig::with_lens(ThinLens::new(0.05, f_stop).unwrap(), focus, gate, breathing).unwrap();
+        let rig = CameraRig::with_lens(ThinLens::new(0.05, f_stop).unwrap(), focus, gate, breathing).unwrap();
         let field =
             DepthOfField { lens: rig.lens, focus, gate_width: rig.gate.width, iris: Iris::default(), rim: None };
         let vertical_fov = rig.vertical_fov() as f32;
@@ -356,8 +360,8 @@ mod tests {
     }
 
     fn camera(field: DepthOfField, projection: Projection) -> LensCamera {
-        let effects = Effects { depth_of_field: Some(field), ..Effects::default() };
-        LensCamera::new(facing(DVec3::new(1.0, 2.0, 3.0), DVec3::ZERO), projection, SIZE.0, SIZE.1, &effects)
+        let effects = CameraEffects { depth_of_field: Some(field), ..CameraEffects::default() };
+        LensCamera::new(look_at_transform(DVec3::new(1.0, 2.0, 3.0), DVec3::ZERO), projection, SIZE.0, SIZE.1, &effects)
     }
 
     /// Where a point of the camera's own space appears through a place of the lens, in pixels: found by moving the place
@@ -404,8 +408,8 @@ mod tests {
     fn the_focus_plane_is_sharp_and_a_pinhole_is_one() {
         let (field, projection) = rig(1.4, 2.0, true);
         let lens = camera(field, projection);
-        let pose = facing(DVec3::new(1.0, 2.0, 3.0), DVec3::ZERO);
-        let none = LensCamera::new(pose, projection, SIZE.0, SIZE.1, &Effects::default());
+        let pose = look_at_transform(DVec3::new(1.0, 2.0, 3.0), DVec3::ZERO);
+        let none = LensCamera::new(pose, projection, SIZE.0, SIZE.1, &CameraEffects::default());
         let pinhole = Pinhole::new(pose, projection, SIZE.0, SIZE.1);
         for place in [DVec2::new(20.0, 30.0), DVec2::new(180.0, 120.0), DVec2::new(350.5, 3.25)] {
             let (origin, direction) = pinhole.ray(place);
@@ -463,7 +467,8 @@ mod tests {
             let field = DepthOfField { iris, rim, ..field };
             let width = field.gate_width / field.lens.image_distance(2.0).unwrap();
             let vignetting = Vignetting { exponent: 4.0, width, pupil_radius: pupil, rim };
-            let effects = Effects { depth_of_field: Some(field), vignetting: Some(vignetting), ..Effects::default() };
+            let effects =
+                CameraEffects { depth_of_field: Some(field), vignetting: Some(vignetting), ..CameraEffects::default() };
             let camera = LensCamera::new(DMat4::IDENTITY, projection, SIZE.0, SIZE.1, &effects);
             for place in [DVec2::new(180.0, 120.0), DVec2::new(300.0, 200.0), DVec2::new(0.0, 0.0)] {
                 let count = 1 << 13;
@@ -489,7 +494,7 @@ mod tests {
             velocity: DVec3::new(1.0, 0.0, 0.0),
             rotation: DVec3::new(0.0, 1.5, 0.0),
         };
-        let effects = Effects { motion_blur: Some(motion), ..Effects::default() };
+        let effects = CameraEffects { motion_blur: Some(motion), ..CameraEffects::default() };
         let camera = LensCamera::new(DMat4::IDENTITY, projection, SIZE.0, SIZE.1, &effects);
         let at = |y: f64, time: f64| camera.ray(DVec2::new(180.0, y), DVec2::splat(0.5), time);
         // The middle line at the middle of the exposure is the picture's own time.

@@ -12,17 +12,17 @@ use super::sampler::{Sampler, SamplerKind};
 /// Chance that one of a family of tests fails although all is right.
 const SIGNIFICANCE: f64 = 0.01;
 /// Cells that expect less are pooled.
-const LEAST: f64 = 5.0;
+const MIN_EXPECTED: f64 = 5.0;
 
 /// The numbers of one trial.
-pub(super) struct Numbers(Sampler);
+pub(super) struct TrialSampler(Sampler);
 
-impl Numbers {
-    pub(super) fn one(&mut self) -> f64 {
+impl TrialSampler {
+    pub(super) fn next_1d(&mut self) -> f64 {
         self.0.next_1d()
     }
 
-    pub(super) fn two(&mut self) -> DVec2 {
+    pub(super) fn next_2d(&mut self) -> DVec2 {
         self.0.next_2d()
     }
 }
@@ -168,7 +168,7 @@ pub(super) struct Test<'a> {
     /// Density (1/sr).
     pub(super) density: &'a dyn Fn(DVec3) -> f64,
     /// A direction; none where the sampler gives none.
-    pub(super) sample: &'a dyn Fn(&mut Numbers) -> Option<DVec3>,
+    pub(super) sample: &'a dyn Fn(&mut TrialSampler) -> Option<DVec3>,
 }
 
 /// Holds `count` samples against the density, one of `family` tests that must all pass. Returns the share of all samples that
@@ -178,7 +178,7 @@ pub(super) fn check(test: &Test<'_>, count: u32, family: usize) -> f64 {
     let mut counts = vec![0.0; cells];
     let (mut elsewhere, mut impossible) = (0.0, 0);
     for index in 0..count {
-        let mut numbers = Numbers(Sampler::new(SamplerKind::Independent, 11, 5, 7, index));
+        let mut numbers = TrialSampler(Sampler::new(SamplerKind::Independent, 11, 5, 7, index));
         let sample = (test.sample)(&mut numbers);
         impossible += u32::from(sample.is_some_and(|d| (test.density)(d) <= 0.0));
         match sample.and_then(|d| test.cells.cell(d)) {
@@ -201,13 +201,13 @@ pub(super) fn check(test: &Test<'_>, count: u32, family: usize) -> f64 {
     let mut pool = (elsewhere, (1.0 - integral).max(0.0) * all);
     for (counted, share) in counts.iter().zip(&expected) {
         let want = share * all;
-        if want < LEAST {
+        if want < MIN_EXPECTED {
             pool = (pool.0 + counted, pool.1 + want);
         } else {
             add(*counted, want);
         }
     }
-    if pool.1 >= LEAST {
+    if pool.1 >= MIN_EXPECTED {
         add(pool.0, pool.1);
     } else {
         // Poisson: so many more than expected do not happen.
@@ -231,9 +231,9 @@ fn the_test_itself_finds_faults() {
         assert!((upper_gamma(freedom / 2.0, chi2 / 2.0) - 0.01).abs() < 1e-6);
     }
     assert!((upper_gamma(0.5, 0.5) - 0.317_310_5).abs() < 1e-6);
-    let even = |numbers: &mut Numbers| {
-        let u = numbers.two();
-        Some(super::bsdf::cosine_hemisphere(u))
+    let even = |numbers: &mut TrialSampler| {
+        let u = numbers.next_2d();
+        Some(super::bsdf::sample_cosine_hemisphere(u))
     };
     let run = |density: &dyn Fn(DVec3) -> f64| {
         let test = Test { name: "cosine".into(), cells: Cells::sphere(), density, sample: &even };

@@ -10,8 +10,8 @@ use rayon::prelude::*;
 
 use super::{
     adaptive,
-    camera::Optics,
-    integrator::{Parts, Walk},
+    camera::CameraModel,
+    integrator::{LightComponents, PathSettings},
     sampler::{BLOCK, Sampler, SamplerKind},
     world::World,
 };
@@ -28,17 +28,17 @@ const CHUNK: u32 = 16;
 
 /// One pixel's sums over its samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Sum {
+pub(super) struct PixelSums {
     /// Light by its parts (nits by channel), and what is no light.
-    pub parts: Parts,
+    pub parts: LightComponents,
     /// Luminance (nits).
     pub luminance: f64,
     /// Its square.
     pub squares: f64,
     /// The sum of luminance at the last power of two of samples.
-    pub mark: f64,
+    pub luminance_at_power_of_two: f64,
     /// Half the difference between the means of the two halves of that many samples (`adaptive`).
-    pub halves: f64,
+    pub half_difference: f64,
 }
 
 /// A square of pixels, which all have the same number of samples.
@@ -46,46 +46,52 @@ pub(super) struct Sum {
 pub(super) struct Tile {
     pub count: u32,
     /// It has reached the target error.
-    pub done: bool,
+    pub converged: bool,
     /// Paths whose light was no number.
-    pub dropped: u64,
-    pub sums: Vec<Sum>,
+    pub non_finite_paths: u64,
+    pub sums: Vec<PixelSums>,
 }
 
 /// How a picture is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FilmSettings {
     /// How paths are walked.
-    pub walk: Walk,
+    pub path: PathSettings,
     /// Which numbers.
     pub sampler: SamplerKind,
     /// Another seed, another noise.
     pub seed: u32,
     /// Rays through all of a pixel; else through its middle, as the raster renderer samples it.
-    pub whole_pixels: bool,
+    pub pixel_jitter: bool,
     /// Tiles whose relative error has come below this get no more samples (0.01 is 1 %); none: all get as many.
     pub target_error: Option<f64>,
 }
 
 impl Default for FilmSettings {
     fn default() -> Self {
-        Self { walk: Walk::default(), sampler: SamplerKind::Sobol, seed: 0, whole_pixels: true, target_error: None }
+        Self {
+            path: PathSettings::default(),
+            sampler: SamplerKind::Sobol,
+            seed: 0,
+            pixel_jitter: true,
+            target_error: None,
+        }
     }
 }
 
 /// When to stop adding samples.
-pub trait Patience: Sync {
+pub trait CancelToken: Sync {
     /// At once: what is unfinished is dropped. Asked before each path.
-    fn stop(&self) -> bool;
+    fn should_stop(&self) -> bool;
 
     /// Soon: what is begun is finished. Asked after some samples of a tile.
     fn pause(&self) -> bool {
-        self.stop()
+        self.should_stop()
     }
 }
 
-impl Patience for AtomicBool {
-    fn stop(&self) -> bool {
+impl CancelToken for AtomicBool {
+    fn should_stop(&self) -> bool {
         self.load(Ordering::Relaxed)
     }
 }
@@ -98,9 +104,9 @@ pub struct Film {
     pub(super) tiles: Vec<Tile>,
     pub(super) settings: FilmSettings,
     /// The number of samples at which errors were looked at last; 0 for never.
-    pub(super) looked: u32,
+    pub(super) last_error_check: u32,
     /// The picture's mean luminance (nits) at the first look.
-    pub(super) mean_at_first: f64,
+    pub(super) mean_at_first_check: f64,
 }
 
 impl Film {
@@ -108,16 +114,18 @@ impl Film {
     #[must_use]
     pub fn new(width: usize, height: usize, settings: FilmSettings) -> Self {
         let across = width.div_ceil(TILE);
-        let tile =
-            |tile| Tile { sums: vec![Sum::default(); pixels(tile, across, width, height).count()], ..Tile::default() };
+        let tile = |tile| Tile {
+            sums: vec![PixelSums::default(); pixels(tile, across, width, height).count()],
+            ..Tile::default()
+        };
         let tiles = (0..across * height.div_ceil(TILE)).map(tile).collect();
-        Self { width, height, tiles, settings, looked: 0, mean_at_first: 0.0 }
+        Self { width, height, tiles, settings, last_error_check: 0, mean_at_first_check: 0.0 }
     }
 
     /// Bytes of memory that a picture of this many pixels takes.
     #[must_use]
     pub const fn bytes(pixels: u64) -> u64 {
-        pixels.saturating_mul(size_of::<Sum>() as u64)
+        pixels.saturating_mul(size_of::<PixelSums>() as u64)
     }
 
     /// Pixels across and down.
@@ -135,7 +143,7 @@ impl Film {
     /// Samples that every pixel has, but for those that had enough before.
     #[must_use]
     pub fn samples(&self) -> u32 {
-        let least = self.tiles.iter().filter(|tile| !tile.done).map(|tile| tile.count).min();
+        let least = self.tiles.iter().filter(|tile| !tile.converged).map(|tile| tile.count).min();
         least.unwrap_or_else(|| self.tiles.iter().map(|tile| tile.count).max().unwrap_or(0))
     }
 
@@ -147,29 +155,35 @@ impl Film {
 
     /// Paths whose light was no number, and which count as dark.
     #[must_use]
-    pub fn dropped(&self) -> u64 {
-        self.tiles.iter().map(|tile| tile.dropped).sum()
+    pub fn non_finite_paths(&self) -> u64 {
+        self.tiles.iter().map(|tile| tile.non_finite_paths).sum()
     }
 
     /// The part of the pixels that has reached the target error.
     #[must_use]
     pub fn converged(&self) -> f64 {
-        let done: usize = self.tiles.iter().filter(|tile| tile.done).map(|tile| tile.sums.len()).sum();
+        let done: usize = self.tiles.iter().filter(|tile| tile.converged).map(|tile| tile.sums.len()).sum();
         done as f64 / (self.width * self.height).max(1) as f64
     }
 
     /// Adds `count` samples to each pixel that has not reached the target error, on all cores. Returns whether all were
     /// added; where `stop` came first, the picture holds what was complete, and another call goes on from there.
-    pub fn add(&mut self, world: &World<'_>, camera: &impl Optics, count: u32, stop: &impl Patience) -> bool {
+    pub fn add(&mut self, world: &World<'_>, camera: &impl CameraModel, count: u32, stop: &impl CancelToken) -> bool {
         self.advance(world, camera, self.samples().saturating_add(count), stop)
     }
 
     /// Goes on until each pixel has `goal` samples or has reached the target error. Returns whether it came to that.
-    pub fn advance(&mut self, world: &World<'_>, camera: &impl Optics, goal: u32, patience: &impl Patience) -> bool {
+    pub fn advance(
+        &mut self,
+        world: &World<'_>,
+        camera: &impl CameraModel,
+        goal: u32,
+        patience: &impl CancelToken,
+    ) -> bool {
         loop {
             let have = self.samples();
-            self.look(have);
-            if have >= goal || self.tiles.iter().all(|tile| tile.done) {
+            self.check_errors(have);
+            if have >= goal || self.tiles.iter().all(|tile| tile.converged) {
                 return true;
             }
             // No further than to where errors are looked at.
@@ -179,7 +193,7 @@ impl Film {
                 .tiles
                 .par_iter_mut()
                 .enumerate()
-                .filter(|(_, tile)| !tile.done)
+                .filter(|(_, tile)| !tile.converged)
                 .map(|(number, tile)| {
                     let pixels: Vec<_> = pixels(number, across, width, height).collect();
                     tile.advance(world, camera, &settings, &pixels, next, patience)
@@ -194,15 +208,15 @@ impl Film {
     }
 
     /// Decides which tiles have enough, once at each power of two.
-    fn look(&mut self, count: u32) {
+    fn check_errors(&mut self, count: u32) {
         let Some(target) = self.settings.target_error else { return };
-        if count >= adaptive::FIRST_LOOK && count.is_power_of_two() && count > self.looked {
-            if self.looked == 0 {
-                self.mean_at_first = self.mean_luminance();
+        if count >= adaptive::FIRST_LOOK && count.is_power_of_two() && count > self.last_error_check {
+            if self.last_error_check == 0 {
+                self.mean_at_first_check = self.mean_luminance();
             }
-            self.looked = count;
+            self.last_error_check = count;
             let across = self.width.div_ceil(TILE);
-            adaptive::look(&mut self.tiles, across, count, target, self.mean_at_first);
+            adaptive::look(&mut self.tiles, across, count, target, self.mean_at_first_check);
         }
     }
 
@@ -212,7 +226,7 @@ impl Film {
     }
 
     /// A value of each pixel by its sums and its number of samples, row by row.
-    fn each<T: Clone + Default>(&self, of: impl Fn(&Sum, u32) -> T) -> Vec<T> {
+    fn each<T: Clone + Default>(&self, of: impl Fn(&PixelSums, u32) -> T) -> Vec<T> {
         let mut out = vec![T::default(); self.width * self.height];
         let across = self.width.div_ceil(TILE);
         for (number, tile) in self.tiles.iter().enumerate() {
@@ -225,14 +239,14 @@ impl Film {
 
     /// Mean luminance of each pixel (nits by channel), of one part or of the total.
     #[must_use]
-    pub fn mean(&self, part: impl Fn(&Parts) -> DVec3) -> Vec<DVec3> {
+    pub fn mean(&self, part: impl Fn(&LightComponents) -> DVec3) -> Vec<DVec3> {
         self.each(|sum, count| part(&sum.parts) / f64::from(count.max(1)))
     }
 
     /// What each pixel shows (nits by channel): its light, and unlit surfaces, whose base colour is the part of `white` that
     /// they show (glTF's KHR_materials_unlit knows no unit). White is the luminance that the camera renders white.
     #[must_use]
-    pub fn shown(&self, white: Nit) -> Vec<DVec3> {
+    pub fn displayed(&self, white: Nit) -> Vec<DVec3> {
         self.mean(|parts| parts.total() + parts.unlit * white.get())
     }
 
@@ -272,48 +286,48 @@ impl Tile {
     fn advance(
         &mut self,
         world: &World<'_>,
-        camera: &impl Optics,
+        camera: &impl CameraModel,
         settings: &FilmSettings,
         pixels: &[(usize, usize)],
         goal: u32,
-        patience: &impl Patience,
+        patience: &impl CancelToken,
     ) -> bool {
         while self.count < goal {
             if patience.pause() {
                 return false;
             }
             let end = goal.min(self.count.saturating_add(CHUNK));
-            let (mut sums, mut dropped) = (self.sums.clone(), self.dropped);
+            let (mut sums, mut dropped) = (self.sums.clone(), self.non_finite_paths);
             let mut sampler = Sampler::new(settings.sampler, settings.seed, 0, 0, 0);
             // Block by block: pixels of one have much of their numbers in common.
             for block in 0..BLOCKS * BLOCKS {
                 let inside = |x: usize, y: usize| (y >> BLOCK) % BLOCKS * BLOCKS + (x >> BLOCK) % BLOCKS == block;
                 for (sum, &(x, y)) in sums.iter_mut().zip(pixels).filter(|(_, (x, y))| inside(*x, *y)) {
                     for index in self.count..end {
-                        if patience.stop() {
+                        if patience.should_stop() {
                             return false;
                         }
                         sampler.begin(x as u32, y as u32, index);
                         let place = sampler.next_2d();
-                        let place = if settings.whole_pixels { place } else { DVec2::splat(0.5) };
+                        let place = if settings.pixel_jitter { place } else { DVec2::splat(0.5) };
                         let (lens, time) = (sampler.next_2d(), sampler.next_1d());
                         let ray = camera.ray(DVec2::new(x as f64, y as f64) + place, lens, time);
                         let parts = if ray.weight.max_element() > 0.0 {
-                            world.path(ray.origin, ray.direction, &settings.walk, &mut sampler)
+                            world.trace_path(ray.origin, ray.direction, &settings.path, &mut sampler)
                         } else {
-                            Parts::default()
+                            LightComponents::default()
                         };
-                        dropped += u64::from(!sum.include(&parts, ray.weight, index + 1));
+                        dropped += u64::from(!sum.add_path(&parts, ray.weight, index + 1));
                     }
                 }
             }
-            (self.sums, self.count, self.dropped) = (sums, end, dropped);
+            (self.sums, self.count, self.non_finite_paths) = (sums, end, dropped);
         }
         true
     }
 }
 
-impl Sum {
+impl PixelSums {
     /// Of the mean luminance, as of independent samples (nits squared).
     fn variance(&self, count: u32) -> f64 {
         let n = f64::from(count.max(2));
@@ -322,7 +336,7 @@ impl Sum {
     }
 
     /// Adds a path's light; `count` samples there are with this one. Returns whether it is a number.
-    fn include(&mut self, parts: &Parts, weight: DVec3, count: u32) -> bool {
+    fn add_path(&mut self, parts: &LightComponents, weight: DVec3, count: u32) -> bool {
         let (total, unlit) = (parts.total() * weight, parts.unlit * weight);
         // A path whose light is no number would make its pixel none: it counts as dark, and as counted.
         let finite = total.is_finite() && unlit.is_finite();
@@ -334,11 +348,11 @@ impl Sum {
             for (sum, part) in sums.iter_mut().zip(parts) {
                 *sum += part * weight;
             }
-            self.parts = Parts { unlit: self.parts.unlit + unlit, ..Parts::from_array(sums) };
+            self.parts = LightComponents { unlit: self.parts.unlit + unlit, ..LightComponents::from_array(sums) };
         }
         if count.is_power_of_two() {
-            self.halves = (2.0 * self.mark - self.luminance) / f64::from(count);
-            self.mark = self.luminance;
+            self.half_difference = (2.0 * self.luminance_at_power_of_two - self.luminance) / f64::from(count);
+            self.luminance_at_power_of_two = self.luminance;
         }
         finite
     }

@@ -6,25 +6,31 @@ use crate::scene::Scene;
 
 /// 128 bits that differ where what was added differs. Not made to withstand forgery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Print([u64; 2]);
+pub struct Fingerprint([u64; 2]);
 
-impl Default for Print {
+impl Default for Fingerprint {
     fn default() -> Self {
         Self([0x6a09_e667_f3bc_c908, 0xbb67_ae85_84ca_a73b])
     }
 }
 
-impl Print {
+impl Fingerprint {
     /// Of a scene as it is after its look, and of whatever else counts: camera, effects, settings.
     #[must_use]
     pub fn of(scene: &Scene, more: &dyn Debug) -> Self {
         let mut print = Self::default();
         // Another version may find light by other samples.
-        print.say(&(env!("CARGO_PKG_VERSION"), more));
-        print.say(&(&scene.nodes, &scene.roots, &scene.materials, &scene.textures, &scene.lights));
-        print.say(&(scene.emissive_lights, scene.multiscatter, scene.meshes.len(), scene.images.len(), scene.time));
+        print.add_debug(&(env!("CARGO_PKG_VERSION"), more));
+        print.add_debug(&(&scene.nodes, &scene.roots, &scene.materials, &scene.textures, &scene.lights));
+        print.add_debug(&(
+            scene.emissive_lights,
+            scene.multiscatter,
+            scene.meshes.len(),
+            scene.images.len(),
+            scene.time,
+        ));
         for primitive in scene.meshes.iter().flat_map(|mesh| &mesh.primitives) {
-            print.say(&primitive.material);
+            print.add_debug(&primitive.material);
             print.add(bytemuck::cast_slice(&primitive.positions));
             print.add(bytemuck::cast_slice(&primitive.normals));
             print.add(bytemuck::cast_slice(&primitive.tangents));
@@ -34,16 +40,16 @@ impl Print {
             print.add(bytemuck::cast_slice(&primitive.indices));
         }
         for image in &scene.images {
-            print.say(&(image.width, image.height));
+            print.add_debug(&(image.width, image.height));
             print.add(&image.rgba8);
         }
-        print.say(&scene.volumes);
+        print.add_debug(&scene.volumes);
         for grid in scene.volumes.iter().filter_map(|volume| volume.density.as_ref()) {
             print.add(bytemuck::cast_slice(grid.values()));
         }
         if let Some(environment) = &scene.environment {
-            print.say(&environment.rotation);
-            print.say(&(environment.map.width(), environment.map.height()));
+            print.add_debug(&environment.rotation);
+            print.add_debug(&(environment.map.width(), environment.map.height()));
             print.add(bytemuck::cast_slice(environment.map.texels()));
         }
         print
@@ -71,7 +77,7 @@ impl Print {
     }
 
     /// Adds a value by its text for debugging, which names all of its fields.
-    pub fn say(&mut self, value: &dyn Debug) {
+    pub fn add_debug(&mut self, value: &dyn Debug) {
         let mut gathered = Gathered { print: self, text: String::new() };
         // Writing to it never fails.
         let _ = write!(gathered, "{value:?}");
@@ -92,7 +98,7 @@ impl Print {
 
 /// Text on its way into a print, some of it at a time.
 struct Gathered<'a> {
-    print: &'a mut Print,
+    print: &'a mut Fingerprint,
     text: String,
 }
 

@@ -1,55 +1,55 @@
 //! One path: Kajiya, "The Rendering Equation" (1986), with light sampling and multiple importance sampling (Veach 1997,
 //! chapter 9: balance of the squared densities).
 
-mod in_volumes;
+mod volume_scattering;
 
 use glam::DVec3;
 
 use super::{
-    bsdf::{Bsdf, Sampled, Scattered, Seen, Wall},
-    lights::LampHit,
-    media::{Media, Medium},
+    bsdf::{Bsdf, BsdfEvaluator, BsdfSample, BsdfValue, GlassInterface},
+    lights::LightHit,
+    media::{MediaStack, Medium},
     sampler::Sampler,
-    shading::{Frame, view_in},
-    volumes::Numbers,
-    water::Guide,
+    shading::{ShadingFrame, view_in},
+    volumes::VolumeRng,
+    water::SunGuide,
     world::{SurfacePoint, World},
 };
 use crate::photometry::color::luminance;
 
 /// Which ways to find light are used; both are right alone, and their agreement is a test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Strategy {
+pub enum SamplingStrategy {
     /// Both, weighed.
     #[default]
-    Both,
+    Mis,
     /// Points on lights.
     Lights,
     /// Directions of the BRDF; lights without a surface are not found.
-    Brdf,
+    Bsdf,
 }
 
 /// How paths are walked.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Walk {
+pub struct PathSettings {
     /// Surfaces that a path may meet, and times that volumes may scatter it, together: 0 shows what glows, 1 adds direct light, more indirect; `u32::MAX` is no limit, and
     /// only that is unbiased.
     pub bounces: u32,
     /// How light is found.
-    pub strategy: Strategy,
+    pub strategy: SamplingStrategy,
     /// Surfaces after which paths may end by chance.
     pub roulette_after: u32,
 }
 
-impl Default for Walk {
+impl Default for PathSettings {
     fn default() -> Self {
-        Self { bounces: u32::MAX, strategy: Strategy::Both, roulette_after: 4 }
+        Self { bounces: u32::MAX, strategy: SamplingStrategy::Mis, roulette_after: 4 }
     }
 }
 
 /// Luminance (nits by channel) of one path, by its parts, which add up to all of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Parts {
+pub struct LightComponents {
     /// What glows by itself, seen directly, volumes included.
     pub emission: DVec3,
     /// Light that met one surface, and was reflected diffusely.
@@ -69,7 +69,7 @@ pub struct Parts {
     pub unlit: DVec3,
 }
 
-impl Parts {
+impl LightComponents {
     /// All light.
     #[must_use]
     pub fn total(&self) -> DVec3 {
@@ -83,7 +83,7 @@ impl Parts {
     }
 
     /// Adds light that met so many surfaces, the first of which was `first`.
-    fn add(&mut self, light: DVec3, surfaces: u32, first: &First) {
+    fn add(&mut self, light: DVec3, surfaces: u32, first: &FirstScatter) {
         let (diffuse, transmission) = (light * first.diffuse, light * first.transmission);
         let specular = light - diffuse - transmission;
         match surfaces {
@@ -103,7 +103,7 @@ impl Parts {
 }
 
 /// The weight of the strategy of density `a` beside one of density `b`: Veach 1997, equation 9.13 with exponent 2.
-fn balance(a: f64, b: f64) -> f64 {
+fn power_heuristic(a: f64, b: f64) -> f64 {
     let (a2, b2) = (a * a, b * b);
     if a2.is_infinite() { 1.0 } else { a2 / (a2 + b2).max(1e-300) }
 }
@@ -111,13 +111,13 @@ fn balance(a: f64, b: f64) -> f64 {
 /// What the path's first surface made of light, to tell parts apart: shares by channel, of which specular reflection has
 /// the rest.
 #[derive(Clone, Copy, Default)]
-struct First {
+struct FirstScatter {
     diffuse: DVec3,
     transmission: DVec3,
 }
 
-impl First {
-    fn of(scattered: &Scattered) -> Self {
+impl FirstScatter {
+    fn of(scattered: &BsdfValue) -> Self {
         let total = scattered.total();
         let share = |part: DVec3| {
             DVec3::from_array(std::array::from_fn(|i| if total[i] > 0.0 { part[i] / total[i] } else { 0.0 }))
@@ -127,89 +127,95 @@ impl First {
 }
 
 /// Layers that a path may go straight through, in all; more let nothing through that counts.
-const MOST_LAYERS: u32 = 4096;
+const MAX_PASS_THROUGH_LAYERS: u32 = 4096;
 /// After so many surfaces a path that has lost nothing may end too: in a closed white room it must some time.
 const LONG: u32 = 64;
 /// Its chance to go on.
-const MOST_SURVIVAL: f64 = 0.95;
+const MAX_SURVIVAL: f64 = 0.95;
 
 /// A path up to where it is.
-pub(super) struct State {
+pub(super) struct PathState {
     pub(super) origin: DVec3,
     pub(super) direction: DVec3,
     /// The side of the surface that it has left; zero at the eye.
-    pub(super) away: DVec3,
+    pub(super) offset_normal: DVec3,
     /// What is around it.
-    pub(super) media: Media,
+    pub(super) media: MediaStack,
     /// The only channel that it still carries, once something has bent colours apart.
     channel: Option<usize>,
     pub(super) throughput: DVec3,
     /// By how much radiance that was bent will grow again: chance should not end paths for that.
-    bent: f64,
-    pub(super) surfaces: u32,
-    first: First,
+    eta_scale: f64,
+    pub(super) bounces: u32,
+    first_scatter: FirstScatter,
     /// Density of the sample that led here; none from the eye and from smooth glass, where nothing else finds the light.
-    pub(super) density: Option<f64>,
+    pub(super) pdf: Option<f64>,
     /// How far (m) behind the origin that sample was taken: layers that let it through lie between.
-    pub(super) back: f64,
+    pub(super) distance_since_vertex: f64,
     /// The share by channel of what it carries by which all its surfaces show what glows and lights nothing: 1 at the eye. What a
     /// mirror throws onto a wall is light, and none of it.
-    pub(super) shows: DVec3,
+    pub(super) emission_visibility: DVec3,
 }
 
 /// A surface point with all that shading it needs.
 struct Vertex<'a> {
     hit: &'a SurfacePoint,
-    frame: Frame,
+    frame: ShadingFrame,
     /// As seen from where the path comes from.
-    seen: Seen<'a>,
+    evaluator: BsdfEvaluator<'a>,
     /// Towards suns through water, where the path is in some.
-    guide: Option<Guide>,
+    sun_guide: Option<SunGuide>,
     /// What is on the other side.
-    beyond: Media,
+    transmitted_media: MediaStack,
 }
 
 impl World<'_> {
     /// The light along a ray from a place near the eye.
     #[must_use]
-    pub fn path(&self, origin: DVec3, direction: DVec3, walk: &Walk, sampler: &mut Sampler) -> Parts {
-        let mut parts = Parts::default();
-        let mut path = State {
+    pub fn trace_path(
+        &self,
+        origin: DVec3,
+        direction: DVec3,
+        walk: &PathSettings,
+        sampler: &mut Sampler,
+    ) -> LightComponents {
+        let mut parts = LightComponents::default();
+        let mut path = PathState {
             origin,
             direction,
-            away: DVec3::ZERO,
+            offset_normal: DVec3::ZERO,
             media: self.media_at(origin),
             channel: None,
             throughput: DVec3::ONE,
-            bent: 1.0,
-            surfaces: 0,
-            first: First::default(),
-            density: None,
-            back: 0.0,
-            shows: DVec3::ONE,
+            eta_scale: 1.0,
+            bounces: 0,
+            first_scatter: FirstScatter::default(),
+            pdf: None,
+            distance_since_vertex: 0.0,
+            emission_visibility: DVec3::ONE,
         };
         // What lets light straight through does not count as a surface, but must end some time.
         let mut layers = 0;
-        while layers < MOST_LAYERS {
-            let hit = self.closest(path.origin, path.direction, path.away);
+        while layers < MAX_PASS_THROUGH_LAYERS {
+            let hit = self.closest(path.origin, path.direction, path.offset_normal);
             let limit = hit.as_ref().map_or(f64::INFINITY, |hit| hit.distance);
-            let mut numbers = self.numbers(sampler);
-            self.add_met_light(&path, hit.as_ref(), walk, &mut parts, numbers.as_mut());
+            let mut numbers = self.volume_rng(sampler);
+            self.add_hit_emission(&path, hit.as_ref(), walk, &mut parts, numbers.as_mut());
             if let Some(numbers) = &mut numbers
-                && let Some(anisotropy) = self.fly(&mut path, limit, numbers, &mut parts)
+                && let Some(anisotropy) = self.advance_through_volumes(&mut path, limit, numbers, &mut parts)
             {
-                if path.surfaces >= walk.bounces {
+                if path.bounces >= walk.bounces {
                     break;
                 }
-                path.surfaces += 1;
+                path.bounces += 1;
                 self.scatter_in_volume(&mut path, anisotropy, walk, sampler, &mut parts);
-                if path.ends_by_chance(walk, sampler) {
+                if path.terminated_by_roulette(walk, sampler) {
                     break;
                 }
                 continue;
             }
-            if self.cross(&mut path, limit, sampler) {
-                if path.surfaces >= walk.bounces || !self.scatter_in_water(&mut path, walk, sampler) {
+            if self.advance_through_medium(&mut path, limit, sampler) {
+                if path.bounces >= walk.bounces || !self.scatter_in_water(&mut path, walk, sampler) {
                     break;
                 }
                 continue;
@@ -224,7 +230,7 @@ impl World<'_> {
                 if u < hit.opacity {
                     path.throughput *= straight / straight.max_element();
                 }
-                path.pass(&hit, path.media);
+                path.pass_through(&hit, path.media);
                 layers += 1;
                 continue;
             }
@@ -234,43 +240,43 @@ impl World<'_> {
             if path.channel.is_none() && self.disperses(&hit, &path.media) {
                 path.choose_channel(sampler.next_1d());
             }
-            let beyond = self.border(&mut hit, &path.media, path.channel);
+            let beyond = self.cross_boundary(&mut hit, &path.media, path.channel);
             let Some(beyond) = beyond else {
-                path.pass(&hit, hit.border.and_then(|m| path.media.left(m)).unwrap_or(path.media));
+                path.pass_through(&hit, hit.boundary_material.and_then(|m| path.media.exit(m)).unwrap_or(path.media));
                 layers += 1;
                 continue;
             };
             if let Some(color) = hit.unlit {
                 // Its colour goes to the eye alone: it lights nothing, and no mirror shows it.
-                if path.surfaces == 0 {
+                if path.bounces == 0 {
                     parts.unlit += path.throughput * color;
                 }
                 break;
             }
-            if path.surfaces >= walk.bounces {
+            if path.bounces >= walk.bounces {
                 break;
             }
-            path.surfaces += 1;
+            path.bounces += 1;
             let frame = hit.frame();
-            let seen = hit.bsdf.seen_from(view_in(&frame, -path.direction));
-            let guide = self.towards_suns(&path.media, &hit.bsdf, walk);
-            let vertex = Vertex { hit: &hit, frame, seen, guide, beyond };
-            if walk.strategy != Strategy::Brdf {
+            let seen = hit.bsdf.evaluator(view_in(&frame, -path.direction));
+            let guide = self.sun_guide(&path.media, &hit.bsdf, walk);
+            let vertex = Vertex { hit: &hit, frame, evaluator: seen, sun_guide: guide, transmitted_media: beyond };
+            if walk.strategy != SamplingStrategy::Bsdf {
                 self.add_sampled_light(&path, &vertex, walk, sampler, &mut parts);
             } else {
                 // The numbers are used up alike, so that strategies see the same paths.
                 let _ = (sampler.next_1d(), sampler.next_2d());
             }
             let (lobe, u) = (sampler.next_1d(), sampler.next_2d());
-            let sampled = match &vertex.guide {
-                Some(guide) => guide.sample(&vertex.seen, &vertex.frame, lobe, u),
-                None => vertex.seen.sample(lobe, u),
+            let sampled = match &vertex.sun_guide {
+                Some(guide) => guide.sample(&vertex.evaluator, &vertex.frame, lobe, u),
+                None => vertex.evaluator.sample(lobe, u),
             };
             let Some(sampled) = sampled else { break };
             if !path.scatter(&vertex, &sampled) {
                 break;
             }
-            if path.ends_by_chance(walk, sampler) {
+            if path.terminated_by_roulette(walk, sampler) {
                 break;
             }
         }
@@ -278,13 +284,13 @@ impl World<'_> {
     }
 
     /// The light of what a path meets before or at its next surface.
-    fn add_met_light(
+    fn add_hit_emission(
         &self,
-        path: &State,
+        path: &PathState,
         hit: Option<&SurfacePoint>,
-        walk: &Walk,
-        parts: &mut Parts,
-        mut numbers: Option<&mut Numbers>,
+        walk: &PathSettings,
+        parts: &mut LightComponents,
+        mut numbers: Option<&mut VolumeRng>,
     ) {
         let medium = self.medium(&path.media);
         let mut remains = |distance: f64| {
@@ -294,55 +300,54 @@ impl World<'_> {
         };
         let limit = hit.map_or(f64::INFINITY, |hit| hit.distance);
         let mut emitted = DVec3::ZERO;
-        let mut nearest: Option<LampHit> = None;
+        let mut nearest: Option<LightHit> = None;
         // Lamps are not in the way of rays: they light what they stand before, and are seen, no more.
-        self.lights.along(path.origin, path.direction, limit, path.back, |lamp| {
-            if path.surfaces > 0 {
-                let weight = match (lamp.density, path.density, walk.strategy) {
+        self.lights.for_each_light_hit(path.origin, path.direction, limit, path.distance_since_vertex, |light| {
+            if path.bounces > 0 {
+                let weight = match (light.pdf, path.pdf, walk.strategy) {
                     (Some(by_light), density, strategy) => weight_of_hit(density, by_light, strategy),
-                    (None, None, _) | (None, _, Strategy::Brdf) => 1.0,
+                    (None, None, _) | (None, _, SamplingStrategy::Bsdf) => 1.0,
                     (None, Some(_), _) => 0.0,
                 };
-                emitted += lamp.radiance * remains(lamp.distance) * weight;
-            } else if lamp.visible && nearest.is_none_or(|before| lamp.distance < before.distance) {
-                nearest = Some(lamp);
+                emitted += light.radiance * remains(light.distance) * weight;
+            } else if light.visible && nearest.is_none_or(|before| light.distance < before.distance) {
+                nearest = Some(light);
             }
         });
-        if let Some(lamp) = nearest {
-            emitted += lamp.radiance * remains(lamp.distance);
+        if let Some(light) = nearest {
+            emitted += light.radiance * remains(light.distance);
         }
         if let Some(hit) = hit {
             if hit.emission != DVec3::ZERO {
-                let weight = if self.glow_lights() {
-                    let distance = hit.distance + path.back;
-                    let by_light =
-                        hit.emitter.map_or(0.0, |t| self.lights.density_of_triangle(t, path.direction, distance));
-                    DVec3::splat(weight_of_hit(path.density, by_light, walk.strategy))
+                let weight = if self.emissive_surfaces_illuminate() {
+                    let distance = hit.distance + path.distance_since_vertex;
+                    let by_light = hit.emitter.map_or(0.0, |t| self.lights.triangle_pdf(t, path.direction, distance));
+                    DVec3::splat(weight_of_hit(path.pdf, by_light, walk.strategy))
                 } else {
-                    path.shows
+                    path.emission_visibility
                 };
                 emitted += hit.emission * remains(hit.distance) * weight * hit.opacity;
             }
         } else {
-            let (around, by_light) = self.lights.around(path.direction);
-            let weight = weight_of_hit(path.density, by_light, walk.strategy);
+            let (around, by_light) = self.lights.environment_radiance(path.direction);
+            let weight = weight_of_hit(path.pdf, by_light, walk.strategy);
             if around != DVec3::ZERO {
                 emitted += around * remains(f64::INFINITY) * weight;
             }
         }
-        parts.add(path.throughput * emitted, path.surfaces, &path.first);
+        parts.add(path.throughput * emitted, path.bounces, &path.first_scatter);
     }
 
     /// What lies behind a surface; its glass learns how it bends light. None where a volume ends that reaches into what the
     /// path is in: nothing changes there.
-    fn border(&self, hit: &mut SurfacePoint, here: &Media, channel: Option<usize>) -> Option<Media> {
-        let Some(material) = hit.border else { return Some(*here) };
-        let ior = |media: &Media| self.medium(media).map_or(1.0, |medium| medium.ior_of(channel));
-        let own = ior(&Media::default().entered(material));
+    fn cross_boundary(&self, hit: &mut SurfacePoint, here: &MediaStack, channel: Option<usize>) -> Option<MediaStack> {
+        let Some(material) = hit.boundary_material else { return Some(*here) };
+        let ior = |media: &MediaStack| self.medium(media).map_or(1.0, |medium| medium.ior_of(channel));
+        let own = ior(&MediaStack::default().enter(material));
         let (eta, beyond) = if hit.front {
-            (own / ior(here), here.entered(material))
-        } else if let Some(outside) = here.left(material) {
-            if here.here() != Some(material) {
+            (own / ior(here), here.enter(material))
+        } else if let Some(outside) = here.exit(material) {
+            if here.current() != Some(material) {
                 return None;
             }
             (ior(&outside) / own, outside)
@@ -350,77 +355,81 @@ impl World<'_> {
             // A mesh that is not closed: it was entered where there is no face.
             (ior(here) / own, *here)
         };
-        hit.bsdf.wall = Wall::Border { eta };
+        hit.bsdf.interface = GlassInterface::VolumeBoundary { eta };
         Some(beyond)
     }
 
     /// Whether colours part at a surface: the border of a volume whose index differs by channel, on either side.
-    fn disperses(&self, hit: &SurfacePoint, here: &Media) -> bool {
-        let Some(material) = hit.border else { return false };
-        let spreads = |media: &Media| self.medium(media).is_some_and(|medium| medium.spread > 0.0);
-        spreads(&Media::default().entered(material))
+    fn disperses(&self, hit: &SurfacePoint, here: &MediaStack) -> bool {
+        let Some(material) = hit.boundary_material else { return false };
+        let spreads = |media: &MediaStack| self.medium(media).is_some_and(|medium| medium.ior_spread > 0.0);
+        spreads(&MediaStack::default().enter(material))
             || spreads(here)
-            || here.left(material).is_some_and(|outside| spreads(&outside))
+            || here.exit(material).is_some_and(|outside| spreads(&outside))
     }
 
     fn add_sampled_light(
         &self,
-        path: &State,
+        path: &PathState,
         vertex: &Vertex<'_>,
-        walk: &Walk,
+        walk: &PathSettings,
         sampler: &mut Sampler,
-        parts: &mut Parts,
+        parts: &mut LightComponents,
     ) {
         let (choice, u) = (sampler.next_1d(), sampler.next_2d());
         let hit = vertex.hit;
         let Some(light) = self.lights.sample(hit.position, choice, u) else { return };
-        let through = light.direction.dot(hit.geometric) < 0.0;
+        let through = light.direction.dot(hit.geometric_normal) < 0.0;
         if through && !hit.bsdf.spreads_through() {
             return;
         }
-        let l = vertex.frame.inside(light.direction);
+        let l = vertex.frame.to_local(light.direction);
         if (l.z < 0.0) != through {
             return;
         }
-        let (scattered, by_surface) = match &vertex.guide {
-            Some(guide) => guide.evaluate(&vertex.seen, &vertex.frame, l),
-            None => vertex.seen.evaluate(l),
+        let (scattered, by_surface) = match &vertex.sun_guide {
+            Some(guide) => guide.evaluate(&vertex.evaluator, &vertex.frame, l),
+            None => vertex.evaluator.evaluate(l),
         };
         let total = scattered.total();
         if total == DVec3::ZERO {
             return;
         }
         let mut weight = path.throughput * light.weight;
-        if let (Some(density), Strategy::Both) = (light.density, walk.strategy) {
-            weight *= balance(density, by_surface);
+        if let (Some(density), SamplingStrategy::Mis) = (light.pdf, walk.strategy) {
+            weight *= power_heuristic(density, by_surface);
         }
-        let (away, media) = if through { (-hit.geometric, &vertex.beyond) } else { (hit.geometric, &path.media) };
-        if let Some(on) = light.on.as_ref().filter(|on| on.varied) {
-            weight *= self.presence(on, light.direction);
+        let (away, media) = if through {
+            (-hit.geometric_normal, &vertex.transmitted_media)
+        } else {
+            (hit.geometric_normal, &path.media)
+        };
+        if let Some(on) = light.triangle_point.as_ref().filter(|on| on.varied) {
+            weight *= self.emission_coverage(on, light.direction);
         }
         if light.shadow {
             weight *= self.transmittance(hit.position, away, &light);
         }
-        weight *= self.through_volumes(hit.position, &light, weight, sampler);
+        weight *= self.volume_transmittance(hit.position, &light, weight, sampler);
         weight *= fade(self.medium(media), light.distance);
-        let first = if path.surfaces == 1 { First::of(&scattered) } else { path.first };
-        parts.add(weight * total, path.surfaces, &first);
+        let first = if path.bounces == 1 { FirstScatter::of(&scattered) } else { path.first_scatter };
+        parts.add(weight * total, path.bounces, &first);
     }
 }
 
-impl State {
+impl PathState {
     /// What is scattered before any surface counts as come through one.
     pub(super) fn scattered_first(&mut self) {
-        if self.surfaces == 1 {
-            self.first = First { diffuse: DVec3::ZERO, transmission: DVec3::ONE };
+        if self.bounces == 1 {
+            self.first_scatter = FirstScatter { diffuse: DVec3::ZERO, transmission: DVec3::ONE };
         }
     }
 
     /// Paths that carry little end by chance, and what goes on carries more.
-    fn ends_by_chance(&mut self, walk: &Walk, sampler: &mut Sampler) -> bool {
-        if self.surfaces > walk.roulette_after {
-            let most = if self.surfaces > LONG { MOST_SURVIVAL } else { 1.0 };
-            let survive = (self.throughput.max_element() * self.bent).clamp(0.05, most);
+    fn terminated_by_roulette(&mut self, walk: &PathSettings, sampler: &mut Sampler) -> bool {
+        if self.bounces > walk.roulette_after {
+            let most = if self.bounces > LONG { MAX_SURVIVAL } else { 1.0 };
+            let survive = (self.throughput.max_element() * self.eta_scale).clamp(0.05, most);
             if sampler.next_1d() >= survive {
                 return true;
             }
@@ -430,9 +439,9 @@ impl State {
     }
 
     /// On behind a surface as though it were not there.
-    fn pass(&mut self, hit: &SurfacePoint, media: Media) {
-        self.back += hit.distance;
-        (self.origin, self.away, self.media) = (hit.position, -hit.geometric, media);
+    fn pass_through(&mut self, hit: &SurfacePoint, media: MediaStack) {
+        self.distance_since_vertex += hit.distance;
+        (self.origin, self.offset_normal, self.media) = (hit.position, -hit.geometric_normal, media);
     }
 
     /// Goes on with one channel, chosen by what each still carries, which then stands for all: each channel's mean is as before.
@@ -452,26 +461,26 @@ impl State {
     }
 
     /// On in a sampled direction; false where it is on the wrong side of the triangle.
-    fn scatter(&mut self, vertex: &Vertex<'_>, sampled: &Sampled) -> bool {
+    fn scatter(&mut self, vertex: &Vertex<'_>, sampled: &BsdfSample) -> bool {
         let through = sampled.l.z < 0.0;
-        let next = vertex.frame.outside(sampled.l);
-        let geometric = vertex.hit.geometric;
+        let next = vertex.frame.to_world(sampled.l);
+        let geometric = vertex.hit.geometric_normal;
         let side = if through { -geometric } else { geometric };
         if next.dot(side) <= 0.0 {
             return false;
         }
-        if self.surfaces == 1 {
-            self.first = First::of(&sampled.weight);
+        if self.bounces == 1 {
+            self.first_scatter = FirstScatter::of(&sampled.weight);
         }
-        self.shows *= vertex.hit.bsdf.shows(&sampled.weight);
+        self.emission_visibility *= vertex.hit.bsdf.emission_visibility(&sampled.weight);
         self.throughput *= sampled.weight.total();
-        self.bent *= sampled.bent;
-        self.density = sampled.density;
-        self.back = 0.0;
+        self.eta_scale *= sampled.eta_scale;
+        self.pdf = sampled.pdf;
+        self.distance_since_vertex = 0.0;
         if through {
-            self.media = vertex.beyond;
+            self.media = vertex.transmitted_media;
         }
-        (self.origin, self.direction, self.away) = (vertex.hit.position, next, side);
+        (self.origin, self.direction, self.offset_normal) = (vertex.hit.position, next, side);
         true
     }
 }
@@ -482,12 +491,12 @@ fn fade(medium: Option<&Medium>, distance: f64) -> DVec3 {
 }
 
 /// The weight of light that a path meets by itself.
-fn weight_of_hit(density: Option<f64>, by_light: f64, strategy: Strategy) -> f64 {
+fn weight_of_hit(density: Option<f64>, by_light: f64, strategy: SamplingStrategy) -> f64 {
     match (density, strategy) {
         // From the eye or from smooth glass, perhaps through layers: nothing else finds it.
-        (None, _) | (_, Strategy::Brdf) => 1.0,
-        (_, Strategy::Lights) => 0.0,
-        (Some(density), Strategy::Both) => balance(density, by_light),
+        (None, _) | (_, SamplingStrategy::Bsdf) => 1.0,
+        (_, SamplingStrategy::Lights) => 0.0,
+        (Some(density), SamplingStrategy::Mis) => power_heuristic(density, by_light),
     }
 }
 

@@ -5,7 +5,7 @@ use std::{collections::HashMap, f64::consts::PI};
 use glam::{DVec2, DVec3, Vec2};
 
 use crate::{
-    bvh::{SLACK, SceneBvh, TopLevel},
+    bvh::{SLACK, SceneBvh, SceneTlas},
     photometry::{
         Candela, Nit,
         color::luminance,
@@ -41,7 +41,7 @@ struct EmissiveTriangle {
 
 /// Light from all around, with chances by texel.
 #[derive(Clone, Debug)]
-struct Surroundings {
+struct EnvironmentSampler {
     environment: Environment,
     /// Running sum over texels of luminance times solid angle, up to 1.
     cumulative: Vec<f64>,
@@ -55,7 +55,7 @@ pub struct Lights {
     placed: Vec<PlacedLight>,
     triangles: Vec<EmissiveTriangle>,
     of_triangle: HashMap<(u32, u32), usize>,
-    environment: Option<Surroundings>,
+    environment: Option<EnvironmentSampler>,
     /// Running sum of chances: the placed lights, the triangles, the environment.
     cumulative: Vec<f64>,
 }
@@ -71,11 +71,11 @@ pub struct LightSample {
     /// the density by solid angle for others.
     pub weight: DVec3,
     /// Density by solid angle; none for lights that no ray can meet.
-    pub density: Option<f64>,
+    pub pdf: Option<f64>,
     /// Surfaces hide it. Volumes dim it either way.
     pub shadow: bool,
     /// The point of an emissive triangle that was chosen; none of what is not in the trees.
-    pub on: Option<TrianglePoint>,
+    pub triangle_point: Option<TrianglePoint>,
 }
 
 impl LightSample {
@@ -86,7 +86,7 @@ impl LightSample {
         let target = origin + self.direction * self.distance;
         let coordinates = origin.abs().max_element() + target.abs().max_element();
         // A triangle of the trees is known when it is met; a lamp may lie in a surface of which nothing is known.
-        let margin = if self.on.is_some() { 1e-10 } else { 16.0 * f64::from(SLACK) };
+        let margin = if self.triangle_point.is_some() { 1e-10 } else { 16.0 * f64::from(SLACK) };
         self.distance - margin * coordinates.min(1e15)
     }
 }
@@ -106,14 +106,14 @@ pub struct TrianglePoint {
 
 /// A lamp's surface that a ray has met.
 #[derive(Clone, Copy, Debug)]
-pub struct LampHit {
+pub struct LightHit {
     /// Its luminance (nits by channel).
     pub radiance: DVec3,
     /// Distance (m); infinite for the sun's disk.
     pub distance: f64,
-    /// Density by solid angle with which `Lights::sample` gives the direction at the path's last vertex; none for lamps that
+    /// Density by solid angle with which `Lights::sample` gives the direction at the path's last vertex; none for lights that
     /// shine through everything, whose light rays cannot find.
-    pub density: Option<f64>,
+    pub pdf: Option<f64>,
     /// It is seen directly.
     pub visible: bool,
 }
@@ -129,7 +129,7 @@ impl Lights {
 
     /// The lights of a scene, relative to an eye.
     #[must_use]
-    pub fn new(scene: &Scene, eye: DVec3, bvh: &SceneBvh, top: &TopLevel) -> Self {
+    pub fn new(scene: &Scene, eye: DVec3, bvh: &SceneBvh, top: &SceneTlas) -> Self {
         let mut placed = Vec::new();
         for node in scene.walk() {
             let Some(light) = node.node.light.and_then(|light| scene.lights.get(light)) else { continue };
@@ -148,15 +148,15 @@ impl Lights {
         if scene.emissive_lights {
             lights.add_triangles(scene, bvh, top);
         }
-        lights.environment = scene.environment.as_ref().and_then(Surroundings::new);
-        lights.choose();
+        lights.environment = scene.environment.as_ref().and_then(EnvironmentSampler::new);
+        lights.build_distribution();
         lights
     }
 
-    fn add_triangles(&mut self, scene: &Scene, bvh: &SceneBvh, top: &TopLevel) {
+    fn add_triangles(&mut self, scene: &Scene, bvh: &SceneBvh, top: &SceneTlas) {
         let nodes: HashMap<usize, _> = scene.walk().into_iter().map(|placed| (placed.index, placed.world)).collect();
         for instance in 0..top.instances.len() as u32 {
-            let Some((node, bottom)) = bvh.placed(instance) else { continue };
+            let Some((node, bottom)) = bvh.instance_blas(instance) else { continue };
             let Some(primitive) = scene.meshes.get(bottom.mesh).and_then(|m| m.primitives.get(bottom.primitive)) else {
                 continue;
             };
@@ -192,8 +192,8 @@ impl Lights {
         }
     }
 
-    /// Chances in proportion to flux; a sun counts as though it shone on as much as the lamps do together.
-    fn choose(&mut self) {
+    /// Chances in proportion to flux; a sun counts as though it shone on as much as the lights do together.
+    fn build_distribution(&mut self) {
         let flux = |light: &PlacedLight| {
             let lumens = light.light.lumens().map_or(0.0, |lumens| lumens.get());
             lumens * light.light.color_luminance()
@@ -201,15 +201,15 @@ impl Lights {
         let mut chances: Vec<f64> = self.placed.iter().map(flux).collect();
         chances.extend(self.triangles.iter().map(|t| luminance(t.emission) * t.area * PI));
         if let Some(around) = &self.environment {
-            // As though it shone on a square metre from all sides, beside lamps that light a room of that size.
-            let lamps: f64 = chances.iter().sum();
-            chances.push(if lamps > 0.0 { lamps } else { around.total.max(1e-300) });
+            // As though it shone on a square metre from all sides, beside lights that light a room of that size.
+            let lights: f64 = chances.iter().sum();
+            chances.push(if lights > 0.0 { lights } else { around.total.max(1e-300) });
         }
-        let lamps: f64 = chances.iter().sum();
+        let lights: f64 = chances.iter().sum();
         let suns = self.placed.iter().filter(|light| light.light.is_directional()).count().max(1);
         for (chance, light) in chances.iter_mut().zip(&self.placed) {
             if light.light.is_directional() && light.light.source.lux(1.0).get() > 0.0 {
-                *chance = if lamps > 0.0 { lamps / suns as f64 } else { 1.0 };
+                *chance = if lights > 0.0 { lights / suns as f64 } else { 1.0 };
             }
         }
         let total: f64 = chances.iter().sum();
@@ -229,7 +229,7 @@ impl Lights {
         self.of_triangle.get(&(instance, triangle)).copied()
     }
 
-    fn chance(&self, index: usize) -> f64 {
+    fn selection_probability(&self, index: usize) -> f64 {
         let before = index.checked_sub(1).and_then(|i| self.cumulative.get(i)).copied().unwrap_or(0.0);
         self.cumulative.get(index).map_or(0.0, |sum| sum - before)
     }
@@ -238,7 +238,7 @@ impl Lights {
     #[must_use]
     pub fn sample(&self, from: DVec3, choice: f64, u: DVec2) -> Option<LightSample> {
         let index = self.cumulative.partition_point(|&sum| sum <= choice).min(self.cumulative.len().checked_sub(1)?);
-        let chance = self.chance(index);
+        let chance = self.selection_probability(index);
         if chance <= 0.0 {
             return None;
         }
@@ -251,40 +251,47 @@ impl Lights {
         };
         sample.weight /= chance;
         // Light that nothing stops is found by points on the lamp alone: a ray may meet a surface before.
-        sample.density = sample.density.filter(|_| sample.shadow).map(|density| density * chance);
+        sample.pdf = sample.pdf.filter(|_| sample.shadow).map(|density| density * chance);
         Some(sample)
     }
 
     /// Density by solid angle with which `sample` gives the direction in which an emissive triangle was met.
     #[must_use]
-    pub fn density_of_triangle(&self, triangle: usize, direction: DVec3, distance: f64) -> f64 {
+    pub fn triangle_pdf(&self, triangle: usize, direction: DVec3, distance: f64) -> f64 {
         let Some(t) = self.triangles.get(triangle) else { return 0.0 };
-        self.chance(self.placed.len() + triangle) * distance * distance
+        self.selection_probability(self.placed.len() + triangle) * distance * distance
             / (t.area * t.normal.dot(direction).abs().max(1e-12))
     }
 
     /// What a ray that meets no surface finds all around: luminance (nits by channel), and the density with which `sample`
     /// gives its direction.
     #[must_use]
-    pub fn around(&self, direction: DVec3) -> (DVec3, f64) {
+    pub fn environment_radiance(&self, direction: DVec3) -> (DVec3, f64) {
         let Some(around) = &self.environment else { return (DVec3::ZERO, 0.0) };
-        let chance = self.chance(self.placed.len() + self.triangles.len());
-        (around.luminance(direction), around.density(direction) * chance)
+        let chance = self.selection_probability(self.placed.len() + self.triangles.len());
+        (around.luminance(direction), around.pdf(direction) * chance)
     }
 
     /// Tells of every lamp's surface that a ray meets before `limit` (m). The path's last vertex lies `back` (m) behind the
     /// ray's origin.
-    pub fn along(&self, origin: DVec3, direction: DVec3, limit: f64, back: f64, mut met: impl FnMut(LampHit)) {
+    pub fn for_each_light_hit(
+        &self,
+        origin: DVec3,
+        direction: DVec3,
+        limit: f64,
+        back: f64,
+        mut met: impl FnMut(LightHit),
+    ) {
         for (index, placed) in self.placed.iter().enumerate() {
             if let Some((distance, density)) = placed.hit(origin, direction, limit, back) {
-                let density = placed.light.shadow.then(|| density * self.chance(index));
-                met(LampHit { radiance: placed.radiance(), distance, density, visible: placed.light.visible });
+                let density = placed.light.shadow.then(|| density * self.selection_probability(index));
+                met(LightHit { radiance: placed.radiance(), distance, pdf: density, visible: placed.light.visible });
             }
         }
     }
 }
 
-impl Surroundings {
+impl EnvironmentSampler {
     fn new(environment: &Environment) -> Option<Self> {
         let map = &environment.map;
         let mut sum = 0.0;
@@ -301,20 +308,20 @@ impl Surroundings {
     }
 
     fn luminance(&self, direction: DVec3) -> DVec3 {
-        self.environment.map.sample(self.turned(direction, 1.0)).as_dvec3()
+        self.environment.map.sample(self.rotated(direction, 1.0)).as_dvec3()
     }
 
     /// A direction of the world in the map's axes (`sign` 1), or back (-1).
-    fn turned(&self, d: DVec3, sign: f64) -> DVec3 {
+    fn rotated(&self, d: DVec3, sign: f64) -> DVec3 {
         let (sin, cos) = (sign * self.environment.rotation).sin_cos();
         DVec3::new(d.x * cos + d.z * sin, d.y, d.z * cos - d.x * sin)
     }
 
     fn texel_of(&self, direction: DVec3) -> usize {
-        self.environment.map.texel_at(self.turned(direction, 1.0))
+        self.environment.map.texel_at(self.rotated(direction, 1.0))
     }
 
-    fn density(&self, direction: DVec3) -> f64 {
+    fn pdf(&self, direction: DVec3) -> f64 {
         let texel = self.texel_of(direction);
         let map = &self.environment.map;
         map.texels().get(texel).map_or(0.0, |texel| weight(*texel)) / self.total
@@ -328,16 +335,16 @@ impl Surroundings {
         // The rest of the number is as even as the whole.
         let across = if chance > 0.0 { ((u.x - before) / chance).clamp(0.0, 1.0) } else { 0.5 };
         let direction = map.direction_in_texel(texel % map.width(), texel / map.width(), across, u.y);
-        let direction = self.turned(direction, -1.0);
-        let density = self.density(direction);
+        let direction = self.rotated(direction, -1.0);
+        let density = self.pdf(direction);
         let weight = self.luminance(direction) / density;
         (density > 0.0 && weight.is_finite()).then_some(LightSample {
             direction,
             distance: 1e30,
             weight,
-            density: Some(density),
+            pdf: Some(density),
             shadow: true,
-            on: None,
+            triangle_point: None,
         })
     }
 }
@@ -358,7 +365,7 @@ impl EmissiveTriangle {
         let barycentric = DVec2::new(root * (1.0 - u.y), root * u.y).as_vec2();
         let (instance, triangle) = self.at;
         let on = Some(TrianglePoint { instance, triangle, barycentric, varied: self.varied });
-        Some(LightSample { on, ..sample })
+        Some(LightSample { triangle_point: on, ..sample })
     }
 }
 
@@ -383,9 +390,9 @@ fn surface_sample(
         direction,
         distance,
         weight: luminance / density,
-        density: Some(density),
+        pdf: Some(density),
         shadow: true,
-        on: None,
+        triangle_point: None,
     })
 }
 
@@ -423,27 +430,36 @@ impl PlacedLight {
                 let window =
                     self.light.range.map_or(1.0, |range| (1.0 - (d2.sqrt() / f64::from(range)).powi(4)).max(0.0));
                 let weight = self.color() * (candela * window / d2);
-                LightSample { direction, distance: d2.sqrt(), weight, density: None, shadow, on: None }
+                LightSample { direction, distance: d2.sqrt(), weight, pdf: None, shadow, triangle_point: None }
             }
-            Emitter::Sun { angular_radius: 0.0 } if self.light.horizon && self.direction.y > 0.0 => return None,
+            Emitter::Sun { angular_radius: 0.0 } if self.light.clip_at_horizon && self.direction.y > 0.0 => {
+                return None;
+            }
             Emitter::Sun { angular_radius: 0.0 } => {
                 let weight = self.color() * self.light.source.lux(1.0).get();
-                LightSample { direction: -self.direction, distance: 1e30, weight, density: None, shadow, on: None }
+                LightSample {
+                    direction: -self.direction,
+                    distance: 1e30,
+                    weight,
+                    pdf: None,
+                    shadow,
+                    triangle_point: None,
+                }
             }
             Emitter::Sun { angular_radius } => {
                 let part = 2.0 * (angular_radius / 2.0).sin().powi(2);
                 let density = 1.0 / (2.0 * PI * part);
                 let direction = cone(-self.direction, part, u);
-                if self.light.horizon && direction.y < 0.0 {
+                if self.light.clip_at_horizon && direction.y < 0.0 {
                     return None;
                 }
                 LightSample {
                     direction,
                     distance: 1e30,
                     weight: self.radiance() / density,
-                    density: Some(density),
+                    pdf: Some(density),
                     shadow,
-                    on: None,
+                    triangle_point: None,
                 }
             }
             Emitter::Sphere { radius } => {
@@ -453,7 +469,7 @@ impl PlacedLight {
                 let distance = sphere_distance(self.position - from, direction, radius)
                     .unwrap_or((self.position - from).dot(direction));
                 let weight = self.radiance() / density;
-                LightSample { direction, distance, weight, density: Some(density), shadow, on: None }
+                LightSample { direction, distance, weight, pdf: Some(density), shadow, triangle_point: None }
             }
             Emitter::Disk { radius, sides } => {
                 let (r, phi) = (radius * u.x.sqrt(), 2.0 * PI * u.y);
@@ -516,7 +532,7 @@ impl PlacedLight {
             Emitter::Point | Emitter::Spot { .. } | Emitter::Sun { angular_radius: 0.0 } => None,
             Emitter::Sun { angular_radius } => {
                 let part = 2.0 * (angular_radius / 2.0).sin().powi(2);
-                let above = !self.light.horizon || direction.y >= 0.0;
+                let above = !self.light.clip_at_horizon || direction.y >= 0.0;
                 let inside = above && limit == f64::INFINITY && 1.0 + self.direction.dot(direction) < part;
                 inside.then(|| (f64::INFINITY, 1.0 / (2.0 * PI * part)))
             }

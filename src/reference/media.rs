@@ -13,9 +13,9 @@ pub struct Medium {
     /// Index of refraction over that of air, of green.
     pub ior: f64,
     /// How much greater it is for blue, and smaller for red.
-    pub spread: f64,
+    pub ior_spread: f64,
     /// What is taken from a beam (1/m by channel), scattered light too; infinite where nothing passes.
-    pub absorption: DVec3,
+    pub extinction: DVec3,
     /// What of that goes on in another direction, evenly (1/m by channel): of water alone.
     pub scattering: DVec3,
 }
@@ -30,15 +30,20 @@ impl Medium {
         let dispersion = if material.transmits() { f64::from(material.dispersion) } else { 0.0 };
         let spread = (ior - 1.0).max(0.0) * 0.025 * dispersion;
         let scattering = material.water.as_ref().map_or(DVec3::ZERO, |water| water.settings.coefficients.scattering);
-        material.encloses_volume().then(|| Self { ior, spread, absorption: material.volume.absorption(), scattering })
+        material.encloses_volume().then(|| Self {
+            ior,
+            ior_spread: spread,
+            extinction: material.volume.absorption(),
+            scattering,
+        })
     }
 
     /// The index of a channel, at least 1 where it differs from the others; without a channel that of green.
     #[must_use]
     pub fn ior_of(&self, channel: Option<usize>) -> f64 {
         match channel {
-            Some(0) if self.spread > 0.0 => (self.ior - self.spread).max(1.0),
-            Some(2) => self.ior + self.spread,
+            Some(0) if self.ior_spread > 0.0 => (self.ior - self.ior_spread).max(1.0),
+            Some(2) => self.ior + self.ior_spread,
             _ => self.ior,
         }
     }
@@ -49,27 +54,27 @@ impl Medium {
         // Infinitely far through what does not absorb is no loss.
         let of =
             |absorption: f64| if absorption > 0.0 && distance > 0.0 { (-absorption * distance).exp() } else { 1.0 };
-        DVec3::new(of(self.absorption.x), of(self.absorption.y), of(self.absorption.z))
+        DVec3::new(of(self.extinction.x), of(self.extinction.y), of(self.extinction.z))
     }
 }
 
 /// The volumes around a place, by their materials, in the order in which they were entered: the last one is what is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Media {
+pub struct MediaStack {
     materials: [u32; DEPTH],
     count: u8,
 }
 
-impl Media {
+impl MediaStack {
     /// The material of what is here; none in air.
     #[must_use]
-    pub fn here(&self) -> Option<u32> {
+    pub fn current(&self) -> Option<u32> {
         self.materials.get(usize::from(self.count).checked_sub(1)?).copied()
     }
 
     /// Into a volume, through its front face.
     #[must_use]
-    pub fn entered(mut self, material: u32) -> Self {
+    pub fn enter(mut self, material: u32) -> Self {
         if let Some(place) = self.materials.get_mut(usize::from(self.count)) {
             *place = material;
             self.count += 1;
@@ -79,7 +84,7 @@ impl Media {
 
     /// Out of the volume of this material that was entered last; none where it was never entered.
     #[must_use]
-    pub fn left(mut self, material: u32) -> Option<Self> {
+    pub fn exit(mut self, material: u32) -> Option<Self> {
         let count = usize::from(self.count);
         let place = self.materials.get(..count)?.iter().rposition(|&entered| entered == material)?;
         self.materials.copy_within(place + 1..count, place);
@@ -97,31 +102,31 @@ mod tests {
 
     #[test]
     fn volumes_nest_and_may_overlap() {
-        let glass = Media::default().entered(3);
-        let water = glass.entered(7);
-        assert_eq!((Media::default().here(), glass.here(), water.here()), (None, Some(3), Some(7)));
-        assert_eq!(water.left(7), Some(glass));
+        let glass = MediaStack::default().enter(3);
+        let water = glass.enter(7);
+        assert_eq!((MediaStack::default().current(), glass.current(), water.current()), (None, Some(3), Some(7)));
+        assert_eq!(water.exit(7), Some(glass));
         // Glass that reaches into water is left first: the path stays in water.
-        assert_eq!(water.left(3).unwrap().here(), Some(7));
-        assert_eq!(glass.left(7), None);
-        assert_eq!(glass.left(3), Some(Media::default()));
+        assert_eq!(water.exit(3).unwrap().current(), Some(7));
+        assert_eq!(glass.exit(7), None);
+        assert_eq!(glass.exit(3), Some(MediaStack::default()));
     }
 
     #[test]
     fn too_deep_is_no_fault() {
-        let mut media = Media::default();
+        let mut media = MediaStack::default();
         for material in 0..100 {
-            media = media.entered(material);
+            media = media.enter(material);
         }
-        assert_eq!(media.here(), Some(DEPTH as u32 - 1));
+        assert_eq!(media.current(), Some(DEPTH as u32 - 1));
     }
 
     #[test]
     fn light_fades_by_the_law() {
         let medium = Medium {
             ior: 1.5,
-            spread: 0.0,
-            absorption: DVec3::new(0.0, 2f64.ln(), f64::INFINITY),
+            ior_spread: 0.0,
+            extinction: DVec3::new(0.0, 2f64.ln(), f64::INFINITY),
             scattering: DVec3::ZERO,
         };
         assert_eq!(medium.transmittance(0.0), DVec3::ONE);

@@ -8,7 +8,7 @@ pub mod camera;
 pub mod film;
 pub mod fingerprint;
 pub mod integrator;
-pub mod layers;
+pub mod light_components;
 pub mod lights;
 pub mod media;
 pub mod resume;
@@ -19,13 +19,13 @@ pub mod volumes;
 mod water;
 pub mod world;
 
-pub use camera::{LensCamera, Optics, Pinhole};
-pub use film::{Film, FilmSettings, Patience};
-pub use fingerprint::Print;
-pub use integrator::{Parts, Strategy, Walk};
+pub use camera::{CameraModel, LensCamera, Pinhole};
+pub use film::{CancelToken, Film, FilmSettings};
+pub use fingerprint::Fingerprint;
+pub use integrator::{LightComponents, PathSettings, SamplingStrategy};
 pub use resume::ResumeError;
 pub use sampler::SamplerKind;
-pub use shutter::ShutterPart;
+pub use shutter::ShutterInterval;
 pub use world::World;
 
 #[cfg(test)]
@@ -37,7 +37,7 @@ mod tests;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod film_tests;
+mod tests_film;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

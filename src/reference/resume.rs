@@ -20,10 +20,10 @@ use std::{
 use glam::DVec3;
 
 use super::{
-    film::{Film, FilmSettings, Sum, Tile},
-    fingerprint::Print,
-    integrator::Parts,
-    layers::PARTS,
+    film::{Film, FilmSettings, PixelSums, Tile},
+    fingerprint::Fingerprint,
+    integrator::LightComponents,
+    light_components::LIGHT_COMPONENTS,
 };
 
 const MAGIC: &[u8; 8] = b"S16FILM2";
@@ -32,7 +32,7 @@ const MAGIC: &[u8; 8] = b"S16FILM2";
 const HEAD: usize = 8 + 16 + 8 + 4 + 8;
 
 /// Numbers a pixel.
-const NUMBERS: usize = PARTS * 3 + 7;
+const NUMBERS: usize = LIGHT_COMPONENTS * 3 + 7;
 
 /// Why an unfinished picture cannot be gone on with. The file is left as it is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -53,16 +53,16 @@ impl Film {
     ///
     /// # Errors
     /// Those of the writer.
-    pub fn write(&self, print: &Print, out: &mut dyn io::Write) -> io::Result<()> {
+    pub fn write(&self, print: &Fingerprint, out: &mut dyn io::Write) -> io::Result<()> {
         let (width, height) = self.size();
-        let mut check = Print::default();
+        let mut check = Fingerprint::default();
         let mut piece = Vec::with_capacity(HEAD);
         piece.extend_from_slice(MAGIC);
         piece.extend_from_slice(&print.bytes());
         piece.extend_from_slice(&(width as u32).to_le_bytes());
         piece.extend_from_slice(&(height as u32).to_le_bytes());
-        piece.extend_from_slice(&self.looked.to_le_bytes());
-        piece.extend_from_slice(&self.mean_at_first.to_le_bytes());
+        piece.extend_from_slice(&self.last_error_check.to_le_bytes());
+        piece.extend_from_slice(&self.mean_at_first_check.to_le_bytes());
         let mut put = |piece: &mut Vec<u8>| {
             check.add(piece);
             let result = out.write_all(piece);
@@ -72,8 +72,8 @@ impl Film {
         put(&mut piece)?;
         for tile in &self.tiles {
             piece.extend_from_slice(&tile.count.to_le_bytes());
-            piece.push(u8::from(tile.done));
-            piece.extend_from_slice(&tile.dropped.to_le_bytes());
+            piece.push(u8::from(tile.converged));
+            piece.extend_from_slice(&tile.non_finite_paths.to_le_bytes());
             for number in tile.sums.iter().flat_map(numbers) {
                 piece.extend_from_slice(&number.to_le_bytes());
             }
@@ -95,30 +95,30 @@ impl Film {
         file: &Path,
         (width, height): (usize, usize),
         settings: FilmSettings,
-        print: &Print,
+        print: &Fingerprint,
     ) -> Result<Self, ResumeError> {
-        let oops = |detail: String, remedy| ResumeError { file: file.display().to_string(), detail, remedy };
-        let cannot = |error: io::Error| oops(format!("cannot read it: {error}"), BEGIN_ANEW);
-        let damaged = || oops("the unfinished picture is damaged".into(), BEGIN_ANEW);
+        let invalid = |detail: String, remedy| ResumeError { file: file.display().to_string(), detail, remedy };
+        let cannot = |error: io::Error| invalid(format!("cannot read it: {error}"), BEGIN_ANEW);
+        let damaged = || invalid("the unfinished picture is damaged".into(), BEGIN_ANEW);
         let opened = fs::File::open(file).map_err(cannot)?;
         let length = opened.metadata().map_err(cannot)?.len();
         let mut reader = io::BufReader::new(opened);
         let mut head = Vec::with_capacity(HEAD);
         reader.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(cannot)?;
         if head.get(..8) != Some(MAGIC) {
-            return Err(oops("it is not an unfinished picture of this program".into(), BEGIN_ANEW));
+            return Err(invalid("it is not an unfinished picture of this program".into(), BEGIN_ANEW));
         }
         let mut rest = Bytes(head.get(8..).unwrap_or_default());
         let of = rest.take::<16>().ok_or_else(damaged)?;
         let size = (rest.u32().ok_or_else(damaged)? as usize, rest.u32().ok_or_else(damaged)? as usize);
         if size != (width, height) {
-            return Err(oops(
+            return Err(invalid(
                 format!("it holds a picture of {}x{} pixels, not of {width}x{height}", size.0, size.1),
                 "give the size that it was begun with, or leave out --resume to begin anew",
             ));
         }
         if of != print.bytes() {
-            return Err(oops(
+            return Err(invalid(
                 "it was begun with another scene, camera, setting or version of the program".into(),
                 "give what it was begun with, or leave out --resume to begin anew",
             ));
@@ -127,9 +127,9 @@ impl Film {
         if length != film.length() as u64 {
             return Err(damaged());
         }
-        film.looked = rest.u32().ok_or_else(damaged)?;
-        film.mean_at_first = rest.f64().ok_or_else(damaged)?;
-        let mut check = Print::default();
+        film.last_error_check = rest.u32().ok_or_else(damaged)?;
+        film.mean_at_first_check = rest.f64().ok_or_else(damaged)?;
+        let mut check = Fingerprint::default();
         check.add(&head);
         let mut piece = Vec::new();
         for tile in &mut film.tiles {
@@ -155,8 +155,8 @@ fn tile_length(tile: &Tile) -> usize {
 impl Tile {
     fn fill(&mut self, bytes: &mut Bytes<'_>) -> Option<()> {
         self.count = bytes.u32()?;
-        self.done = bytes.take::<1>()? == [1];
-        self.dropped = bytes.take().map(u64::from_le_bytes)?;
+        self.converged = bytes.take::<1>()? == [1];
+        self.non_finite_paths = bytes.take().map(u64::from_le_bytes)?;
         for sum in &mut self.sums {
             let mut read = [0.0; NUMBERS];
             for number in &mut read {
@@ -168,21 +168,29 @@ impl Tile {
     }
 }
 
-fn numbers(sum: &Sum) -> [f64; NUMBERS] {
+fn numbers(sum: &PixelSums) -> [f64; NUMBERS] {
     let mut out = [0.0; NUMBERS];
     for (slot, part) in out.chunks_exact_mut(3).zip(sum.parts.to_array()) {
         slot.copy_from_slice(&part.to_array());
     }
     let [r, g, b] = sum.parts.unlit.to_array();
-    out[PARTS * 3..].copy_from_slice(&[r, g, b, sum.luminance, sum.squares, sum.mark, sum.halves]);
+    out[LIGHT_COMPONENTS * 3..].copy_from_slice(&[
+        r,
+        g,
+        b,
+        sum.luminance,
+        sum.squares,
+        sum.luminance_at_power_of_two,
+        sum.half_difference,
+    ]);
     out
 }
 
-fn from_numbers(numbers: &[f64; NUMBERS]) -> Option<Sum> {
+fn from_numbers(numbers: &[f64; NUMBERS]) -> Option<PixelSums> {
     let parts = std::array::from_fn(|i| DVec3::new(numbers[i * 3], numbers[i * 3 + 1], numbers[i * 3 + 2]));
     let [r, g, b, luminance, squares, mark, halves] = *numbers.last_chunk::<7>()?;
-    let parts = Parts { unlit: DVec3::new(r, g, b), ..Parts::from_array(parts) };
-    Some(Sum { parts, luminance, squares, mark, halves })
+    let parts = LightComponents { unlit: DVec3::new(r, g, b), ..LightComponents::from_array(parts) };
+    Some(PixelSums { parts, luminance, squares, luminance_at_power_of_two: mark, half_difference: halves })
 }
 
 /// Numbers out of bytes, while there are any.

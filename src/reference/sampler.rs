@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_passed_over_changes_no_number_after_it() {
+    fn skipped_dimensions_change_no_later_sample() {
         for kind in [SamplerKind::Sobol, SamplerKind::Independent] {
             let mut kept = Sampler::new(kind, 4, 0, 0, 0);
             // Pixels of one block and of the next; which numbers are passed over differs from sample to sample.

@@ -3,13 +3,13 @@
 use glam::DVec3;
 
 /// The frame of a shading normal.
-pub(super) struct Frame {
+pub(super) struct ShadingFrame {
     x: DVec3,
     y: DVec3,
     z: DVec3,
 }
 
-impl Frame {
+impl ShadingFrame {
     /// About a unit normal.
     pub(super) fn new(z: DVec3) -> Self {
         let (x, y) = z.any_orthonormal_pair();
@@ -17,25 +17,25 @@ impl Frame {
     }
 
     /// About a unit normal, with x along a tangent; any x where there is none.
-    pub(super) fn along(z: DVec3, tangent: Option<DVec3>) -> Self {
+    pub(super) fn with_tangent(z: DVec3, tangent: Option<DVec3>) -> Self {
         let x = tangent.and_then(|tangent| (tangent - z * z.dot(tangent)).try_normalize());
         x.map_or_else(|| Self::new(z), |x| Self { x, y: z.cross(x), z })
     }
 
     /// From the world.
-    pub(super) fn inside(&self, v: DVec3) -> DVec3 {
+    pub(super) fn to_local(&self, v: DVec3) -> DVec3 {
         DVec3::new(v.dot(self.x), v.dot(self.y), v.dot(self.z))
     }
 
     /// To the world.
-    pub(super) fn outside(&self, v: DVec3) -> DVec3 {
+    pub(super) fn to_world(&self, v: DVec3) -> DVec3 {
         self.x * v.x + self.y * v.y + self.z * v.z
     }
 }
 
 /// The view direction in the shading frame. A bent normal may turn the surface from the eye: then it is seen at grazing
 /// incidence, as the raster renderer has it (`shaders/lib/brdf.glsl`).
-pub(super) fn view_in(frame: &Frame, view: DVec3) -> DVec3 {
-    let v = frame.inside(view);
+pub(super) fn view_in(frame: &ShadingFrame, view: DVec3) -> DVec3 {
+    let v = frame.to_local(view);
     if v.z >= 1e-4 { v } else { DVec3::new(v.x, v.y, 1e-4).normalize() }
 }

@@ -4,17 +4,17 @@
 
 use glam::DVec2;
 
-use super::camera::{CameraRay, Optics};
+use super::camera::{CameraModel, CameraRay};
 
 /// A part of an exposure: the camera's own motion goes on within it.
 #[derive(Clone, Copy, Debug)]
-pub struct ShutterPart<'a, O> {
+pub struct ShutterInterval<'a, O> {
     optics: &'a O,
     first: f64,
     length: f64,
 }
 
-impl<'a, O: Optics> ShutterPart<'a, O> {
+impl<'a, O: CameraModel> ShutterInterval<'a, O> {
     /// One of so many equal parts, from the first, which is 0.
     #[must_use]
     pub fn new(optics: &'a O, part: u32, parts: u32) -> Self {
@@ -29,7 +29,7 @@ impl<'a, O: Optics> ShutterPart<'a, O> {
     }
 }
 
-impl<O: Optics> Optics for ShutterPart<'_, O> {
+impl<O: CameraModel> CameraModel for ShutterInterval<'_, O> {
     fn ray(&self, place: DVec2, lens: DVec2, time: f64) -> CameraRay {
         self.optics.ray(place, lens, self.first + self.length * time)
     }
@@ -51,12 +51,12 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(|part| samples_after(part, 4, 10)), [2, 5, 7, 10]);
         assert_eq!(samples_after(0, 0, 10), 10);
         struct Clock;
-        impl Optics for Clock {
+        impl CameraModel for Clock {
             fn ray(&self, _: DVec2, _: DVec2, time: f64) -> CameraRay {
                 CameraRay { origin: glam::DVec3::ZERO, direction: glam::DVec3::NEG_Z, weight: glam::DVec3::splat(time) }
             }
         }
-        let part = ShutterPart::new(&Clock, 3, 4);
+        let part = ShutterInterval::new(&Clock, 3, 4);
         assert!((part.middle() - 0.375).abs() < 1e-12);
         assert!((part.ray(DVec2::ZERO, DVec2::ZERO, 0.5).weight.x - 0.875).abs() < 1e-12);
     }

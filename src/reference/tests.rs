@@ -13,52 +13,52 @@ use crate::{
     },
     scene::{
         Material, Projection, Scene,
-        build::{SceneBuilder, dielectric, facing},
+        build::{SceneBuilder, dielectric, look_at_transform},
         procedural::shapes,
     },
 };
 
 const FOV: Projection = Projection::Perspective { vertical_fov: 0.6, aspect: None, near: 0.01, far: None };
 
-fn film(scene: &Scene, eye: DVec3, target: DVec3, size: (usize, usize), samples: u32, walk: Walk) -> Film {
+fn film(scene: &Scene, eye: DVec3, target: DVec3, size: (usize, usize), samples: u32, walk: PathSettings) -> Film {
     let world = World::new(scene, eye);
-    let camera = Pinhole::new(facing(eye, target), FOV, size.0, size.1);
-    let mut film = Film::new(size.0, size.1, FilmSettings { walk, ..FilmSettings::default() });
+    let camera = Pinhole::new(look_at_transform(eye, target), FOV, size.0, size.1);
+    let mut film = Film::new(size.0, size.1, FilmSettings { path: walk, ..FilmSettings::default() });
     assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
     film
 }
 
 fn mean(film: &Film) -> DVec3 {
-    let pixels = film.mean(Parts::total);
+    let pixels = film.mean(LightComponents::total);
     pixels.iter().sum::<DVec3>() / pixels.len() as f64
 }
 
-fn matte(reflectance: f32) -> Material {
-    dielectric("matte", Vec3::splat(reflectance), 1.0)
+fn diffuse(reflectance: f32) -> Material {
+    dielectric("diffuse", Vec3::splat(reflectance), 1.0)
 }
 
 /// A small patch of a plane, seen from straight above, under one light.
-fn lit(light: impl FnOnce(&mut SceneBuilder), walk: Walk, samples: u32) -> DVec3 {
+fn lit(light: impl FnOnce(&mut SceneBuilder), walk: PathSettings, samples: u32) -> DVec3 {
     let mut builder = SceneBuilder::new("lit");
-    let material = builder.add_material(matte(0.5));
+    let material = builder.add_material(diffuse(0.5));
     let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(0.02), 1, 1), material);
     builder.instance("plane", mesh, DMat4::IDENTITY);
     light(&mut builder);
     let scene = builder.build().unwrap();
     let world = World::new(&scene, DVec3::new(0.0, 0.05, 0.01));
     let camera = Pinhole::new(
-        facing(DVec3::new(0.0, 0.05, 0.01), DVec3::ZERO),
+        look_at_transform(DVec3::new(0.0, 0.05, 0.01), DVec3::ZERO),
         Projection::Perspective { vertical_fov: 0.02, aspect: None, near: 1e-3, far: None },
         4,
         4,
     );
-    let mut film = Film::new(4, 4, FilmSettings { walk, ..FilmSettings::default() });
+    let mut film = Film::new(4, 4, FilmSettings { path: walk, ..FilmSettings::default() });
     assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
     let pixels = film.mean(|parts| parts.direct_diffuse);
     pixels.iter().sum::<DVec3>() / pixels.len() as f64
 }
 
-/// Diffuse luminance of the matte half of a dielectric over its irradiance, for light and view straight along the normal.
+/// Diffuse luminance of the diffuse half of a dielectric over its irradiance, for light and view straight along the normal.
 const MATTE: f64 = 0.5 * 0.96 / PI;
 
 /// A box is its own mirror image: its outside stays outside.
@@ -66,12 +66,12 @@ const MATTE: f64 = 0.5 * 0.96 / PI;
 fn a_mirrored_place_is_not_turned_inside_out() {
     let seen = |pose: DMat4| {
         let mut builder = SceneBuilder::new("box");
-        let material = builder.add_material(Material { emission: Vec3::new(3.0, 2.0, 1.0), ..matte(0.5) });
+        let material = builder.add_material(Material { emission: Vec3::new(3.0, 2.0, 1.0), ..diffuse(0.5) });
         let mesh = builder.add_mesh("box", shapes::cuboid(Vec3::splat(1.0)), material);
         builder.instance("box", mesh, pose);
         builder.sun("sun", Lux(100.0), Vec3::ONE, DVec3::new(-0.3, -0.5, -1.0));
         let scene = builder.build().unwrap();
-        let walk = Walk { bounces: 1, ..Walk::default() };
+        let walk = PathSettings { bounces: 1, ..PathSettings::default() };
         mean(&film(&scene, DVec3::new(1.0, 1.5, 5.0), DVec3::ZERO, (16, 16), 16, walk))
     };
     let plain = seen(DMat4::IDENTITY);
@@ -84,8 +84,8 @@ fn a_mirrored_place_is_not_turned_inside_out() {
 
 #[test]
 fn lights_give_what_closed_forms_say() {
-    let direct = Walk { bounces: 1, ..Walk::default() };
-    let down = |height: f64| facing(DVec3::Y * height, DVec3::ZERO);
+    let direct = PathSettings { bounces: 1, ..PathSettings::default() };
+    let down = |height: f64| look_at_transform(DVec3::Y * height, DVec3::ZERO);
     let cases: Vec<(&str, Emitter, LightStrength, f64)> = vec![
         ("point", Emitter::Point, LightStrength::Candela(Candela(100.0)), 100.0 / 4.0),
         ("parallel", Emitter::PARALLEL, LightStrength::Lux(Lux(500.0)), 500.0),
@@ -142,7 +142,7 @@ fn strategies_agree() {
             let material = builder.add_material(dielectric("m", Vec3::new(0.7, 0.5, 0.3), roughness));
             let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(4.0), 1, 1), material);
             builder.instance("plane", mesh, DMat4::IDENTITY);
-            let pose = facing(DVec3::new(0.3, 1.0, -0.4), DVec3::ZERO);
+            let pose = look_at_transform(DVec3::new(0.3, 1.0, -0.4), DVec3::ZERO);
             let strength = if matches!(emitter, Emitter::Sun { .. }) {
                 LightStrength::Lux(Lux(1000.0))
             } else {
@@ -151,15 +151,15 @@ fn strategies_agree() {
             builder.light("lamp", emitter, strength, Vec3::ONE, pose);
             let scene = builder.build().unwrap();
             let run = |strategy, samples| {
-                let walk = Walk { bounces: 1, strategy, ..Walk::default() };
+                let walk = PathSettings { bounces: 1, strategy, ..PathSettings::default() };
                 // Looking down, so that the lamp itself is not in the picture.
                 let film = film(&scene, DVec3::new(0.0, 0.6, 0.9), DVec3::new(0.0, 0.0, 0.1), (8, 8), samples, walk);
                 let deviation = (film.variance().iter().sum::<f64>()).sqrt() / 64.0;
                 (crate::photometry::color::luminance(mean(&film)), deviation)
             };
-            let (both, s0) = run(Strategy::Both, 256);
-            let (lights, s1) = run(Strategy::Lights, 256);
-            let (brdf, s2) = run(Strategy::Brdf, 2048);
+            let (both, s0) = run(SamplingStrategy::Mis, 256);
+            let (lights, s1) = run(SamplingStrategy::Lights, 256);
+            let (brdf, s2) = run(SamplingStrategy::Bsdf, 2048);
             assert!((both - lights).abs() < 3.0 * s0.hypot(s1) + 1e-6 * both, "{name} {roughness}: {both} {lights}");
             assert!((both - brdf).abs() < 3.0 * s0.hypot(s2) + 1e-6 * both, "{name} {roughness}: {both} {brdf}");
         }
@@ -179,29 +179,29 @@ fn strategies_agree_on_a_glowing_triangle() {
     builder.instance("glow", mesh, pose);
     let scene = Scene { emissive_lights: true, ..builder.build().unwrap() };
     let run = |strategy, samples| {
-        let walk = Walk { bounces: 1, strategy, ..Walk::default() };
+        let walk = PathSettings { bounces: 1, strategy, ..PathSettings::default() };
         let film = film(&scene, DVec3::new(0.0, 0.6, 0.9), DVec3::new(0.0, 0.0, 0.1), (8, 8), samples, walk);
         let deviation = (film.variance().iter().sum::<f64>()).sqrt() / 64.0;
         (crate::photometry::color::luminance(mean(&film)), deviation)
     };
-    let ((lights, s1), (brdf, s2)) = (run(Strategy::Lights, 512), run(Strategy::Brdf, 2048));
+    let ((lights, s1), (brdf, s2)) = (run(SamplingStrategy::Lights, 512), run(SamplingStrategy::Bsdf, 2048));
     assert!((lights - brdf).abs() < 3.0 * s1.hypot(s2) && s1.hypot(s2) < 0.02 * lights, "{lights} {brdf} {s1} {s2}");
 }
 
 #[test]
 fn inside_of_a_sphere_light_adds_up_to_the_closed_form() {
-    // A point lamp of flux 4 pi in a matte sphere of radius 1: E = (flux / 4 pi R^2) / (1 - rho) everywhere. The matte
+    // A point lamp of flux 4 pi in a diffuse sphere of radius 1: E = (flux / 4 pi R^2) / (1 - rho) everywhere. The diffuse
     // part of a dielectric is no Lambertian, so a metal-free white one is made of an unreflecting index: base colour
     // 0.5 under light that meets it at 60 degrees at most is not Lambertian either; so compare with the mean albedo
     // of the same BRDF, found by a furnace.
     let mut builder = SceneBuilder::new("sphere");
-    let material = builder.add_material(Material { double_sided: true, ..matte(0.5) });
+    let material = builder.add_material(Material { double_sided: true, ..diffuse(0.5) });
     let mesh = builder.add_mesh("sphere", shapes::icosphere(1.0, 5), material);
     builder.instance("sphere", mesh, DMat4::IDENTITY);
     builder.point_light_lumens("lamp", Lumen(4.0 * PI), Vec3::ONE, DVec3::ZERO);
     let scene = builder.build().unwrap();
     let run = |bounces| {
-        let walk = Walk { bounces, roulette_after: 64, ..Walk::default() };
+        let walk = PathSettings { bounces, roulette_after: 64, ..PathSettings::default() };
         mean(&film(&scene, DVec3::new(0.0, 0.0, 0.3), DVec3::new(0.0, 0.1, -1.0), (12, 12), 256, walk)).y
     };
     // Direct: 1 lx at the wall but for its facets.
@@ -217,14 +217,14 @@ fn inside_of_a_sphere_light_adds_up_to_the_closed_form() {
 #[test]
 fn stopping_keeps_the_picture_and_batches_do_not_change_it() {
     let mut builder = SceneBuilder::new("batches");
-    let material = builder.add_material(matte(0.5));
+    let material = builder.add_material(diffuse(0.5));
     let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(2.0), 1, 1), material);
     builder.instance("plane", mesh, DMat4::IDENTITY);
     builder.point_light_lumens("lamp", Lumen(400.0), Vec3::ONE, DVec3::Y);
     let scene = builder.build().unwrap();
     let eye = DVec3::new(0.0, 1.0, 2.0);
     let world = World::new(&scene, eye);
-    let camera = Pinhole::new(facing(eye, DVec3::ZERO), FOV, 20, 17);
+    let camera = Pinhole::new(look_at_transform(eye, DVec3::ZERO), FOV, 20, 17);
     let never = AtomicBool::new(false);
     let mut once = Film::new(20, 17, FilmSettings::default());
     once.add(&world, &camera, 12, &never);
@@ -233,7 +233,7 @@ fn stopping_keeps_the_picture_and_batches_do_not_change_it() {
     assert!(!twice.add(&world, &camera, 7, &AtomicBool::new(true)));
     assert_eq!(twice.samples(), 5);
     twice.add(&world, &camera, 7, &never);
-    assert_eq!(once.mean(Parts::total), twice.mean(Parts::total));
+    assert_eq!(once.mean(LightComponents::total), twice.mean(LightComponents::total));
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn paths_stay_inside_of_a_hollow_ball() {
     part.indices.chunks_exact_mut(3).for_each(|triangle| triangle.swap(1, 2));
     part.normals.iter_mut().for_each(|normal| *normal = -*normal);
     let mut builder = SceneBuilder::new("hollow");
-    let material = builder.add_material(matte(0.5));
+    let material = builder.add_material(diffuse(0.5));
     let mesh = builder.add_mesh("wall", part, material);
     builder.instance("wall", mesh, DMat4::IDENTITY);
     let scene = builder.build().unwrap();
@@ -254,14 +254,14 @@ fn paths_stay_inside_of_a_hollow_ball() {
         let (mut origin, mut away, mut normal) = (DVec3::ZERO, DVec3::ZERO, DVec3::NEG_Z);
         for _ in 0..6 {
             let (x, y) = normal.any_orthonormal_pair();
-            let local = bsdf::cosine_hemisphere(sampler.next_2d());
+            let local = bsdf::sample_cosine_hemisphere(sampler.next_2d());
             let direction = x * local.x + y * local.y + normal * local.z;
             let Some(hit) = world.closest(origin, direction, away) else {
                 outside += 1;
                 break;
             };
             outside += i32::from(!hit.front);
-            (origin, away, normal) = (hit.position, hit.geometric, hit.geometric);
+            (origin, away, normal) = (hit.position, hit.geometric_normal, hit.geometric_normal);
         }
     }
     // 0.6 % of them were before places were put onto their triangles.

@@ -3,19 +3,19 @@
 use glam::{DMat4, DVec3, Vec2, Vec3};
 
 use super::{
-    Parts, SamplerKind, Strategy, Walk, World,
+    LightComponents, PathSettings, SamplerKind, SamplingStrategy, World,
     bsdf::{fresnel, refract},
     sampler::Sampler,
 };
 use crate::{
     photometry::{
         Lumen, Nit,
-        environment::{RadianceMap, Rows},
+        environment::{RadianceMap, RowMapping},
         lights::{Emitter, LightStrength, Sides},
     },
     scene::{
-        AlphaMode, Environment, Material, Primitive, Scene, Volume,
-        build::{SceneBuilder, dielectric, facing, metal},
+        AlphaMode, Environment, Material, MaterialVolume, Primitive, Scene,
+        build::{SceneBuilder, dielectric, look_at_transform, metal},
         procedural::{shapes, textures},
     },
 };
@@ -25,19 +25,20 @@ fn under(above: f64, below: f64, fill: impl FnOnce(&mut SceneBuilder)) -> Scene 
     let mut builder = SceneBuilder::new("glass");
     fill(&mut builder);
     let mut scene = builder.build().unwrap();
-    let map = RadianceMap::from_fn(4, 64, Rows::Linear, |d| DVec3::splat(if d.y > 0.0 { above } else { below }));
+    let map = RadianceMap::from_fn(4, 64, RowMapping::Linear, |d| DVec3::splat(if d.y > 0.0 { above } else { below }));
     scene.environment = Some(Environment { map: map.unwrap().into(), rotation: 0.0, origin: "test".into() });
     scene
 }
 
 fn glass(ior: f32, roughness: f32, absorbed: Option<(Vec3, f32)>) -> Material {
     let (attenuation_color, attenuation_distance) = absorbed.unwrap_or((Vec3::ONE, f32::INFINITY));
-    let volume = Volume { thickness: 1.0, attenuation_color, attenuation_distance, ..Volume::default() };
+    let volume =
+        MaterialVolume { thickness: 1.0, attenuation_color, attenuation_distance, ..MaterialVolume::default() };
     Material { ior, transmission: 1.0, volume, ..dielectric("glass", Vec3::ONE, roughness) }
 }
 
 fn thin(roughness: f32) -> Material {
-    Material { volume: Volume::default(), double_sided: true, ..glass(1.5, roughness, None) }
+    Material { volume: MaterialVolume::default(), double_sided: true, ..glass(1.5, roughness, None) }
 }
 
 fn put(builder: &mut SceneBuilder, part: Primitive, material: Material, at: DVec3) {
@@ -47,13 +48,13 @@ fn put(builder: &mut SceneBuilder, part: Primitive, material: Material, at: DVec
 }
 
 /// The mean of paths along a ray from the eye, and the deviation of that mean (of green).
-fn seen(world: &World<'_>, direction: DVec3, walk: &Walk, count: u32) -> (Parts, f64) {
-    let (mut parts, mut squares) = (Parts::default(), 0.0);
+fn seen(world: &World<'_>, direction: DVec3, walk: &PathSettings, count: u32) -> (LightComponents, f64) {
+    let (mut parts, mut squares) = (LightComponents::default(), 0.0);
     // Other numbers for other directions.
     let (x, y) = ((direction.x * 1e4) as i64 as u32, (direction.y * 1e4) as i64 as u32);
     for index in 0..count {
         let mut sampler = Sampler::new(SamplerKind::Sobol, 5, x, y, index);
-        let path = world.path(DVec3::ZERO, direction.normalize(), walk, &mut sampler);
+        let path = world.trace_path(DVec3::ZERO, direction.normalize(), walk, &mut sampler);
         assert!(path.total().is_finite());
         squares += path.total().y * path.total().y;
         for (sum, part) in [
@@ -85,7 +86,7 @@ fn over_a_ball() -> impl Iterator<Item = DVec3> {
 }
 
 #[test]
-fn clear_glass_in_even_light_is_not_seen() {
+fn clear_glass_white_furnace() {
     // Whatever is nested in whatever: radiance over the square of the index is kept along each path.
     for (name, balls) in [
         ("ball", vec![(1.0, 1.5)]),
@@ -99,7 +100,7 @@ fn clear_glass_in_even_light_is_not_seen() {
         });
         let world = World::new(&scene, DVec3::Z * 4.0);
         for direction in over_a_ball() {
-            let (parts, _) = seen(&world, direction, &Walk { bounces: 512, ..Walk::default() }, 16);
+            let (parts, _) = seen(&world, direction, &PathSettings { bounces: 512, ..PathSettings::default() }, 16);
             close(parts.total().y, 7.0, 1e-3, name);
         }
     }
@@ -114,14 +115,14 @@ fn light_in_glass_is_the_square_of_the_index_stronger() {
     for (eye, index) in [(DVec3::new(0.1, 0.2, 0.0), 1.2), (DVec3::new(0.0, 0.6, 0.1), 1.5), (DVec3::Y * 1.2, 1.0)] {
         let world = World::new(&scene, eye);
         for direction in over_a_ball() {
-            let (parts, _) = seen(&world, direction, &Walk { bounces: 4096, ..Walk::default() }, 16);
+            let (parts, _) = seen(&world, direction, &PathSettings { bounces: 4096, ..PathSettings::default() }, 16);
             close(parts.total().y, 7.0 * index * index, 1e-3, &format!("eye {eye} towards {direction}"));
         }
     }
     // An eye beside the one that the world was made for, on the other side of a border, as on a lens's rim.
     let world = World::new(&scene, DVec3::Y * 0.99);
     let mut sampler = Sampler::new(SamplerKind::Sobol, 5, 3, 8, 0);
-    let path = world.path(DVec3::Y * 0.02, DVec3::Y, &Walk::default(), &mut sampler);
+    let path = world.trace_path(DVec3::Y * 0.02, DVec3::Y, &PathSettings::default(), &mut sampler);
     close(path.total().y, 7.0, 1e-3, "outside beside an eye inside");
 }
 
@@ -138,7 +139,8 @@ fn a_slab_transmits_what_its_reflections_add_up_to() {
             let world = World::new(&scene, DVec3::Y);
             for angle in [0.0f64, 0.6, 1.2] {
                 let direction = DVec3::new(angle.sin(), -angle.cos(), 0.0);
-                let (parts, _) = seen(&world, direction, &Walk { roulette_after: 64, ..Walk::default() }, 1 << 13);
+                let (parts, _) =
+                    seen(&world, direction, &PathSettings { roulette_after: 64, ..PathSettings::default() }, 1 << 13);
                 let r = fresnel(angle.cos(), 1.5);
                 let beyond = refract(-direction, DVec3::Y, 1.5).unwrap();
                 let way = f64::from(thickness) / -beyond.y;
@@ -171,7 +173,7 @@ fn tint_follows_the_law_of_beer_and_lambert() {
             put(builder, shapes::cuboid(size), glass(1.0, 0.0, Some((tint, 0.01))), DVec3::ZERO);
         });
         let world = World::new(&scene, DVec3::Y * 0.5);
-        let (parts, _) = seen(&world, DVec3::NEG_Y, &Walk::default(), 4);
+        let (parts, _) = seen(&world, DVec3::NEG_Y, &PathSettings::default(), 4);
         for channel in 0..3 {
             let want = 5.0 * f64::from(tint[channel]).powi(power);
             close(parts.total()[channel], want, 1e-4, &format!("{centimetres} cm, channel {channel}"));
@@ -189,7 +191,7 @@ fn beyond_the_critical_angle_all_is_reflected() {
     let critical = (1.0f64 / 1.5).asin();
     for angle in [0.0, 0.3, 0.6, critical - 0.01, critical + 0.01, 1.0, 1.3] {
         let direction = DVec3::new(angle.sin(), angle.cos(), 0.0);
-        let (parts, _) = seen(&world, direction, &Walk { bounces: 1, ..Walk::default() }, 1 << 12);
+        let (parts, _) = seen(&world, direction, &PathSettings { bounces: 1, ..PathSettings::default() }, 1 << 12);
         let want = 2.0 * 1.5 * 1.5 * (1.0 - fresnel(angle.cos(), 1.0 / 1.5));
         assert!((angle > critical) == (want == 0.0));
         close(parts.direct_transmission.y, want, 5e-3, &format!("{angle} rad"));
@@ -209,7 +211,7 @@ fn thin_walls_bend_nothing_and_tint_once() {
         // Seen through the pane, no surface has been met: not even one is allowed.
         for bounces in [0, 8] {
             let direction = DVec3::new(angle.sin(), -angle.cos(), 0.0);
-            let (parts, _) = seen(&world, direction, &Walk { bounces, ..Walk::default() }, 1 << 13);
+            let (parts, _) = seen(&world, direction, &PathSettings { bounces, ..PathSettings::default() }, 1 << 13);
             for channel in 0..3 {
                 let want = 2.0 * f64::from(color[channel]) * (1.0 - fresnel(angle.cos(), 1.5));
                 close(parts.emission[channel], want, 5e-3, &format!("{angle} rad, channel {channel}"));
@@ -232,7 +234,7 @@ fn over_a_patch(fill: impl FnOnce(&mut SceneBuilder)) -> Scene {
 }
 
 fn square(builder: &mut SceneBuilder, height: f64) {
-    let pose = facing(DVec3::new(0.1, height, 0.0), DVec3::ZERO);
+    let pose = look_at_transform(DVec3::new(0.1, height, 0.0), DVec3::ZERO);
     let emitter = Emitter::Rectangle { width: 0.5, height: 0.4, sides: Sides::One };
     builder.light("lamp", emitter, LightStrength::Nits(Nit(1000.0)), Vec3::ONE, pose);
 }
@@ -315,12 +317,15 @@ fn strategies_agree_through_glass() {
         let eye = DVec3::new(0.0, 0.3, 0.3);
         let world = World::new(&scene, eye);
         let run = |strategy, count| {
-            let walk = Walk { bounces: 3, strategy, ..Walk::default() };
+            let walk = PathSettings { bounces: 3, strategy, ..PathSettings::default() };
             let (parts, deviation) = seen(&world, DVec3::new(0.0, -0.3, -0.3), &walk, count);
             (parts.total().y, deviation)
         };
-        let ((both, s0), (lights, s1), (brdf, s2)) =
-            (run(Strategy::Both, 1 << 13), run(Strategy::Lights, 1 << 13), run(Strategy::Brdf, 1 << 15));
+        let ((both, s0), (lights, s1), (brdf, s2)) = (
+            run(SamplingStrategy::Mis, 1 << 13),
+            run(SamplingStrategy::Lights, 1 << 13),
+            run(SamplingStrategy::Bsdf, 1 << 15),
+        );
         assert!(
             (both - lights).abs() < 3.0 * s0.hypot(s1) + 1e-6 * both,
             "{name}: both {both} lights {lights} {s0} {s1}"
@@ -345,21 +350,24 @@ fn strategies_agree_on_rough_glass() {
             put(&mut builder, part, material, DVec3::ZERO);
             // Behind it and before it.
             for y in [-1.5, 1.5] {
-                let pose = facing(DVec3::new(0.4, y, 0.0), DVec3::ZERO);
+                let pose = look_at_transform(DVec3::new(0.4, y, 0.0), DVec3::ZERO);
                 let sphere = Emitter::Sphere { radius: 0.4 };
                 builder.light("lamp", sphere, LightStrength::Lumens(Lumen(500.0)), Vec3::ONE, pose);
             }
             let scene = builder.build().unwrap();
             let world = World::new(&scene, DVec3::new(-0.4, 1.5, 0.0));
             let run = |strategy, count| {
-                let walk = Walk { bounces: 6, strategy, ..Walk::default() };
+                let walk = PathSettings { bounces: 6, strategy, ..PathSettings::default() };
                 let (parts, deviation) = seen(&world, DVec3::new(0.4, -1.5, 0.1), &walk, count);
                 assert!(parts.direct_diffuse == DVec3::ZERO && parts.indirect_diffuse == DVec3::ZERO);
                 assert!(parts.direct_specular.y > 0.0 && ball != (parts.direct_transmission.y > 0.0));
                 (parts.total().y, deviation)
             };
-            let ((both, s0), (lights, s1), (brdf, s2)) =
-                (run(Strategy::Both, 1 << 13), run(Strategy::Lights, 1 << 14), run(Strategy::Brdf, 1 << 14));
+            let ((both, s0), (lights, s1), (brdf, s2)) = (
+                run(SamplingStrategy::Mis, 1 << 13),
+                run(SamplingStrategy::Lights, 1 << 14),
+                run(SamplingStrategy::Bsdf, 1 << 14),
+            );
             assert!((both - lights).abs() < 3.0 * s0.hypot(s1), "{roughness} {ball}: {both} lights {lights} {s0} {s1}");
             assert!((both - brdf).abs() < 3.0 * s0.hypot(s2), "{roughness} {ball}: {both} brdf {brdf} {s0} {s2}");
         }
@@ -367,14 +375,14 @@ fn strategies_agree_on_rough_glass() {
 }
 
 #[test]
-fn unseen_lamps_light_and_are_not_seen() {
+fn invisible_lights_illuminate() {
     for visible in [true, false] {
         let mut scene = over_a_patch(|builder| square(builder, 1.0));
         scene.lights.iter_mut().for_each(|light| light.visible = visible);
         let world = World::new(&scene, DVec3::new(0.1, 0.5, 0.0));
-        let (up, _) = seen(&world, DVec3::Y, &Walk::default(), 4);
+        let (up, _) = seen(&world, DVec3::Y, &PathSettings::default(), 4);
         close(up.total().y, if visible { 1000.0 } else { 0.0 }, 1e-9, "the lamp itself");
-        let (down, _) = seen(&world, DVec3::NEG_Y, &Walk::default(), 64);
+        let (down, _) = seen(&world, DVec3::NEG_Y, &PathSettings::default(), 64);
         assert!(down.direct_diffuse.y > 1.0);
     }
 }
@@ -402,14 +410,14 @@ fn a_sphere_in_a_sphere_glows_evenly() {
     for i in 0..64 {
         let (y, phi) = (f64::from(i) / 32.0 - 1.0, f64::from(i) * 2.4);
         let direction = DVec3::new(phi.cos(), y * 2.0, phi.sin());
-        sum += seen(&world, direction, &Walk::default(), 256).0.total().y;
+        sum += seen(&world, direction, &PathSettings::default(), 256).0.total().y;
         all += 1.0;
     }
     close(sum / all, 1.0, 5e-3, "mean radiance");
 }
 
 #[test]
-fn a_lamp_in_a_matte_sphere_is_reflected_for_ever() {
+fn light_in_a_diffuse_sphere_matches_the_series() {
     // E = flux / (4 pi R^2) / (1 - reflectance): 2 lx for 4 pi lm, 1 m and 0.5.
     let mut builder = SceneBuilder::new("sphere");
     put(&mut builder, shapes::icosphere(1.0, 5), lambert(0.5, 0.0), DVec3::ZERO);
@@ -417,7 +425,7 @@ fn a_lamp_in_a_matte_sphere_is_reflected_for_ever() {
     let scene = builder.build().unwrap();
     let world = World::new(&scene, DVec3::new(0.0, 0.1, 0.3));
     for (bounces, lux) in [(1, 1.0), (2, 1.5), (64, 2.0)] {
-        let walk = Walk { bounces, ..Walk::default() };
+        let walk = PathSettings { bounces, ..PathSettings::default() };
         let mean = over_a_ball().map(|d| seen(&world, d, &walk, 256).0.total().y).sum::<f64>() / 40.0;
         close(mean * std::f64::consts::PI / 0.5, lux, 5e-3, &format!("{bounces} bounces"));
     }
@@ -436,11 +444,11 @@ fn light_right_behind_glass_is_counted_once() {
     });
     let world = World::new(&scene, DVec3::new(0.1, 1.0, 0.0));
     let run = |strategy| {
-        let walk = Walk { strategy, bounces: 12, ..Walk::default() };
+        let walk = PathSettings { strategy, bounces: 12, ..PathSettings::default() };
         let (parts, deviation) = seen(&world, DVec3::new(0.1, -1.0, 0.05), &walk, 1 << 14);
         (parts.total().y, deviation)
     };
-    let ((both, s0), (brdf, s1)) = (run(Strategy::Both), run(Strategy::Brdf));
+    let ((both, s0), (brdf, s1)) = (run(SamplingStrategy::Mis), run(SamplingStrategy::Bsdf));
     assert!(both > 1.0 && (both - brdf).abs() < 3.0 * s0.hypot(s1), "{both}, {brdf}, deviations {s0} {s1}");
 }
 
@@ -453,6 +461,6 @@ fn nothing_is_lost_however_often_light_is_reflected() {
     put(&mut builder, shapes::cuboid(Vec3::new(3.0, 2.0, 4.0)), wall, DVec3::ZERO);
     let scene = Scene { emissive_lights: true, ..builder.build().unwrap() };
     let world = World::new(&scene, DVec3::new(0.3, 0.2, 0.1));
-    let mean = over_a_ball().map(|d| seen(&world, d, &Walk::default(), 256).0.total().y).sum::<f64>() / 40.0;
+    let mean = over_a_ball().map(|d| seen(&world, d, &PathSettings::default(), 256).0.total().y).sum::<f64>() / 40.0;
     close(mean, 1.0, 5e-3, "mean radiance");
 }

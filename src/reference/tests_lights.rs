@@ -4,31 +4,31 @@ use glam::{DMat4, DVec3, Vec2, Vec3};
 
 use super::{
     World,
-    chi_square::{Cells, Numbers, Test, check},
+    chi_square::{Cells, Test, TrialSampler, check},
 };
 use crate::{
     photometry::{
         Candela, Lumen, Lux, Nit,
-        environment::{RadianceMap, Rows},
+        environment::{RadianceMap, RowMapping},
         lights::{Cone, Emitter, LightStrength, Sides, SpotFlux},
     },
     scene::{
         Environment, Material, Scene,
-        build::{SceneBuilder, dielectric, facing},
+        build::{SceneBuilder, dielectric, look_at_transform},
         procedural::shapes,
     },
 };
 
 /// The density (1/sr) of all that shines from a place in a direction, by way of rays.
 fn density(world: &World<'_>, from: DVec3, direction: DVec3) -> f64 {
-    let mut sum = world.lights.around(direction).1;
-    world.lights.along(from, direction, f64::INFINITY, 0.0, |lamp| sum += lamp.density.unwrap());
+    let mut sum = world.lights.environment_radiance(direction).1;
+    world.lights.for_each_light_hit(from, direction, f64::INFINITY, 0.0, |lamp| sum += lamp.pdf.unwrap());
     let (mut origin, mut away) = (from, DVec3::ZERO);
     while let Some(hit) = world.closest(origin, direction, away) {
         if let Some(triangle) = hit.emitter.filter(|_| hit.emission != DVec3::ZERO) {
-            sum += world.lights.density_of_triangle(triangle, direction, (hit.position - from).length());
+            sum += world.lights.triangle_pdf(triangle, direction, (hit.position - from).length());
         }
-        (origin, away) = (hit.position, -hit.geometric);
+        (origin, away) = (hit.position, -hit.geometric_normal);
     }
     sum
 }
@@ -40,12 +40,12 @@ fn lamp(emitter: Emitter) -> Scene {
     } else {
         LightStrength::Nits(Nit(100.0))
     };
-    builder.light("lamp", emitter, strength, Vec3::ONE, facing(DVec3::new(0.2, 1.0, -0.3), DVec3::ZERO));
+    builder.light("lamp", emitter, strength, Vec3::ONE, look_at_transform(DVec3::new(0.2, 1.0, -0.3), DVec3::ZERO));
     builder.build().unwrap()
 }
 
 /// A map of few and very different texels, turned.
-fn sky(rows: Rows) -> Scene {
+fn sky(rows: RowMapping) -> Scene {
     let mut scene = SceneBuilder::new("sky").build().unwrap();
     let texels: Vec<Vec3> =
         (0..32u32).map(|i| Vec3::splat((i * 7 % 11) as f32 * if i == 9 { 20.0 } else { 1.0 })).collect();
@@ -74,7 +74,7 @@ fn points_on_lights_follow_their_density() {
         mixed.roots.push(mixed.nodes.len());
         mixed.nodes.push(node);
     }
-    mixed.environment = sky(Rows::Linear).environment;
+    mixed.environment = sky(RowMapping::Linear).environment;
     let scenes = [
         ("sphere", lamp(Emitter::Sphere { radius: 0.3 }), true),
         ("disk", lamp(Emitter::Disk { radius: 0.4, sides: Sides::One }), true),
@@ -83,8 +83,8 @@ fn points_on_lights_follow_their_density() {
         ("tube", lamp(Emitter::Tube { radius: 0.1, length: 0.6 }), true),
         ("sun", lamp(Emitter::Sun { angular_radius: 0.3 }), true),
         ("narrow sun", lamp(Emitter::SUN), true),
-        ("sky", sky(Rows::Linear), false),
-        ("sky by square roots", sky(Rows::SquareRoot), false),
+        ("sky", sky(RowMapping::Linear), false),
+        ("sky by square roots", sky(RowMapping::SquareRoot), false),
         ("glowing ball", glowing(false), true),
         ("glowing ball of two sides", glowing(true), true),
         ("lamp, glow and sky", mixed, false),
@@ -107,11 +107,11 @@ fn points_on_lights_follow_their_density() {
                 name: format!("{name} from {from}"),
                 cells: cells.with_edges(),
                 density: &|d| density(&world, from, d),
-                sample: &|numbers: &mut Numbers| {
-                    let (choice, u) = (numbers.one(), numbers.two());
+                sample: &|numbers: &mut TrialSampler| {
+                    let (choice, u) = (numbers.next_1d(), numbers.next_2d());
                     world.lights.sample(from, choice, u).map(|light| {
                         // What a sample says of itself is what a ray says.
-                        let (own, by_rays) = (light.density.unwrap(), density(&world, from, light.direction));
+                        let (own, by_rays) = (light.pdf.unwrap(), density(&world, from, light.direction));
                         let alone = !name.contains("lamp,") && !name.contains("glowing");
                         assert!(
                             !alone || by_rays == 0.0 || (own / by_rays - 1.0).abs() < 1e-3,
@@ -137,7 +137,7 @@ fn points_on_lights_follow_their_density() {
 }
 
 #[test]
-fn lamps_are_chosen_by_their_flux() {
+fn lights_are_sampled_by_flux() {
     let mut builder = SceneBuilder::new("lamps");
     let cone = Cone::new(0.3, 0.6).unwrap();
     let spot = Emitter::Spot { cone, flux: SpotFlux::Exact };
@@ -147,7 +147,7 @@ fn lamps_are_chosen_by_their_flux() {
         (spot, LightStrength::Candela(Candela(200.0)), Vec3::ONE, DVec3::Z),
     ];
     for (emitter, strength, color, at) in lamps {
-        builder.light("lamp", emitter, strength, color, facing(at * 2.0, DVec3::ZERO));
+        builder.light("lamp", emitter, strength, color, look_at_transform(at * 2.0, DVec3::ZERO));
     }
     let scene = builder.build().unwrap();
     let world = World::new(&scene, DVec3::ZERO);
@@ -158,7 +158,7 @@ fn lamps_are_chosen_by_their_flux() {
     for i in 0..count {
         let choice = (f64::from(i) + 0.5) / f64::from(count);
         let light = world.lights.sample(DVec3::ZERO, choice, glam::DVec2::splat(0.5)).unwrap();
-        assert!(light.density.is_none());
+        assert!(light.pdf.is_none());
         let lamp = (0..3).find(|&k| light.direction.dot(lamps[k].3) > 0.99).unwrap();
         counts[lamp] += 1.0;
         // Candela over the square of the distance, over the chance.
@@ -196,8 +196,8 @@ fn a_point_of_a_glowing_sheet_weighs_what_its_texture_says() {
             let u = glam::DVec2::new((f64::from(i) + 0.5) / f64::from(steps), (f64::from(j) + 0.5) / f64::from(steps));
             for choice in [0.25, 0.75] {
                 let light = world.lights.sample(DVec3::ZERO, choice, u).unwrap();
-                by_points +=
-                    light.weight * world.presence(&light.on.unwrap(), light.direction) / f64::from(2 * steps * steps);
+                by_points += light.weight * world.emission_coverage(&light.triangle_point.unwrap(), light.direction)
+                    / f64::from(2 * steps * steps);
             }
             let to = DVec3::new(u.x - 0.5, 1.0, u.y - 0.5);
             let hit = world.closest(DVec3::ZERO, to.normalize(), DVec3::ZERO).unwrap();

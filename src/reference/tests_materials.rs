@@ -2,14 +2,14 @@
 
 use glam::{DMat4, DVec3, Vec2, Vec3};
 
-use super::{Parts, SamplerKind, Strategy, Walk, World, media::Medium, sampler::Sampler};
+use super::{LightComponents, PathSettings, SamplerKind, SamplingStrategy, World, media::Medium, sampler::Sampler};
 use crate::{
     photometry::{
         Lumen,
-        environment::{RadianceMap, Rows},
+        environment::{RadianceMap, RowMapping},
     },
     scene::{
-        Clearcoat, DiffuseTransmission, Environment, Material, Scene, Sheen, Volume,
+        Clearcoat, DiffuseTransmission, Environment, Material, MaterialVolume, Scene, Sheen,
         build::{SceneBuilder, dielectric},
         procedural::shapes,
     },
@@ -20,7 +20,7 @@ fn even(nits: f64, fill: impl FnOnce(&mut SceneBuilder)) -> Scene {
     let mut builder = SceneBuilder::new("materials");
     fill(&mut builder);
     let mut scene = builder.build().unwrap();
-    let map = RadianceMap::from_fn(4, 64, Rows::Linear, |_| DVec3::splat(nits));
+    let map = RadianceMap::from_fn(4, 64, RowMapping::Linear, |_| DVec3::splat(nits));
     scene.environment = Some(Environment { map: map.unwrap().into(), rotation: 0.0, origin: "test".into() });
     scene
 }
@@ -32,11 +32,11 @@ fn put(builder: &mut SceneBuilder, part: crate::scene::Primitive, material: Mate
 }
 
 /// The mean of paths along a ray from the eye.
-fn seen(world: &World<'_>, direction: DVec3, walk: &Walk, count: u32) -> DVec3 {
-    let mut sum = Parts::default().total();
+fn seen(world: &World<'_>, direction: DVec3, walk: &PathSettings, count: u32) -> DVec3 {
+    let mut sum = LightComponents::default().total();
     for index in 0..count {
         let mut sampler = Sampler::new(SamplerKind::Sobol, 5, (direction.x * 1e4) as i64 as u32, 3, index);
-        let path = world.path(DVec3::ZERO, direction.normalize(), walk, &mut sampler);
+        let path = world.trace_path(DVec3::ZERO, direction.normalize(), walk, &mut sampler);
         assert!(path.total().is_finite());
         sum += path.total();
     }
@@ -48,7 +48,7 @@ fn near(got: DVec3, want: DVec3, relative: f64, what: &str) {
 }
 
 fn disperse(dispersion: f32, roughness: f32) -> Material {
-    let volume = Volume { thickness: 1.0, ..Volume::default() };
+    let volume = MaterialVolume { thickness: 1.0, ..MaterialVolume::default() };
     Material { transmission: 1.0, dispersion, volume, ..dielectric("prism", Vec3::ONE, roughness) }
 }
 
@@ -74,7 +74,7 @@ fn three_indices_bend_three_channels() {
     // From above, so that the ray enters the slab's top at x = 0.
     let eye = DVec3::new(0.0, 0.5, 0.0) - direction * 2.0;
     let world = World::new(&scene, eye);
-    let mean = seen(&world, direction, &Walk { bounces: 4, ..Walk::default() }, 4096);
+    let mean = seen(&world, direction, &PathSettings { bounces: 4, ..PathSettings::default() }, 4096);
     // The light of red alone: what is bent least goes farthest.
     assert!(mean.x > 50.0 && mean.y < 0.25 * mean.x && mean.z < 0.25 * mean.x, "{mean}");
 }
@@ -90,7 +90,7 @@ fn channels_apart_are_right_together() {
         let (plain, scene) = (build(0.0), build(3.0));
         let eye = DVec3::Z * 4.0;
         let (plain, world) = (World::new(&plain, eye), World::new(&scene, eye));
-        let walk = Walk { bounces: 128, ..Walk::default() };
+        let walk = PathSettings { bounces: 128, ..PathSettings::default() };
         for x in [0.0, 0.1, 0.2] {
             let direction = DVec3::new(x, 0.03, -1.0);
             let got = seen(&world, direction, &walk, 3 << 11);
@@ -121,7 +121,7 @@ fn a_coat_darkens_what_glows_below_it() {
     let mut scene = builder.build().unwrap();
     scene.emissive_lights = true;
     let world = World::new(&scene, DVec3::Y * 2.0);
-    let none = Walk { bounces: 0, ..Walk::default() };
+    let none = PathSettings { bounces: 0, ..PathSettings::default() };
     near(seen(&world, DVec3::NEG_Y, &none, 1), DVec3::splat(96.0), 1e-12, "along the normal");
     // A card that it lights: points on lights and directions of the BRDF see the same coat.
     let mut builder = SceneBuilder::new("coat");
@@ -136,8 +136,10 @@ fn a_coat_darkens_what_glows_below_it() {
     scene.emissive_lights = true;
     let world = World::new(&scene, DVec3::new(0.0, 0.5, 2.0));
     let direction = DVec3::new(0.0, -0.8, -1.4);
-    let by = |strategy| seen(&world, direction, &Walk { bounces: 1, strategy, ..Walk::default() }, 1 << 13).y;
-    let (lights, brdf, both) = (by(Strategy::Lights), by(Strategy::Brdf), by(Strategy::Both));
+    let by = |strategy| {
+        seen(&world, direction, &PathSettings { bounces: 1, strategy, ..PathSettings::default() }, 1 << 13).y
+    };
+    let (lights, brdf, both) = (by(SamplingStrategy::Lights), by(SamplingStrategy::Bsdf), by(SamplingStrategy::Mis));
     assert!((lights / both - 1.0).abs() < 0.01 && (brdf / both - 1.0).abs() < 0.03, "{lights} {brdf} {both}");
 }
 
@@ -148,7 +150,7 @@ fn glow_of(nits: f32) -> Material {
 /// With `scene.emissive_lights = false` a panel is seen by the eye, in what mirrors and through glass, and lights nothing; in even light
 /// of the same luminance mirror and glass have the same.
 #[test]
-fn what_lights_nothing_is_seen_all_the_same() {
+fn emission_that_illuminates_nothing_is_visible() {
     let floor = |material: Material, on: bool| {
         let mut builder = SceneBuilder::new("panel");
         // Around the origin: the eye in the middle, the panel above, the floor below.
@@ -159,16 +161,17 @@ fn what_lights_nothing_is_seen_all_the_same() {
         scene.emissive_lights = on;
         scene
     };
-    let one = Walk { bounces: 1, ..Walk::default() };
-    let all = [Strategy::Both, Strategy::Lights, Strategy::Brdf];
+    let one = PathSettings { bounces: 1, ..PathSettings::default() };
+    let all = [SamplingStrategy::Mis, SamplingStrategy::Lights, SamplingStrategy::Bsdf];
     let down = DVec3::new(0.1, -1.0, 0.05);
-    let look =
-        |scene: &Scene, direction: DVec3, walk: &Walk| seen(&World::new(scene, DVec3::ZERO), direction, walk, 1 << 12);
+    let look = |scene: &Scene, direction: DVec3, walk: &PathSettings| {
+        seen(&World::new(scene, DVec3::ZERO), direction, walk, 1 << 12)
+    };
 
     let matte = Material { ior: 1.0, ..dielectric("matte", Vec3::splat(0.5), 1.0) };
     let (dark, lit) = (floor(matte.clone(), false), floor(matte, true));
     for strategy in all {
-        let walk = Walk { strategy, ..one };
+        let walk = PathSettings { strategy, ..one };
         assert_eq!(look(&dark, DVec3::Y, &walk), DVec3::splat(100.0), "the panel itself, {strategy:?}");
         assert_eq!(look(&dark, down, &walk), DVec3::ZERO, "a matte floor below it, {strategy:?}");
     }
@@ -176,7 +179,7 @@ fn what_lights_nothing_is_seen_all_the_same() {
 
     let metal = |roughness: f32| Material { metallic: 1.0, roughness, ..dielectric("metal", Vec3::ONE, roughness) };
     for strategy in all {
-        let walk = Walk { strategy, ..one };
+        let walk = PathSettings { strategy, ..one };
         near(look(&floor(metal(0.0), false), down, &walk), DVec3::splat(100.0), 1e-3, "a mirror");
         // Narrow enough for the lobe to lose nothing to the sides: as in even light, whose loss both have.
         let (shown, even) = (look(&floor(metal(0.4), false), down, &walk), look(&floor(metal(0.4), true), down, &one));
@@ -203,7 +206,7 @@ fn what_lights_nothing_is_seen_all_the_same() {
         put(&mut builder, stand, wall, DVec3::NEG_Z);
         Scene { emissive_lights: on, ..builder.build().unwrap() }
     };
-    let two = Walk { bounces: 2, ..Walk::default() };
+    let two = PathSettings { bounces: 2, ..PathSettings::default() };
     assert!(look(&walls(true), DVec3::NEG_Z, &two).y > 20.0, "lit from both sides");
     assert_eq!(look(&walls(false), DVec3::NEG_Z, &two), DVec3::ZERO, "a mirror lights nothing by what it shows");
     // A leaf lets light through, diffusely: none of it.
@@ -232,7 +235,7 @@ fn a_leaf_lets_diffuse_light_through() {
     builder.point_light_lumens("lamp", Lumen(400.0), Vec3::ONE, DVec3::NEG_Y);
     let scene = builder.build().unwrap();
     let world = World::new(&scene, DVec3::Y * 2.0);
-    let one = Walk { bounces: 1, ..Walk::default() };
+    let one = PathSettings { bounces: 1, ..PathSettings::default() };
     let lux = 400.0 / (4.0 * std::f64::consts::PI);
     let want = DVec3::new(0.2, 0.8, 0.4) * (0.25 * lux / std::f64::consts::PI);
     near(seen(&world, DVec3::NEG_Y, &one, 16), want, 1e-6, "one lamp behind");
@@ -244,18 +247,23 @@ fn a_leaf_lets_diffuse_light_through() {
     };
     let scene = even(3.0, |builder| put(builder, shapes::plane(Vec2::splat(1.0), 1, 1), white.clone(), DVec3::ZERO));
     let world = World::new(&scene, DVec3::Y * 2.0);
-    for strategy in [Strategy::Both, Strategy::Brdf, Strategy::Lights] {
-        let got = seen(&world, DVec3::NEG_Y, &Walk { bounces: 1, strategy, ..Walk::default() }, 1 << 12);
+    for strategy in [SamplingStrategy::Mis, SamplingStrategy::Bsdf, SamplingStrategy::Lights] {
+        let got =
+            seen(&world, DVec3::NEG_Y, &PathSettings { bounces: 1, strategy, ..PathSettings::default() }, 1 << 12);
         near(got, DVec3::splat(3.0), 5e-3, &format!("{strategy:?}"));
     }
     // As the border of a volume: through both faces of a slab, with Beer's law between them.
-    let volume =
-        Volume { thickness: 1.0, attenuation_distance: 1.0, attenuation_color: Vec3::splat(0.5), ..Volume::default() };
+    let volume = MaterialVolume {
+        thickness: 1.0,
+        attenuation_distance: 1.0,
+        attenuation_color: Vec3::splat(0.5),
+        ..MaterialVolume::default()
+    };
     let mut through = Material { double_sided: false, volume, ..white };
     through.diffuse_transmission.factor = 1.0;
     let scene = even(3.0, |builder| put(builder, shapes::cuboid(Vec3::new(400.0, 1.0, 400.0)), through, DVec3::ZERO));
     let world = World::new(&scene, DVec3::Y * 2.0);
-    let got = seen(&world, DVec3::NEG_Y, &Walk::default(), 1 << 13).y;
+    let got = seen(&world, DVec3::NEG_Y, &PathSettings::default(), 1 << 13).y;
     // From a diffuse face to the other: the mean of 0.5^(1 / cos) over cosine-distributed directions is 2 E3(ln 2).
     let (mut e3, steps) = (0.0, 100_000);
     for i in 0..steps {
@@ -276,12 +284,12 @@ fn strategies_agree_on_layers() {
     let world = World::new(&scene, DVec3::Z * 4.0);
     for x in [0.0, 0.15, 0.24] {
         let by = |strategy| {
-            let walk = Walk { bounces: 1, strategy, ..Walk::default() };
+            let walk = PathSettings { bounces: 1, strategy, ..PathSettings::default() };
             seen(&world, DVec3::new(x, 0.0, -1.0), &walk, 1 << 12)
         };
-        let both = by(Strategy::Both);
-        near(by(Strategy::Lights), both, 0.02, "lights");
-        near(by(Strategy::Brdf), both, 0.02, "BRDF");
+        let both = by(SamplingStrategy::Mis);
+        near(by(SamplingStrategy::Lights), both, 0.02, "lights");
+        near(by(SamplingStrategy::Bsdf), both, 0.02, "BRDF");
         assert!(both.max_element() < 5.0 * 1.01, "no more than there is: {both}");
     }
 }

@@ -4,11 +4,11 @@ use std::f64::consts::PI;
 
 use glam::{DMat4, DQuat, DVec3, Vec2, Vec3};
 
-use super::{SamplerKind, Walk, World, integrator::Parts, sampler::Sampler};
+use super::{PathSettings, SamplerKind, World, integrator::LightComponents, sampler::Sampler};
 use crate::{
     photometry::{
         Lux,
-        environment::{RadianceMap, Rows},
+        environment::{RadianceMap, RowMapping},
     },
     scene::{
         AlphaMode, Environment, Material, Scene, Specular,
@@ -18,16 +18,16 @@ use crate::{
 };
 
 /// Reflects half of all light, evenly.
-fn matte() -> Material {
+fn diffuse() -> Material {
     let none = Specular { factor: 0.0, ..Specular::default() };
-    Material { specular: none, double_sided: true, ..dielectric("matte", Vec3::splat(0.5), 1.0) }
+    Material { specular: none, double_sided: true, ..dielectric("diffuse", Vec3::splat(0.5), 1.0) }
 }
 
-fn mean(world: &World<'_>, origin: DVec3, direction: DVec3, walk: &Walk, paths: u32) -> DVec3 {
+fn mean(world: &World<'_>, origin: DVec3, direction: DVec3, walk: &PathSettings, paths: u32) -> DVec3 {
     let sum: DVec3 = (0..paths)
         .map(|path| {
             let mut sampler = Sampler::new(SamplerKind::Sobol, 5, 0, 0, path);
-            Parts::total(&world.path(origin, direction, walk, &mut sampler))
+            LightComponents::total(&world.trace_path(origin, direction, walk, &mut sampler))
         })
         .sum();
     sum / f64::from(paths)
@@ -43,17 +43,17 @@ fn no_light_leaks_under_a_board_over_a_large_floor() {
             let middle = DVec3::splat(away);
             let at = |x: f64, y: f64, z: f64| middle + turn * DVec3::new(x * size, y, z * size);
             let mut builder = SceneBuilder::new("board");
-            let material = builder.add_material(matte());
+            let material = builder.add_material(diffuse());
             let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(size as f32), 1, 1), material);
             let board = builder.add_mesh("board", shapes::plane(Vec2::splat(1.0), 1, 1), material);
             builder.instance("floor", floor, DMat4::from_rotation_translation(turn, middle));
             builder.instance("board", board, DMat4::from_rotation_translation(turn, at(0.2, 1e-3, 0.3)));
             let mut scene = builder.build().unwrap();
-            let sky = RadianceMap::from_fn(4, 64, Rows::Linear, |_| DVec3::splat(1000.0)).unwrap();
+            let sky = RadianceMap::from_fn(4, 64, RowMapping::Linear, |_| DVec3::splat(1000.0)).unwrap();
             scene.environment = Some(Environment { map: sky.into(), rotation: 0.0, origin: "test".into() });
             let eye = at(0.2, 5e-4, 0.3);
             let world = World::new(&scene, eye);
-            let walk = Walk::default();
+            let walk = PathSettings::default();
             for direction in [DVec3::Y, DVec3::NEG_Y, DVec3::new(30.0, 1.0, 10.0).normalize()] {
                 let dark = mean(&world, DVec3::ZERO, turn * direction, &walk, 256).y;
                 assert!(dark < 0.05, "{size} m, {away} m out, turned {turn}, {direction}: {dark} nit");
@@ -69,11 +69,11 @@ fn no_light_leaks_under_a_board_over_a_large_floor() {
 /// A plane under parallel light: E rho / pi from every side, however large it is and wherever it stands.
 #[test]
 fn a_lit_plane_does_not_shade_itself() {
-    let one = Walk { bounces: 1, ..Walk::default() };
+    let one = PathSettings { bounces: 1, ..PathSettings::default() };
     let turned = DQuat::from_axis_angle(DVec3::new(0.3, 0.5, 0.8).normalize(), 0.7);
     let plane = |scale: f64, place: DMat4, towards: DVec3| -> Scene {
         let mut builder = SceneBuilder::new("plane");
-        let material = builder.add_material(matte());
+        let material = builder.add_material(diffuse());
         let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(10.0), 3, 3), material);
         builder.instance("plane", mesh, place * DMat4::from_scale(DVec3::splat(scale)));
         builder.sun("sun", Lux(500.0), Vec3::ONE, towards);
@@ -109,15 +109,15 @@ fn a_lit_plane_does_not_shade_itself() {
 
 /// Layers that let light through a micrometer apart: each is met once, none is skipped.
 #[test]
-fn each_of_many_close_layers_is_met_once() {
+fn each_of_many_close_layers_is_hit_once() {
     let mut builder = SceneBuilder::new("layers");
-    let pane = Material { alpha: AlphaMode::Blend, base_color: Vec3::ZERO.extend(0.1), ..matte() };
+    let pane = Material { alpha: AlphaMode::Blend, base_color: Vec3::ZERO.extend(0.1), ..diffuse() };
     let material = builder.add_material(pane);
     let mesh = builder.add_mesh("layer", shapes::plane(Vec2::splat(100.0), 1, 1), material);
     for layer in 0..10 {
         builder.instance("layer", mesh, DMat4::from_translation(DVec3::Y * (1e-6 * f64::from(layer))));
     }
-    let material = builder.add_material(matte());
+    let material = builder.add_material(diffuse());
     let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(100.0), 1, 1), material);
     builder.instance("floor", floor, DMat4::from_translation(DVec3::NEG_Y));
     builder.sun("sun", Lux(500.0), Vec3::ONE, DVec3::new(-1.0, -4.0, -2.0));
@@ -126,14 +126,14 @@ fn each_of_many_close_layers_is_met_once() {
     for direction in [DVec3::NEG_Y, DVec3::new(3.0, -1.0, 2.0).normalize()] {
         let (mut origin, mut away, mut count) = (DVec3::ZERO, DVec3::ZERO, 0);
         while let Some(hit) = world.closest(origin, direction, away).filter(|hit| hit.position.y > -1.5) {
-            (origin, away) = (hit.position, -hit.geometric);
+            (origin, away) = (hit.position, -hit.geometric_normal);
             count += 1;
             assert!(count <= 10);
         }
         assert_eq!(count, 10, "{direction}");
     }
     // Between floor and layers the eye sees what the shadow rays let through: E cos(theta) 0.9^10 0.5 / pi.
-    let walk = Walk { bounces: 1, ..Walk::default() };
+    let walk = PathSettings { bounces: 1, ..PathSettings::default() };
     let got = mean(&world, DVec3::NEG_Y * 1.5, DVec3::NEG_Y, &walk, 1).y;
     let want = 500.0 * 4.0 / 21f64.sqrt() * 0.9f64.powi(10) * 0.5 / PI;
     assert!((got / want - 1.0).abs() < 1e-5, "{got} for {want}");
@@ -145,9 +145,9 @@ fn light_of_a_board_does_not_pass_a_cover_right_before_it() {
     for away in [1.0, 1e3, 1e5] {
         let middle = DVec3::new(away, 0.0, away * 0.5);
         let mut builder = SceneBuilder::new("cover");
-        let glowing = builder.add_material(Material { emission: Vec3::splat(1000.0), ..matte() });
-        let dark = builder.add_material(Material { base_color: Vec3::ZERO.extend(1.0), ..matte() });
-        let grey = builder.add_material(matte());
+        let glowing = builder.add_material(Material { emission: Vec3::splat(1000.0), ..diffuse() });
+        let dark = builder.add_material(Material { base_color: Vec3::ZERO.extend(1.0), ..diffuse() });
+        let grey = builder.add_material(diffuse());
         let board = builder.add_mesh("board", shapes::plane(Vec2::splat(1.0), 1, 1), glowing);
         let cover = builder.add_mesh("cover", shapes::plane(Vec2::splat(20.0), 1, 1), dark);
         let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(1.0), 1, 1), grey);
@@ -157,7 +157,7 @@ fn light_of_a_board_does_not_pass_a_cover_right_before_it() {
         let mut scene = builder.build().unwrap();
         scene.emissive_lights = true;
         let world = World::new(&scene, DVec3::ZERO);
-        let walk = Walk { bounces: 1, ..Walk::default() };
+        let walk = PathSettings { bounces: 1, ..PathSettings::default() };
         let got = mean(&world, middle + DVec3::Y * 0.2, DVec3::Y, &walk, 64).y;
         assert!(got == 0.0, "{away} m out: {got} nit");
     }

@@ -8,19 +8,19 @@ use super::*;
 use crate::{
     photometry::{
         Candela, Lux, Nit,
-        environment::{RadianceMap, Rows},
+        environment::{RadianceMap, RowMapping},
         lights::{Cone, Emitter, LightStrength, Sides, SpotFlux},
     },
     scene::{
         Environment, Material, MediumCoefficients, ParticipatingVolume, Projection, Scene, VolumeShape,
-        build::{SceneBuilder, dielectric, facing},
+        build::{SceneBuilder, dielectric, look_at_transform},
         procedural::shapes,
         volume::DensityGrid,
     },
 };
 use volumes::{henyey_greenstein, sample_henyey_greenstein};
 
-const SINGLE: Walk = Walk { bounces: 1, strategy: Strategy::Both, roulette_after: 4 };
+const SINGLE: PathSettings = PathSettings { bounces: 1, strategy: SamplingStrategy::Mis, roulette_after: 4 };
 
 fn filled(size: DVec3, medium: MediumCoefficients) -> ParticipatingVolume {
     ParticipatingVolume {
@@ -38,13 +38,13 @@ fn medium(absorption: f64, scattering: f64, anisotropy: f64) -> MediumCoefficien
 }
 
 /// A narrow view.
-fn seen(scene: &Scene, eye: DVec3, target: DVec3, walk: Walk, samples: u32) -> DVec3 {
+fn seen(scene: &Scene, eye: DVec3, target: DVec3, walk: PathSettings, samples: u32) -> DVec3 {
     let world = World::new(scene, eye);
     let projection = Projection::Perspective { vertical_fov: 1e-4, aspect: None, near: 1e-3, far: None };
-    let camera = Pinhole::new(facing(eye, target), projection, 4, 4);
-    let mut film = Film::new(4, 4, FilmSettings { walk, ..FilmSettings::default() });
+    let camera = Pinhole::new(look_at_transform(eye, target), projection, 4, 4);
+    let mut film = Film::new(4, 4, FilmSettings { path: walk, ..FilmSettings::default() });
     assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
-    let pixels = film.mean(Parts::total);
+    let pixels = film.mean(LightComponents::total);
     pixels.iter().sum::<DVec3>() / pixels.len() as f64
 }
 
@@ -67,7 +67,7 @@ fn blob() -> (DensityGrid, f64) {
 }
 
 fn around(nits: f32) -> Environment {
-    let map = RadianceMap::new(8, 4, Rows::Linear, vec![Vec3::splat(nits); 32]).unwrap();
+    let map = RadianceMap::new(8, 4, RowMapping::Linear, vec![Vec3::splat(nits); 32]).unwrap();
     Environment { map: Arc::new(map), rotation: 0.0, origin: "even".into() }
 }
 
@@ -76,7 +76,7 @@ fn light_fades_by_beer_and_lambert() {
     let absorption = DVec3::new(0.1, 0.5, 2.0);
     let mut fog = filled(DVec3::new(2.0, 4.0, 4.0), MediumCoefficients { absorption, ..medium(0.0, 0.3, 0.0) });
     let mut scene = Scene { environment: Some(around(100.0)), ..Scene::default() };
-    let only_seen = Walk { bounces: 0, ..Walk::default() };
+    let only_seen = PathSettings { bounces: 0, ..PathSettings::default() };
     for turn in [0.0f64, 0.4] {
         fog.shape = VolumeShape::Box(DMat4::from_rotation_y(turn) * DMat4::from_scale(DVec3::new(2.0, 4.0, 4.0)));
         scene.volumes = vec![fog.clone()];
@@ -158,7 +158,7 @@ fn the_air_around_a_lamp_glows_as_quadrature_says() {
 }
 
 #[test]
-fn in_an_even_surrounding_what_only_scatters_is_not_seen() {
+fn volume_white_furnace() {
     let fogs = [
         ("homogeneous", vec![filled(DVec3::splat(2.0), medium(0.0, 1.5, 0.0))]),
         ("forward", vec![filled(DVec3::splat(2.0), medium(0.0, 1.5, 0.7))]),
@@ -193,7 +193,7 @@ fn in_an_even_surrounding_what_only_scatters_is_not_seen() {
     ];
     for (name, volumes) in fogs {
         let scene = Scene { environment: Some(around(50.0)), volumes, ..Scene::default() };
-        let got = seen(&scene, DVec3::new(-4.0, 0.3, 0.2), DVec3::ZERO, Walk::default(), 8192);
+        let got = seen(&scene, DVec3::new(-4.0, 0.3, 0.2), DVec3::ZERO, PathSettings::default(), 8192);
         near(got, DVec3::splat(50.0), 1e-2, name);
     }
 }
@@ -206,7 +206,7 @@ fn in_equilibrium_what_is_absorbed_is_emitted() {
         let medium = MediumCoefficients { absorption: emission / 50.0, emission, ..medium(0.0, 0.8, 0.2) };
         let fog = ParticipatingVolume { density, ..filled(DVec3::splat(2.0), medium) };
         let scene = Scene { environment: Some(around(50.0)), volumes: vec![fog], ..Scene::default() };
-        let got = seen(&scene, DVec3::new(-4.0, 0.3, 0.2), DVec3::ZERO, Walk::default(), 2048);
+        let got = seen(&scene, DVec3::new(-4.0, 0.3, 0.2), DVec3::ZERO, PathSettings::default(), 2048);
         near(got, DVec3::splat(50.0), 1e-2, "equilibrium");
     }
 }
@@ -271,7 +271,7 @@ fn volumes_that_overlap_add_up() {
 }
 
 #[test]
-fn ways_to_find_light_agree_in_fog() {
+fn sampling_strategies_agree_in_fog() {
     let mut builder = SceneBuilder::new("fog");
     let strength = LightStrength::Nits(Nit(500.0));
     builder.light("ball", Emitter::Sphere { radius: 0.4 }, strength, Vec3::ONE, DMat4::from_translation(DVec3::Y));
@@ -281,12 +281,12 @@ fn ways_to_find_light_agree_in_fog() {
     let mut scene = builder.build().unwrap();
     scene.volumes = vec![filled(DVec3::splat(3.0), medium(0.1, 0.6, 0.5))];
     let of = |strategy| {
-        let walk = Walk { bounces: 3, strategy, roulette_after: 100 };
+        let walk = PathSettings { bounces: 3, strategy, roulette_after: 100 };
         seen(&scene, DVec3::new(-4.0, 0.3, 0.2), DVec3::new(0.0, -0.2, 0.0), walk, 8192)
     };
-    let both = of(Strategy::Both);
-    near(of(Strategy::Lights), both, 2e-2, "points on lights");
-    near(of(Strategy::Brdf), both, 3e-2, "directions");
+    let both = of(SamplingStrategy::Mis);
+    near(of(SamplingStrategy::Lights), both, 2e-2, "points on lights");
+    near(of(SamplingStrategy::Bsdf), both, 3e-2, "directions");
 }
 
 #[test]
@@ -326,7 +326,7 @@ fn light_without_shadows_is_dimmed_by_volumes() {
         let wall = builder.add_material(dielectric("wall", Vec3::splat(0.5), 1.0));
         let plane = builder.add_mesh("wall", shapes::plane(glam::Vec2::splat(2.0), 1, 1), wall);
         builder.instance("wall", plane, DMat4::IDENTITY);
-        builder.light("lamp", emitter, strength, Vec3::ONE, facing(4.0 * DVec3::Y, DVec3::ZERO));
+        builder.light("lamp", emitter, strength, Vec3::ONE, look_at_transform(4.0 * DVec3::Y, DVec3::ZERO));
         let mut scene = builder.clone().build().unwrap();
         let clear = seen(&scene, eye, DVec3::ZERO, SINGLE, 16);
         builder.instance("board", plane, DMat4::from_translation(3.0 * DVec3::Y));

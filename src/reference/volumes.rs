@@ -10,7 +10,7 @@ use glam::{DAffine3, DMat4, DVec2, DVec3};
 
 use super::sampler::Sampler;
 use crate::{
-    bvh::{Ray, SceneBvh, TopLevel},
+    bvh::{Ray, SceneBvh, SceneTlas},
     scene::{
         MediumCoefficients, Node, Scene, VolumeShape,
         volume::{DensityGrid, PlacedVolume},
@@ -44,13 +44,13 @@ pub fn sample_henyey_greenstein(along: DVec3, g: f64, u: DVec2) -> DVec3 {
 }
 
 /// Numbers in [0, 1): the first two are the path's own, those after them are drawn independently, as many as a walk needs.
-pub struct Numbers {
+pub struct VolumeRng {
     first: [f64; 2],
     used: usize,
     state: u64,
 }
 
-impl Numbers {
+impl VolumeRng {
     /// Takes three numbers of a path.
     pub fn new(sampler: &mut Sampler) -> Self {
         let first = sampler.next_2d().to_array();
@@ -78,7 +78,7 @@ impl Numbers {
 
 /// What became of light on its way along a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Flight {
+pub enum FreeFlight {
     /// It got to the end; weight by channel.
     Through(DVec3),
     /// It was scattered.
@@ -97,17 +97,17 @@ enum Inside {
     /// The cube of side 1 around the origin.
     Cube,
     /// A mesh in its own space.
-    Mesh { bvh: Box<SceneBvh>, top: TopLevel },
+    Mesh { bvh: Box<SceneBvh>, top: SceneTlas },
 }
 
 struct Volume {
     /// From the eye's space to its own.
-    to_own: DAffine3,
+    to_local: DAffine3,
     inside: Inside,
     /// Of the grid in its own space: least corner, and one over the size.
     grid: (DVec3, DVec3),
     density: Option<DensityGrid>,
-    most: f64,
+    max_density: f64,
     medium: MediumCoefficients,
 }
 
@@ -148,18 +148,25 @@ impl Volume {
                     ..Scene::default()
                 };
                 let bvh = SceneBvh::new(&alone, |_| true);
-                let top = bvh.seen_from(DVec3::ZERO);
+                let top = bvh.tlas_from(DVec3::ZERO);
                 Inside::Mesh { bvh: Box::new(bvh), top }
             }
         };
         let one_over = (high - low).max(DVec3::splat(1e-30)).recip();
         let (density, medium) = (placed.volume.density.clone(), placed.volume.medium);
-        Some(Self { to_own, inside, grid: (low, one_over), density, most: placed.volume.greatest_density(), medium })
+        Some(Self {
+            to_local: to_own,
+            inside,
+            grid: (low, one_over),
+            density,
+            max_density: placed.volume.max_density(),
+            medium,
+        })
     }
 
     /// Tells of every part of a ray that is inside.
     fn spans(&self, origin: DVec3, direction: DVec3, limit: f64, mut inside: impl FnMut(f64, f64)) {
-        let (o, d) = (self.to_own.transform_point3(origin), self.to_own.transform_vector3(direction));
+        let (o, d) = (self.to_local.transform_point3(origin), self.to_local.transform_vector3(direction));
         match &self.inside {
             Inside::Cube => {
                 // A ray along a face divides by zero: infinities of either sign, and no number where it lies in the face.
@@ -198,7 +205,7 @@ impl Volume {
 
     fn density_at(&self, place: DVec3) -> f64 {
         let Some(grid) = &self.density else { return 1.0 };
-        grid.sample((self.to_own.transform_point3(place) - self.grid.0) * self.grid.1)
+        grid.sample((self.to_local.transform_point3(place) - self.grid.0) * self.grid.1)
     }
 }
 
@@ -220,7 +227,7 @@ impl Volumes {
     }
 
     /// A ray's parts within volumes, in order.
-    fn pieces(&self, origin: DVec3, direction: DVec3, limit: f64) -> Vec<Piece> {
+    fn segments(&self, origin: DVec3, direction: DVec3, limit: f64) -> Vec<Piece> {
         let mut borders: Vec<(f64, u32)> = Vec::new();
         for (index, volume) in self.0.iter().enumerate() {
             volume.spans(origin, direction, limit, |from, to| borders.extend([(from, 1 << index), (to, 1 << index)]));
@@ -238,7 +245,7 @@ impl Volumes {
     }
 
     /// Coefficients at a place where these volumes are.
-    fn at(&self, members: u32, place: DVec3) -> Sum {
+    fn coefficients_at(&self, members: u32, place: DVec3) -> Sum {
         let mut sum = Sum { scattering: DVec3::ZERO, extinction: DVec3::ZERO, emission: DVec3::ZERO };
         for volume in self.members(members) {
             let density = volume.density_at(place);
@@ -251,7 +258,7 @@ impl Volumes {
 
     /// Which of the volumes at a place scatters, chosen by what each scatters of `carried`: its coefficients over the chance,
     /// and its anisotropy.
-    fn scatterer(&self, members: u32, place: DVec3, carried: DVec3, numbers: &mut Numbers) -> (DVec3, f64) {
+    fn scatterer(&self, members: u32, place: DVec3, carried: DVec3, numbers: &mut VolumeRng) -> (DVec3, f64) {
         let mut chosen = (DVec3::ZERO, 0.0);
         let mut all = 0.0;
         let single = members.is_power_of_two();
@@ -268,16 +275,16 @@ impl Volumes {
 
     /// How much of light gets along a ray: on the mean exactly that.
     #[must_use]
-    pub fn transmittance(&self, origin: DVec3, direction: DVec3, distance: f64, numbers: &mut Numbers) -> DVec3 {
+    pub fn transmittance(&self, origin: DVec3, direction: DVec3, distance: f64, numbers: &mut VolumeRng) -> DVec3 {
         let mut through = DVec3::ONE;
-        for Piece { from, to, members } in self.pieces(origin, direction, distance) {
+        for Piece { from, to, members } in self.segments(origin, direction, distance) {
             for volume in self.members(members) {
                 let extinction = volume.medium.extinction();
                 if volume.density.is_none() {
                     through *= exp(-extinction * (to - from));
                     continue;
                 }
-                let majorant = extinction.max_element() * volume.most;
+                let majorant = extinction.max_element() * volume.max_density;
                 if majorant <= 0.0 {
                     continue;
                 }
@@ -302,42 +309,42 @@ impl Volumes {
 
     /// A flight along a ray that carries light of these channels. What the volumes emit towards its origin, up to the end of
     /// the flight's chances, is added to `emitted`.
-    pub fn fly(
+    pub fn sample_free_flight(
         &self,
         (origin, direction): (DVec3, DVec3),
         limit: f64,
         carried: DVec3,
-        numbers: &mut Numbers,
+        numbers: &mut VolumeRng,
         emitted: &mut DVec3,
-    ) -> Flight {
+    ) -> FreeFlight {
         let mut weight = DVec3::ONE;
-        for piece in self.pieces(origin, direction, limit) {
+        for piece in self.segments(origin, direction, limit) {
             if (carried * weight).max_element() <= 0.0 {
                 break;
             }
             let even = self.members(piece.members).all(|volume| volume.density.is_none());
-            let step = if even { Self::through_even } else { Self::through_uneven };
+            let step = if even { Self::sample_homogeneous } else { Self::sample_heterogeneous };
             let scattered = step(self, &piece, (origin, direction), carried, &mut weight, (numbers, emitted));
             if let Some((distance, anisotropy)) = scattered {
-                return Flight::Scattered { distance, weight, anisotropy };
+                return FreeFlight::Scattered { distance, weight, anisotropy };
             }
         }
-        Flight::Through(weight)
+        FreeFlight::Through(weight)
     }
 
     /// A homogeneous part, in closed form. Distances are those of scattering alone, by a channel that is chosen by what it
     /// carries; absorption is a weight. Balance over the channels: Wilkie et al., "Hero Wavelength Spectral Sampling" (2014,
     /// section 3.3).
-    fn through_even(
+    fn sample_homogeneous(
         &self,
         piece: &Piece,
         (origin, direction): (DVec3, DVec3),
         carried: DVec3,
         weight: &mut DVec3,
-        (numbers, emitted): (&mut Numbers, &mut DVec3),
+        (numbers, emitted): (&mut VolumeRng, &mut DVec3),
     ) -> Option<(f64, f64)> {
         let length = piece.to - piece.from;
-        let sum = self.at(piece.members, origin + direction * piece.from);
+        let sum = self.coefficients_at(piece.members, origin + direction * piece.from);
         let shown = DVec3::from_array(std::array::from_fn(|i| {
             let depth = sum.extinction[i] * length;
             length * if depth > 1e-6 { -(-depth).exp_m1() / depth } else { 1.0 - depth / 2.0 }
@@ -373,20 +380,22 @@ impl Volumes {
     }
 
     /// A part where some density varies: tentative collisions.
-    fn through_uneven(
+    fn sample_heterogeneous(
         &self,
         piece: &Piece,
         (origin, direction): (DVec3, DVec3),
         carried: DVec3,
         weight: &mut DVec3,
-        (numbers, emitted): (&mut Numbers, &mut DVec3),
+        (numbers, emitted): (&mut VolumeRng, &mut DVec3),
     ) -> Option<(f64, f64)> {
-        let majorant: f64 =
-            self.members(piece.members).map(|volume| volume.medium.extinction().max_element() * volume.most).sum();
+        let majorant: f64 = self
+            .members(piece.members)
+            .map(|volume| volume.medium.extinction().max_element() * volume.max_density)
+            .sum();
         if majorant <= 0.0 {
             // Light without a medium to it; where it lies is as good as anywhere.
             let length = piece.to - piece.from;
-            let sum = self.at(piece.members, origin + direction * (piece.from + length * numbers.next()));
+            let sum = self.coefficients_at(piece.members, origin + direction * (piece.from + length * numbers.next()));
             *emitted += *weight * sum.emission * length;
             return None;
         }
@@ -397,7 +406,7 @@ impl Volumes {
                 return None;
             }
             let place = origin + direction * t;
-            let sum = self.at(piece.members, place);
+            let sum = self.coefficients_at(piece.members, place);
             *emitted += *weight * sum.emission / majorant;
             let nothing = (DVec3::splat(majorant) - sum.extinction).max(DVec3::ZERO);
             let light = carried * *weight;

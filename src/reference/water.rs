@@ -5,11 +5,11 @@
 use glam::{DVec2, DVec3};
 
 use super::{
-    bsdf::{Bsdf, Sampled, Scattered, Seen},
-    integrator::{State, Strategy, Walk},
-    media::Media,
+    bsdf::{Bsdf, BsdfEvaluator, BsdfSample, BsdfValue},
+    integrator::{PathSettings, PathState, SamplingStrategy},
+    media::MediaStack,
     sampler::Sampler,
-    shading::Frame,
+    shading::ShadingFrame,
     world::World,
 };
 use crate::photometry::water::IOR;
@@ -18,22 +18,22 @@ use crate::photometry::water::IOR;
 const TURNED: f64 = 3.0 * (IOR - 1.0) / IOR;
 
 /// Cones in which suns are seen from below.
-pub(super) struct Guide {
+pub(super) struct SunGuide {
     /// Axis and 1 - cosine of the half angle.
     cones: Vec<(DVec3, f64)>,
 }
 
 impl World<'_> {
     /// The guide for a matte surface in a medium; none where there is no water or no sun with a disk stands above it.
-    pub(super) fn towards_suns(&self, media: &Media, bsdf: &Bsdf, walk: &Walk) -> Option<Guide> {
-        if bsdf.transmission > 0.0 || bsdf.metallic >= 1.0 || walk.strategy == Strategy::Lights {
+    pub(super) fn sun_guide(&self, media: &MediaStack, bsdf: &Bsdf, walk: &PathSettings) -> Option<SunGuide> {
+        if bsdf.transmission > 0.0 || bsdf.metallic >= 1.0 || walk.strategy == SamplingStrategy::Lights {
             return None;
         }
         self.suns_from_below(media)
     }
 
-    fn suns_from_below(&self, media: &Media) -> Option<Guide> {
-        let water = self.water(media.here()?)?;
+    fn suns_from_below(&self, media: &MediaStack) -> Option<SunGuide> {
+        let water = self.water(media.current()?)?;
         let slopes = water.settings.slope.max(water.settings.slope_still) + water.settings.slope_fine;
         let cone = |(towards, radius): (DVec3, f64)| {
             let low = (towards.y > 0.02).then_some(towards)?;
@@ -44,18 +44,18 @@ impl World<'_> {
             Some((axis, 2.0 * (half / 2.0).sin().powi(2)))
         };
         let cones: Vec<_> = self.lights.disks().filter_map(cone).collect();
-        (!cones.is_empty()).then_some(Guide { cones })
+        (!cones.is_empty()).then_some(SunGuide { cones })
     }
 
     /// Through what is around the path, as far as it is free (m): true where it was scattered before, at its origin then. Lengths are
     /// drawn from the mean of the channels' densities, by which all channels are weighed.
-    pub(super) fn cross(&self, path: &mut State, free: f64, sampler: &mut Sampler) -> bool {
+    pub(super) fn advance_through_medium(&self, path: &mut PathState, free: f64, sampler: &mut Sampler) -> bool {
         let Some(medium) = self.medium(&path.media) else { return false };
         if medium.scattering == DVec3::ZERO {
             path.throughput *= medium.transmittance(free);
             return false;
         }
-        let rates = medium.absorption;
+        let rates = medium.extinction;
         let channel = (sampler.next_1d() * 3.0) as usize % 3;
         let length = -(1.0 - sampler.next_1d()).max(1e-300).ln() / rates[channel].max(1e-9);
         let scattered = length < free;
@@ -64,7 +64,7 @@ impl World<'_> {
             let density = (rates * left).element_sum() / 3.0;
             path.throughput *= medium.scattering * left / density.max(1e-300);
             path.origin += path.direction * length;
-            path.away = DVec3::ZERO;
+            path.offset_normal = DVec3::ZERO;
         } else {
             path.throughput *= left / (left.element_sum() / 3.0).max(1e-300);
         }
@@ -73,8 +73,8 @@ impl World<'_> {
 
     /// On from where water scatters evenly: half of it anywhere, half towards suns. Lamps without a surface in the water are not seen.
     /// False where the path ends.
-    pub(super) fn scatter_in_water(&self, path: &mut State, walk: &Walk, sampler: &mut Sampler) -> bool {
-        path.surfaces += 1;
+    pub(super) fn scatter_in_water(&self, path: &mut PathState, walk: &PathSettings, sampler: &mut Sampler) -> bool {
+        path.bounces += 1;
         path.scattered_first();
         let (choice, u) = (sampler.next_1d(), sampler.next_2d());
         let even = 1.0 / (4.0 * std::f64::consts::PI);
@@ -86,15 +86,15 @@ impl World<'_> {
         };
         path.direction = match self.suns_from_below(&path.media) {
             Some(guide) => {
-                let direction = if choice < 0.5 { anywhere() } else { guide.towards((choice - 0.5) * 2.0, u) };
-                path.throughput *= even / (0.5 * even + 0.5 * guide.density(direction));
+                let direction = if choice < 0.5 { anywhere() } else { guide.sample_direction((choice - 0.5) * 2.0, u) };
+                path.throughput *= even / (0.5 * even + 0.5 * guide.pdf(direction));
                 direction
             }
             None => anywhere(),
         };
         // No light was sampled here: whatever the path meets counts in full.
-        (path.density, path.back, path.shows) = (None, 0.0, DVec3::ZERO);
-        if path.surfaces > walk.roulette_after {
+        (path.pdf, path.distance_since_vertex, path.emission_visibility) = (None, 0.0, DVec3::ZERO);
+        if path.bounces > walk.roulette_after {
             let survive = path.throughput.max_element().clamp(0.05, 0.95);
             if sampler.next_1d() >= survive {
                 return false;
@@ -105,8 +105,8 @@ impl World<'_> {
     }
 }
 
-impl Guide {
-    fn density(&self, direction: DVec3) -> f64 {
+impl SunGuide {
+    fn pdf(&self, direction: DVec3) -> f64 {
         let of = |(axis, part): &(DVec3, f64)| {
             if 1.0 - axis.dot(direction) < *part { 1.0 / (std::f64::consts::TAU * part) } else { 0.0 }
         };
@@ -114,31 +114,40 @@ impl Guide {
     }
 
     /// A direction in one of the cones.
-    fn towards(&self, choice: f64, u: DVec2) -> DVec3 {
+    fn sample_direction(&self, choice: f64, u: DVec2) -> DVec3 {
         let which = (choice * self.cones.len() as f64) as usize;
         let Some(&(axis, part)) = self.cones.get(which.min(self.cones.len() - 1)) else { return DVec3::Y };
         let low = u.x * part;
         let across = (low * (2.0 - low)).max(0.0).sqrt();
         let (sin, cos) = (std::f64::consts::TAU * u.y).sin_cos();
-        Frame::new(axis).outside(DVec3::new(across * cos, across * sin, 1.0 - low))
+        ShadingFrame::new(axis).to_world(DVec3::new(across * cos, across * sin, 1.0 - low))
     }
 
     /// As `Seen::evaluate`: what leaves of light from `l`, and the density.
-    pub(super) fn evaluate(&self, seen: &Seen<'_>, frame: &Frame, l: DVec3) -> (Scattered, f64) {
+    pub(super) fn evaluate(&self, seen: &BsdfEvaluator<'_>, frame: &ShadingFrame, l: DVec3) -> (BsdfValue, f64) {
         let (scattered, density) = seen.evaluate(l);
-        (scattered, 0.5 * density + 0.5 * self.density(frame.outside(l)))
+        (scattered, 0.5 * density + 0.5 * self.pdf(frame.to_world(l)))
     }
 
     /// As `Seen::sample`.
-    pub(super) fn sample(&self, seen: &Seen<'_>, frame: &Frame, lobe: f64, u: DVec2) -> Option<Sampled> {
-        let l =
-            if lobe < 0.5 { seen.sample(lobe * 2.0, u)?.l } else { frame.inside(self.towards((lobe - 0.5) * 2.0, u)) };
+    pub(super) fn sample(
+        &self,
+        seen: &BsdfEvaluator<'_>,
+        frame: &ShadingFrame,
+        lobe: f64,
+        u: DVec2,
+    ) -> Option<BsdfSample> {
+        let l = if lobe < 0.5 {
+            seen.sample(lobe * 2.0, u)?.l
+        } else {
+            frame.to_local(self.sample_direction((lobe - 0.5) * 2.0, u))
+        };
         let (weight, density) = self.evaluate(seen, frame, l);
-        (density > 0.0 && weight.total() != DVec3::ZERO).then(|| Sampled {
+        (density > 0.0 && weight.total() != DVec3::ZERO).then(|| BsdfSample {
             l,
             weight: weight.over(density),
-            density: Some(density),
-            bent: 1.0,
+            pdf: Some(density),
+            eta_scale: 1.0,
         })
     }
 }

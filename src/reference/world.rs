@@ -9,16 +9,16 @@ use std::sync::{
 
 use glam::{DAffine3, DVec2, DVec3, DVec4, Vec2, Vec3};
 
-use self::lobes::Meeting;
+use self::lobes::HitSide;
 use super::{
-    bsdf::{Bsdf, Wall},
+    bsdf::{Bsdf, GlassInterface},
     lights::{LightSample, Lights, TrianglePoint},
-    media::{Media, Medium},
-    shading::{Frame, view_in},
+    media::{MediaStack, Medium},
+    shading::{ShadingFrame, view_in},
     volumes::Volumes,
 };
 use crate::{
-    bvh::{PreciseHit, PreciseRay, Ray, SceneBvh, TopLevel, Visits},
+    bvh::{PreciseHit, PreciseRay, Ray, SceneBvh, SceneTlas, TraversalStats},
     photometry::color::srgb_eotf,
     scene::{AlphaMode, Image, Material, Primitive, Sampler, Scene, TextureRef, Water, Wrap, water::FOAM_REFLECTANCE},
 };
@@ -27,14 +27,14 @@ use crate::{
 pub struct World<'a> {
     scene: &'a Scene,
     bvh: SceneBvh,
-    top: TopLevel,
+    tlas: SceneTlas,
     /// By instance, what all its points have in common.
-    places: Vec<Place<'a>>,
+    instances: Vec<Place<'a>>,
     default_material: Material,
     /// By material, what its meshes enclose; empty where nothing encloses anything.
     media: Vec<Option<Medium>>,
     /// What is around the eye.
-    around_eye: Media,
+    around_eye: MediaStack,
     /// Where the eye is (m).
     eye: DVec3,
     /// Rays that have been traced.
@@ -52,11 +52,11 @@ struct Place<'a> {
     /// Rows of the transform from the eye's space to the object's; a normal goes back by their transpose.
     rows: [DVec3; 3],
     /// -1 where left and right are exchanged, else 1.
-    hand: f64,
+    handedness: f64,
     primitive: Option<&'a Primitive>,
     material: Option<&'a Material>,
     /// The material whose volume its triangles enclose.
-    border: Option<u32>,
+    boundary_material: Option<u32>,
 }
 
 impl Place<'_> {
@@ -75,7 +75,7 @@ pub struct SurfacePoint {
     /// Relative to the eye (m).
     pub position: DVec3,
     /// Unit normal of the triangle, on the side of the ray.
-    pub geometric: DVec3,
+    pub geometric_normal: DVec3,
     /// Unit shading normal, on the side of the ray.
     pub normal: DVec3,
     /// Unit vector along which highlights are stretched; none where they are round.
@@ -95,12 +95,12 @@ pub struct SurfacePoint {
     /// Distance (m).
     pub distance: f64,
     /// The material whose volume begins or ends here.
-    pub border: Option<u32>,
+    pub boundary_material: Option<u32>,
 }
 
 /// A surface that is not blended, with what only the raster renderer uses of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Solid {
+pub struct OpaqueHit {
     /// The point.
     pub point: SurfacePoint,
     /// Share of indirect light that the material's occlusion map lets in, 0 to 1. Rays find what hides light, so that paths
@@ -139,8 +139,8 @@ impl<'a> World<'a> {
     #[must_use]
     pub fn new(scene: &'a Scene, eye: DVec3) -> Self {
         let mut bvh = SceneBvh::new(scene, |_| true);
-        bvh.widen();
-        let top = bvh.seen_from(eye);
+        bvh.build_wide();
+        let top = bvh.tlas_from(eye);
         let mut media: Vec<_> = scene.materials.iter().map(Medium::of).collect();
         if media.iter().all(Option::is_none) {
             media.clear();
@@ -149,17 +149,17 @@ impl<'a> World<'a> {
         let mut world = Self {
             scene,
             bvh,
-            top,
-            places,
+            tlas: top,
+            instances: places,
             default_material: Material::default(),
             media,
-            around_eye: Media::default(),
+            around_eye: MediaStack::default(),
             eye,
             rays: RayCount::default(),
             lights: Lights::default(),
             volumes: Volumes::new(scene, eye),
         };
-        world.lights = Lights::new(scene, eye, &world.bvh, &world.top);
+        world.lights = Lights::new(scene, eye, &world.bvh, &world.tlas);
         world.around_eye = world.find_media_around_eye();
         world
     }
@@ -170,40 +170,40 @@ impl<'a> World<'a> {
     }
 
     /// Whether surfaces that glow light others, or are seen and no more.
-    pub(super) const fn glow_lights(&self) -> bool {
+    pub(super) const fn emissive_surfaces_illuminate(&self) -> bool {
         self.scene.emissive_lights
     }
 
     /// The medium of a stack; none for air.
     #[must_use]
-    pub fn medium(&self, media: &Media) -> Option<&Medium> {
-        self.media.get(media.here()? as usize)?.as_ref()
+    pub fn medium(&self, media: &MediaStack) -> Option<&Medium> {
+        self.media.get(media.current()? as usize)?.as_ref()
     }
 
     /// What is around a place near the eye: what is around the eye itself, changed by each border on the way.
     #[must_use]
-    pub fn media_at(&self, place: DVec3) -> Media {
+    pub fn media_at(&self, place: DVec3) -> MediaStack {
         let distance = place.length();
         if self.media.is_empty() || distance == 0.0 {
             return self.around_eye;
         }
         let mut media = self.around_eye;
         self.borders(place / distance, distance, |material, front| {
-            media = if front { media.entered(material) } else { media.left(material).unwrap_or(media) };
+            media = if front { media.enter(material) } else { media.exit(material).unwrap_or(media) };
         });
         media
     }
 
     /// Follows a ray from the eye to the sky: a volume that it leaves without having entered it is one that the eye is in.
     /// The ray goes up, so that the surface of a lake that is no closed mesh is told from its depth.
-    fn find_media_around_eye(&self) -> Media {
+    fn find_media_around_eye(&self) -> MediaStack {
         let mut left = Vec::new();
-        let mut on_the_way = Media::default();
+        let mut on_the_way = MediaStack::default();
         if !self.media.is_empty() {
             self.borders(DVec3::new(0.093, 0.991, 0.097).normalize(), f64::INFINITY, |material, front| {
                 if front {
-                    on_the_way = on_the_way.entered(material);
-                } else if let Some(before) = on_the_way.left(material) {
+                    on_the_way = on_the_way.enter(material);
+                } else if let Some(before) = on_the_way.exit(material) {
                     on_the_way = before;
                 } else {
                     left.push(material);
@@ -211,14 +211,14 @@ impl<'a> World<'a> {
             });
         }
         // What is left first was entered last.
-        left.iter().rev().fold(Media::default(), |media, &material| media.entered(material))
+        left.iter().rev().fold(MediaStack::default(), |media, &material| media.enter(material))
     }
 
     /// Borders of volumes on a straight way from the eye: the material, and whether it is entered.
     fn borders(&self, direction: DVec3, distance: f64, mut met: impl FnMut(u32, bool)) {
         let mut ray = PreciseRay { t_max: distance, ..PreciseRay::new(DVec3::ZERO, direction, DVec3::ZERO) };
         for _ in 0..LAYERS {
-            let Some(hit) = self.bvh.closest_precisely(&self.top, &ray) else { return };
+            let Some(hit) = self.bvh.closest_f64(&self.tlas, &ray) else { return };
             if let Some(material) = self.border_of(&hit) {
                 met(material, self.geometric(&hit).dot(ray.direction) < 0.0);
             }
@@ -227,7 +227,7 @@ impl<'a> World<'a> {
     }
 
     fn border_of(&self, hit: &PreciseHit) -> Option<u32> {
-        self.place_of(hit).border
+        self.place_of(hit).boundary_material
     }
 
     /// Unit normal of a triangle's front.
@@ -239,7 +239,7 @@ impl<'a> World<'a> {
     }
 
     fn place_of(&self, hit: &PreciseHit) -> &Place<'a> {
-        &self.places[hit.instance as usize]
+        &self.instances[hit.instance as usize]
     }
 
     /// The nearest surface along a ray, lifted off the surface it leaves.
@@ -247,7 +247,7 @@ impl<'a> World<'a> {
     pub fn closest(&self, origin: DVec3, direction: DVec3, away: DVec3) -> Option<SurfacePoint> {
         let ray = PreciseRay::new(origin, direction, away);
         self.rays.add(1);
-        let hit = self.bvh.closest_precisely(&self.top, &ray)?;
+        let hit = self.bvh.closest_f64(&self.tlas, &ray)?;
         Some(self.point(&ray, &hit))
     }
 
@@ -259,10 +259,10 @@ impl<'a> World<'a> {
 
     /// The nearest surface along a ray from the eye that is not blended: what the raster renderer's G-buffer holds.
     #[must_use]
-    pub fn solid(&self, origin: DVec3, direction: DVec3) -> Option<Solid> {
+    pub fn closest_opaque(&self, origin: DVec3, direction: DVec3) -> Option<OpaqueHit> {
         let mut ray = PreciseRay::new(origin, direction, DVec3::ZERO);
         for _ in 0..LAYERS {
-            let hit = self.bvh.closest_precisely(&self.top, &ray)?;
+            let hit = self.bvh.closest_f64(&self.tlas, &ray)?;
             let material = self.material_of(&hit);
             if material.alpha == AlphaMode::Blend {
                 ray.t_min = beyond(hit.t);
@@ -270,19 +270,19 @@ impl<'a> World<'a> {
             }
             let (mut occlusion, mut roughness) = (1.0, f64::from(material.roughness));
             if let Some(primitive) = self.place_of(&hit).primitive {
-                let at = Interpolated::new(primitive, self.bvh.sources[hit.triangle as usize], hit.weights());
+                let at = VertexAttributes::new(primitive, self.bvh.sources[hit.triangle as usize], hit.weights());
                 let texel = |texture| self.sample(texture, &at, false).unwrap_or(DVec4::ONE);
                 occlusion += f64::from(material.occlusion_strength) * (texel(material.occlusion_texture).x - 1.0);
                 roughness *= texel(material.metallic_roughness_texture).y;
             }
-            return Some(Solid { point: self.point(&ray, &hit), occlusion, roughness: roughness.clamp(0.0, 1.0) });
+            return Some(OpaqueHit { point: self.point(&ray, &hit), occlusion, roughness: roughness.clamp(0.0, 1.0) });
         }
         None
     }
 
     /// What a ray from the eye costs in the trees.
     #[must_use]
-    pub fn cost(&self, origin: DVec3, direction: DVec3) -> Visits {
+    pub fn cost(&self, origin: DVec3, direction: DVec3) -> TraversalStats {
         let ray = Ray {
             origin: origin.as_vec3(),
             direction: direction.as_vec3(),
@@ -290,7 +290,7 @@ impl<'a> World<'a> {
             t_max: f32::INFINITY,
             away: Vec3::ZERO,
         };
-        self.bvh.cost(&self.top, &ray)
+        self.bvh.traversal_stats(&self.tlas, &ray)
     }
 
     /// How much of a light's sample gets to a point, which is left to the side of `away`: what blended surfaces and smooth
@@ -299,8 +299,9 @@ impl<'a> World<'a> {
     pub fn transmittance(&self, origin: DVec3, away: DVec3, light: &LightSample) -> DVec3 {
         let direction = light.direction;
         let mut ray = PreciseRay { t_max: light.end(origin), ..PreciseRay::new(origin, direction, away) };
-        let is_light =
-            |hit: &PreciseHit| light.on.is_some_and(|on| (on.instance, on.triangle) == (hit.instance, hit.triangle));
+        let is_light = |hit: &PreciseHit| {
+            light.triangle_point.is_some_and(|on| (on.instance, on.triangle) == (hit.instance, hit.triangle))
+        };
         // Most rays meet something solid or nothing at all: what they meet need not be known in order.
         let mut layered = false;
         let solid = |hit: &PreciseHit| {
@@ -308,7 +309,7 @@ impl<'a> World<'a> {
             layered |= !solid;
             solid
         };
-        if self.bvh.occluded_precisely(&self.top, &ray, solid) {
+        if self.bvh.occluded_f64(&self.tlas, &ray, solid) {
             return DVec3::ZERO;
         }
         if !layered {
@@ -317,7 +318,7 @@ impl<'a> World<'a> {
         let mut through = DVec3::ONE;
         self.rays.add(1);
         for _ in 0..LAYERS {
-            let Some(hit) = self.bvh.closest_precisely(&self.top, &ray) else { return through };
+            let Some(hit) = self.bvh.closest_f64(&self.tlas, &ray) else { return through };
             if is_light(&hit) {
                 return through;
             }
@@ -337,12 +338,12 @@ impl<'a> World<'a> {
     /// How much of its material's emission a point of an emissive triangle sends out against a direction: texture, opacity and
     /// what lies over it.
     #[must_use]
-    pub fn presence(&self, at: &TrianglePoint, direction: DVec3) -> DVec3 {
+    pub fn emission_coverage(&self, at: &TrianglePoint, direction: DVec3) -> DVec3 {
         let barycentric = at.barycentric.as_dvec2();
         let hit = PreciseHit { t: 0.0, instance: at.instance, triangle: at.triangle, barycentric };
         let material = self.material_of(&hit);
         let Some(primitive) = self.place_of(&hit).primitive else { return DVec3::ONE };
-        let at = Interpolated::new(primitive, self.bvh.sources[hit.triangle as usize], hit.weights());
+        let at = VertexAttributes::new(primitive, self.bvh.sources[hit.triangle as usize], hit.weights());
         let mut emissive = self.sample(material.emissive_texture, &at, true).map_or(DVec3::ONE, DVec4::truncate);
         if material.clearcoat.factor > 0.0 {
             emissive *= self.below_coat(material, &self.axes(&hit, &at), &at, -direction);
@@ -376,9 +377,10 @@ impl<'a> World<'a> {
         let geometric = place.normal((b - a).cross(c - a));
         let front = geometric.dot(direction) < 0.0;
 
-        let mut at = Interpolated { normal: Vec3::ZERO, tangent: DVec4::ZERO, uv: [Vec2::ZERO; 2], color: DVec4::ONE };
+        let mut at =
+            VertexAttributes { normal: Vec3::ZERO, tangent: DVec4::ZERO, uv: [Vec2::ZERO; 2], color: DVec4::ONE };
         if let Some(primitive) = place.primitive {
-            at = Interpolated::new(primitive, self.bvh.sources[hit.triangle as usize], weights);
+            at = VertexAttributes::new(primitive, self.bvh.sources[hit.triangle as usize], weights);
         }
         let base = at.color
             * material.base_color.as_dvec4()
@@ -416,10 +418,10 @@ impl<'a> World<'a> {
             alpha: roughness * roughness,
             f0: ((ior - 1.0) / (ior + 1.0)).powi(2),
             transmission: transmission.clamp(0.0, 1.0),
-            wall: Wall::Thin { eta: ior },
+            interface: GlassInterface::ThinWalled { eta: ior },
             ..Bsdf::default()
         };
-        let met = Meeting { front, border: place.border.is_some(), normal: normal * side };
+        let met = HitSide { front, is_volume_boundary: place.boundary_material.is_some(), normal: normal * side };
         let tangent = self.lobes(material, &axes, &at, &met, &mut bsdf);
         let mut emission = DVec3::ZERO;
         if emits && !material.unlit && material.emission != Vec3::ZERO {
@@ -428,7 +430,7 @@ impl<'a> World<'a> {
         }
         SurfacePoint {
             position,
-            geometric: geometric * side,
+            geometric_normal: geometric * side,
             normal: normal * side,
             tangent,
             front,
@@ -440,12 +442,12 @@ impl<'a> World<'a> {
                 .then(|| self.lights.emitter_at(hit.instance, hit.triangle))
                 .flatten(),
             distance: (position - ray.origin).length(),
-            border: place.border,
+            boundary_material: place.boundary_material,
         }
     }
 
     /// A texture at a point: bilinear, of the full picture; colours (`srgb`) made linear before they are mixed.
-    fn sample(&self, reference: Option<TextureRef>, at: &Interpolated, srgb: bool) -> Option<DVec4> {
+    fn sample(&self, reference: Option<TextureRef>, at: &VertexAttributes, srgb: bool) -> Option<DVec4> {
         let reference = reference?;
         let texture = self.scene.textures.get(reference.texture)?;
         let image = self.scene.images.get(texture.image)?;
@@ -455,19 +457,25 @@ impl<'a> World<'a> {
     }
 }
 
-fn place<'a>(scene: &'a Scene, bvh: &SceneBvh, top: &TopLevel, media: &[Option<Medium>], instance: usize) -> Place<'a> {
+fn place<'a>(
+    scene: &'a Scene,
+    bvh: &SceneBvh,
+    top: &SceneTlas,
+    media: &[Option<Medium>],
+    instance: usize,
+) -> Place<'a> {
     let to_eye = bvh.to_eye(top, instance as u32).unwrap_or_default();
-    let inverse = bvh.from_eye(instance as u32).unwrap_or_default();
-    let primitive = (bvh.placed(instance as u32))
+    let inverse = bvh.inverse_linear(instance as u32).unwrap_or_default();
+    let primitive = (bvh.instance_blas(instance as u32))
         .and_then(|(_, bottom)| scene.meshes.get(bottom.mesh)?.primitives.get(bottom.primitive));
     let material = primitive.and_then(|primitive| primitive.material);
     Place {
         to_eye,
         rows: [0, 1, 2].map(|row| inverse.row(row)),
-        hand: if inverse.determinant() < 0.0 { -1.0 } else { 1.0 },
+        handedness: if inverse.determinant() < 0.0 { -1.0 } else { 1.0 },
         primitive,
         material: material.and_then(|material| scene.materials.get(material)),
-        border: material.filter(|&material| matches!(media.get(material), Some(Some(_)))).map(|m| m as u32),
+        boundary_material: material.filter(|&material| matches!(media.get(material), Some(Some(_)))).map(|m| m as u32),
     }
 }
 
@@ -475,15 +483,15 @@ impl SurfacePoint {
     /// How much of light from a direction goes straight through, as though the surface were not there.
     #[must_use]
     pub fn straight_through(&self, direction: DVec3) -> DVec3 {
-        if self.bsdf.transmission <= 0.0 || self.border.is_some() {
+        if self.bsdf.transmission <= 0.0 || self.boundary_material.is_some() {
             return DVec3::ZERO;
         }
         self.bsdf.straight_through(view_in(&self.frame(), -direction))
     }
 
     /// The frame in which it is shaded.
-    pub(super) fn frame(&self) -> Frame {
-        Frame::along(self.normal, self.tangent)
+    pub(super) fn frame(&self) -> ShadingFrame {
+        ShadingFrame::with_tangent(self.normal, self.tangent)
     }
 }
 
@@ -493,14 +501,14 @@ fn beyond(t: f64) -> f64 {
 }
 
 /// Attributes of a primitive at a point of a triangle.
-struct Interpolated {
+struct VertexAttributes {
     normal: Vec3,
     tangent: DVec4,
     uv: [Vec2; 2],
     color: DVec4,
 }
 
-impl Interpolated {
+impl VertexAttributes {
     fn new(primitive: &Primitive, triangle: u32, weights: Vec3) -> Self {
         let corner = |i: usize| primitive.indices.get(triangle as usize * 3 + i).map_or(0, |&v| v as usize);
         let corners = [(corner(0), weights.x), (corner(1), weights.y), (corner(2), weights.z)];

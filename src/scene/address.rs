@@ -11,7 +11,7 @@ use super::Scene;
 
 /// Something that can be addressed.
 #[derive(Clone, Copy, Debug)]
-pub struct Thing<'a> {
+pub struct AddressedItem<'a> {
     /// Where it is in the scene's list: of nodes for lights and cameras, since several may carry the same one.
     pub index: usize,
     /// Its number as `inspect` prints it.
@@ -22,15 +22,15 @@ pub struct Thing<'a> {
 
 /// Things of one kind, in the order in which they are counted.
 #[derive(Clone, Debug, Default)]
-pub struct Things<'a> {
-    list: Vec<Thing<'a>>,
+pub struct AddressTable<'a> {
+    list: Vec<AddressedItem<'a>>,
     /// Places in the list.
     by_name: HashMap<&'a str, Vec<usize>>,
     by_number: HashMap<usize, Vec<usize>>,
 }
 
-impl<'a> FromIterator<Thing<'a>> for Things<'a> {
-    fn from_iter<I: IntoIterator<Item = Thing<'a>>>(things: I) -> Self {
+impl<'a> FromIterator<AddressedItem<'a>> for AddressTable<'a> {
+    fn from_iter<I: IntoIterator<Item = AddressedItem<'a>>>(things: I) -> Self {
         let mut out = Self::default();
         for (at, thing) in things.into_iter().enumerate() {
             let [first, second] = thing.names;
@@ -46,27 +46,27 @@ impl<'a> FromIterator<Thing<'a>> for Things<'a> {
     }
 }
 
-impl<'a> Things<'a> {
+impl<'a> AddressTable<'a> {
     /// The things of a list, each with its own name.
     #[must_use]
-    pub fn named(names: impl Iterator<Item = &'a str>) -> Self {
-        names.enumerate().map(|(index, name)| Thing { index, number: index, names: [name, ""] }).collect()
+    pub fn from_names(names: impl Iterator<Item = &'a str>) -> Self {
+        names.enumerate().map(|(index, name)| AddressedItem { index, number: index, names: [name, ""] }).collect()
     }
 
     /// The nodes that carry a light: a light answers to its own name and to its node's.
     #[must_use]
     pub fn lights(scene: &'a Scene) -> Self {
-        Self::lights_before(scene, &[])
+        Self::lights_with_original_numbers(scene, &[])
     }
 
     /// As `lights`, of a scene whose first nodes carried these lights before a look gave some of them lights of their
     /// own: the numbers are those from before.
     #[must_use]
-    pub fn lights_before(scene: &'a Scene, before: &[Option<usize>]) -> Self {
+    pub fn lights_with_original_numbers(scene: &'a Scene, before: &[Option<usize>]) -> Self {
         let thing = |(index, node): (usize, &'a super::Node)| {
             let number = before.get(index).copied().unwrap_or(node.light)?;
             let light = scene.lights.get(number)?;
-            Some(Thing { index, number, names: [&light.name, &node.name] })
+            Some(AddressedItem { index, number, names: [&light.name, &node.name] })
         };
         scene.nodes.iter().enumerate().filter_map(thing).collect()
     }
@@ -74,10 +74,10 @@ impl<'a> Things<'a> {
     /// The nodes that carry a camera and are shown: a camera answers to its own name and to its node's.
     #[must_use]
     pub fn cameras(scene: &'a Scene) -> Self {
-        let thing = |placed: super::Placed<'a>| {
+        let thing = |placed: super::PlacedNode<'a>| {
             let number = placed.node.camera?;
             let camera = scene.cameras.get(number)?;
-            Some(Thing { index: placed.index, number, names: [&camera.name, &placed.node.name] })
+            Some(AddressedItem { index: placed.index, number, names: [&camera.name, &placed.node.name] })
         };
         scene.walk().into_iter().filter_map(thing).collect()
     }
@@ -85,25 +85,26 @@ impl<'a> Things<'a> {
     /// All materials.
     #[must_use]
     pub fn materials(scene: &'a Scene) -> Self {
-        Self::named(scene.materials.iter().map(|material| material.name.as_str()))
+        Self::from_names(scene.materials.iter().map(|material| material.name.as_str()))
     }
 
     /// All nodes.
     #[must_use]
     pub fn nodes(scene: &'a Scene) -> Self {
-        Self::named(scene.nodes.iter().map(|node| node.name.as_str()))
+        Self::from_names(scene.nodes.iter().map(|node| node.name.as_str()))
     }
 
     /// Those at nodes that are shown, in the order of the hierarchy.
     #[must_use]
-    pub fn shown(self, scene: &Scene) -> Self {
-        let mut at: HashMap<usize, Thing<'a>> = self.list.into_iter().map(|thing| (thing.index, thing)).collect();
+    pub fn in_scene(self, scene: &Scene) -> Self {
+        let mut at: HashMap<usize, AddressedItem<'a>> =
+            self.list.into_iter().map(|thing| (thing.index, thing)).collect();
         scene.walk().iter().filter_map(|placed| at.remove(&placed.index)).collect()
     }
 
     /// The things themselves.
     #[must_use]
-    pub fn list(&self) -> &[Thing<'a>] {
+    pub fn list(&self) -> &[AddressedItem<'a>] {
         &self.list
     }
 
@@ -167,7 +168,7 @@ impl<'a> Things<'a> {
     #[must_use]
     pub fn suggestions(&self) -> Vec<String> {
         let mut seen = HashSet::new();
-        let name = |thing: &Thing<'a>| {
+        let name = |thing: &AddressedItem<'a>| {
             let name = thing.names.into_iter().find(|name| !name.is_empty());
             name.map_or_else(|| format!("#{}", thing.number), str::to_owned)
         };
@@ -195,7 +196,7 @@ mod tests {
 
     #[test]
     fn names_come_first_then_numbers_then_places() {
-        let things = Things::named(["Key", "", "Fill", "Key", "3", "Key#2"].into_iter());
+        let things = AddressTable::from_names(["Key", "", "Fill", "Key", "3", "Key#2"].into_iter());
         for (address, wanted) in [
             ("Key", vec![0, 3]),
             ("Key#1", vec![0]),
@@ -226,7 +227,7 @@ mod tests {
     #[test]
     fn every_address_means_what_it_is_of() {
         let names = ["", "#0", "0", "a", "a", "a#1", "", "#6", "#06", "b c", "\"q\"", "q", "#", "##1"];
-        let things = Things::named(names.into_iter());
+        let things = AddressTable::from_names(names.into_iter());
         for number in 0..names.len() {
             let address = things.address(number).unwrap();
             assert_eq!(things.find(&address), [number], "{address}");

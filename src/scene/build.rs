@@ -12,7 +12,7 @@ use crate::{
     },
     scene::{
         AlphaMode, Camera, Image, Light, Material, Mesh, Node, Primitive, Projection, Sampler, Scene, Texture,
-        TextureRef, procedural::textures::Picture,
+        TextureRef, procedural::textures::TextureImage,
     },
 };
 
@@ -128,7 +128,7 @@ pub fn metal(name: &str, rgb: Vec3, roughness: f32) -> Material {
 
 /// The pose of a light or a camera that stands at `position` and faces `target` along its -Z.
 #[must_use]
-pub fn facing(position: DVec3, target: DVec3) -> DMat4 {
+pub fn look_at_transform(position: DVec3, target: DVec3) -> DMat4 {
     let back = (position - target).normalize_or(DVec3::Z);
     let up = if back.cross(DVec3::Y).length() < 1e-6 { DVec3::NEG_Z } else { DVec3::Y };
     let right = up.cross(back).normalize_or(DVec3::X);
@@ -157,15 +157,15 @@ impl SceneBuilder {
     }
 
     /// Adds a picture with the way it is sampled.
-    pub fn add_texture(&mut self, name: &str, picture: Picture, sampler: Sampler) -> TextureId {
-        let Picture { width, height, rgba8 } = picture;
+    pub fn add_texture(&mut self, name: &str, picture: TextureImage, sampler: Sampler) -> TextureId {
+        let TextureImage { width, height, rgba8 } = picture;
         self.scene.images.push(Image {
             name: name.to_owned(),
             width,
             height,
             rgba8: Arc::from(rgba8),
             is_error_pattern: false,
-            blocks: None,
+            compressed: None,
         });
         self.scene.textures.push(Texture { image: self.scene.images.len() - 1, sampler });
         TextureId(self.scene.textures.len() - 1)
@@ -272,7 +272,7 @@ impl SceneBuilder {
 
     /// Parallel light that goes along `direction` and gives `illuminance` on a surface that faces it.
     pub fn sun(&mut self, name: &str, illuminance: Lux, color: Vec3, direction: DVec3) -> NodeId {
-        let pose = facing(DVec3::ZERO, direction);
+        let pose = look_at_transform(DVec3::ZERO, direction);
         self.light(name, Emitter::PARALLEL, LightStrength::Lux(illuminance), color, pose)
     }
 
@@ -287,7 +287,7 @@ impl SceneBuilder {
     ) -> NodeId {
         let projection = Projection::Perspective { vertical_fov, aspect, near: 0.01, far: None };
         self.scene.cameras.push(Camera { name: name.to_owned(), projection });
-        let node = self.add_node(name, facing(position, target));
+        let node = self.add_node(name, look_at_transform(position, target));
         self.scene.nodes[node.0].camera = Some(self.scene.cameras.len() - 1);
         node
     }
@@ -493,7 +493,7 @@ mod tests {
     #[test]
     fn facing_looks_along_minus_z_with_y_up() {
         for target in [DVec3::new(3.0, -1.0, 2.0), DVec3::new(0.0, -5.0, 0.0), DVec3::new(0.0, 5.0, 0.0)] {
-            let pose = facing(DVec3::ZERO, target);
+            let pose = look_at_transform(DVec3::ZERO, target);
             assert!(pose.transform_vector3(DVec3::NEG_Z).distance(target.normalize()) < 1e-12);
             assert!((pose.determinant() - 1.0).abs() < 1e-12);
             assert!(pose.transform_vector3(DVec3::Y).y > -1e-12);
@@ -503,7 +503,7 @@ mod tests {
     #[test]
     fn a_built_scene_is_sound_and_shown() {
         let scene = small().build().unwrap();
-        assert_eq!(scene.shown_triangles(), 12);
+        assert_eq!(scene.instanced_triangles(), 12);
         assert_eq!(scene.bounds().unwrap().0, DVec3::new(0.5, -0.5, -0.5));
         assert_eq!(scene.roots, [0]);
     }

@@ -4,26 +4,26 @@ use std::sync::Arc;
 
 use glam::{DMat3, DMat4, DVec3};
 
-use super::{Environment, Light, Material, Node, Note, NoteKind, Projection, Scene, build::facing};
+use super::{Environment, Light, Material, Node, Note, NoteKind, Projection, Scene, build::look_at_transform};
 use crate::photometry::{
     Lux,
-    environment::{RadianceMap, Rows},
+    environment::{RadianceMap, RowMapping},
     lights::{Emitter, LightStrength, PhysicalLight},
 };
 
 /// Illuminance of the sun of a scene without light, across its rays: hazy, so that it is seen for what it is.
-pub const SUN: Lux = Lux(10_000.0);
+pub const SUN_ILLUMINANCE: Lux = Lux(10_000.0);
 
 /// Illuminance on level ground from the sky of a scene without light. With the sun it makes a lighting ratio of about 3 to 1,
 /// the lit side to the unlit one, as portraits are lit.
-pub const SKY: Lux = Lux(4_000.0);
+pub const SKY_ILLUMINANCE: Lux = Lux(4_000.0);
 
 /// How much brighter the zenith is than the horizon, and the horizon than the ground below: 0 is even.
 const SLOPE: f64 = 0.6;
 
 /// The most emission (nits) of a surface that is shown to glow but lights nothing: files for programs that know no units have
 /// factors of up to 1, and who means a lamp writes its nits.
-pub const FAINT: f32 = 1.0;
+pub const MAX_FAINT_EMISSION: f32 = 1.0;
 
 /// The materials of what is shown.
 fn shown_materials(scene: &Scene) -> Vec<&Material> {
@@ -39,13 +39,13 @@ fn shown_materials(scene: &Scene) -> Vec<&Material> {
     scene.materials.iter().zip(used).filter(|(_, used)| *used).map(|(material, _)| material).collect()
 }
 
-/// Whether nothing lights the scene: it has no lamp, no environment, no surface brighter than [`FAINT`], and not all
+/// Whether nothing lights the scene: it has no lamp, no environment, no surface brighter than [`MAX_FAINT_EMISSION`], and not all
 /// that it shows is unlit.
 #[must_use]
-pub fn is_dark(scene: &Scene) -> bool {
+pub fn has_no_light(scene: &Scene) -> bool {
     let lamps = scene.walk().iter().any(|placed| placed.node.light.is_some());
     let shown = shown_materials(scene);
-    let glows = shown.iter().any(|material| material.emission.max_element() > FAINT);
+    let glows = shown.iter().any(|material| material.emission.max_element() > MAX_FAINT_EMISSION);
     let unlit = !shown.is_empty() && shown.iter().all(|material| material.unlit);
     !lamps && scene.environment.is_none() && !glows && !unlit
 }
@@ -54,13 +54,17 @@ pub fn is_dark(scene: &Scene) -> bool {
 /// luminance of the brightest of them, as in programs where both are 1.
 fn scale(scene: &Scene) -> f64 {
     let faint = shown_materials(scene).iter().map(|material| material.emission.max_element()).fold(0.0, f32::max);
-    if faint > 0.0 && faint <= FAINT { f64::from(faint) * std::f64::consts::PI / (SUN.get() + SKY.get()) } else { 1.0 }
+    if faint > 0.0 && faint <= MAX_FAINT_EMISSION {
+        f64::from(faint) * std::f64::consts::PI / (SUN_ILLUMINANCE.get() + SKY_ILLUMINANCE.get())
+    } else {
+        1.0
+    }
 }
 
 /// Adds a sun from over the photographer's left shoulder, and an even sky, dark below, where there is no environment.
-pub fn light(scene: &mut Scene, camera: DMat4) {
+pub fn add_lights(scene: &mut Scene, camera: DMat4) {
     let scale = scale(scene);
-    let (sun, level) = (Lux(SUN.get() * scale), Lux(SKY.get() * scale));
+    let (sun, level) = (Lux(SUN_ILLUMINANCE.get() * scale), Lux(SKY_ILLUMINANCE.get() * scale));
     let Ok(source) = PhysicalLight::new(Emitter::PARALLEL, LightStrength::Lux(sun)) else { return };
     let turn = DMat4::from_rotation_y(-0.45) * DMat4::from_rotation_x(-0.55);
     let node = Node {
@@ -89,15 +93,16 @@ pub fn light(scene: &mut Scene, camera: DMat4) {
 /// Luminance that rises with the sine of the elevation, a (1 + b sin e): on level ground it gives pi a (1 + 2 b / 3).
 fn sky(level: Lux) -> Option<Environment> {
     let horizon = level.get() / (std::f64::consts::PI * (1.0 + SLOPE * 2.0 / 3.0));
-    let map =
-        RadianceMap::from_fn(32, 16, Rows::Linear, |direction| DVec3::splat(horizon * (1.0 + SLOPE * direction.y)));
+    let map = RadianceMap::from_fn(32, 16, RowMapping::Linear, |direction| {
+        DVec3::splat(horizon * (1.0 + SLOPE * direction.y))
+    });
     let map = Arc::new(map.ok()?);
     Some(Environment { map, rotation: 0.0, origin: "default sky".into() })
 }
 
 /// A camera that sees the whole scene from the front, a little from above and the right; `aspect` is width over height.
 #[must_use]
-pub fn camera(scene: &Scene, aspect: f64) -> (DMat4, Projection) {
+pub fn framing_camera(scene: &Scene, aspect: f64) -> (DMat4, Projection) {
     let (low, high) = scene.bounds().unwrap_or((DVec3::splat(-1.0), DVec3::splat(1.0)));
     let center = (low + high) * 0.5;
     let radius = ((high - low).length() * 0.5).max(1e-3);
@@ -111,7 +116,7 @@ pub fn camera(scene: &Scene, aspect: f64) -> (DMat4, Projection) {
         near: ((distance - radius) * 0.1).max(distance * 1e-4) as f32,
         far: None,
     };
-    (facing(eye, center), projection)
+    (look_at_transform(eye, center), projection)
 }
 
 #[cfg(test)]
@@ -121,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_sky_gives_what_it_says() {
-        let map = sky(SKY).unwrap().map;
+        let map = sky(SKY_ILLUMINANCE).unwrap().map;
         let mut sum = 0.0;
         for y in 0..map.height() {
             for x in 0..map.width() {
@@ -130,17 +135,17 @@ mod tests {
                 sum += f64::from(light) * up * map.texel_solid_angle(y);
             }
         }
-        assert!((sum / SKY.get() - 1.0).abs() < 0.01, "{sum}");
+        assert!((sum / SKY_ILLUMINANCE.get() - 1.0).abs() < 0.01, "{sum}");
     }
 
     #[test]
-    fn what_is_invented_is_noted_and_nothing_is_replaced() {
+    fn default_lights_are_noted_and_replace_nothing() {
         let mut scene = Scene::default();
-        light(&mut scene, DMat4::IDENTITY);
+        add_lights(&mut scene, DMat4::IDENTITY);
         assert_eq!(scene.lights.len(), 1);
         assert!(scene.notes[0].message.contains("4000"), "{}", scene.notes[0].message);
         let own = scene.environment.clone().unwrap().map;
-        light(&mut scene, DMat4::IDENTITY);
+        add_lights(&mut scene, DMat4::IDENTITY);
         assert!(Arc::ptr_eq(&own, &scene.environment.unwrap().map));
     }
 }

@@ -11,7 +11,7 @@ use crate::photometry::{Emitter, Sides, color};
 
 /// A flat piece of an emissive mesh, in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EmissivePatch {
+pub struct EmissiveLight {
     /// One corner (m).
     pub corner: DVec3,
     /// The two sides from there (m), anticlockwise seen from the front.
@@ -26,7 +26,7 @@ pub struct EmissivePatch {
     pub blended: bool,
 }
 
-impl EmissivePatch {
+impl EmissiveLight {
     /// Its area (m2), of one face.
     #[must_use]
     pub fn area(&self) -> f64 {
@@ -49,7 +49,7 @@ impl EmissivePatch {
 #[derive(Clone, Debug, Default)]
 pub struct EmissiveLights {
     /// What shines, by the order in the scene.
-    pub patches: Vec<EmissivePatch>,
+    pub lights: Vec<EmissiveLight>,
     /// Triangles that glow.
     pub triangles: usize,
     /// Patches that stand for several pieces, for there are too many.
@@ -57,28 +57,28 @@ pub struct EmissiveLights {
 }
 
 /// How many pieces of emissive meshes light a scene, unless it says so (`Scene::emissive_patches`); more are merged.
-pub const MOST_PATCHES: u32 = 512;
+pub const DEFAULT_MAX_EMISSIVE_LIGHTS: u32 = 512;
 
 /// The emissive meshes of a scene as lights: triangles, and pairs of them as rectangles where they are one. Of more than the
 /// scene's budget neighbours of like normal and luminance are merged, and their flux stays.
 #[must_use]
 pub fn emissive_lights(scene: &Scene) -> EmissiveLights {
-    let mut patches: Vec<EmissivePatch> = Vec::new();
+    let mut lights: Vec<EmissiveLight> = Vec::new();
     let mut triangles = 0;
     for placed in scene.walk() {
         let Some(mesh) = placed.node.mesh.and_then(|mesh| scene.meshes.get(mesh)) else { continue };
         for primitive in &mesh.primitives {
             let material = primitive.material.and_then(|material| scene.materials.get(material));
             let Some(material) = material.filter(|m| m.emission.max_element() > 0.0 && !m.unlit) else { continue };
-            triangles += add_primitive(scene, primitive, material, &placed.world, &mut patches);
+            triangles += add_primitive(scene, primitive, material, &placed.world, &mut lights);
         }
     }
-    let budget = scene.emissive_patches.unwrap_or(MOST_PATCHES) as usize;
-    if patches.len() <= budget {
-        return EmissiveLights { patches, triangles, merged: 0 };
+    let budget = scene.max_emissive_lights.unwrap_or(DEFAULT_MAX_EMISSIVE_LIGHTS) as usize;
+    if lights.len() <= budget {
+        return EmissiveLights { lights: lights, triangles, merged: 0 };
     }
-    let (patches, merged) = merge(&patches, budget);
-    EmissiveLights { patches, triangles, merged }
+    let (lights, merged) = merge(&lights, budget);
+    EmissiveLights { lights: lights, triangles, merged }
 }
 
 fn add_primitive(
@@ -86,7 +86,7 @@ fn add_primitive(
     primitive: &Primitive,
     material: &Material,
     world: &DMat4,
-    patches: &mut Vec<EmissivePatch>,
+    lights: &mut Vec<EmissiveLight>,
 ) -> usize {
     let mirrored = world.determinant() < 0.0;
     let opacity = if material.alpha == AlphaMode::Blend { material.base_color.w.clamp(0.0, 1.0) } else { 1.0 };
@@ -115,7 +115,7 @@ fn add_primitive(
             continue;
         }
         triangles += 1;
-        let patch = EmissivePatch {
+        let light = EmissiveLight {
             corner: corners[0],
             sides,
             rectangle: false,
@@ -123,23 +123,23 @@ fn add_primitive(
             two_sided: material.double_sided,
             blended: material.alpha == AlphaMode::Blend,
         };
-        if let Some(last) = patches.last_mut()
-            && let Some(merged) = before.and_then(|other| rectangle_of(other, corners))
+        if let Some(last) = lights.last_mut()
+            && let Some(merged) = before.and_then(|other| merge_into_rectangle(other, corners))
             && (last.luminance - luminance).abs().max_element() <= 1e-3 * luminance.max_element()
         {
-            *last = EmissivePatch { corner: merged[0], sides: [merged[1], merged[2]], rectangle: true, ..patch };
+            *last = EmissiveLight { corner: merged[0], sides: [merged[1], merged[2]], rectangle: true, ..light };
             before = None;
             continue;
         }
         before = Some(corners);
-        patches.push(patch);
+        lights.push(light);
     }
     triangles
 }
 
 /// Corner and sides of the rectangle that two triangles make, if they do: each has its right angle opposite to the side
 /// that they share.
-fn rectangle_of(a: [DVec3; 3], b: [DVec3; 3]) -> Option<[DVec3; 3]> {
+fn merge_into_rectangle(a: [DVec3; 3], b: [DVec3; 3]) -> Option<[DVec3; 3]> {
     let right_angle = |t: [DVec3; 3]| {
         (0..3).find_map(|i| {
             let (p, q) = (t[(i + 1) % 3] - t[i], t[(i + 2) % 3] - t[i]);
@@ -211,7 +211,7 @@ fn texel(image: &Image, sampler: &Sampler, uv: Vec2) -> Vec3 {
 /// A lamp's shining surface in its own frame (it shines along -Z, +X along its width or length), with outward normals;
 /// none for lamps without a size.
 #[must_use]
-pub fn lamp_body(emitter: Emitter) -> Option<Primitive> {
+pub fn emitter_mesh(emitter: Emitter) -> Option<Primitive> {
     const AROUND: usize = 64;
     // Polygons that stand for circles are as large as they.
     let grown = |radius: f64| {
@@ -247,7 +247,7 @@ pub fn lamp_body(emitter: Emitter) -> Option<Primitive> {
 
 /// Whether a lamp's body is seen from both sides.
 #[must_use]
-pub fn body_is_two_sided(emitter: Emitter) -> bool {
+pub fn emitter_is_two_sided(emitter: Emitter) -> bool {
     matches!(emitter, Emitter::Disk { sides: Sides::Two, .. } | Emitter::Rectangle { sides: Sides::Two, .. })
 }
 
@@ -257,7 +257,7 @@ mod tests {
     use super::*;
     use crate::scene::{
         build::{SceneBuilder, dielectric},
-        procedural::textures::Picture,
+        procedural::textures::TextureImage,
     };
 
     fn glowing() -> Material {
@@ -274,13 +274,13 @@ mod tests {
         builder.instance("screen", mesh, place);
         builder.instance("mirrored", mesh, DMat4::from_scale(DVec3::new(-1.0, 1.0, 2.0)));
         let lights = emissive_lights(&builder.build().unwrap());
-        assert_eq!((lights.patches.len(), lights.triangles, lights.merged), (2, 4, 0));
-        let (first, second) = (lights.patches[0], lights.patches[1]);
+        assert_eq!((lights.lights.len(), lights.triangles, lights.merged), (2, 4, 0));
+        let (first, second) = (lights.lights[0], lights.lights[1]);
         assert!(first.rectangle && second.rectangle);
         assert!((first.area() - 1.0).abs() < 1e-6 && (second.area() - 2.0).abs() < 1e-6);
         assert!(first.center().distance(DVec3::new(1.0, 2.0, 3.0)) < 1e-6);
         // The front stays the front under a mirror: a plane faces +Y.
-        let normal = |patch: &EmissivePatch| patch.sides[0].cross(patch.sides[1]).normalize();
+        let normal = |light: &EmissiveLight| light.sides[0].cross(light.sides[1]).normalize();
         assert!(normal(&first).distance(place.transform_vector3(DVec3::Y)) < 1e-6, "{}", normal(&first));
         assert!(normal(&second).distance(DVec3::Y) < 1e-6, "{}", normal(&second));
     }
@@ -290,26 +290,26 @@ mod tests {
         let mut builder = SceneBuilder::new("many");
         // Left half white, right half black.
         let rgba8 = (0..64 * 64).flat_map(|i| if i % 64 < 32 { [255; 4] } else { [0, 0, 0, 255] }).collect();
-        let texture = builder.add_texture("half", Picture { width: 64, height: 64, rgba8 }, Sampler::default());
+        let texture = builder.add_texture("half", TextureImage { width: 64, height: 64, rgba8 }, Sampler::default());
         let material = glowing();
         let half = Material { emissive_texture: Some(SceneBuilder::texture_ref(texture)), ..material };
         let half = builder.add_material(half);
         let mesh = builder.add_mesh("half", shapes::plane(vec2(1.0, 1.0), 1, 1), half);
         builder.instance("half", mesh, DMat4::IDENTITY);
-        let patches = emissive_lights(&builder.build().unwrap()).patches;
-        let flux: Vec3 = patches.iter().map(|patch| patch.luminance * patch.area() as f32).sum();
+        let lights = emissive_lights(&builder.build().unwrap()).lights;
+        let flux: Vec3 = lights.iter().map(|light| light.luminance * light.area() as f32).sum();
         assert!((flux.x - 50.0).abs() < 1.0 && (flux.y - 25.0).abs() < 0.5, "{flux}");
     }
 
     #[test]
-    fn bodies_have_the_area_of_their_lamps_and_face_outwards() {
+    fn emitter_meshes_have_the_emitter_area_and_face_outwards() {
         for emitter in [
             Emitter::Sphere { radius: 0.3 },
             Emitter::Disk { radius: 0.3, sides: Sides::One },
             Emitter::Rectangle { width: 0.4, height: 2.0, sides: Sides::One },
             Emitter::Tube { radius: 0.05, length: 1.0 },
         ] {
-            let body = lamp_body(emitter).unwrap();
+            let body = emitter_mesh(emitter).unwrap();
             let at = |index: u32| body.positions[index as usize].as_dvec3();
             let (mut area, mut forward) = (0.0, 0.0);
             for t in body.indices.chunks_exact(3) {
@@ -323,6 +323,6 @@ mod tests {
             let flat = matches!(emitter, Emitter::Disk { .. } | Emitter::Rectangle { .. });
             assert!(!flat || (forward / area - 1.0).abs() < 1e-6, "{emitter:?} shines along -Z");
         }
-        assert!(lamp_body(Emitter::Point).is_none());
+        assert!(emitter_mesh(Emitter::Point).is_none());
     }
 }

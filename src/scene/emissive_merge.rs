@@ -7,7 +7,7 @@ use std::{
 
 use glam::{DMat3, DVec3};
 
-use super::emissive::EmissivePatch;
+use super::emissive::EmissiveLight;
 use crate::photometry::color;
 
 /// What pieces are told apart by: place, normal, colour, and strength in stops.
@@ -88,7 +88,7 @@ impl Cluster {
 
 /// Which of 24 ways a normal faces, by the cube's face that it meets and the quarter of that: two of one way are at most 60
 /// degrees apart.
-fn way(normal: DVec3) -> u8 {
+fn direction_bin(normal: DVec3) -> u8 {
     let size = normal.abs();
     let (axis, along, aside) = if size.x >= size.y && size.x >= size.z {
         (0, normal.x, [normal.y, normal.z])
@@ -106,11 +106,11 @@ fn way(normal: DVec3) -> u8 {
 /// Clusters are split where they differ most from their mean, weighted by light, as palettes of colours are made (Wu 1992,
 /// "Color quantization by dynamic programming and principal analysis", in its greedy form), over place, normal and luminance, as
 /// lights are clustered by Walter et al. 2005, "Lightcuts", section 3.1. Pieces of different ways are never in one.
-pub(super) fn merge(patches: &[EmissivePatch], budget: usize) -> (Vec<EmissivePatch>, usize) {
-    let pieces = pieces(patches);
+pub(super) fn merge(lights: &[EmissiveLight], budget: usize) -> (Vec<EmissiveLight>, usize) {
+    let pieces = pieces(lights);
     let mut ways: BTreeMap<(bool, bool, u8), Vec<usize>> = BTreeMap::new();
-    for (index, (patch, piece)) in patches.iter().zip(&pieces).enumerate() {
-        ways.entry((patch.two_sided, patch.blended, way(piece.normal))).or_default().push(index);
+    for (index, (light, piece)) in lights.iter().zip(&pieces).enumerate() {
+        ways.entry((light.two_sided, light.blended, direction_bin(piece.normal))).or_default().push(index);
     }
     let mut heap: BinaryHeap<Cluster> = ways.into_values().map(|members| Cluster::new(&pieces, members)).collect();
     let mut alike = Vec::new();
@@ -125,57 +125,56 @@ pub(super) fn merge(patches: &[EmissivePatch], budget: usize) -> (Vec<EmissivePa
     // In the scene's order.
     clusters.sort_unstable_by_key(|members| members.first().copied());
     let merged = clusters.iter().filter(|members| members.len() > 1).count();
-    (clusters.iter().filter_map(|members| joined(patches, &pieces, members)).collect(), merged)
+    (clusters.iter().filter_map(|members| merge_cluster(lights, &pieces, members)).collect(), merged)
 }
 
-fn pieces(patches: &[EmissivePatch]) -> Vec<Piece> {
-    let all: f64 = patches.iter().map(EmissivePatch::strength).sum();
-    let mean =
-        patches.iter().map(|patch| patch.center() * patch.strength()).sum::<DVec3>() / all.max(f64::MIN_POSITIVE);
-    let spread = patches.iter().map(|patch| patch.center().distance_squared(mean) * patch.strength()).sum::<f64>();
+fn pieces(lights: &[EmissiveLight]) -> Vec<Piece> {
+    let all: f64 = lights.iter().map(EmissiveLight::strength).sum();
+    let mean = lights.iter().map(|light| light.center() * light.strength()).sum::<DVec3>() / all.max(f64::MIN_POSITIVE);
+    let spread = lights.iter().map(|light| light.center().distance_squared(mean) * light.strength()).sum::<f64>();
     // Of something small its own size counts.
     let near = (spread / all.max(f64::MIN_POSITIVE)).sqrt().clamp(1e-9, NEAR);
-    let piece = |patch: &EmissivePatch| {
-        let normal = patch.sides[0].cross(patch.sides[1]).normalize_or(DVec3::Y);
-        let rgb = patch.luminance.as_dvec3();
-        let place = (patch.center() - mean) / near;
+    let piece = |light: &EmissiveLight| {
+        let normal = light.sides[0].cross(light.sides[1]).normalize_or(DVec3::Y);
+        let rgb = light.luminance.as_dvec3();
+        let place = (light.center() - mean) / near;
         let hue = rgb / rgb.element_sum().max(f64::MIN_POSITIVE);
         let stops = color::luminance(rgb).max(f64::MIN_POSITIVE).log2() / STOPS;
         let features = [place.x, place.y, place.z, normal.x, normal.y, normal.z, hue.x, hue.y, hue.z, stops];
-        Piece { features, weight: patch.strength(), normal }
+        Piece { features, weight: light.strength(), normal }
     };
-    patches.iter().map(piece).collect()
+    lights.iter().map(piece).collect()
 }
 
 /// The column times the row of a vector.
-fn squared(v: DVec3) -> DMat3 {
+fn outer_product(v: DVec3) -> DMat3 {
     DMat3::from_cols(v * v.x, v * v.y, v * v.z)
 }
 
 /// Mean of the squared places (relative to its middle) of a piece: of a rectangle with sides a and b `(aa + bb) / 12`, of a
 /// triangle the sum over its corners, over 12.
-fn own_spread(patch: &EmissivePatch) -> DMat3 {
-    let [a, b] = patch.sides;
-    if patch.rectangle {
-        return (squared(a) + squared(b)) * (1.0 / 12.0);
+fn own_spread(light: &EmissiveLight) -> DMat3 {
+    let [a, b] = light.sides;
+    if light.rectangle {
+        return (outer_product(a) + outer_product(b)) * (1.0 / 12.0);
     }
     let middle = (a + b) / 3.0;
-    (squared(-middle) + squared(a - middle) + squared(b - middle)) * (1.0 / 12.0)
+    (outer_product(-middle) + outer_product(a - middle) + outer_product(b - middle)) * (1.0 / 12.0)
 }
 
 /// One rectangle for several pieces: as much light in each channel, from their middle in the direction of their mean normal,
 /// as wide and as high as they are spread. It lies before them, for rays of shadows to end before their surface.
-fn joined(patches: &[EmissivePatch], pieces: &[Piece], members: &[usize]) -> Option<EmissivePatch> {
-    let own = || members.iter().filter_map(|&index| Some((patches.get(index)?, pieces.get(index)?)));
+fn merge_cluster(lights: &[EmissiveLight], pieces: &[Piece], members: &[usize]) -> Option<EmissiveLight> {
+    let own = || members.iter().filter_map(|&index| Some((lights.get(index)?, pieces.get(index)?)));
     let (first, _) = own().next()?;
     if members.len() == 1 {
         return Some(*first);
     }
     let weight: f64 = own().map(|(_, piece)| piece.weight).sum();
-    let center = own().map(|(patch, piece)| patch.center() * piece.weight).sum::<DVec3>() / weight;
+    let center = own().map(|(light, piece)| light.center() * piece.weight).sum::<DVec3>() / weight;
     let normal = own().map(|(_, piece)| piece.normal * piece.weight).sum::<DVec3>().normalize_or(DVec3::Y);
-    let spread = own().fold(DMat3::ZERO, |sum, (patch, piece)| {
-        sum + (own_spread(patch) + squared(patch.center() - center)) * (piece.weight / weight)
+    let spread = own().fold(DMat3::ZERO, |sum, (light, piece)| {
+        sum + (own_spread(light) + outer_product(light.center() - center)) * (piece.weight / weight)
     });
     // The axes of the ellipse that it is in the plane.
     let across = normal.any_orthonormal_vector();
@@ -186,14 +185,14 @@ fn joined(patches: &[EmissivePatch], pieces: &[Piece], members: &[usize]) -> Opt
     let beside = normal.cross(along);
     let [width, height] = [along, beside].map(|axis| (12.0 * of(axis, axis)).max(0.0).sqrt());
     let (width, height) = (width.max(1e-3 * height), height.max(1e-3 * width));
-    let flux = own().map(|(patch, _)| patch.luminance.as_dvec3() * patch.area()).sum::<DVec3>();
-    let corners = own().flat_map(|(patch, _)| {
-        let [a, b] = patch.sides;
-        let last = if patch.rectangle { a + b } else { a };
-        [DVec3::ZERO, a, b, last].map(|to| (patch.corner + to - center).dot(normal))
+    let flux = own().map(|(light, _)| light.luminance.as_dvec3() * light.area()).sum::<DVec3>();
+    let corners = own().flat_map(|(light, _)| {
+        let [a, b] = light.sides;
+        let last = if light.rectangle { a + b } else { a };
+        [DVec3::ZERO, a, b, last].map(|to| (light.corner + to - center).dot(normal))
     });
     let before = corners.fold(0.0, f64::max);
-    Some(EmissivePatch {
+    Some(EmissiveLight {
         corner: center + normal * before - (along * width + beside * height) / 2.0,
         sides: [along * width, beside * height],
         rectangle: true,
@@ -212,15 +211,15 @@ mod tests {
         Material, Scene,
         build::{SceneBuilder, dielectric},
         emissive::emissive_lights,
-        procedural::{Builtin, shapes},
+        procedural::{BuiltinScene, shapes},
     };
 
-    fn normal(patch: &EmissivePatch) -> DVec3 {
-        patch.sides[0].cross(patch.sides[1]).normalize()
+    fn normal(light: &EmissiveLight) -> DVec3 {
+        light.sides[0].cross(light.sides[1]).normalize()
     }
 
-    fn flux(patches: &[EmissivePatch]) -> DVec3 {
-        patches.iter().map(|patch| patch.luminance.as_dvec3() * patch.area()).sum()
+    fn flux(lights: &[EmissiveLight]) -> DVec3 {
+        lights.iter().map(|light| light.luminance.as_dvec3() * light.area()).sum()
     }
 
     fn ball() -> Scene {
@@ -237,31 +236,31 @@ mod tests {
     #[test]
     fn merged_pieces_keep_flux_middle_and_normal() {
         let mut scene = ball();
-        scene.emissive_patches = Some(4096);
+        scene.max_emissive_lights = Some(4096);
         let all = emissive_lights(&scene);
-        assert_eq!((all.triangles, all.patches.len(), all.merged), (1280, 1280, 0));
+        assert_eq!((all.triangles, all.lights.len(), all.merged), (1280, 1280, 0));
         for budget in [512, 100, 24] {
-            scene.emissive_patches = Some(budget);
+            scene.max_emissive_lights = Some(budget);
             let few = emissive_lights(&scene);
-            assert!(few.patches.len() <= budget as usize && few.merged > 0, "{}", few.patches.len());
-            let off = (flux(&few.patches) / flux(&all.patches) - 1.0).abs().max_element();
+            assert!(few.lights.len() <= budget as usize && few.merged > 0, "{}", few.lights.len());
+            let off = (flux(&few.lights) / flux(&all.lights) - 1.0).abs().max_element();
             assert!(off < 1e-6, "{budget}: {off}");
             // On the ball and facing out of it, and none of the ball before it.
-            let (mut middle, mut light) = (DVec3::ZERO, 0.0);
-            for patch in &few.patches {
-                let out = patch.center() - DVec3::new(0.1, -0.2, 0.3);
+            let (mut middle, mut total) = (DVec3::ZERO, 0.0);
+            for light in &few.lights {
+                let out = light.center() - DVec3::new(0.1, -0.2, 0.3);
                 assert!((0.2..0.31).contains(&out.length()), "{budget}: {}", out.length());
-                assert!(normal(patch).dot(out.normalize()) > 0.98, "{budget}: {}", normal(patch).dot(out.normalize()));
-                middle += out * patch.strength();
-                light += patch.strength();
+                assert!(normal(light).dot(out.normalize()) > 0.98, "{budget}: {}", normal(light).dot(out.normalize()));
+                middle += out * light.strength();
+                total += light.strength();
             }
-            assert!(middle.length() < 2e-3 * light, "{budget}: {}", middle / light);
-            assert_eq!(few.patches, emissive_lights(&scene).patches, "always the same");
+            assert!(middle.length() < 2e-3 * total, "{budget}: {}", middle / total);
+            assert_eq!(few.lights, emissive_lights(&scene).lights, "always the same");
         }
     }
 
     #[test]
-    fn what_faces_opposite_ways_is_never_one() {
+    fn opposite_normals_are_never_merged() {
         // A thin plate of many triangles that shines to both sides by two faces, in few pieces.
         let mut builder = SceneBuilder::new("plate");
         let glow = Material { emission: Vec3::splat(10.0), ..dielectric("glow", Vec3::ONE, 1.0) };
@@ -274,15 +273,15 @@ mod tests {
         let turned = DMat4::from_rotation_x(std::f64::consts::PI);
         builder.instance("down", mesh, DMat4::from_translation(DVec3::NEG_Y * 1e-3) * turned);
         let mut scene = builder.build().unwrap();
-        scene.emissive_patches = Some(1);
-        let few = emissive_lights(&scene).patches;
+        scene.max_emissive_lights = Some(1);
+        let few = emissive_lights(&scene).lights;
         assert!(few.len() <= 8, "{}", few.len());
         for side in [1.0, -1.0] {
-            let own: Vec<EmissivePatch> = few.iter().filter(|patch| normal(patch).y * side > 0.5).copied().collect();
+            let own: Vec<EmissiveLight> = few.iter().filter(|light| normal(light).y * side > 0.5).copied().collect();
             let lumens = flux(&own).x;
             assert!((lumens / 10.0 - 1.0).abs() < 0.02, "{lumens}");
         }
-        assert!(few.iter().all(|patch| normal(patch).y.abs() > 0.9));
+        assert!(few.iter().all(|light| normal(light).y.abs() > 0.9));
         // Every two normals of one way, of all ways.
         let normals: Vec<DVec3> = (0..2000u32)
             .map(|i| {
@@ -292,14 +291,18 @@ mod tests {
             })
             .collect();
         for a in &normals {
-            let worst = normals.iter().filter(|b| way(**b) == way(*a)).map(|b| a.dot(*b)).fold(1.0, f64::min);
+            let worst = normals
+                .iter()
+                .filter(|b| direction_bin(**b) == direction_bin(*a))
+                .map(|b| a.dot(*b))
+                .fold(1.0, f64::min);
             assert!(worst >= 0.5 - 1e-9, "{worst}");
         }
     }
 
     #[test]
     fn a_flat_mosaic_becomes_its_rectangle() {
-        let patch = |x: f64, y: f64| EmissivePatch {
+        let light = |x: f64, y: f64| EmissiveLight {
             corner: DVec3::new(x, y, 2.0),
             sides: [DVec3::X * 0.1, DVec3::Y * 0.1],
             rectangle: true,
@@ -307,8 +310,8 @@ mod tests {
             two_sided: false,
             blended: false,
         };
-        let mosaic: Vec<EmissivePatch> =
-            (0..200).map(|i| patch(f64::from(i % 20) * 0.1, f64::from(i / 20) * 0.1)).collect();
+        let mosaic: Vec<EmissiveLight> =
+            (0..200).map(|i| light(f64::from(i % 20) * 0.1, f64::from(i / 20) * 0.1)).collect();
         let (one, merged) = merge(&mosaic, 1);
         assert_eq!((one.len(), merged), (1, 1));
         assert!((one[0].area() - 2.0).abs() < 1e-9 && one[0].center().distance(DVec3::new(1.0, 0.5, 2.0)) < 1e-9);
@@ -318,14 +321,14 @@ mod tests {
 
     #[test]
     fn a_street_of_lights_loses_none() {
-        let (mut scene, _) = Builtin::named("street").unwrap().make().unwrap();
+        let (mut scene, _) = BuiltinScene::named("street").unwrap().make().unwrap();
         scene.emissive_lights = true;
         let few = emissive_lights(&scene);
-        scene.emissive_patches = Some(1_000_000);
+        scene.max_emissive_lights = Some(1_000_000);
         let all = emissive_lights(&scene);
         assert_eq!(all.merged, 0);
-        println!("{} triangles, {} pieces, {} lights", all.triangles, all.patches.len(), few.patches.len());
-        assert!(all.patches.len() > 512 && few.patches.len() <= 512);
-        assert!((flux(&few.patches) / flux(&all.patches) - 1.0).abs().max_element() < 1e-6);
+        println!("{} triangles, {} pieces, {} lights", all.triangles, all.lights.len(), few.lights.len());
+        assert!(all.lights.len() > 512 && few.lights.len() <= 512);
+        assert!((flux(&few.lights) / flux(&all.lights) - 1.0).abs().max_element() < 1e-6);
     }
 }

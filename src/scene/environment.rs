@@ -5,8 +5,8 @@ use std::path::Path;
 use glam::Vec3;
 
 use crate::{
-    image_io::{self, Encoding, Image, MAX_FILE, MAX_PIXELS},
-    photometry::environment::{RadianceMap, Rows},
+    image_io::{self, DecodedImage, Encoding, MAX_FILE, MAX_PIXELS},
+    photometry::environment::{RadianceMap, RowMapping},
 };
 
 /// The widest map that is kept; wider ones are averaged down.
@@ -24,24 +24,24 @@ pub struct EnvironmentError {
 
 /// An environment map as it was read.
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct LoadedEnvironment {
     /// The map; a pixel of 1 is 1 nit, where the file does not state another unit.
     pub map: RadianceMap,
     /// What a person should know of how the file was read, one line each.
-    pub remarks: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 /// Reads an environment map by `image_io`; `sky.exr:LAYER` names the layer of an EXR.
 ///
-/// What cannot be light is bounded (`Image::into_bounded_light`), with a remark.
+/// What cannot be light is bounded (`Image::into_bounded_rgb`), with a remark.
 ///
 /// # Errors
 /// A file that cannot be read, is no image, is damaged, too large, or not twice as wide as high.
-pub fn load(file: &Path) -> Result<Loaded, EnvironmentError> {
-    let oops = |detail: String| EnvironmentError { file: file.display().to_string(), detail };
+pub fn load(file: &Path) -> Result<LoadedEnvironment, EnvironmentError> {
+    let invalid = |detail: String| EnvironmentError { file: file.display().to_string(), detail };
     let (path, layer) = image_io::split_layer(file);
-    let bytes = image_io::read_file(&path, MAX_FILE).map_err(oops)?;
-    let mut image = Image::decode(&bytes, layer.as_deref(), &check_size).map_err(oops)?;
+    let bytes = image_io::read_file(&path, MAX_FILE).map_err(invalid)?;
+    let mut image = DecodedImage::decode(&bytes, layer.as_deref(), &check_size).map_err(invalid)?;
     let mut remarks = std::mem::take(&mut image.remarks);
     if image.encoding == Encoding::Display {
         remarks.push(
@@ -51,16 +51,17 @@ pub fn load(file: &Path) -> Result<Loaded, EnvironmentError> {
         );
     }
     let (width, height) = (image.width, image.height);
-    let (pixels, bounded) = image.into_bounded_light();
+    let (pixels, bounded) = image.into_bounded_rgb();
     remarks.extend(bounded);
     let texels = pixels.into_iter().map(Vec3::from_array).collect();
-    let mut map = RadianceMap::new(width, height, Rows::Linear, texels).map_err(|error| oops(error.to_string()))?;
-    remarks.extend(averaged_down(&mut map, MAX_WIDTH));
-    Ok(Loaded { map, remarks })
+    let mut map =
+        RadianceMap::new(width, height, RowMapping::Linear, texels).map_err(|error| invalid(error.to_string()))?;
+    remarks.extend(downsample(&mut map, MAX_WIDTH));
+    Ok(LoadedEnvironment { map, warnings: remarks })
 }
 
 /// Halves a map until it is no wider than `most`; says so.
-fn averaged_down(map: &mut RadianceMap, most: usize) -> Option<String> {
+fn downsample(map: &mut RadianceMap, most: usize) -> Option<String> {
     let (width, height) = (map.width(), map.height());
     while map.width() > most {
         let Some(half) = map.halved() else { break };
@@ -114,7 +115,7 @@ mod tests {
         for name in ["a.hdr", "a.exr", "a"] {
             let file = dir.path().join(name);
             fs::write(&file, hdr(4, 2)).unwrap();
-            let Loaded { map, remarks } = load(&file).unwrap();
+            let LoadedEnvironment { map, warnings: remarks } = load(&file).unwrap();
             assert_eq!((map.width(), map.height()), (4, 2));
             assert_eq!((map.texels()[0].x, map.texels()[4].x), (1.0, 2.0));
             assert!(remarks.is_empty(), "{remarks:?}");
@@ -122,7 +123,7 @@ mod tests {
         let exr = dir.path().join("b.exr");
         let value = |x: usize, y: usize| (x as f32, y as f32, if x == 1 { f32::NAN } else { -1.0 });
         ex::write_rgb_file(&exr, 8, 4, value).unwrap();
-        let Loaded { map, remarks } = load(&exr).unwrap();
+        let LoadedEnvironment { map, warnings: remarks } = load(&exr).unwrap();
         assert_eq!(map.texels()[8 * 3 + 5], Vec3::new(5.0, 3.0, 0.0));
         assert_eq!(map.texels()[1].z, 0.0);
         assert!(remarks.len() == 1 && remarks[0].contains("4 not numbers"), "{remarks:?}");
@@ -140,7 +141,7 @@ mod tests {
             (nits, nits, nits)
         };
         ex::write_rgb_file(&file, 512, 256, value).unwrap();
-        let Loaded { map, remarks } = load(&file).unwrap();
+        let LoadedEnvironment { map, warnings: remarks } = load(&file).unwrap();
         // An even sky of 100 nits gives 100 pi lx; one texel of 65504 nits adds its solid angle.
         let added = 65_404.0 * map.texel_solid_angle(20) * map.texel_direction(40, 20).y;
         let wanted = 100.0 * std::f64::consts::PI + added;
@@ -151,9 +152,9 @@ mod tests {
     #[test]
     fn wide_maps_are_averaged_down_with_a_remark() {
         let texels = (0..16 * 8).map(|i| Vec3::splat((i % 16) as f32)).collect();
-        let mut map = RadianceMap::new(16, 8, Rows::Linear, texels).unwrap();
-        assert_eq!(averaged_down(&mut map, 16), None);
-        let told = averaged_down(&mut map, 4).unwrap();
+        let mut map = RadianceMap::new(16, 8, RowMapping::Linear, texels).unwrap();
+        assert_eq!(downsample(&mut map, 16), None);
+        let told = downsample(&mut map, 4).unwrap();
         assert!(told.contains("16x8") && told.contains("4x2"), "{told}");
         assert_eq!((map.width(), map.texels()[0].x), (4, 1.5));
     }
@@ -165,7 +166,7 @@ mod tests {
         image::RgbImage::from_pixel(8, 4, image::Rgb([255, 188, 0]))
             .save_with_format(&file, image::ImageFormat::Png)
             .unwrap();
-        let Loaded { map, remarks } = load(&file).unwrap();
+        let LoadedEnvironment { map, warnings: remarks } = load(&file).unwrap();
         assert!((map.texels()[9] - Vec3::new(1.0, 0.5029, 0.0)).length() < 1e-3, "{}", map.texels()[9]);
         assert!(remarks.len() == 1 && remarks[0].contains("environment.lux"), "{remarks:?}");
     }

@@ -17,8 +17,8 @@ use crate::photometry::{
 
 use super::{
     AlphaMode, Light, Material, NoteKind, Projection, Sampler, Scene, TextureRef, VolumeShape, Wrap,
-    address::Things,
-    animation::{Play, Target},
+    address::AddressTable,
+    animation::{AnimationSelection, AnimationTarget},
 };
 
 /// Solid angle (sr) of a disk of 0.2666 degrees half angle, the mean sun: 2 pi (1 - cos 0.2666 deg).
@@ -92,19 +92,19 @@ impl Text {
 /// What was read, for people.
 #[must_use]
 pub fn report(scene: &Scene) -> String {
-    report_since(scene, &lights_of_nodes(scene))
+    report_with_original_lights(scene, &node_lights(scene))
 }
 
-/// The light of each node: what `report_since` compares with.
+/// The light of each node: what `report_with_original_lights` compares with.
 #[must_use]
-pub fn lights_of_nodes(scene: &Scene) -> Vec<Option<usize>> {
+pub fn node_lights(scene: &Scene) -> Vec<Option<usize>> {
     scene.nodes.iter().map(|node| node.light).collect()
 }
 
 /// As `report`, of a scene whose nodes had these lights before a look was applied: a light that the look made another one of stands in
 /// the place of its original, by its number.
 #[must_use]
-pub fn report_since(scene: &Scene, before: &[Option<usize>]) -> String {
+pub fn report_with_original_lights(scene: &Scene, before: &[Option<usize>]) -> String {
     let mut text = Text(String::new());
     let listed = listed_lights(scene, before);
     summary(scene, listed.len(), &mut text);
@@ -114,7 +114,7 @@ pub fn report_since(scene: &Scene, before: &[Option<usize>]) -> String {
     cameras(scene, &mut text);
     skins(scene, &mut text);
     animations(scene, &mut text);
-    lights(&listed, &Things::lights_before(scene, before), &mut text);
+    lights(&listed, &AddressTable::lights_with_original_numbers(scene, before), &mut text);
     volumes(scene, &mut text);
     notes(scene, &mut text);
     text.0
@@ -130,7 +130,7 @@ fn path(section: &str, address: &str) -> String {
 }
 
 fn volumes(scene: &Scene, text: &mut Text) {
-    let things = Things::named(scene.volumes.iter().map(|volume| volume.name.as_str()));
+    let things = AddressTable::from_names(scene.volumes.iter().map(|volume| volume.name.as_str()));
     text.list("Volumes", scene.volumes.iter().enumerate(), |text, (i, volume)| {
         let shape = match volume.shape {
             VolumeShape::Box(_) => "a box".to_owned(),
@@ -152,7 +152,7 @@ fn volumes(scene: &Scene, text: &mut Text) {
         );
         if let Some(grid) = &volume.density {
             let [x, y, z] = grid.size();
-            text.line(2, format!("{x} x {y} x {z} voxels, density at most {}", digits(f64::from(grid.most()))));
+            text.line(2, format!("{x} x {y} x {z} voxels, density at most {}", digits(f64::from(grid.max()))));
         }
     });
 }
@@ -178,7 +178,7 @@ fn summary(scene: &Scene, lights: usize, text: &mut Text) {
         ),
     );
     let instances = placed.iter().filter(|placed| placed.node.mesh.is_some()).count();
-    text.line(1, format!("{} triangles shown in {instances} instances of meshes", scene.shown_triangles()));
+    text.line(1, format!("{} triangles shown in {instances} instances of meshes", scene.instanced_triangles()));
     if let Some((low, high)) = scene.bounds() {
         let size = high - low;
         text.line(1, format!("size {} x {} x {} m", digits(size.x), digits(size.y), digits(size.z)));
@@ -197,7 +197,7 @@ fn meshes(scene: &Scene, text: &mut Text) {
             at_nodes.entry(mesh).or_default().push(placed.index);
         }
     }
-    let nodes = Things::nodes(scene);
+    let nodes = AddressTable::nodes(scene);
     let entries = scene.meshes.iter().zip(instances).enumerate();
     text.list("Meshes", entries, |text, (i, (mesh, instances))| {
         let triangles: usize = mesh.primitives.iter().map(|primitive| primitive.indices.len() / 3).sum();
@@ -246,7 +246,7 @@ fn texture(texture: &TextureRef) -> String {
 }
 
 fn materials(scene: &Scene, text: &mut Text) {
-    let things = Things::materials(scene);
+    let things = AddressTable::materials(scene);
     text.list("Materials", scene.materials.iter().enumerate(), |text, (i, material)| {
         let alpha = match material.alpha {
             AlphaMode::Opaque => "opaque".into(),
@@ -346,7 +346,7 @@ fn textures(scene: &Scene, text: &mut Text) {
         let broken = if image.is_error_pattern { ", BROKEN: an error pattern is shown" } else { "" };
         let name = named("image", i, &image.name);
         let blocks = image
-            .blocks
+            .compressed
             .as_ref()
             .map_or_else(String::new, |blocks| format!(", {:?} in {} levels", blocks.format, blocks.levels.len()));
         text.line(1, format!("{name}: {} x {} pixels{blocks}{broken}", image.width, image.height));
@@ -364,16 +364,16 @@ fn skins(scene: &Scene, text: &mut Text) {
 }
 
 fn animations(scene: &Scene, text: &mut Text) {
-    let played = scene.played(&Play::Auto);
+    let played = scene.selected_animations(&AnimationSelection::Auto);
     text.list("Animations", scene.animations.iter().enumerate(), |text, (i, animation)| {
         let name = named("animation", i, &animation.name);
-        let of = |wanted: fn(&Target) -> bool| animation.channels.iter().filter(|c| wanted(&c.target)).count();
+        let of = |wanted: fn(&AnimationTarget) -> bool| animation.channels.iter().filter(|c| wanted(&c.target)).count();
         let counts = [
-            (of(|target| matches!(target, Target::Translation(_))), "translations"),
-            (of(|target| matches!(target, Target::Rotation(_))), "rotations"),
-            (of(|target| matches!(target, Target::Scale(_))), "scales"),
-            (of(|target| matches!(target, Target::Weights(_) | Target::Weight(..))), "morph weights"),
-            (of(|target| matches!(target, Target::Value(_))), "other values"),
+            (of(|target| matches!(target, AnimationTarget::Translation(_))), "translations"),
+            (of(|target| matches!(target, AnimationTarget::Rotation(_))), "rotations"),
+            (of(|target| matches!(target, AnimationTarget::Scale(_))), "scales"),
+            (of(|target| matches!(target, AnimationTarget::Weights(_) | AnimationTarget::Weight(..))), "morph weights"),
+            (of(|target| matches!(target, AnimationTarget::Value(_))), "other values"),
         ];
         let moved: Vec<String> =
             counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
@@ -391,7 +391,7 @@ fn animations(scene: &Scene, text: &mut Text) {
 }
 
 fn cameras(scene: &Scene, text: &mut Text) {
-    let things = Things::cameras(scene);
+    let things = AddressTable::cameras(scene);
     text.list("Cameras", scene.cameras.iter().enumerate(), |text, (i, camera)| {
         let projection = match camera.projection {
             Projection::Perspective { vertical_fov, aspect, near, far } => {
@@ -454,7 +454,7 @@ fn listed_lights<'s>(scene: &'s Scene, before: &[Option<usize>]) -> Vec<(usize, 
     listed
 }
 
-fn lights(listed: &[(usize, &Light, usize)], things: &Things<'_>, text: &mut Text) {
+fn lights(listed: &[(usize, &Light, usize)], things: &AddressTable<'_>, text: &mut Text) {
     text.list("Lights", listed.iter(), |text, (number, light, uses)| {
         one_light(text, &named("light", *number, &light.name), things.address(*number), light, *uses);
     });
@@ -514,7 +514,7 @@ fn one_light(text: &mut Text, name: &str, address: Option<String>, light: &Light
             }
         }
     } else {
-        let what = if light.horizon { "its whole disk (the horizon cuts it)" } else { "it" };
+        let what = if light.clip_at_horizon { "its whole disk (the horizon cuts it)" } else { "it" };
         text.line(2, format!("{} lx on a surface that faces {what}", digits(source.lux(1.0).get() * weight)));
     }
     match (source.nits(), emitter) {
@@ -598,7 +598,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lamp_that_a_look_changes_is_told_once_in_its_place() {
+    fn an_overridden_light_is_listed_once_at_its_number() {
         let lamp = |name: &str| {
             let strength = LightStrength::Candela(Candela(100.0));
             Light::new(name, PhysicalLight::new(Emitter::Point, strength).unwrap())
@@ -607,13 +607,13 @@ mod tests {
         let nodes = vec![node("a", 0), node("left", 1), node("right", 1), node("c", 2)];
         let lights = vec![lamp("Key"), lamp("Pair"), lamp("Back")];
         let mut scene = Scene { lights, roots: (0..nodes.len()).collect(), nodes, ..Scene::default() };
-        let before = lights_of_nodes(&scene);
+        let before = node_lights(&scene);
         let mut look = Look::default();
         for setting in ["lights.Key.candela=7", "lights.right.candela=8", "lights.Back.enabled=false"] {
             look.assign(setting).unwrap();
         }
         look.apply(&mut scene).unwrap();
-        let text = report_since(&scene, &before);
+        let text = report_with_original_lights(&scene, &before);
         let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("  light ")).collect();
         let point = |line: &str, name: &str| line.starts_with(&format!("  light {name}: point"));
         assert!(text.contains("4 lights") && text.contains("Lights (4)"), "{text}");

@@ -48,13 +48,13 @@ mod tests {
     use crate::scene::{
         Sampler,
         build::SceneBuilder,
-        procedural::{shapes, textures::Picture},
+        procedural::{shapes, textures::TextureImage},
     };
 
     #[test]
     fn the_mean_is_of_light_and_of_what_is_opaque() {
         let mut builder = SceneBuilder::new("means");
-        let picture = |rgba: fn(usize) -> [u8; 4]| Picture {
+        let picture = |rgba: fn(usize) -> [u8; 4]| TextureImage {
             width: 300,
             height: 200,
             rgba8: (0..60_000).flat_map(rgba).collect(),

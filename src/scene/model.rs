@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
 
 use super::{
-    address::Things,
+    address::AddressTable,
     animation::{Animation, Deform, Skin, Trs},
     water::Water,
 };
@@ -52,12 +52,12 @@ pub struct Scene {
     /// Surfaces that glow light others (`scene.emissive_lights` of the look).
     pub emissive_lights: bool,
     /// How many lights they are at most, neighbours being merged (`scene.emissive_patches` of the look); none: 512
-    /// (`emissive::MOST_PATCHES`).
-    pub emissive_patches: Option<u32>,
+    /// (`emissive::DEFAULT_MAX_EMISSIVE_LIGHTS`).
+    pub max_emissive_lights: Option<u32>,
     /// Rough metal and dielectrics do not lose the light that facets pass on to each other (`scene.multiscatter` of the look).
     pub multiscatter: bool,
     /// Other materials that the file has for its primitives (`scene.variant` of the look).
-    pub variants: Vec<Variant>,
+    pub variants: Vec<MaterialVariant>,
     /// Skeletons that nodes with a mesh refer to.
     pub skins: Vec<Skin>,
     /// What moves; the scene itself is at rest until it is posed (`Scene::at`).
@@ -70,7 +70,7 @@ pub struct Scene {
 
 /// KHR_materials_variants: a name for a choice of materials.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Variant {
+pub struct MaterialVariant {
     /// The author's name, possibly empty.
     pub name: String,
     /// Index into `Scene::meshes`, into the mesh's primitives, and the material that the primitive has then; all others keep
@@ -201,7 +201,7 @@ pub struct Material {
     /// Transmission in red (linear).
     pub transmission_texture: Option<TextureRef>,
     /// KHR_materials_volume: what the mesh encloses.
-    pub volume: Volume,
+    pub volume: MaterialVolume,
     /// KHR_materials_dispersion: 20 over the Abbe number; 0: every colour is bent alike.
     pub dispersion: f32,
     /// KHR_materials_specular: the strength of the dielectric's reflection.
@@ -271,7 +271,7 @@ impl Default for Clearcoat {
     }
 }
 
-/// No sheen is narrower (`MIN_SHEEN_ROUGHNESS` in `shaders/lib/layers.glsl`): a smaller roughness shines at grazing angles that
+/// No sheen is narrower (`MIN_SHEEN_ROUGHNESS` in `shaders/lib/extended_brdf.glsl`): a smaller roughness shines at grazing angles that
 /// hardly any ray meets.
 pub const MIN_SHEEN_ROUGHNESS: f64 = 0.07;
 
@@ -421,7 +421,7 @@ impl Material {
 
 /// KHR_materials_volume: a homogeneous medium behind a transmissive surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Volume {
+pub struct MaterialVolume {
     /// Thickness (in the mesh's lengths) for renderers that cannot measure it; 0: the surface is a thin wall, with the same
     /// medium on both sides. A factor of the texture's green.
     pub thickness: f32,
@@ -433,7 +433,7 @@ pub struct Volume {
     pub attenuation_color: Vec3,
 }
 
-impl Default for Volume {
+impl Default for MaterialVolume {
     /// A thin wall.
     fn default() -> Self {
         Self {
@@ -445,7 +445,7 @@ impl Default for Volume {
     }
 }
 
-impl Volume {
+impl MaterialVolume {
     /// Absorption (1/m by channel): KHR_materials_volume, section "Attenuation": -ln(colour) / distance; infinite where
     /// the colour is 0.
     #[must_use]
@@ -480,7 +480,7 @@ impl Default for Material {
             ior: 1.5,
             transmission: 0.0,
             transmission_texture: None,
-            volume: Volume::default(),
+            volume: MaterialVolume::default(),
             dispersion: 0.0,
             specular: Specular::default(),
             clearcoat: Clearcoat::default(),
@@ -578,12 +578,12 @@ pub struct Image {
     /// The file was missing or broken, and these are the pixels of the error pattern.
     pub is_error_pattern: bool,
     /// The same picture as the file holds it for a device, with the file's own mip levels down to 4x4 texels or less.
-    pub blocks: Option<Arc<Blocks>>,
+    pub compressed: Option<Arc<CompressedImage>>,
 }
 
 /// A picture in blocks of 4x4 texels that devices sample as they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blocks {
+pub struct CompressedImage {
     /// The way a block is coded.
     pub format: BlockFormat,
     /// Levels of half the size each (rounded down), the picture itself first: rows of blocks, top row first.
@@ -645,7 +645,7 @@ pub struct Light {
     pub visible: bool,
     /// Whether the level horizon cuts a sun's disk: what of it lies below gives no light. Its strength is that of the whole
     /// disk. A sky's sun and moon are cut; a file's suns may shine from below.
-    pub horizon: bool,
+    pub clip_at_horizon: bool,
 }
 
 impl Light {
@@ -660,7 +660,7 @@ impl Light {
             profile: None,
             shadow: true,
             visible: true,
-            horizon: false,
+            clip_at_horizon: false,
         }
     }
 
@@ -681,7 +681,7 @@ impl Light {
     pub fn sun_disk(&self, world: &DMat4) -> Option<SunDisk> {
         let Emitter::Sun { angular_radius } = self.emitter() else { return None };
         let middle = world.z_axis.truncate().normalize_or(DVec3::Z);
-        let of = if self.horizon { SunDisk::over_horizon } else { SunDisk::whole };
+        let of = if self.clip_at_horizon { SunDisk::over_horizon } else { SunDisk::whole };
         Some(of(middle, angular_radius))
     }
 
@@ -788,7 +788,7 @@ pub enum Projection {
 
 /// A node's place in the world together with what it carries, as `Scene::walk` yields it.
 #[derive(Clone, Copy, Debug)]
-pub struct Placed<'a> {
+pub struct PlacedNode<'a> {
     /// Index into `Scene::nodes`.
     pub index: usize,
     /// The node.
@@ -800,7 +800,7 @@ pub struct Placed<'a> {
 impl Scene {
     /// One line for each thing that the parser of a light's photometric file ignored or assumed.
     #[must_use]
-    pub fn profile_remarks(&self) -> Vec<String> {
+    pub fn profile_warnings(&self) -> Vec<String> {
         let mut told: Vec<(&str, &Arc<IesProfile>)> = Vec::new();
         for light in &self.lights {
             // Lights that share a profile are told of once.
@@ -816,7 +816,7 @@ impl Scene {
 
     /// What should be known of materials that are shown: sheens that are drawn rougher than they are. Textures count by their least texel.
     #[must_use]
-    pub fn material_remarks(&self) -> Option<String> {
+    pub fn material_warnings(&self) -> Option<String> {
         let meshes = self.walk().into_iter().filter_map(|placed| self.meshes.get(placed.node.mesh?));
         let used = meshes.flat_map(|mesh| &mesh.primitives).filter_map(|primitive| primitive.material);
         let used: BTreeSet<usize> = used.collect();
@@ -829,7 +829,7 @@ impl Scene {
         let narrow = |index: &usize| {
             let sheen = &self.materials.get(*index)?.sheen;
             let acts = sheen.color.max_element() > 0.0 && least(sheen) < MIN_SHEEN_ROUGHNESS;
-            acts.then(|| Things::materials(self).address(*index)).flatten()
+            acts.then(|| AddressTable::materials(self).address(*index)).flatten()
         };
         let narrow: Vec<String> = used.iter().filter_map(narrow).collect();
         (!narrow.is_empty()).then(|| {
@@ -840,7 +840,7 @@ impl Scene {
 
     /// Gives primitives the materials of a variant, by its address; false if there is none.
     pub fn choose_variant(&mut self, address: &str) -> bool {
-        let things = Things::named(self.variants.iter().map(|variant| variant.name.as_str()));
+        let things = AddressTable::from_names(self.variants.iter().map(|variant| variant.name.as_str()));
         let found = things.find(address).first().and_then(|&variant| self.variants.get(variant));
         let Some(variant) = found else { return false };
         for &(mesh, primitive, material) in &variant.materials {
@@ -856,13 +856,13 @@ impl Scene {
     ///
     /// Iterative, so that a deep hierarchy cannot exhaust the stack.
     #[must_use]
-    pub fn walk(&self) -> Vec<Placed<'_>> {
+    pub fn walk(&self) -> Vec<PlacedNode<'_>> {
         let mut out = Vec::with_capacity(self.nodes.len());
         let mut stack: Vec<(usize, DMat4)> = self.roots.iter().rev().map(|&root| (root, DMat4::IDENTITY)).collect();
         while let Some((index, parent)) = stack.pop() {
             let Some(node) = self.nodes.get(index) else { continue };
             let world = parent * node.local;
-            out.push(Placed { index, node, world });
+            out.push(PlacedNode { index, node, world });
             stack.extend(node.children.iter().rev().map(|&child| (child, world)));
         }
         out
@@ -884,7 +884,7 @@ impl Scene {
 
     /// Triangles that are shown, instances counted each.
     #[must_use]
-    pub fn shown_triangles(&self) -> usize {
+    pub fn instanced_triangles(&self) -> usize {
         self.walk()
             .iter()
             .filter_map(|placed| placed.node.mesh.and_then(|mesh| self.meshes.get(mesh)))
@@ -904,7 +904,7 @@ mod tests {
     };
 
     #[test]
-    fn sheens_that_are_drawn_rougher_are_told() {
+    fn sheens_below_the_minimum_roughness_are_warned_about() {
         let shown = |roughness: f32, texel: u8, color: Vec3| {
             let mut builder = SceneBuilder::new("cloth");
             let sheen = Sheen { color, roughness, ..Sheen::default() };
@@ -923,12 +923,12 @@ mod tests {
                 height: 1,
                 rgba8: [0, 0, 0, 255, 0, 0, 0, texel].into(),
                 is_error_pattern: false,
-                blocks: None,
+                compressed: None,
             });
             scene.textures.push(Texture { image: 0, sampler: Sampler::default() });
             scene.materials[0].sheen.roughness_texture =
                 Some(TextureRef { texture: 0, uv_set: 0, transform: TextureRef::IDENTITY });
-            scene.material_remarks()
+            scene.material_warnings()
         };
         assert_eq!(shown(0.07, 255, Vec3::ONE), None);
         assert_eq!(shown(0.01, 255, Vec3::ZERO), None);

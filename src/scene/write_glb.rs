@@ -449,8 +449,8 @@ mod tests {
     use crate::{
         photometry::{Lumen, Lux},
         scene::{
-            Anisotropy, Clearcoat, DiffuseTransmission, Iridescence, Mesh, Sheen, Specular, Volume,
-            build::{SceneBuilder, black_body, dielectric, facing},
+            Anisotropy, Clearcoat, DiffuseTransmission, Iridescence, MaterialVolume, Mesh, Sheen, Specular,
+            build::{SceneBuilder, black_body, dielectric, look_at_transform},
             procedural::{shapes, textures},
         },
     };
@@ -490,7 +490,7 @@ mod tests {
         let group = builder.add_node("group", DMat4::IDENTITY);
         builder.instance_in(group, "ball", mesh, DMat4::from_translation(DVec3::new(1.0, 2.0, 3.0)));
         builder.point_light_lumens("bulb", Lumen(806.0), black_body(crate::photometry::Kelvin(2700.0)), DVec3::Y);
-        let pose = facing(DVec3::new(0.0, 2.0, 0.0), DVec3::ZERO);
+        let pose = look_at_transform(DVec3::new(0.0, 2.0, 0.0), DVec3::ZERO);
         builder.spot_light_lumens("spot", Lumen(1000.0), Vec3::ONE, (0.25, 0.5), pose);
         builder.sun("sun", Lux(100_000.0), Vec3::ONE, DVec3::NEG_Y);
         builder.camera("eye", DVec3::Z, DVec3::ZERO, 0.5, Some(1.5));
@@ -596,7 +596,7 @@ mod tests {
         let mut builder = SceneBuilder::new("glass");
         let picture = textures::picture(3, 2, |u, _| [u, 0.5, 0.25, 1.0]);
         let texture = SceneBuilder::texture_ref(builder.add_texture("ramp", picture, Sampler::default()));
-        let volume = Volume {
+        let volume = MaterialVolume {
             thickness: 0.25,
             thickness_texture: Some(TextureRef { transform: [[0.5, 0.0, 0.25], [0.0, 0.5, 0.0]], ..texture }),
             attenuation_distance: 0.01,

@@ -13,47 +13,47 @@ use glam::{DVec2, DVec3};
 
 use super::{
     ViewError,
-    background::Background,
+    background::BackgroundWorker,
     document::{Document, Recovered},
     engine::{Engine, Wake},
-    flow::{Brush, Stroke},
-    handles::Grip,
-    load::{self, Loading, Ready},
-    paint::Light,
+    flow::{FlowBrush, FlowStroke},
+    frame_pacing::FramePacing,
+    handles::DragHandle,
+    load::{self, LoadedScene, Loading},
+    painter::HdrPicture,
     panels::{
         gallery::Gallery,
         inspector::Selection,
         mixer::Mixer,
         outliner::lights,
         palette::Palette,
-        picture::{Incident, Pointer, Surface, Tool},
+        picture::{IncidentReading, Pointer, SurfacePoint, Tool},
+        reference_view::ReferenceView,
         scopes::Scopes,
-        truth::Truth,
-        water::Canvas,
+        water::FlowCanvas,
     },
-    pulse::Pulse,
-    reading::Reading,
-    recent::Recent,
-    settings::{Kept, Settings},
-    shaders::Sources,
-    stage::{Change, Outcome, Stage},
-    sun::SunGrip,
+    pixel_reading::PixelReading,
+    recent::RecentScenes,
+    settings::{SettingsStore, WindowSettings},
+    shader_reload::ShaderSources,
+    sun::SunDragHandle,
+    viewport::{JobResult, LookChange, Viewport},
 };
 use crate::{
-    camera::Encoding,
+    camera::DisplayEncoding,
+    camera_control::{CameraPose, CollisionMesh, Controller, Input, NavigationMode},
     gpu::{Gpu, shader::Replacement},
     image_io::Format,
-    passes::tonemap::ToDisplay,
+    passes::tonemap::DisplayTransform,
     scene::{gltf, look::Look},
-    studio::{self, Request},
-    walk::{Controller, Input, Mode, Pose, Walls},
+    session::{self, OpenRequest},
 };
 
 /// What the window was asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The scene; none opens the gallery.
-    pub request: Request,
+    pub request: OpenRequest,
     /// Begin with the gallery.
     pub gallery: bool,
     /// The folder where recent scenes and the window's settings are kept; none keeps them for this run only.
@@ -67,14 +67,14 @@ pub struct Options {
 /// A line for the user, shown for a while.
 pub(super) struct Message {
     pub text: String,
-    pub bad: bool,
+    pub is_error: bool,
     pub since: Instant,
 }
 
 impl Message {
     /// How long it stays.
     const fn stays(&self) -> Duration {
-        if self.bad { MESSAGE.saturating_mul(2) } else { MESSAGE }
+        if self.is_error { MESSAGE.saturating_mul(2) } else { MESSAGE }
     }
 }
 
@@ -82,7 +82,7 @@ impl Message {
 const MESSAGE: Duration = Duration::from_secs(6);
 
 /// While something is waited for, the window looks so often how it goes.
-const PATIENCE: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// While shaders are followed, they are looked at so often.
 const WATCH: Duration = Duration::from_secs(1);
@@ -91,14 +91,14 @@ const WATCH: Duration = Duration::from_secs(1);
 type Compiled = Result<Vec<Replacement>, String>;
 
 /// A scene that is open.
-pub struct Work {
+pub struct Workspace {
     /// On the device.
-    pub stage: Stage,
+    pub viewport: Viewport,
     /// Its look.
     pub document: Document,
     pub(super) controller: Controller,
     /// The controller's pose when the document last placed the camera: what differs from it is not saved.
-    pub(super) placed: Pose,
+    pub(super) placed: CameraPose,
     pub(super) recovered: Option<Recovered>,
     pub(super) selected: Selection,
     pub(super) pointer: Pointer,
@@ -108,14 +108,14 @@ pub struct Work {
     pub(super) trouble: Option<String>,
     /// Why the picture does not have the window's size.
     pub(super) misfit: Option<String>,
-    pub(super) walls: Option<Arc<Walls>>,
+    pub(super) walls: Option<Arc<CollisionMesh>>,
     /// Other looks to go back to: a name and a text.
     pub(super) snapshots: Vec<(String, String)>,
     /// The light that is left alone, in the picture and not in the look.
     pub(super) solo: Option<String>,
 }
 
-impl Work {
+impl Workspace {
     /// Selects something, as a click in the outliner does.
     pub fn select(&mut self, selection: Selection) {
         self.selected = selection;
@@ -123,16 +123,16 @@ impl Work {
 
     /// The surface under the pointer.
     #[must_use]
-    pub fn surface(&self) -> Option<Surface> {
+    pub fn surface(&self) -> Option<SurfacePoint> {
         self.pointer.surface
     }
 
     /// What the meters say of the pixel under the pointer.
     #[must_use]
-    pub fn reading(&self) -> Option<Reading> {
-        let finished = self.stage.finished.as_ref()?;
-        let mut reading = Reading::of(finished, &self.pointer)?;
-        if finished.order != self.stage.order() {
+    pub fn reading(&self) -> Option<PixelReading> {
+        let finished = self.viewport.last_frame.as_ref()?;
+        let mut reading = PixelReading::of(finished, &self.pointer)?;
+        if finished.request_id != self.viewport.request_id() {
             // Of what is wanted now there is no picture yet.
             reading.frames[0] = 0;
         }
@@ -142,9 +142,9 @@ impl Work {
     /// The look that the picture shows: the document's, with all lights off but the one that is left alone. Its own switch does
     /// not count.
     fn shown_look(&self) -> Result<Look, ViewError> {
-        let mut look = self.document.look().map_err(studio::StudioError::from)?;
+        let mut look = self.document.look().map_err(session::SessionError::from)?;
         if let Some(alone) = &self.solo {
-            for name in lights(&self.stage) {
+            for name in lights(&self.viewport) {
                 let enabled = (name != *alone).then_some(false);
                 look.lights.entry(name).or_default().enabled = enabled;
             }
@@ -161,18 +161,18 @@ impl Work {
 
 /// What takes the place of the look that is open.
 #[derive(Clone, Debug)]
-pub(super) enum Leave {
+pub(super) enum PendingClose {
     /// Nothing: the window closes.
     Close,
     /// Another scene.
-    Open(Box<Request>),
+    Open(Box<OpenRequest>),
 }
 
 /// What a window that was closed leaves to be finished.
 #[must_use = "the device must not go before it is over"]
-pub struct Leaving(Option<JoinHandle<()>>);
+pub struct ShutdownHandle(Option<JoinHandle<()>>);
 
-impl Leaving {
+impl ShutdownHandle {
     /// Waits until the last thread is over.
     pub fn wait(self) {
         if let Some(thread) = self.0 {
@@ -190,40 +190,40 @@ pub struct App {
     /// The picture as the window shows it, and its number.
     pub(super) shown: Option<(TextureHandle, u64)>,
     /// What is open.
-    pub work: Option<Work>,
+    pub workspace: Option<Workspace>,
     pub(super) options: Options,
     /// The folder that files beside scenes may come from, as the command line has it.
     root: Option<PathBuf>,
     pub(super) messages: Vec<Message>,
     pub(super) scopes: Scopes,
     /// The comparison with a reference.
-    pub truth: Truth,
+    pub reference_view: ReferenceView,
     /// The balance of lights.
     pub mixer: Mixer,
     pub(super) palette: Palette,
     pub(super) tool: Tool,
-    pub(super) pulse: Pulse,
+    pub(super) pacing: FramePacing,
     /// Outliner and inspector are shown beside the picture.
     pub(super) sides: bool,
     /// The handle that is held.
-    pub(super) grip: Option<Grip>,
-    pub(super) sun_grip: Option<SunGrip>,
-    pub(super) pictured: Rect,
+    pub(super) drag_handle: Option<DragHandle>,
+    pub(super) sun_drag_handle: Option<SunDragHandle>,
+    pub(super) picture_rect: Rect,
     /// What flow is painted with, the stroke under way, and what it is painted on.
-    pub(super) brush: Brush,
-    pub(super) stroke: Option<Stroke>,
-    pub(super) canvas: Option<Canvas>,
+    pub(super) brush: FlowBrush,
+    pub(super) stroke: Option<FlowStroke>,
+    pub(super) canvas: Option<FlowCanvas>,
     pub(super) gallery: bool,
     pub(super) pictures: Gallery,
     /// The scene that is being read.
     pub(super) loading: Option<Loading>,
     /// What waits for the user's word on changes that are not saved.
-    pub(super) leaving: Option<Leave>,
+    pub(super) pending_close: Option<PendingClose>,
     /// The place that is to be saved to over what is there, after the user was told.
     pub(super) replaces: Option<PathBuf>,
     /// Where shaders are compiled from, the thread that does it, and when they were looked at last.
-    shaders: Option<Sources>,
-    compiles: Option<Background<Sources, Compiled>>,
+    shaders: Option<ShaderSources>,
+    compiles: Option<BackgroundWorker<ShaderSources, Compiled>>,
     watched: Option<(Instant, Option<SystemTime>)>,
     /// The keyboard points: at the middle of the picture.
     pub(super) by_keys: bool,
@@ -231,10 +231,10 @@ pub struct App {
     pub(super) save_field: Option<String>,
     /// The sequence to be written: name of the files, first moment (s), how long (s), pictures a second.
     pub(super) sequence: Option<(String, f64, f64, f64)>,
-    pub(super) recent: Recent,
-    kept: Kept,
+    pub(super) recent: RecentScenes,
+    kept: SettingsStore,
     /// What the window's display takes, and for which wish that was said.
-    pub(super) encoding: Encoding,
+    pub(super) encoding: DisplayEncoding,
     said_of: bool,
     /// The window is to close.
     pub closes: bool,
@@ -252,37 +252,37 @@ impl App {
     pub fn new(gpu: &Gpu, options: Options, wake: Wake) -> Result<Self, ViewError> {
         let ctx = Context::default();
         style(&ctx);
-        let (recent, notice) = Recent::of(options.state.as_deref());
-        let (kept, unread) = Kept::of(options.state.as_deref());
+        let (recent, notice) = RecentScenes::of(options.state.as_deref());
+        let (kept, unread) = SettingsStore::of(options.state.as_deref());
         let mut app = Self {
             engine: Arc::new(Engine::new(gpu, Arc::clone(&wake))?),
             wake,
             ctx,
             shown: None,
-            work: None,
+            workspace: None,
             gallery: options.gallery,
             pictures: Gallery::default(),
             options: options.clone(),
             root: options.request.root.clone(),
             messages: Vec::new(),
             scopes: Scopes::default(),
-            truth: Truth::default(),
+            reference_view: ReferenceView::default(),
             mixer: Mixer::default(),
             palette: Palette::default(),
             tool: Tool::default(),
-            pulse: Pulse::default(),
+            pacing: FramePacing::default(),
             sides: true,
-            grip: None,
-            sun_grip: None,
-            pictured: Rect::ZERO,
-            brush: Brush::default(),
+            drag_handle: None,
+            sun_drag_handle: None,
+            picture_rect: Rect::ZERO,
+            brush: FlowBrush::default(),
             stroke: None,
             canvas: None,
             loading: None,
-            leaving: None,
+            pending_close: None,
             replaces: None,
             by_keys: false,
-            shaders: Sources::of_build(),
+            shaders: ShaderSources::of_build(),
             compiles: None,
             watched: None,
             open_field: String::new(),
@@ -290,14 +290,14 @@ impl App {
             sequence: None,
             recent,
             kept,
-            encoding: Encoding::Srgb,
+            encoding: DisplayEncoding::Srgb,
             said_of: false,
             closes: false,
             fatal: None,
             last_frame: Instant::now(),
         };
         for notice in [notice, unread].into_iter().flatten() {
-            app.complain(notice);
+            app.error(notice);
         }
         if !options.gallery {
             app.open(&options.request);
@@ -313,26 +313,26 @@ impl App {
 
     /// Opens a scene in the place of the one before, after a question where that has changes that are not saved; where it cannot be
     /// opened the old one stays. It is read beside the window: `opening` says so, `finish_opening` waits.
-    pub fn open(&mut self, request: &Request) {
+    pub fn open(&mut self, request: &OpenRequest) {
         if self.unsaved() {
-            self.leaving = Some(Leave::Open(Box::new(request.clone())));
+            self.pending_close = Some(PendingClose::Open(Box::new(request.clone())));
         } else {
             self.open_now(request);
         }
     }
 
     fn unsaved(&self) -> bool {
-        self.work.as_ref().is_some_and(|work| work.document.changed())
+        self.workspace.as_ref().is_some_and(|work| work.document.changed())
     }
 
     /// Opens a scene in the place of the one before, whatever that has to lose. It is read on a thread of its own; until it is there the
     /// old one stays, and a newer wish takes its place.
-    pub(super) fn open_now(&mut self, request: &Request) {
+    pub(super) fn open_now(&mut self, request: &OpenRequest) {
         let request = whole_name(request);
-        let text = self.work.as_ref().map(|work| work.document.text().to_owned());
+        let text = self.workspace.as_ref().map(|work| work.document.text().to_owned());
         match Loading::begin(request, self.options.state.clone(), text, Arc::clone(&self.wake)) {
             Ok(loading) => self.loading = Some(loading),
-            Err(error) => self.complain(format!("no thread to open a scene: {error}")),
+            Err(error) => self.error(format!("no thread to open a scene: {error}")),
         }
     }
 
@@ -345,8 +345,8 @@ impl App {
     /// The scene that is being read is not wanted any more.
     pub fn cancel_opening(&mut self) {
         if let Some(loading) = self.loading.take() {
-            self.gallery |= self.work.is_none();
-            self.say(format!("{} is not opened", loading.request.name()));
+            self.gallery |= self.workspace.is_none();
+            self.info(format!("{} is not opened", loading.request.name()));
         }
     }
 
@@ -365,44 +365,48 @@ impl App {
         }
     }
 
-    fn take_read(&mut self, read: load::Outcome) {
+    fn take_read(&mut self, read: load::LoadResult) {
         let Some(loading) = self.loading.take() else { return };
         let begun_with = loading.text.as_deref();
-        if self.work.as_ref().is_some_and(|work| work.document.changed() && begun_with != Some(work.document.text())) {
+        if self
+            .workspace
+            .as_ref()
+            .is_some_and(|work| work.document.changed() && begun_with != Some(work.document.text()))
+        {
             // Changed while it was read: that was not asked about.
-            self.leaving = Some(Leave::Open(Box::new(loading.request)));
+            self.pending_close = Some(PendingClose::Open(Box::new(loading.request)));
             return;
         }
         match read {
             Ok(ready) => self.take_its_place(loading.request, *ready),
             Err(error) => {
-                self.complain(error.to_string());
-                self.gallery |= self.work.is_none();
+                self.error(error.to_string());
+                self.gallery |= self.workspace.is_none();
             }
         }
     }
 
-    fn take_its_place(&mut self, request: Request, ready: Ready) {
-        let Ready { prepared, document, recovered } = ready;
-        let stage = Stage::of(&self.engine, prepared);
-        let pose = Pose::from_world(stage.pose());
-        let mut controller = Controller::new(pose, fov(&stage));
-        controller.set_mode(Mode::Orbit);
-        if let Some((low, high)) = stage.opened.scene.bounds() {
+    fn take_its_place(&mut self, request: OpenRequest, ready: LoadedScene) {
+        let LoadedScene { prepared, document, recovered } = ready;
+        let viewport = Viewport::new(&self.engine, prepared);
+        let pose = CameraPose::from_world(viewport.pose());
+        let mut controller = Controller::new(pose, fov(&viewport));
+        controller.set_mode(NavigationMode::Orbit);
+        if let Some((low, high)) = viewport.session.scene.bounds() {
             // The middle of the picture, as far as the middle of the scene.
             let distance = ((low + high) / 2.0 - pose.position).dot(pose.forward()).max(0.1);
             controller.set_target(pose.position + pose.forward() * distance);
         }
-        self.engine.forget_errands();
+        self.engine.cancel_all_jobs();
         self.mixer.forget();
-        for remark in stage.opened.remarks.iter().cloned().chain(stage.opened.raster_limits()) {
-            self.say(remark);
+        for remark in viewport.session.remarks.iter().cloned().chain(viewport.session.raster_limits()) {
+            self.info(remark);
         }
         if let Some(Err(error)) = request.scene.as_deref().map(|scene| self.recent.put(scene)) {
-            self.complain(format!("the list of recent scenes is not kept: {error}"));
+            self.error(format!("the list of recent scenes is not kept: {error}"));
         }
-        self.work = Some(Work {
-            stage,
+        self.workspace = Some(Workspace {
+            viewport,
             document,
             controller,
             placed: pose,
@@ -417,7 +421,7 @@ impl App {
             solo: None,
         });
         self.shown = None;
-        self.truth.begin_anew();
+        self.reference_view.restart();
         self.scopes.forget();
         self.gallery = false;
         self.options.request = request;
@@ -426,7 +430,7 @@ impl App {
     /// Opens a scene file, whose own files may come from the folder that the window was given where that contains it.
     pub(super) fn open_scene(&mut self, file: &Path) {
         let root = self.root.clone().filter(|root| gltf::contains(root, file));
-        self.open(&Request { scene: Some(file.into()), root, ..Request::default() });
+        self.open(&OpenRequest { scene: Some(file.into()), root, ..OpenRequest::default() });
     }
 
     /// Opens whatever a file is: a scene, a look, a reference, a photometric file, a lens, surroundings.
@@ -439,12 +443,12 @@ impl App {
         if ends(".glb") || ends(".gltf") {
             self.open_scene(file);
         } else if ends(".look.toml") {
-            let request = Request { look: Some(file.into()), ..self.options.request.clone() };
+            let request = OpenRequest { look: Some(file.into()), ..self.options.request.clone() };
             self.open(&request);
         } else if ends(".ies") || ends(".ldt") {
-            match self.work.as_ref().and_then(|work| work.selected.light_name()) {
+            match self.workspace.as_ref().and_then(|work| work.selected.light_name()) {
                 Some(light) => self.set(&[(&format!("lights.{light}.ies"), Some(&whole))]),
-                None => self.complain("select the light that the profile is for, then drop the file again".into()),
+                None => self.error("select the light that the profile is for, then drop the file again".into()),
             }
         } else if ends(".json") {
             self.set(&[("camera.lens.prescription", Some(&whole))]);
@@ -452,11 +456,11 @@ impl App {
             // Images go by their first bytes, whatever they are called.
             match Format::of_file(file) {
                 Ok(Format::Radiance) => self.set(&[("environment.file", Some(&whole))]),
-                Ok(Format::Exr | Format::Png | Format::Jpeg) => match self.truth.load(file) {
-                    Ok(()) => self.say(format!("{text} is the reference; V shows it")),
-                    Err(error) => self.complain(error),
+                Ok(Format::Exr | Format::Png | Format::Jpeg) => match self.reference_view.load(file) {
+                    Ok(()) => self.info(format!("{text} is the reference; V shows it")),
+                    Err(error) => self.error(error),
                 },
-                Err(error) => self.complain(format!(
+                Err(error) => self.error(format!(
                     "{text}: {error}; drop a .glb or .gltf scene, a .look.toml, an .ies or .ldt profile, a .json lens, an .hdr \
                      map, or an EXR, PNG or JPEG reference"
                 )),
@@ -466,86 +470,86 @@ impl App {
 
     /// What a click in the picture does from now on.
     pub fn set_tool(&mut self, tool: Tool) {
-        if let Some(work) = self.work.as_mut().filter(|_| self.tool != tool) {
+        if let Some(work) = self.workspace.as_mut().filter(|_| self.tool != tool) {
             // A shadow that was begun is not gone on with later.
-            work.pointer.thrower = None;
+            work.pointer.occluder = None;
         }
         self.tool = tool;
     }
 
     /// How the window keeps pace.
     #[must_use]
-    pub const fn pulse(&self) -> &Pulse {
-        &self.pulse
+    pub const fn pacing(&self) -> &FramePacing {
+        &self.pacing
     }
 
     /// The last frame took the window's thread so long, until it was handed to the display.
-    pub fn lasted(&mut self, time: Duration) {
-        self.pulse.lasted(time, self.truth.traces());
+    pub fn record_frame_time(&mut self, time: Duration) {
+        self.pacing.record_frame_time(time, self.reference_view.is_tracing());
     }
 
     /// Leaves a light alone in the picture, or lets all shine again that the look has on. The look stays as it is.
     pub fn solo(&mut self, light: Option<String>) {
-        if let Some(work) = &mut self.work {
+        if let Some(work) = &mut self.workspace {
             work.solo = light;
-            self.follow();
+            self.apply_document();
         }
     }
 
     /// Copies what the meters say of the pixel under the pointer.
     pub fn copy_reading(&mut self) {
-        let Some(reading) = self.work.as_ref().and_then(Work::reading) else {
-            return self.complain("nothing is read: point at the picture, then copy".into());
+        let Some(reading) = self.workspace.as_ref().and_then(Workspace::reading) else {
+            return self.error("nothing is read: point at the picture, then copy".into());
         };
         let text = reading.to_string();
         let [x, y] = reading.pixel;
         self.ctx.copy_text(text.clone());
         let frames =
-            if self.options.pacing { format!(" window_frames={}", self.pulse.frames()) } else { String::new() };
+            if self.options.pacing { format!(" window_frames={}", self.pacing.frames()) } else { String::new() };
         let printed = if self.options.prints { writeln!(std::io::stdout(), "{text}{frames}") } else { Ok(()) };
         match printed {
-            Ok(()) => self.say(format!("the reading of pixel {x},{y} is copied")),
+            Ok(()) => self.info(format!("the reading of pixel {x},{y} is copied")),
             Err(error) => {
                 // Nobody listens any more: once is enough.
                 self.options.prints = false;
-                self.complain(format!("readings are copied, but not printed any more: {error}"));
+                self.error(format!("readings are copied, but not printed any more: {error}"));
             }
         }
     }
 
     /// Where the picture lies in the window (points), as of the last frame.
     #[must_use]
-    pub const fn pictured(&self) -> Rect {
-        self.pictured
+    pub const fn picture_rect(&self) -> Rect {
+        self.picture_rect
     }
 
     /// The window's own settings.
     #[must_use]
-    pub fn settings(&self) -> Settings {
+    pub fn settings(&self) -> WindowSettings {
         self.kept.now()
     }
 
     /// Other settings of the window from now on.
-    pub fn set_settings(&mut self, settings: Settings) {
+    pub fn set_settings(&mut self, settings: WindowSettings) {
         self.kept.put(settings);
         self.ctx.request_repaint();
     }
 
     /// What codes the window's display takes. Whether that is what the settings ask for is said.
-    pub fn shown_by(&mut self, encoding: Encoding) {
+    pub fn set_display_encoding(&mut self, encoding: DisplayEncoding) {
         self.encoding = encoding;
-        let Settings { hdr, range } = self.settings();
+        let WindowSettings { hdr, range } = self.settings();
         if self.said_of == hdr {
             return;
         }
         self.said_of = hdr;
         match (hdr, encoding) {
-            (false, _) => self.say("HDR is off: the window shows sRGB".into()),
-            (true, Encoding::Srgb) => self.complain(
+            (false, _) => self.info("HDR is off: the window shows sRGB".into()),
+            (true, DisplayEncoding::Srgb) => self.error(
                 "no HDR output is offered for this window, neither scRGB nor HDR10: it shows sRGB, where highlights end at white"
                     .into(),
             ),
-            (true, _) => self.say(format!(
+            (true, _) => self.info(format!(
                 "{}: white at {} nit, highlights up to {} nit (File menu)",
                 encoding.name(),
                 range.paper_white().get(),
@@ -556,125 +560,125 @@ impl App {
 
     /// The picture in light, for displays that show more than white; none where there is no picture.
     #[must_use]
-    pub fn light(&self) -> Option<Light<'_>> {
-        let stage = &self.work.as_ref()?.stage;
-        let finished = stage.finished.as_ref()?;
+    pub fn hdr_picture(&self) -> Option<HdrPicture<'_>> {
+        let viewport = &self.workspace.as_ref()?.viewport;
+        let finished = viewport.last_frame.as_ref()?;
         let picture = &finished.picture;
-        let mapper = stage.opened.look.passes.tone_mapper.unwrap_or_default();
-        Some(Light {
+        let mapper = viewport.session.look.passes.tone_mapper.unwrap_or_default();
+        Some(HdrPicture {
             number: finished.number,
             size: [picture.width, picture.height],
             nits: &picture.nits,
             multiplier: picture.exposure.multiplier(),
-            to_display: ToDisplay { mapper, white_balance: finished.white_balance, dither: false },
+            to_display: DisplayTransform { mapper, white_balance: finished.white_balance, dither: false },
         })
     }
 
     /// What flow is painted with from now on.
-    pub fn set_brush(&mut self, brush: Brush) {
+    pub fn set_brush(&mut self, brush: FlowBrush) {
         self.brush = brush;
     }
 
     /// The last thing that went wrong, while it is shown.
     #[must_use]
-    pub fn complaint(&self) -> Option<&str> {
-        self.messages.iter().rev().find(|message| message.bad).map(|message| message.text.as_str())
+    pub fn error_message(&self) -> Option<&str> {
+        self.messages.iter().rev().find(|message| message.is_error).map(|message| message.text.as_str())
     }
 
-    pub(super) fn say(&mut self, text: String) {
-        self.messages.push(Message { text, bad: false, since: Instant::now() });
+    pub(super) fn info(&mut self, text: String) {
+        self.messages.push(Message { text, is_error: false, since: Instant::now() });
     }
 
-    pub(super) fn complain(&mut self, text: String) {
+    pub(super) fn error(&mut self, text: String) {
         log::warn!("{text}");
-        self.messages.push(Message { text, bad: true, since: Instant::now() });
+        self.messages.push(Message { text, is_error: true, since: Instant::now() });
     }
 
     /// Changes properties of the look as one step, and follows it.
     pub fn set(&mut self, changes: &[(&str, Option<&str>)]) {
-        let Some(work) = &mut self.work else { return };
+        let Some(work) = &mut self.workspace else { return };
         if let Err(error) = work.document.set(changes) {
-            return self.complain(error.to_string());
+            return self.error(error.to_string());
         }
-        self.follow();
+        self.apply_document();
     }
 
     /// Makes the picture follow the document.
-    pub(super) fn follow(&mut self) {
-        let Some(work) = &mut self.work else { return };
-        let old = work.stage.opened.look.camera.clone();
+    pub(super) fn apply_document(&mut self) {
+        let Some(work) = &mut self.workspace else { return };
+        let old = work.viewport.session.look.camera.clone();
         let followed = work.shown_look().and_then(|look| {
             let moves = placed_elsewhere(&old, &look);
             if moves {
-                work.stage.set_pose(None);
+                work.viewport.set_pose(None);
             }
-            work.stage.follow(look).map(|change| (moves, change))
+            work.viewport.apply_look(look).map(|change| (moves, change))
         });
         match followed {
             Ok((moved, change)) => {
                 work.broken = None;
-                if change == Change::Scene {
+                if change == LookChange::Scene {
                     // Read in another light.
                     work.pointer.incident = None;
                 }
-                work.controller.set_fov(fov(&work.stage));
+                work.controller.set_fov(fov(&work.viewport));
                 if moved {
-                    work.placed = Pose::from_world(work.stage.pose());
+                    work.placed = CameraPose::from_world(work.viewport.pose());
                     work.controller.place(work.placed);
                 }
-                self.truth.begin_anew();
+                self.reference_view.restart();
             }
-            Err(error) if error.ends() => self.lost(error.to_string()),
+            Err(error) if error.is_fatal() => self.lost(error.to_string()),
             Err(error) => {
                 // A name that no light has, sizes that are missing: the text stays, and undo takes it back.
                 let text = error.to_string();
                 work.broken = Some(text.clone());
-                self.complain(text);
+                self.error(text);
             }
         }
     }
 
     /// The device is gone: the look is what counts.
     fn lost(&mut self, error: String) {
-        if let Some(work) = &mut self.work {
-            work.document.keep_copy_now();
+        if let Some(work) = &mut self.workspace {
+            work.document.autosave_now();
         }
-        self.complain(error.clone());
+        self.error(error.clone());
         self.fatal = Some(error);
     }
 
     pub(super) fn undo(&mut self) {
-        let done = self.work.as_mut().and_then(|work| work.document.undo());
+        let done = self.workspace.as_mut().and_then(|work| work.document.undo());
         if let Some(what) = done {
-            self.say(format!("undone: {what}"));
-            self.follow();
+            self.info(format!("undone: {what}"));
+            self.apply_document();
         }
     }
 
     pub(super) fn redo(&mut self) {
-        let done = self.work.as_mut().and_then(|work| work.document.redo());
+        let done = self.workspace.as_mut().and_then(|work| work.document.redo());
         if let Some(what) = done {
-            self.say(format!("done again: {what}"));
-            self.follow();
+            self.info(format!("done again: {what}"));
+            self.apply_document();
         }
     }
 
     /// Saves the look; asks for a place where it has none.
     pub fn save(&mut self) {
-        let Some(work) = &mut self.work else { return };
+        let Some(work) = &mut self.workspace else { return };
         if work.document.file().is_none() {
             self.save_field.get_or_insert_with(|| "scene.look.toml".into());
             return;
         }
         match work.document.save() {
-            Ok(file) => self.say(format!("saved {}", file.display())),
-            Err(error) => self.complain(error.to_string()),
+            Ok(file) => self.info(format!("saved {}", file.display())),
+            Err(error) => self.error(error.to_string()),
         }
     }
 
     /// Puts the camera's place into the look, so that it is saved.
     pub(super) fn keep_camera(&mut self) {
-        let Some(work) = &mut self.work else { return };
+        let Some(work) = &mut self.workspace else { return };
         let pose = work.controller.pose();
         let target = pose.position + pose.forward() * (work.controller.target() - pose.position).length().max(0.1);
         let text = |v: DVec3| format!("{:.6} {:.6} {:.6}", v.x, v.y, v.z);
@@ -685,10 +689,10 @@ impl App {
 
     /// Back to where the look has the camera.
     pub(super) fn home(&mut self) {
-        let Some(work) = &mut self.work else { return };
+        let Some(work) = &mut self.workspace else { return };
         work.controller.place(work.placed);
-        work.stage.set_pose(None);
-        self.truth.begin_anew();
+        work.viewport.set_pose(None);
+        self.reference_view.restart();
     }
 
     /// Whether shaders can be compiled anew.
@@ -697,48 +701,46 @@ impl App {
     }
 
     /// Compiles the shaders of these sources from now on.
-    pub fn take_shaders(&mut self, sources: Sources) {
+    pub fn take_shaders(&mut self, sources: ShaderSources) {
         self.shaders = Some(sources);
     }
 
     /// Compiles shaders anew and draws by them; from then on each save of one does so.
     pub fn reload_shaders(&mut self) {
         let Some(sources) = self.shaders.clone() else {
-            return self.complain(
-                "the sources that this program was built from are not here: build it on this machine".into(),
-            );
+            return self
+                .error("the sources that this program was built from are not here: build it on this machine".into());
         };
         self.watched = Some((Instant::now(), sources.written()));
-        let compile = |sources: Sources| sources.compile();
+        let compile = |sources: ShaderSources| sources.compile();
         let compiles = match &mut self.compiles {
             Some(compiles) => Ok(&*compiles),
-            none @ None => {
-                Background::new("shaders", Arc::clone(&self.wake), compile).map(|compiles| &*none.insert(compiles))
-            }
+            none @ None => BackgroundWorker::new("shaders", Arc::clone(&self.wake), compile)
+                .map(|compiles| &*none.insert(compiles)),
         };
         match compiles {
             Ok(compiles) => {
-                compiles.ask(sources);
-                self.say("compiling shaders".into());
+                compiles.submit(sources);
+                self.info("compiling shaders".into());
             }
-            Err(error) => self.complain(format!("no thread to compile shaders: {error}")),
+            Err(error) => self.error(format!("no thread to compile shaders: {error}")),
         }
     }
 
     /// Takes shaders that were compiled, and looks whether others were saved.
     fn follow_shaders(&mut self) {
-        match self.compiles.as_ref().and_then(Background::result) {
+        match self.compiles.as_ref().and_then(BackgroundWorker::result) {
             Some(Ok(modules)) => {
-                self.say(match modules.len() {
+                self.info(match modules.len() {
                     0 => "shaders are those of the build".into(),
                     count => format!("{count} shaders differ from the build: the picture is drawn by them"),
                 });
                 self.engine.replace_shaders(modules);
-                if let Some(work) = &mut self.work {
-                    work.stage.touch();
+                if let Some(work) = &mut self.workspace {
+                    work.viewport.invalidate();
                 }
             }
-            Some(Err(error)) => self.complain(error),
+            Some(Err(error)) => self.error(error),
             None => {}
         }
         let due = self.watched.filter(|(at, _)| at.elapsed() >= WATCH);
@@ -752,60 +754,60 @@ impl App {
     }
 
     /// Walks, flies or orbits.
-    pub(super) fn move_by(&mut self, mode: Mode) {
-        let Some(work) = &mut self.work else { return };
-        if mode == Mode::Walk && work.walls.is_none() {
-            match Walls::of(&work.stage.opened.scene, crate::walk::solid) {
+    pub(super) fn set_camera_mode(&mut self, mode: NavigationMode) {
+        let Some(work) = &mut self.workspace else { return };
+        if mode == NavigationMode::Walk && work.walls.is_none() {
+            match CollisionMesh::of(&work.viewport.session.scene, crate::camera_control::is_solid) {
                 Ok(walls) => {
                     let walls = Arc::new(walls);
                     work.controller.set_walls(Arc::clone(&walls));
                     work.walls = Some(walls);
                 }
-                Err(error) => return self.complain(error.to_string()),
+                Err(error) => return self.error(error.to_string()),
             }
         }
-        if let Some(work) = &mut self.work {
+        if let Some(work) = &mut self.workspace {
             work.controller.set_mode(mode);
         }
     }
 
     /// Moves the camera by what the hands did.
-    pub(super) fn steer(&mut self, input: &Input) {
+    pub(super) fn move_camera(&mut self, input: &Input) {
         let dt = self.last_frame.elapsed().as_secs_f64();
-        let Some(work) = &mut self.work else { return };
+        let Some(work) = &mut self.workspace else { return };
         let before = work.controller.pose();
         let pose = work.controller.update(input, dt);
         if pose != before {
-            work.stage.set_pose(Some(pose.world()));
-            self.truth.begin_anew();
+            work.viewport.set_pose(Some(pose.world()));
+            self.reference_view.restart();
         }
     }
 
     /// When the window should be drawn again, though nobody calls for it: while something moves, or is waited for.
-    fn again_in(&self) -> Option<Duration> {
-        let work = self.work.as_ref().filter(|_| self.fatal.is_none())?;
-        if work.stage.plays() {
+    fn next_redraw_in(&self) -> Option<Duration> {
+        let work = self.workspace.as_ref().filter(|_| self.fatal.is_none())?;
+        if work.viewport.is_playing() {
             return Some(Duration::ZERO);
         }
-        let waits = work.stage.wants_frame() || self.truth.growing();
-        [work.stage.rests_in(), waits.then_some(PATIENCE)].into_iter().flatten().min()
+        let waits = work.viewport.needs_frame() || self.reference_view.needs_redraw();
+        [work.viewport.time_until_still(), waits.then_some(POLL_INTERVAL)].into_iter().flatten().min()
     }
 
     /// Takes what became of an errand.
-    fn take(&mut self, outcome: Outcome) {
-        let Some(work) = &mut self.work else { return };
+    fn take(&mut self, outcome: JobResult) {
+        let Some(work) = &mut self.workspace else { return };
         match outcome {
-            Outcome::Read(point, Ok(lux)) => {
+            JobResult::Illuminance(point, Ok(lux)) => {
                 let text = format!("{} at {:.2} {:.2} {:.2}", lux_text(lux.get()), point.x, point.y, point.z);
-                work.pointer.incident = Some(Incident { lux, text });
+                work.pointer.incident = Some(IncidentReading { lux, text });
             }
-            Outcome::Mixed(Ok(mixed)) => self.mixer.take(Some(mixed)),
-            Outcome::Mixed(Err(error)) => {
+            JobResult::LightContributions(Ok(mixed)) => self.mixer.take(Some(mixed)),
+            JobResult::LightContributions(Err(error)) => {
                 self.mixer.take(None);
-                self.complain(error);
+                self.error(error);
             }
-            Outcome::Written(Ok(count)) => self.say(format!("{count} pictures are written")),
-            Outcome::Read(_, Err(error)) | Outcome::Written(Err(error)) => self.complain(error),
+            JobResult::Written(Ok(count)) => self.info(format!("{count} pictures are written")),
+            JobResult::Illuminance(_, Err(error)) | JobResult::Written(Err(error)) => self.error(error),
         }
     }
 
@@ -814,25 +816,25 @@ impl App {
         if self.fatal.is_some() {
             return;
         }
-        let Some(work) = &mut self.work else { return };
-        let drawn = work.stage.draw();
-        for outcome in work.stage.outcomes() {
+        let Some(work) = &mut self.workspace else { return };
+        let drawn = work.viewport.draw();
+        for outcome in work.viewport.job_results() {
             self.take(outcome);
         }
-        let Some(work) = &mut self.work else { return };
+        let Some(work) = &mut self.workspace else { return };
         match drawn {
             Ok(_) => {
-                let order = work.stage.order();
-                if work.stage.finished.as_ref().is_some_and(|finished| finished.order == order) {
+                let order = work.viewport.request_id();
+                if work.viewport.last_frame.as_ref().is_some_and(|finished| finished.request_id == order) {
                     work.trouble = None;
                 }
             }
-            Err(error) if error.ends() => self.lost(error.to_string()),
+            Err(error) if error.is_fatal() => self.lost(error.to_string()),
             Err(error) => {
                 let text = error.to_string();
                 if work.trouble.as_ref() != Some(&text) {
                     work.trouble = Some(text.clone());
-                    self.complain(text);
+                    self.error(text);
                 }
             }
         }
@@ -840,7 +842,9 @@ impl App {
 
     /// Brings the newest picture to the texture that shows it; true where it is another one.
     fn show_newest(&mut self) -> bool {
-        let Some(finished) = self.work.as_ref().and_then(|work| work.stage.finished.as_ref()) else { return false };
+        let Some(finished) = self.workspace.as_ref().and_then(|work| work.viewport.last_frame.as_ref()) else {
+            return false;
+        };
         if self.shown.as_ref().is_some_and(|(_, number)| *number == finished.number) {
             return false;
         }
@@ -868,17 +872,17 @@ impl App {
         }
         let ctx = self.ctx.clone();
         self.take_opened();
-        let wish = |app: &Self| app.work.as_ref().map_or(0, |work| work.stage.order());
+        let wish = |app: &Self| app.workspace.as_ref().map_or(0, |work| work.viewport.request_id());
         let before = wish(self);
         let mut output = ctx.run_ui(input, |ui| self.layout(ui));
         self.last_frame = Instant::now();
         let wished = wish(self);
         // What opens is no input that a picture of before could answer.
-        self.pulse.took(if before == 0 { wished } else { before }, wished);
+        self.pacing.begin_frame(if before == 0 { wished } else { before }, wished);
         self.draw();
         let shown = self.show_newest();
-        if let Some(finished) = self.work.as_ref().and_then(|work| work.stage.finished.as_ref()) {
-            self.pulse.shows(finished.order);
+        if let Some(finished) = self.workspace.as_ref().and_then(|work| work.viewport.last_frame.as_ref()) {
+            self.pacing.record_displayed(finished.request_id);
         }
         if shown {
             // This very frame shows it.
@@ -889,12 +893,12 @@ impl App {
         if !ctx.input(|i| i.pointer.any_down())
             && let Err(error) = self.kept.keep()
         {
-            self.complain(format!("the window's settings are not kept: {error}"));
+            self.error(format!("the window's settings are not kept: {error}"));
         }
-        if let Some(work) = &mut self.work {
-            work.document.keep_copy();
+        if let Some(work) = &mut self.workspace {
+            work.document.autosave();
             if !ctx.input(|i| i.pointer.any_down()) {
-                work.document.rest();
+                work.document.end_gesture();
             }
         }
         self.messages.retain(|message| message.since.elapsed() < message.stays());
@@ -903,9 +907,9 @@ impl App {
             ctx.request_repaint_after(WATCH);
         }
         if self.loading.is_some() {
-            ctx.request_repaint_after(PATIENCE);
+            ctx.request_repaint_after(POLL_INTERVAL);
         }
-        if let Some(again) = self.again_in() {
+        if let Some(again) = self.next_redraw_in() {
             ctx.request_repaint_after(again);
         }
         // Each is drawn once more when it goes.
@@ -914,7 +918,7 @@ impl App {
         {
             ctx.request_repaint_after(left);
         }
-        if let Some(due) = self.work.as_ref().and_then(|work| work.document.copy_due()) {
+        if let Some(due) = self.workspace.as_ref().and_then(|work| work.document.autosave_due()) {
             ctx.request_repaint_after(due);
         }
         output
@@ -923,19 +927,19 @@ impl App {
     /// Somebody wants the window closed: at once, or after a question where there is something to lose; who asks twice gets it, and
     /// the next start offers what was not saved.
     pub fn close(&mut self) {
-        if self.unsaved() && !matches!(self.leaving, Some(Leave::Close)) {
-            self.leaving = Some(Leave::Close);
+        if self.unsaved() && !matches!(self.pending_close, Some(PendingClose::Close)) {
+            self.pending_close = Some(PendingClose::Close);
         } else {
-            self.keep_what_is_unsaved();
+            self.autosave_now();
             self.closes = true;
         }
     }
 
     /// Leaves the look for what waits.
-    pub(super) fn go_on(&mut self) {
-        match self.leaving.take() {
-            Some(Leave::Close) => self.closes = true,
-            Some(Leave::Open(request)) => self.open_now(&request),
+    pub(super) fn proceed(&mut self) {
+        match self.pending_close.take() {
+            Some(PendingClose::Close) => self.closes = true,
+            Some(PendingClose::Open(request)) => self.open_now(&request),
             None => {}
         }
     }
@@ -947,17 +951,17 @@ impl App {
     }
 
     /// Lets all go, without waiting for the frame that is being drawn: it ends on a thread of its own. The device must outlive that.
-    pub fn leave(self) -> Leaving {
+    pub fn shut_down(self) -> ShutdownHandle {
         self.engine.end();
         let left = std::thread::Builder::new().name("leaving".into()).spawn(move || drop(self));
         // Without a thread all was let go here.
-        Leaving(left.ok())
+        ShutdownHandle(left.ok())
     }
 
     /// The program ends in a way that nobody wanted.
-    pub fn keep_what_is_unsaved(&mut self) {
-        if let Some(work) = &mut self.work {
-            work.document.keep_copy_now();
+    pub fn autosave_now(&mut self) {
+        if let Some(work) = &mut self.workspace {
+            work.document.autosave_now();
         }
     }
 }
@@ -968,11 +972,11 @@ pub(super) fn lux_text(value: f64) -> String {
 }
 
 /// A request that names a built-in scene by the name that it has everywhere.
-fn whole_name(request: &Request) -> Request {
+fn whole_name(request: &OpenRequest) -> OpenRequest {
     match request.builtin() {
         Ok(Some(builtin)) => {
             let scene = format!("{}{}", crate::scene::procedural::PREFIX, builtin.name);
-            Request { scene: Some(scene.into()), ..request.clone() }
+            OpenRequest { scene: Some(scene.into()), ..request.clone() }
         }
         _ => request.clone(),
     }
@@ -985,8 +989,8 @@ fn placed_elsewhere(old: &crate::scene::look::CameraLook, new: &Look) -> bool {
 }
 
 /// The vertical field of view (rad).
-fn fov(stage: &Stage) -> f64 {
-    match stage.opened.camera.1 {
+fn fov(viewport: &Viewport) -> f64 {
+    match viewport.session.camera.1 {
         crate::scene::Projection::Perspective { vertical_fov, .. } => f64::from(vertical_fov),
         crate::scene::Projection::Orthographic { .. } => 0.5,
     }

@@ -22,12 +22,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// One job at a time; a newer one takes the place of one that has not begun.
-pub struct Background<J, R> {
+pub struct BackgroundWorker<J, R> {
     shared: Arc<Shared<J, R>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl<J: Send + 'static, R: Send + 'static> Background<J, R> {
+impl<J: Send + 'static, R: Send + 'static> BackgroundWorker<J, R> {
     /// Starts the thread; `wake` is called when a result is there.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl<J: Send + 'static, R: Send + 'static> Background<J, R> {
     }
 
     /// Wants this done; what waited until now is not.
-    pub fn ask(&self, job: J) {
+    pub fn submit(&self, job: J) {
         *lock(&self.shared.job) = Some(job);
         self.shared.wake.notify_all();
     }
@@ -77,7 +77,7 @@ fn next<J, R>(shared: &Shared<J, R>) -> Option<J> {
     }
 }
 
-impl<J, R> Drop for Background<J, R> {
+impl<J, R> Drop for BackgroundWorker<J, R> {
     fn drop(&mut self) {
         {
             // Under the lock, so that the thread either sees it or is woken.
@@ -104,15 +104,16 @@ mod tests {
         let (told, results) = mpsc::channel();
         let (go, gate) = mpsc::channel::<()>();
         let told = Mutex::new(told);
-        let background = Background::new("test", Arc::new(move || lock(&told).send(()).unwrap()), move |job: u32| {
-            gate.recv().unwrap();
-            job * 2
-        })
-        .unwrap();
-        background.ask(1);
+        let background =
+            BackgroundWorker::new("test", Arc::new(move || lock(&told).send(()).unwrap()), move |job: u32| {
+                gate.recv().unwrap();
+                job * 2
+            })
+            .unwrap();
+        background.submit(1);
         // The first may or may not have begun; of the others only the last is done.
-        background.ask(2);
-        background.ask(3);
+        background.submit(2);
+        background.submit(3);
         let mut last = None;
         while last != Some(6) {
             go.send(()).unwrap();

@@ -24,13 +24,13 @@ use crate::{
 };
 
 /// Steps that can be undone at most: their texts are kept whole.
-const MOST_STEPS: usize = 1000;
+const MAX_UNDO_STEPS: usize = 1000;
 
 /// Bytes of painted flow maps that wait to be undone, at most; the oldest steps go first.
-const MOST_MAPS: usize = 256 << 20;
+const MAX_UNDO_MAP_BYTES: usize = 256 << 20;
 
 /// How long a change waits for the copy for accidents.
-const COPY_AFTER: Duration = Duration::from_secs(2);
+const AUTOSAVE_DELAY: Duration = Duration::from_secs(2);
 
 /// A look file in the making.
 pub struct Document {
@@ -50,7 +50,7 @@ pub struct Document {
     /// The text as the file has it.
     saved: String,
     /// When the first change came that the copy for accidents lacks.
-    uncopied: Option<Instant>,
+    autosave_pending_since: Option<Instant>,
     /// The copy for accidents of a look without a file.
     unnamed_copy: Option<PathBuf>,
     /// Whether this run has written the copy for accidents.
@@ -116,7 +116,7 @@ impl Document {
             redo: Vec::new(),
             last: None,
             saved: text.into(),
-            uncopied: None,
+            autosave_pending_since: None,
             unnamed_copy: None,
             copied: false,
             told_of: None,
@@ -125,7 +125,7 @@ impl Document {
 
     /// The document with a place for its copy for accidents as long as it has no file.
     #[must_use]
-    pub fn with_copy(self, copy: PathBuf) -> Self {
+    pub fn with_autosave(self, copy: PathBuf) -> Self {
         Self { unnamed_copy: Some(copy), ..self }
     }
 
@@ -212,9 +212,9 @@ impl Document {
         Look::default().parse(&self.name, &text)?;
         let mut maps = self.maps.clone();
         maps.insert(name.into(), Painted { file, map });
-        self.rest();
+        self.end_gesture();
         self.step(text, maps, &format!("flow of {name}"));
-        self.rest();
+        self.end_gesture();
         Ok(())
     }
 
@@ -264,7 +264,7 @@ impl Document {
     }
 
     /// Takes up what an accident left, as one step.
-    pub fn take_up(&mut self, recovered: Recovered) {
+    pub fn restore(&mut self, recovered: Recovered) {
         let mut maps = self.maps.clone();
         maps.extend(recovered.maps);
         self.step(recovered.text, maps, "what an earlier run left");
@@ -278,7 +278,7 @@ impl Document {
         if !goes_on || self.undo.is_empty() {
             self.undo.push(Step { text: self.text.clone(), maps: self.maps.clone(), what: what.into() });
             let mut held: usize = self.undo.windows(2).map(|pair| pair[0].new_bytes(&pair[1].maps)).sum();
-            while self.undo.len() > MOST_STEPS || (self.undo.len() > 1 && held > MOST_MAPS) {
+            while self.undo.len() > MAX_UNDO_STEPS || (self.undo.len() > 1 && held > MAX_UNDO_MAP_BYTES) {
                 held = held.saturating_sub(self.undo[0].new_bytes(self.undo.get(1).map_or(&maps, |next| &next.maps)));
                 self.undo.remove(0);
             }
@@ -290,11 +290,11 @@ impl Document {
 
     fn now(&mut self, text: String, maps: Maps) {
         (self.text, self.maps) = (text, maps);
-        self.uncopied.get_or_insert_with(Instant::now);
+        self.autosave_pending_since.get_or_insert_with(Instant::now);
     }
 
     /// Ends a gesture: the next change is a step of its own.
-    pub fn rest(&mut self) {
+    pub fn end_gesture(&mut self) {
         self.last = None;
     }
 
@@ -353,7 +353,7 @@ impl Document {
         self.saved = self.text.clone();
         self.saved_maps = self.maps.clone();
         self.told_of = None;
-        self.forget_copy();
+        self.delete_autosave();
         Ok(file)
     }
 
@@ -406,21 +406,21 @@ impl Document {
     }
 
     /// The copy for accidents: beside the file, else where it was told.
-    fn copy(&self) -> Option<PathBuf> {
+    fn autosave_file(&self) -> Option<PathBuf> {
         let Some(file) = self.file.as_ref() else { return self.unnamed_copy.clone() };
         Some(copy_of(file))
     }
 
     /// Writes the copy for accidents, some time after a change. A copy that cannot be written costs nothing but itself.
-    pub fn keep_copy(&mut self) {
-        let due = self.uncopied.is_some_and(|since| since.elapsed() >= COPY_AFTER);
+    pub fn autosave(&mut self) {
+        let due = self.autosave_pending_since.is_some_and(|since| since.elapsed() >= AUTOSAVE_DELAY);
         if !due {
             return;
         }
-        self.uncopied = None;
+        self.autosave_pending_since = None;
         if !self.changed() {
-            self.forget_copy();
-        } else if let Some(copy) = self.copy() {
+            self.delete_autosave();
+        } else if let Some(copy) = self.autosave_file() {
             let before = self.copied_maps();
             if let Some(folder) = self.unnamed_copy.as_deref().and_then(Path::parent).filter(|_| self.file.is_none()) {
                 // Where it cannot be made, the copy says so.
@@ -441,7 +441,7 @@ impl Document {
 
     /// The maps' files that belong to the copy for accidents as it is on the disk, whoever wrote it.
     fn copied_maps(&self) -> Vec<PathBuf> {
-        let text = self.copy().and_then(|copy| Look::text_of(&copy).ok()).unwrap_or_default();
+        let text = self.autosave_file().and_then(|copy| Look::text_of(&copy).ok()).unwrap_or_default();
         let plain = |file: &String| Path::new(file).file_name().is_some_and(|name| name == file.as_str());
         look::flattened(&text)
             .into_iter()
@@ -456,20 +456,22 @@ impl Document {
     }
 
     /// Writes the copy for accidents at once, as before an end that nobody wants.
-    pub fn keep_copy_now(&mut self) {
-        self.uncopied = self.uncopied.map(|_| Instant::now().checked_sub(COPY_AFTER).unwrap_or_else(Instant::now));
-        self.keep_copy();
+    pub fn autosave_now(&mut self) {
+        self.autosave_pending_since = self
+            .autosave_pending_since
+            .map(|_| Instant::now().checked_sub(AUTOSAVE_DELAY).unwrap_or_else(Instant::now));
+        self.autosave();
     }
 
     /// When the copy is due.
     #[must_use]
-    pub fn copy_due(&self) -> Option<Duration> {
-        self.uncopied.map(|since| COPY_AFTER.saturating_sub(since.elapsed()))
+    pub fn autosave_due(&self) -> Option<Duration> {
+        self.autosave_pending_since.map(|since| AUTOSAVE_DELAY.saturating_sub(since.elapsed()))
     }
 
     /// The user has seen what is not saved and does not want it: there is no accident.
     pub fn discard(&mut self) {
-        self.forget_copy();
+        self.delete_autosave();
     }
 
     /// The copy for accidents of a flow map's file.
@@ -480,13 +482,13 @@ impl Document {
 
     /// The copy for accidents and those of maps; they may never have been written.
     fn own_copies(&self) -> Vec<PathBuf> {
-        let Some(copy) = self.copy() else { return Vec::new() };
+        let Some(copy) = self.autosave_file() else { return Vec::new() };
         let maps = self.maps.values().map(|painted| self.copy_of_map(&painted.file));
         maps.chain(self.copied_maps()).chain([copy]).collect()
     }
 
-    fn forget_copy(&mut self) {
-        (self.uncopied, self.copied) = (None, false);
+    fn delete_autosave(&mut self) {
+        (self.autosave_pending_since, self.copied) = (None, false);
         for file in self.own_copies() {
             let _ = fs::remove_file(file);
         }
@@ -495,7 +497,7 @@ impl Document {
     /// What an accident left: a copy that differs from the file.
     #[must_use]
     pub fn recovered(&self) -> Option<Recovered> {
-        let file = self.copy()?;
+        let file = self.autosave_file()?;
         let text = Look::text_of(&file).ok()?;
         let mut maps = Maps::new();
         for (path, file) in look::flattened(&text) {
@@ -537,7 +539,7 @@ impl Moves {
             let painted = water.and_then(|water| self.maps.get(water)).filter(|(old, _)| *old == value);
             let new = match (painted, &self.from) {
                 (Some((_, new)), _) => new.clone(),
-                (None, Some(folder)) if look::names_a_file(&path, &value) => {
+                (None, Some(folder)) if look::is_file_property(&path, &value) => {
                     // A path that cannot be made whole stays: the look says that the file is missing.
                     std::path::absolute(folder.join(&value)).map_or(value, |whole| whole.display().to_string())
                 }
@@ -694,7 +696,7 @@ mod tests {
         for stop in 1..50 {
             document.set(&[("camera.lens.f_stop", Some(&format!("{stop}")))]).unwrap();
         }
-        document.rest();
+        document.end_gesture();
         document.set(&[("camera.lens.f_stop", Some("8"))]).unwrap();
         assert_eq!(document.undo().as_deref(), Some("camera.lens.f_stop"));
         assert_eq!(document.look().unwrap().camera.f_stop, Some(49.0));
@@ -711,7 +713,7 @@ mod tests {
     }
 
     #[test]
-    fn painted_maps_are_steps_saved_beside_the_look_and_kept_for_accidents() {
+    fn painted_maps_are_undo_steps_saved_beside_the_look_and_autosaved() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.look.toml");
         let map = |x: f32| {
@@ -731,11 +733,11 @@ mod tests {
         assert_eq!(flow(&document), Some(Arc::clone(&one)));
         document.redo().unwrap();
         // An accident.
-        document.keep_copy_now();
+        document.autosave_now();
         assert!(!dir.path().join("a.My_pool.flow.png").exists(), "the file waits for a save");
         let mut next = open(TEXT);
         let recovered = next.recovered().unwrap();
-        next.take_up(recovered);
+        next.restore(recovered);
         assert_eq!(flow(&next).as_deref(), Some(&*two));
         // A save, and what it leaves.
         document.save().unwrap();
@@ -765,7 +767,7 @@ mod tests {
     }
 
     #[test]
-    fn maps_of_an_accident_that_are_not_taken_up_go_with_its_copy() {
+    fn autosaved_maps_that_are_not_restored_are_deleted_with_the_autosave() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.look.toml");
         fs::write(&file, TEXT).unwrap();
@@ -782,7 +784,7 @@ mod tests {
         let accident = || {
             let mut document = open();
             document.paint("Pool", &map, Arc::clone(&painted), rectangle, Some(2.0)).unwrap();
-            document.keep_copy_now();
+            document.autosave_now();
         };
         let copies = ["a.Pool.flow.png.autosave", "a.look.toml", "a.look.toml.autosave"];
         accident();
@@ -792,7 +794,7 @@ mod tests {
         assert!(next.recovered().is_some());
         assert_eq!(names(), copies);
         next.set(&[("camera.lens.f_stop", Some("4"))]).unwrap();
-        next.keep_copy_now();
+        next.autosave_now();
         assert_eq!(names(), copies[1..]);
         next.save().unwrap();
         assert_eq!(names(), copies[1..2]);
@@ -880,7 +882,7 @@ mod tests {
         let text = "[lights.Key]\nies = \"lamps/key.ies\"\n[environment]\nfile = \"/sky.hdr\"\n";
         let mut document = Document::new(text, &file.display().to_string(), Some(file.clone()));
         document.paint("Pool", &zero, Arc::clone(&one), rectangle, None).unwrap();
-        document.keep_copy_now();
+        document.autosave_now();
         assert!(here.join("a.look.toml.autosave").exists());
         // Somebody else's map has the name that ours would have there.
         fs::write(there.join("b.Pool.flow.png"), b"theirs").unwrap();
@@ -920,16 +922,16 @@ mod tests {
     }
 
     #[test]
-    fn a_look_without_a_file_has_its_copy_where_it_is_told() {
+    fn a_look_without_a_file_autosaves_to_the_given_path() {
         let dir = tempfile::tempdir().unwrap();
         let copy = dir.path().join("unsaved/petals.look.toml.autosave");
-        let open = || Document::new(TEXT, "petals.look.toml", None).with_copy(copy.clone());
+        let open = || Document::new(TEXT, "petals.look.toml", None).with_autosave(copy.clone());
         let ([zero, one, _], rectangle) = maps();
         let mut document = open();
         document.paint("Pond", &zero, Arc::clone(&one), rectangle, None).unwrap();
-        document.keep_copy_now();
+        document.autosave_now();
         let mut next = open();
-        next.take_up(next.recovered().unwrap());
+        next.restore(next.recovered().unwrap());
         assert_eq!(next.text(), document.text());
         assert_eq!(next.look().unwrap().water["Pond"].map.as_deref(), Some(&*one));
         // Whoever does not want it has no accident.
@@ -946,14 +948,14 @@ mod tests {
     }
 
     #[test]
-    fn saving_is_whole_and_an_accident_leaves_a_copy() {
+    fn saving_is_atomic_and_a_crash_leaves_an_autosave() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.look.toml");
         fs::write(&file, TEXT).unwrap();
         let mut document = Document::new(TEXT, &file.display().to_string(), Some(file.clone()));
         assert!(document.recovered().is_none());
         document.set(&[("camera.lens.f_stop", Some("4"))]).unwrap();
-        document.keep_copy_now();
+        document.autosave_now();
         assert_eq!(fs::read_to_string(&file).unwrap(), TEXT, "the file waits for a save");
         // The program ends here; the next one finds the copy.
         let next = Document::new(TEXT, &file.display().to_string(), Some(file.clone()));

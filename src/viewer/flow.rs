@@ -13,14 +13,14 @@ const SIDES: [f64; 2] = [16.0, 1024.0];
 
 /// What a stroke paints with.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Brush {
+pub struct FlowBrush {
     /// How fast the water goes along the stroke (m/s), 0 to 100: 0 stills it.
     pub speed: f64,
     /// Half of what it covers (m): whole up to a half of this from the stroke, then less and less.
     pub radius: f64,
 }
 
-impl Default for Brush {
+impl Default for FlowBrush {
     fn default() -> Self {
         Self { speed: 0.5, radius: 0.25 }
     }
@@ -54,8 +54,8 @@ pub fn canvas(map: &Arc<FlowMap>, size: DVec2, radius: f64, made: bool) -> Arc<F
 
 /// A stroke under way.
 #[derive(Clone, Debug)]
-pub struct Stroke {
-    brush: Brush,
+pub struct FlowStroke {
+    brush: FlowBrush,
     base: Arc<FlowMap>,
     /// Of a component of 1 in the map (m/s).
     speed: f64,
@@ -67,10 +67,10 @@ pub struct Stroke {
     latest: Option<DVec2>,
 }
 
-impl Stroke {
+impl FlowStroke {
     /// A stroke that begins on a map over a rectangle, least x and z and size (m); `speed` is what a component of 1 stands for (m/s).
     #[must_use]
-    pub fn new(base: Arc<FlowMap>, speed: f64, rectangle: [DVec2; 2], brush: Brush) -> Self {
+    pub fn new(base: Arc<FlowMap>, speed: f64, rectangle: [DVec2; 2], brush: FlowBrush) -> Self {
         let covered = vec![(0.0, Vec2::ZERO); base.width() * base.height()];
         Self { brush, base, speed, rectangle, covered, places: Vec::new(), latest: None }
     }
@@ -157,8 +157,8 @@ mod tests {
 
     #[test]
     fn a_stroke_has_its_way_and_speed_in_its_middle_and_less_beside_it() {
-        let brush = Brush { speed: 0.8, radius: 0.4 };
-        let mut stroke = Stroke::new(still(160, 80), 0.5, RECTANGLE, brush);
+        let brush = FlowBrush { speed: 0.8, radius: 0.4 };
+        let mut stroke = FlowStroke::new(still(160, 80), 0.5, RECTANGLE, brush);
         for step in 0..=40 {
             stroke.to(DVec2::new(-1.0 + f64::from(step) * 0.05, 0.2 - f64::from(step) * 0.0125));
         }
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn what_was_there_keeps_its_metres_a_second() {
         let was = Arc::new(FlowMap::new(64, 32, vec![Vec2::new(0.5, -0.25); 64 * 32]).unwrap());
-        let mut stroke = Stroke::new(was, 1.0, RECTANGLE, Brush { speed: 4.0, radius: 0.3 });
+        let mut stroke = FlowStroke::new(was, 1.0, RECTANGLE, FlowBrush { speed: 4.0, radius: 0.3 });
         stroke.to(DVec2::new(-1.5, -0.5));
         stroke.to(DVec2::new(-1.0, -0.5));
         let (map, speed) = stroke.finished().unwrap();
@@ -187,7 +187,7 @@ mod tests {
         assert!((far - DVec2::new(0.5, -0.25)).abs().max_element() < 0.6 * 4.0 / 127.0, "{far}");
         assert!((flow(&map, speed, -1.25, -0.5) - DVec2::new(4.0, 0.0)).length() < 0.04);
         // Speed 0 stills water again.
-        let mut stroke = Stroke::new(Arc::new(map), speed, RECTANGLE, Brush { speed: 0.0, radius: 0.3 });
+        let mut stroke = FlowStroke::new(Arc::new(map), speed, RECTANGLE, FlowBrush { speed: 0.0, radius: 0.3 });
         stroke.to(DVec2::new(-1.6, -0.5));
         stroke.to(DVec2::new(-0.9, -0.5));
         let (map, speed) = stroke.finished().unwrap();
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn strokes_that_go_nowhere_or_beside_the_map_change_nothing() {
         let stroke = |places: &[DVec2]| {
-            let mut stroke = Stroke::new(still(32, 16), 0.5, RECTANGLE, Brush::default());
+            let mut stroke = FlowStroke::new(still(32, 16), 0.5, RECTANGLE, FlowBrush::default());
             places.iter().for_each(|place| stroke.to(*place));
             stroke.finished()
         };

@@ -10,7 +10,7 @@ use crate::{passes::View, photometry::lights::Emitter};
 
 /// A view of the scene in a rectangle of the window (points, y down).
 #[derive(Clone, Copy, Debug)]
-pub struct Sight {
+pub struct ScreenProjection {
     /// World axes relative to the eye to clip space.
     matrix: DMat4,
     eye: DVec3,
@@ -21,7 +21,7 @@ pub struct Sight {
     half: DVec2,
 }
 
-impl Sight {
+impl ScreenProjection {
     /// A camera's view that fills a rectangle.
     #[must_use]
     pub fn new(view: &View, rect: Rect) -> Self {
@@ -48,7 +48,7 @@ impl Sight {
         (clip.w > 1e-6).then(|| self.middle + self.half * (clip.truncate().truncate() / clip.w))
     }
 
-    /// The line of sight through a point of the window: where it begins and where it goes (length 1).
+    /// The line of screen through a point of the window: where it begins and where it goes (length 1).
     #[must_use]
     pub fn ray(&self, at: DVec2) -> Option<(DVec3, DVec3)> {
         let [x, y] = ((at - self.middle) / self.half).to_array();
@@ -66,7 +66,7 @@ impl Sight {
 
     /// Metres that a point of the window is across at a place; none behind the eye.
     #[must_use]
-    pub fn metres_a_point(&self, place: DVec3) -> Option<f64> {
+    pub fn meters_per_point(&self, place: DVec3) -> Option<f64> {
         let step = 1e-4 * self.clip(place).w.abs().max(1e-3);
         let across = (self.project(place + self.right * step)? - self.project(place)?).length();
         (across > 0.0).then(|| step / across)
@@ -78,13 +78,13 @@ impl Sight {
     /// In clip space the line is a + t b; what is seen of it, (a.xy + t b.xy) / (a.w + t b.w), moves on a straight line along
     /// b.xy a.w - a.xy b.w, so that the t whose picture lies at the pointer's foot on it is that of a linear equation.
     #[must_use]
-    pub fn along(&self, origin: DVec3, axis: DVec3, pointer: DVec2) -> Option<f64> {
+    pub fn closest_on_line(&self, origin: DVec3, axis: DVec3, pointer: DVec2) -> Option<f64> {
         let (a, b) = (self.clip(origin), self.matrix * axis.extend(0.0));
         let flat = |v: DVec4| v.truncate().truncate() * self.half;
         let way = flat(b) * a.w - flat(a) * b.w;
-        // Points of the window a metre, here and across the line of sight.
+        // Points of the window a metre, here and across the line of screen.
         let seen = way.length() / (a.w * a.w);
-        if a.w <= 1e-6 || seen * self.metres_a_point(origin)? < 0.03 {
+        if a.w <= 1e-6 || seen * self.meters_per_point(origin)? < 0.03 {
             return None;
         }
         let way = way.try_normalize()?;
@@ -95,7 +95,7 @@ impl Sight {
 
     /// The angle (rad) of the place on a circle whose picture is nearest to the pointer, at most `reach` from another.
     #[must_use]
-    pub fn around(&self, circle: &Circle, pointer: DVec2, near: f64, reach: f64) -> Option<f64> {
+    pub fn closest_on_circle(&self, circle: &Circle, pointer: DVec2, near: f64, reach: f64) -> Option<f64> {
         const STEPS: i32 = 64;
         let off = |angle: f64| self.project(circle.at(angle)).map_or(f64::INFINITY, |at| at.distance_squared(pointer));
         let angle = |step: i32| near + reach * f64::from(step) / f64::from(STEPS);
@@ -132,7 +132,7 @@ impl Circle {
 
 /// What handles do to the selected light.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum Action {
     /// Move it along the world's axes.
     Move,
     /// Turn what it shines at around the world's axes.
@@ -182,7 +182,7 @@ pub enum Handle {
 
 /// A light that handles are for.
 #[derive(Clone, Copy, Debug)]
-pub struct Held {
+pub struct HandleTarget {
     /// Its place and axes; it shines along -Z.
     pub world: DMat4,
     /// Its kind and sizes.
@@ -196,7 +196,7 @@ pub struct Held {
 }
 
 /// How long handles are (points of the window).
-pub(super) const REACH: f64 = 80.0;
+pub(super) const HANDLE_LENGTH: f64 = 80.0;
 /// The pointer is at a handle at most so far (points) from it.
 pub(super) const NEAR: f64 = 7.0;
 /// Between what a light gives least and most of a length (m): as its properties take them, and no smaller than one can see.
@@ -204,7 +204,7 @@ const SIZES: [f64; 2] = [1e-3, 1e4];
 
 const AXES: [DVec3; 3] = [DVec3::X, DVec3::Y, DVec3::Z];
 
-impl Held {
+impl HandleTarget {
     fn place(&self) -> DVec3 {
         self.world.w_axis.truncate()
     }
@@ -217,22 +217,22 @@ impl Held {
         -self.axis(2)
     }
 
-    /// The handles that this light has for a deed; none where nothing of it can be changed so.
+    /// The handles that this light has for a action; none where nothing of it can be changed so.
     #[must_use]
-    pub fn handles(&self, deed: Deed, sight: &Sight) -> Vec<Handle> {
+    pub fn handles(&self, action: Action, screen: &ScreenProjection) -> Vec<Handle> {
         let both =
             |length, axis: usize| [1.0, -1.0].map(|sign| Handle::Length(length, self.axis(axis) * sign)).to_vec();
-        match (deed, self.emitter) {
-            (Deed::Move, _) => (0..3).map(Handle::Arrow).collect(),
-            (Deed::Turn, Emitter::Point) if !self.directed => Vec::new(),
-            (Deed::Turn, Emitter::Sphere { .. }) => Vec::new(),
-            (Deed::Turn, _) => (0..3).map(Handle::Ring).collect(),
-            (Deed::Size, Emitter::Point | Emitter::Sun { .. }) => Vec::new(),
-            (Deed::Size, Emitter::Spot { .. }) => vec![Handle::Cone],
-            (Deed::Size, Emitter::Sphere { .. }) => vec![Handle::Length(Length::Radius, sight.right)],
-            (Deed::Size, Emitter::Disk { .. }) => both(Length::Radius, 0),
-            (Deed::Size, Emitter::Rectangle { .. }) => [both(Length::Width, 0), both(Length::Height, 1)].concat(),
-            (Deed::Size, Emitter::Tube { .. }) => [both(Length::Tube, 0), both(Length::Radius, 1)].concat(),
+        match (action, self.emitter) {
+            (Action::Move, _) => (0..3).map(Handle::Arrow).collect(),
+            (Action::Turn, Emitter::Point) if !self.directed => Vec::new(),
+            (Action::Turn, Emitter::Sphere { .. }) => Vec::new(),
+            (Action::Turn, _) => (0..3).map(Handle::Ring).collect(),
+            (Action::Size, Emitter::Point | Emitter::Sun { .. }) => Vec::new(),
+            (Action::Size, Emitter::Spot { .. }) => vec![Handle::Cone],
+            (Action::Size, Emitter::Sphere { .. }) => vec![Handle::Length(Length::Radius, screen.right)],
+            (Action::Size, Emitter::Disk { .. }) => both(Length::Radius, 0),
+            (Action::Size, Emitter::Rectangle { .. }) => [both(Length::Width, 0), both(Length::Height, 1)].concat(),
+            (Action::Size, Emitter::Tube { .. }) => [both(Length::Tube, 0), both(Length::Radius, 1)].concat(),
         }
     }
 
@@ -268,18 +268,18 @@ impl Held {
     }
 
     /// The same through the side whose rim is seen nearest to the pointer.
-    fn side_at(&self, sight: &Sight, reach: f64, pointer: DVec2) -> Circle {
+    fn side_at(&self, screen: &ScreenProjection, reach: f64, pointer: DVec2) -> Circle {
         let sides = (0..32).map(|step| self.side(std::f64::consts::TAU * f64::from(step) / 32.0, reach));
         let off = |side: &Circle| {
-            sight.project(side.at(self.outer())).map_or(f64::INFINITY, |at| at.distance_squared(pointer))
+            screen.project(side.at(self.outer())).map_or(f64::INFINITY, |at| at.distance_squared(pointer))
         };
         sides.min_by(|a, b| off(a).total_cmp(&off(b))).unwrap_or_else(|| self.side(0.0, reach))
     }
 
     /// What is drawn of a handle, and where it can be taken hold of: a line through the world.
     #[must_use]
-    pub fn line(&self, handle: Handle, sight: &Sight) -> Option<Vec<DVec3>> {
-        let reach = REACH * sight.metres_a_point(self.place())?;
+    pub fn line(&self, handle: Handle, screen: &ScreenProjection) -> Option<Vec<DVec3>> {
+        let reach = HANDLE_LENGTH * screen.meters_per_point(self.place())?;
         let turn = |step: i32, of: i32| std::f64::consts::TAU * f64::from(step) / f64::from(of);
         Some(match handle {
             Handle::Arrow(axis) => {
@@ -304,13 +304,13 @@ impl Held {
 
     /// The handle at the pointer, if there is one.
     #[must_use]
-    pub fn at(&self, deed: Deed, sight: &Sight, pointer: DVec2) -> Option<Handle> {
+    pub fn hit_test(&self, action: Action, screen: &ScreenProjection, pointer: DVec2) -> Option<Handle> {
         let off = |handle: &Handle| {
-            let line = self.line(*handle, sight).unwrap_or_default();
-            let points: Vec<DVec2> = line.into_iter().filter_map(|place| sight.project(place)).collect();
+            let line = self.line(*handle, screen).unwrap_or_default();
+            let points: Vec<DVec2> = line.into_iter().filter_map(|place| screen.project(place)).collect();
             points.windows(2).map(|ends| distance(pointer, ends[0], ends[1])).fold(f64::INFINITY, f64::min)
         };
-        let handles = self.handles(deed, sight).into_iter().map(|handle| (off(&handle), handle));
+        let handles = self.handles(action, screen).into_iter().map(|handle| (off(&handle), handle));
         let nearest = handles.min_by(|a, b| a.0.total_cmp(&b.0));
         nearest.filter(|(off, _)| *off <= NEAR).map(|(_, handle)| handle)
     }
@@ -325,13 +325,13 @@ pub(super) fn distance(point: DVec2, from: DVec2, to: DVec2) -> f64 {
 
 /// A handle that is held, as the light and the view were when it was taken hold of.
 #[derive(Clone, Debug)]
-pub struct Grip {
+pub struct DragHandle {
     /// The light's name.
     pub name: String,
     /// The handle.
     pub handle: Handle,
-    held: Held,
-    sight: Sight,
+    held: HandleTarget,
+    screen: ScreenProjection,
     /// What it goes around, where it does.
     circle: Circle,
     /// Where on the handle the pointer took hold: metres along it, or radians around it.
@@ -340,37 +340,43 @@ pub struct Grip {
     last: f64,
 }
 
-impl Grip {
+impl DragHandle {
     /// Takes hold of a handle; none where it cannot be dragged from there, as an arrow towards the eye.
     #[must_use]
-    pub fn new(name: &str, held: Held, handle: Handle, sight: Sight, pointer: DVec2) -> Option<Self> {
-        let reach = REACH * sight.metres_a_point(held.place())?;
+    pub fn new(
+        name: &str,
+        held: HandleTarget,
+        handle: Handle,
+        screen: ScreenProjection,
+        pointer: DVec2,
+    ) -> Option<Self> {
+        let reach = HANDLE_LENGTH * screen.meters_per_point(held.place())?;
         let circle = match handle {
             Handle::Ring(axis) => held.ring(axis, reach),
-            _ => held.side_at(&sight, reach, pointer),
+            _ => held.side_at(&screen, reach, pointer),
         };
-        let mut grip = Self { name: name.into(), handle, held, sight, circle, began: 0.0, last: 0.0 };
-        grip.began = grip.parameter(pointer, std::f64::consts::PI)?;
-        grip.last = grip.began;
-        Some(grip)
+        let mut drag_handle = Self { name: name.into(), handle, held, screen, circle, began: 0.0, last: 0.0 };
+        drag_handle.began = drag_handle.parameter(pointer, std::f64::consts::PI)?;
+        drag_handle.last = drag_handle.began;
+        Some(drag_handle)
     }
 
     /// Where on the handle's line the pointer is.
     fn parameter(&self, pointer: DVec2, reach: f64) -> Option<f64> {
         let place = self.held.place();
         match self.handle {
-            Handle::Arrow(axis) => self.sight.along(place, AXES[axis.min(2)], pointer),
-            Handle::Length(_, way) => self.sight.along(place, way, pointer),
-            Handle::Ring(_) => self.sight.around(&self.circle, pointer, self.last, reach),
+            Handle::Arrow(axis) => self.screen.closest_on_line(place, AXES[axis.min(2)], pointer),
+            Handle::Length(_, way) => self.screen.closest_on_line(place, way, pointer),
+            Handle::Ring(_) => self.screen.closest_on_circle(&self.circle, pointer, self.last, reach),
             Handle::Cone => {
                 let half = std::f64::consts::FRAC_PI_2;
-                self.sight.around(&self.circle, pointer, half, half)
+                self.screen.closest_on_circle(&self.circle, pointer, half, half)
             }
         }
     }
 
     /// The light's property that the pointer gives it now, and its value as the look has it.
-    pub fn pull(&mut self, pointer: DVec2) -> Option<(&'static str, String)> {
+    pub fn drag_to(&mut self, pointer: DVec2) -> Option<(&'static str, String)> {
         // A ring is followed a quarter at a time, so that it does not jump from its front to its back.
         self.last = self.parameter(pointer, std::f64::consts::FRAC_PI_2)?;
         let by = self.last - self.began;
@@ -379,7 +385,7 @@ impl Grip {
         Some(match self.handle {
             Handle::Arrow(axis) => ("position", text(place + AXES[axis.min(2)] * by)),
             Handle::Ring(axis) => {
-                let target = self.held.aim.unwrap_or_else(|| super::aim::target_of(self.held.world, 1.0));
+                let target = self.held.aim.unwrap_or_else(|| super::light_placement::target_of(self.held.world, 1.0));
                 let turned = DMat3::from_axis_angle(AXES[axis.min(2)], by) * (target - place);
                 ("aim", text(place + turned))
             }
@@ -403,23 +409,23 @@ mod tests {
     use super::*;
     use crate::{
         photometry::lights::{Cone, Sides, SpotFlux},
-        scene::{Projection, build::facing},
+        scene::{Projection, build::look_at_transform},
     };
 
-    fn sights() -> Vec<Sight> {
+    fn sights() -> Vec<ScreenProjection> {
         let rect = Rect::from_min_size(egui::pos2(210.0, 30.0), egui::vec2(640.0, 360.0));
-        let world = facing(DVec3::new(3.0, 2.0, 4.0), DVec3::new(0.1, 0.4, -0.2));
+        let world = look_at_transform(DVec3::new(3.0, 2.0, 4.0), DVec3::new(0.1, 0.4, -0.2));
         [
             Projection::Perspective { vertical_fov: 0.7, aspect: None, near: 0.1, far: None },
             Projection::Orthographic { half_width: 3.2, half_height: 1.8, near: 0.1, far: 50.0 },
         ]
-        .map(|projection| Sight::new(&View::new(world, &projection, 640, 360), rect))
+        .map(|projection| ScreenProjection::new(&View::new(world, &projection, 640, 360), rect))
         .to_vec()
     }
 
-    fn lamp(emitter: Emitter) -> Held {
-        let world = facing(DVec3::new(0.3, 0.8, 0.1), DVec3::new(0.0, 0.0, 0.4));
-        Held { world, emitter, directed: false, inner: 0.0, aim: None }
+    fn lamp(emitter: Emitter) -> HandleTarget {
+        let world = look_at_transform(DVec3::new(0.3, 0.8, 0.1), DVec3::new(0.0, 0.0, 0.4));
+        HandleTarget { world, emitter, directed: false, inner: 0.0, aim: None }
     }
 
     fn numbers(text: &str) -> Vec<f64> {
@@ -428,9 +434,9 @@ mod tests {
 
     #[test]
     fn a_place_is_found_again_through_the_window() {
-        for sight in sights() {
+        for screen in sights() {
             let place = DVec3::new(-0.4, 0.2, 0.9);
-            let (from, way) = sight.ray(sight.project(place).unwrap()).unwrap();
+            let (from, way) = screen.ray(screen.project(place).unwrap()).unwrap();
             let off = (place - from).reject_from(way).length();
             assert!(off < 1e-5 && (place - from).dot(way) > 0.0, "{off}");
         }
@@ -438,16 +444,17 @@ mod tests {
 
     #[test]
     fn an_arrow_goes_as_far_as_its_picture() {
-        for sight in sights() {
+        for screen in sights() {
             let held = lamp(Emitter::Point);
             for (axis, arrow) in AXES.into_iter().enumerate() {
                 for far in [0.5, -1.25, 0.01] {
-                    let at = |t: f64| sight.project(held.place() + arrow * t).unwrap();
+                    let at = |t: f64| screen.project(held.place() + arrow * t).unwrap();
                     // Beside the arrow: only what is along it counts.
                     let way = (at(0.1) - at(0.0)).normalize();
                     let beside = DVec2::new(-way.y, way.x) * 5.0;
-                    let mut grip = Grip::new("a", held, Handle::Arrow(axis), sight, at(0.2) + beside).unwrap();
-                    let (property, value) = grip.pull(at(0.2 + far) - beside).unwrap();
+                    let mut drag_handle =
+                        DragHandle::new("a", held, Handle::Arrow(axis), screen, at(0.2) + beside).unwrap();
+                    let (property, value) = drag_handle.drag_to(at(0.2 + far) - beside).unwrap();
                     let moved = DVec3::from_slice(&numbers(&value)) - held.place();
                     assert_eq!(property, "position");
                     assert!((moved - arrow * far).length() < 2e-5, "{axis} {far}: {moved}");
@@ -458,31 +465,31 @@ mod tests {
 
     #[test]
     fn an_arrow_towards_the_eye_is_not_dragged() {
-        let world = facing(DVec3::new(0.0, 0.0, 5.0), DVec3::ZERO);
+        let world = look_at_transform(DVec3::new(0.0, 0.0, 5.0), DVec3::ZERO);
         let projection = Projection::Perspective { vertical_fov: 0.7, aspect: None, near: 0.1, far: None };
         let rect = Rect::from_min_size(Pos2::ZERO, egui::vec2(640.0, 360.0));
-        let sight = Sight::new(&View::new(world, &projection, 640, 360), rect);
-        let held = Held { world: DMat4::IDENTITY, ..lamp(Emitter::Point) };
-        assert!(Grip::new("a", held, Handle::Arrow(2), sight, DVec2::new(330.0, 180.0)).is_none());
-        assert!(Grip::new("a", held, Handle::Arrow(0), sight, DVec2::new(330.0, 180.0)).is_some());
+        let screen = ScreenProjection::new(&View::new(world, &projection, 640, 360), rect);
+        let held = HandleTarget { world: DMat4::IDENTITY, ..lamp(Emitter::Point) };
+        assert!(DragHandle::new("a", held, Handle::Arrow(2), screen, DVec2::new(330.0, 180.0)).is_none());
+        assert!(DragHandle::new("a", held, Handle::Arrow(0), screen, DVec2::new(330.0, 180.0)).is_some());
     }
 
     #[test]
     fn a_ring_turns_what_the_light_shines_at() {
         let cone = Cone::new(0.1, 0.5).unwrap();
-        for sight in sights() {
+        for screen in sights() {
             let held = lamp(Emitter::Spot { cone, flux: SpotFlux::Exact });
             for (axis, about) in AXES.into_iter().enumerate() {
-                let reach = REACH * sight.metres_a_point(held.place()).unwrap();
+                let reach = HANDLE_LENGTH * screen.meters_per_point(held.place()).unwrap();
                 let ring = held.ring(axis, reach);
-                let at = |angle: f64| sight.project(ring.at(angle)).unwrap();
-                let mut grip = Grip::new("a", held, Handle::Ring(axis), sight, at(0.4)).unwrap();
+                let at = |angle: f64| screen.project(ring.at(angle)).unwrap();
+                let mut drag_handle = DragHandle::new("a", held, Handle::Ring(axis), screen, at(0.4)).unwrap();
                 // Around nearly twice, a step at a time.
                 let mut value = String::new();
                 for step in 1..=30 {
-                    value = grip.pull(at(0.4 + 0.4 * f64::from(step))).unwrap().1;
+                    value = drag_handle.drag_to(at(0.4 + 0.4 * f64::from(step))).unwrap().1;
                 }
-                let target = crate::viewer::aim::target_of(held.world, 1.0) - held.place();
+                let target = crate::viewer::light_placement::target_of(held.world, 1.0) - held.place();
                 let want = DMat3::from_axis_angle(about, 12.0) * target;
                 let found = DVec3::from_slice(&numbers(&value)) - held.place();
                 assert!((found - want).length() < 1e-3, "{axis}: {found}, {want}");
@@ -492,19 +499,19 @@ mod tests {
 
     #[test]
     fn sizes_follow_the_pointer_on_both_sides() {
-        for sight in sights() {
+        for screen in sights() {
             let held = lamp(Emitter::Rectangle { width: 0.6, height: 0.4, sides: Sides::One });
-            let handles = held.handles(Deed::Size, &sight);
+            let handles = held.handles(Action::Size, &screen);
             assert_eq!(handles.len(), 4);
             for handle in handles {
                 let Handle::Length(length, way) = handle else { panic!("{handle:?}") };
-                let at = |t: f64| sight.project(held.place() + way * t).unwrap();
-                let mut grip = Grip::new("a", held, handle, sight, at(0.2)).unwrap();
-                let (property, value) = grip.pull(at(0.35)).unwrap();
+                let at = |t: f64| screen.project(held.place() + way * t).unwrap();
+                let mut drag_handle = DragHandle::new("a", held, handle, screen, at(0.2)).unwrap();
+                let (property, value) = drag_handle.drag_to(at(0.35)).unwrap();
                 assert_eq!(property, length.property());
                 assert!((numbers(&value)[0] - (held.length(length).0 + 0.3)).abs() < 1e-4, "{property} {value}");
                 // Pulled through its middle it stays a lamp.
-                let (_, value) = grip.pull(at(-3.0)).unwrap();
+                let (_, value) = drag_handle.drag_to(at(-3.0)).unwrap();
                 assert_eq!(numbers(&value)[0], SIZES[0]);
             }
         }
@@ -513,17 +520,17 @@ mod tests {
     #[test]
     fn a_cone_opens_by_the_angle_that_its_rim_is_dragged() {
         let cone = Cone::new(0.2, 0.5).unwrap();
-        for sight in sights() {
-            let held = Held { inner: 0.2, ..lamp(Emitter::Spot { cone, flux: SpotFlux::Exact }) };
-            let reach = REACH * sight.metres_a_point(held.place()).unwrap();
+        for screen in sights() {
+            let held = HandleTarget { inner: 0.2, ..lamp(Emitter::Spot { cone, flux: SpotFlux::Exact }) };
+            let reach = HANDLE_LENGTH * screen.meters_per_point(held.place()).unwrap();
             for quarter in 0..4 {
                 let side = held.side(f64::from(quarter) * std::f64::consts::FRAC_PI_2, reach);
-                let at = |angle: f64| sight.project(side.at(angle)).unwrap();
-                let mut grip = Grip::new("a", held, Handle::Cone, sight, at(0.5)).unwrap();
-                let (property, value) = grip.pull(at(0.8)).unwrap();
+                let at = |angle: f64| screen.project(side.at(angle)).unwrap();
+                let mut drag_handle = DragHandle::new("a", held, Handle::Cone, screen, at(0.5)).unwrap();
+                let (property, value) = drag_handle.drag_to(at(0.8)).unwrap();
                 assert_eq!(property, "outer_half_angle");
                 assert!((numbers(&value)[0].to_radians() - 0.8).abs() < 1e-3, "{quarter}: {value}");
-                let (_, value) = grip.pull(at(0.05)).unwrap();
+                let (_, value) = drag_handle.drag_to(at(0.05)).unwrap();
                 assert!(
                     (numbers(&value)[0].to_radians() - 0.2).abs() < 1e-5,
                     "no narrower than the inner cone: {value}"
@@ -534,18 +541,18 @@ mod tests {
 
     #[test]
     fn the_pointer_finds_the_handle_under_it() {
-        for sight in sights() {
+        for screen in sights() {
             let held = lamp(Emitter::Point);
             let tip = |axis: usize| {
-                let reach = REACH * sight.metres_a_point(held.place()).unwrap();
-                sight.project(held.place() + AXES[axis] * (reach * 0.8)).unwrap()
+                let reach = HANDLE_LENGTH * screen.meters_per_point(held.place()).unwrap();
+                screen.project(held.place() + AXES[axis] * (reach * 0.8)).unwrap()
             };
             for axis in 0..3 {
                 let beside = DVec2::new(3.0, -3.0);
-                assert_eq!(held.at(Deed::Move, &sight, tip(axis) + beside), Some(Handle::Arrow(axis)));
+                assert_eq!(held.hit_test(Action::Move, &screen, tip(axis) + beside), Some(Handle::Arrow(axis)));
             }
-            assert_eq!(held.at(Deed::Move, &sight, tip(0) + DVec2::splat(300.0)), None);
-            assert!(held.handles(Deed::Turn, &sight).is_empty(), "a point shines alike whichever way");
+            assert_eq!(held.hit_test(Action::Move, &screen, tip(0) + DVec2::splat(300.0)), None);
+            assert!(held.handles(Action::Turn, &screen).is_empty(), "a point shines alike whichever way");
         }
     }
 }

@@ -10,34 +10,39 @@ use super::{
     ViewError,
     document::{Document, Recovered},
     engine::Wake,
-    stage::Prepared,
+    viewport::PreparedScene,
 };
 use crate::{
     scene::look,
-    studio::{self, Request, StudioError},
+    session::{self, OpenRequest, SessionError},
 };
 
 /// A scene that was read, with its look.
-pub(super) struct Ready {
-    pub prepared: Prepared,
+pub(super) struct LoadedScene {
+    pub prepared: PreparedScene,
     pub document: Document,
     pub recovered: Option<Recovered>,
 }
 
-pub(super) type Outcome = Result<Box<Ready>, ViewError>;
+pub(super) type LoadResult = Result<Box<LoadedScene>, ViewError>;
 
 /// A scene that is being read. Who lets it go gives it up: the thread ends with the file, and nobody takes what it has.
 pub(super) struct Loading {
-    pub request: Request,
+    pub request: OpenRequest,
     pub since: Instant,
     /// The text of the look that was open when it began.
     pub text: Option<String>,
-    told: Receiver<Outcome>,
+    told: Receiver<LoadResult>,
 }
 
 impl Loading {
     /// Begins; `wake` is called when it is over.
-    pub fn begin(request: Request, state: Option<PathBuf>, text: Option<String>, wake: Wake) -> std::io::Result<Self> {
+    pub fn begin(
+        request: OpenRequest,
+        state: Option<PathBuf>,
+        text: Option<String>,
+        wake: Wake,
+    ) -> std::io::Result<Self> {
         let (tell, told) = channel();
         let wanted = request.clone();
         std::thread::Builder::new().name("scene".into()).spawn(move || {
@@ -50,7 +55,7 @@ impl Loading {
     }
 
     /// What became of it, once it is over.
-    pub fn result(&self) -> Option<Outcome> {
+    pub fn result(&self) -> Option<LoadResult> {
         match self.told.try_recv() {
             Ok(read) => Some(read),
             Err(TryRecvError::Empty) => None,
@@ -59,47 +64,47 @@ impl Loading {
     }
 
     /// Waits until it is over.
-    pub fn wait(&self) -> Outcome {
+    pub fn wait(&self) -> LoadResult {
         self.told.recv().unwrap_or_else(|_| Err(broken()))
     }
 }
 
 /// The thread is over and has told nothing.
 fn broken() -> ViewError {
-    StudioError::Internal("reading the scene has ended unexpectedly; its last words are on the terminal".into()).into()
+    SessionError::Internal("reading the scene has ended unexpectedly; its last words are on the terminal".into()).into()
 }
 
 /// Reads scene and look, and puts them together.
-fn read(request: &Request, state: Option<PathBuf>) -> Result<Ready, ViewError> {
-    let source = studio::read(request)?;
+fn read(request: &OpenRequest, state: Option<PathBuf>) -> Result<LoadedScene, ViewError> {
+    let source = session::read(request)?;
     let mut document = Document::new(&source.look, &source.look_name, saved_at(request, &source));
     if let (None, Some(state)) = (document.file(), state) {
-        document = document.with_copy(state.join("unsaved").join(format!("{}.autosave", source.look_name)));
+        document = document.with_autosave(state.join("unsaved").join(format!("{}.autosave", source.look_name)));
     }
     for assignment in &request.set {
         // As `Look::assign`: the command line's assignments are changes that can be taken back.
         let (path, value) = look::split_assignment(assignment).unwrap_or((assignment, ""));
         let value = value_from_here(path, value);
-        document.set(&[(path, Some(&value))]).map_err(StudioError::from)?;
+        document.set(&[(path, Some(&value))]).map_err(SessionError::from)?;
     }
-    let look = document.look().map_err(StudioError::from)?;
-    let prepared = Prepared::new(request, source.scene, look, source.remarks)?;
+    let look = document.look().map_err(SessionError::from)?;
+    let prepared = PreparedScene::new(request, source.scene, look, source.remarks)?;
     let recovered = document.recovered();
-    Ok(Ready { prepared, document, recovered })
+    Ok(LoadedScene { prepared, document, recovered })
 }
 
 /// A value as the command line gives it: files are named from where the program was started, not from the look.
 fn value_from_here(path: &str, value: &str) -> String {
     let bare = value.trim_matches('"');
-    if !look::names_a_file(path, bare) {
+    if !look::is_file_property(path, bare) {
         return value.into();
     }
     std::path::absolute(bare).map_or_else(|_| value.into(), |whole| whole.display().to_string())
 }
 
 /// Where a look is saved: its file, else beside the scene.
-fn saved_at(request: &Request, source: &studio::Source) -> Option<PathBuf> {
+fn saved_at(request: &OpenRequest, source: &session::SceneSource) -> Option<PathBuf> {
     let builtin = request.scene.as_ref().is_none_or(|scene| scene.to_string_lossy().starts_with("builtin:"));
-    let beside = || request.scene.as_ref().filter(|_| !builtin).map(|scene| studio::look_beside(scene));
+    let beside = || request.scene.as_ref().filter(|_| !builtin).map(|scene| session::default_look_path(scene));
     source.look_file.clone().or_else(beside)
 }

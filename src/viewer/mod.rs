@@ -5,24 +5,24 @@
 //! thread and a device of its own: on software drivers a queue does one thing after the other, and the window would wait for
 //! each picture.
 
-pub mod aim;
 pub mod app;
 pub mod background;
 pub mod document;
 pub mod engine;
 pub mod flow;
+pub mod frame_pacing;
 pub mod handles;
+pub mod light_placement;
 mod load;
-pub mod paint;
+pub mod painter;
 pub mod panels;
-pub mod pulse;
-pub mod reading;
+pub mod pixel_reading;
 pub mod recent;
 pub mod settings;
-pub mod shaders;
-pub mod stage;
+pub mod shader_reload;
 pub mod sun;
 pub mod tracer;
+pub mod viewport;
 
 use std::{
     io::Write,
@@ -39,15 +39,15 @@ use winit::{
     window::{Window, WindowId},
 };
 
-pub use app::{App, Leaving, Options};
+pub use app::{App, Options, ShutdownHandle};
 
-use self::{engine::Wake, paint::Painter};
+use self::{engine::Wake, painter::Painter};
 use crate::{
     gpu::{
         Gpu, GpuError, GpuOptions,
-        window::{Shown, Surface, Swapchain},
+        window::{PresentResult, Surface, Swapchain},
     },
-    studio::StudioError,
+    session::SessionError,
 };
 
 /// Why the window cannot go on.
@@ -64,10 +64,10 @@ pub enum ViewError {
     Gpu(#[from] GpuError),
     /// The scene or its look.
     #[error(transparent)]
-    Studio(StudioError),
+    Session(SessionError),
     /// The renderer's thread has ended by broken logic of ours.
     #[error("the renderer has ended unexpectedly; its last words are on the terminal")]
-    Ended,
+    RenderThreadCrashed,
     /// What the validation layer had to say (`--validation`).
     #[error("the validation layer reports {} messages", .0.len())]
     Validation(Vec<String>),
@@ -78,8 +78,8 @@ pub enum ViewError {
 
 impl ViewError {
     /// Whether no more pictures come after it.
-    pub(in crate::viewer) const fn ends(&self) -> bool {
-        matches!(self, Self::Gpu(GpuError::DeviceLost { .. }) | Self::Ended)
+    pub(in crate::viewer) const fn is_fatal(&self) -> bool {
+        matches!(self, Self::Gpu(GpuError::DeviceLost { .. }) | Self::RenderThreadCrashed)
     }
 
     /// Whether the device is short of something, or refuses it.
@@ -88,11 +88,11 @@ impl ViewError {
     }
 }
 
-impl From<StudioError> for ViewError {
-    fn from(error: StudioError) -> Self {
+impl From<SessionError> for ViewError {
+    fn from(error: SessionError) -> Self {
         match error {
-            StudioError::Gpu(error) => Self::Gpu(error),
-            error => Self::Studio(error),
+            SessionError::Gpu(error) => Self::Gpu(error),
+            error => Self::Session(error),
         }
     }
 }
@@ -103,27 +103,28 @@ impl From<StudioError> for ViewError {
 /// No display; no device that can show pictures in it; a lost device, after the look was kept.
 pub fn run(options: Options, gpu: GpuOptions) -> Result<(), ViewError> {
     let oops = |error: &dyn std::fmt::Display| ViewError::Window { detail: error.to_string() };
-    let events = EventLoop::<Look>::with_user_event().build().map_err(|error| oops(&error))?;
+    let events = EventLoop::<WakeEvent>::with_user_event().build().map_err(|error| oops(&error))?;
     let proxy = Mutex::new(events.create_proxy());
     // A loop that has ended needs no more calls.
-    let wake: Wake = Arc::new(move || drop(proxy.lock().unwrap_or_else(PoisonError::into_inner).send_event(Look)));
+    let wake: Wake = Arc::new(move || drop(proxy.lock().unwrap_or_else(PoisonError::into_inner).send_event(WakeEvent)));
     let mut handler = Handler { options, gpu_options: gpu, wake, open: None, failed: None };
     let ran = events.run_app(&mut handler);
     if let (Err(_), Some(open)) = (&ran, &mut handler.open) {
         // The display is gone.
-        open.app.keep_what_is_unsaved();
+        open.app.autosave_now();
     }
     ran.map_err(|error| oops(&error))?;
     // What was open is let go before the display is.
     let failed = handler.failed.take();
     let gpus = handler.open.as_ref().map(|open| [open.gpu.clone(), open.renders.clone()]);
-    let pulse = handler.open.as_ref().filter(|open| open.app.options.pacing).map(|open| open.app.pulse().clone());
+    let frame_pacing =
+        handler.open.as_ref().filter(|open| open.app.options.pacing).map(|open| open.app.pacing().clone());
     if let Some(open) = handler.open.take() {
         open.close();
     }
-    if let Some(pulse) = pulse {
+    if let Some(pacing) = frame_pacing {
         // Who does not listen any more misses nothing else.
-        drop(writeln!(std::io::stdout(), "{pulse}"));
+        drop(writeln!(std::io::stdout(), "{pacing}"));
     }
     drop(handler);
     let messages: Vec<String> = gpus.into_iter().flatten().flat_map(|gpu| gpu.validation_messages()).collect();
@@ -135,10 +136,10 @@ pub fn run(options: Options, gpu: GpuOptions) -> Result<(), ViewError> {
 }
 
 /// Frames a second that the window is redrawn at most while a picture grows.
-const MOST_FRAMES: u64 = 60;
+const MAX_REDRAW_RATE: u64 = 60;
 
 /// Another thread has something new to show.
-struct Look;
+struct WakeEvent;
 
 struct Handler {
     options: Options,
@@ -165,7 +166,7 @@ struct Open {
 }
 
 /// The smallest window in which all can be read (points). Window systems that do not hold it leave the window alive.
-pub const SMALLEST: LogicalSize<f64> = LogicalSize::new(640.0, 360.0);
+pub const MIN_WINDOW_SIZE: LogicalSize<f64> = LogicalSize::new(640.0, 360.0);
 
 /// The window's first size (points), where `--size` asks for none.
 const FIRST_SIZE: LogicalSize<f64> = LogicalSize::new(1440.0, 900.0);
@@ -173,7 +174,7 @@ const FIRST_SIZE: LogicalSize<f64> = LogicalSize::new(1440.0, 900.0);
 impl Handler {
     fn begin(&self, events: &ActiveEventLoop) -> Result<Open, ViewError> {
         let oops = |error: &dyn std::fmt::Display| ViewError::Window { detail: error.to_string() };
-        let attributes = Window::default_attributes().with_title("sunny16").with_min_inner_size(SMALLEST);
+        let attributes = Window::default_attributes().with_title("sunny16").with_min_inner_size(MIN_WINDOW_SIZE);
         let attributes = match self.options.request.size {
             Some(size) => attributes.with_inner_size(PhysicalSize::new(size.width, size.height)),
             None => attributes.with_inner_size(FIRST_SIZE),
@@ -226,23 +227,23 @@ impl Open {
         let scale = output.pixels_per_point;
         let primitives = self.app.context().tessellate(output.shapes, scale);
         let shapes = self.painter.take(output.textures_delta, &primitives, scale, size)?;
-        self.painter.take_light(self.app.light(), self.app.settings().range)?;
+        self.painter.set_hdr_picture(self.app.hdr_picture(), self.app.settings().range)?;
         let repaint = output.viewport_output.values().map(|view| view.repaint_delay).min().unwrap_or(Duration::MAX);
-        self.redraw_at = Instant::now().checked_add(repaint.max(Duration::from_micros(1_000_000 / MOST_FRAMES)));
+        self.redraw_at = Instant::now().checked_add(repaint.max(Duration::from_micros(1_000_000 / MAX_REDRAW_RATE)));
         if repaint > Duration::from_secs(3600) {
             self.redraw_at = None;
         }
         let Some(swapchain) = &self.swapchain else { return Ok(()) };
-        if self.painter.show(swapchain, &shapes)? == Shown::Stale {
+        if self.painter.show(swapchain, &shapes)? == PresentResult::Stale {
             self.rebuild(size)?;
             self.redraw_at = Some(Instant::now());
         }
-        self.app.lasted(begun.elapsed());
-        let title = self.app.work.as_ref().map_or_else(
+        self.app.record_frame_time(begun.elapsed());
+        let title = self.app.workspace.as_ref().map_or_else(
             || "sunny16".to_owned(),
             |work| {
                 let changed = if work.document.changed() { "*" } else { "" };
-                format!("{}{changed} - sunny16", work.stage.opened.request.name())
+                format!("{}{changed} - sunny16", work.viewport.session.request.name())
             },
         );
         if self.window.title() != title {
@@ -255,7 +256,7 @@ impl Open {
     fn close(self) {
         let Self { app, painter, swapchain, surface, input, gpu, renders, window, .. } = self;
         window.set_visible(false);
-        let leaving = app.leave();
+        let leaving = app.shut_down();
         // In the order that they were made from each other.
         drop((painter, swapchain, surface, input, gpu, window));
         leaving.wait();
@@ -271,7 +272,7 @@ impl Open {
             if (format, encoding) != (self.painter.format(), self.painter.encoding()) {
                 self.painter.aim_at(format, encoding)?;
             }
-            self.app.shown_by(encoding);
+            self.app.set_display_encoding(encoding);
         }
         Ok(())
     }
@@ -279,12 +280,12 @@ impl Open {
 
 /// Whether a frame is to follow an event. egui-winit answers the redraw event itself by a wish for another, by which a window
 /// at rest would never sleep: what the frame wants next stands in its own output.
-fn wants_frame(event: &WindowEvent, asked: bool) -> bool {
+fn event_needs_redraw(event: &WindowEvent, asked: bool) -> bool {
     asked && !matches!(event, WindowEvent::RedrawRequested)
 }
 
-impl ApplicationHandler<Look> for Handler {
-    fn user_event(&mut self, _: &ActiveEventLoop, _: Look) {
+impl ApplicationHandler<WakeEvent> for Handler {
+    fn user_event(&mut self, _: &ActiveEventLoop, _: WakeEvent) {
         if let Some(open) = &self.open {
             open.window.request_redraw();
         }
@@ -309,7 +310,7 @@ impl ApplicationHandler<Look> for Handler {
     fn window_event(&mut self, events: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
         let Some(open) = &mut self.open else { return };
         let response = open.input.on_window_event(&open.window, &event);
-        if wants_frame(&event, response.repaint) {
+        if event_needs_redraw(&event, response.repaint) {
             open.window.request_redraw();
         }
         match event {
@@ -320,7 +321,7 @@ impl ApplicationHandler<Look> for Handler {
             WindowEvent::RedrawRequested => {
                 if let Err(error) = open.draw() {
                     // The look is worth more than the picture.
-                    open.app.keep_what_is_unsaved();
+                    open.app.autosave_now();
                     self.failed = Some(error);
                     return events.exit();
                 }
@@ -351,8 +352,8 @@ mod tests {
 
     #[test]
     fn a_redraw_is_no_reason_for_another() {
-        assert!(!wants_frame(&WindowEvent::RedrawRequested, true));
-        assert!(wants_frame(&WindowEvent::Resized(PhysicalSize::new(1, 1)), true));
-        assert!(!wants_frame(&WindowEvent::Focused(true), false));
+        assert!(!event_needs_redraw(&WindowEvent::RedrawRequested, true));
+        assert!(event_needs_redraw(&WindowEvent::Resized(PhysicalSize::new(1, 1)), true));
+        assert!(!event_needs_redraw(&WindowEvent::Focused(true), false));
     }
 }

@@ -12,10 +12,10 @@ use std::{
 use crate::output;
 
 /// Scenes that are kept at most.
-pub const MOST: usize = 10;
+pub const MAX_SCENES: usize = 10;
 /// Most bytes of the file, and of a name in it.
-const MOST_BYTES: u64 = 64 << 10;
-const MOST_NAME: usize = 4096;
+const MAX_FILE_BYTES: u64 = 64 << 10;
+const MAX_NAME_BYTES: usize = 4096;
 
 /// The folder for this program's state, by the values of `XDG_STATE_HOME` and `HOME` (XDG Base Directory Specification 0.8: paths
 /// that are not absolute do not count); none where neither names one.
@@ -28,13 +28,13 @@ pub fn state_folder(xdg: Option<OsString>, home: Option<OsString>) -> Option<Pat
 
 /// Scenes opened lately, newest first.
 #[derive(Debug, Default)]
-pub struct Recent {
+pub struct RecentScenes {
     /// None: only this run's.
     file: Option<PathBuf>,
     scenes: Vec<PathBuf>,
 }
 
-impl Recent {
+impl RecentScenes {
     /// What the file `recent` of a folder holds, and a line for the user where it cannot be used; without a folder nothing is kept.
     #[must_use]
     pub fn of(folder: Option<&Path>) -> (Self, Option<String>) {
@@ -68,10 +68,10 @@ impl Recent {
         }
         self.scenes.retain(|known| *known != scene);
         self.scenes.insert(0, scene);
-        self.scenes.truncate(MOST);
+        self.scenes.truncate(MAX_SCENES);
         let Some(file) = &self.file else { return Ok(()) };
         // A name that is no text cannot be written, but it can be opened again in this run.
-        let names = self.scenes.iter().filter_map(|scene| scene.to_str()).filter(|name| name.len() <= MOST_NAME);
+        let names = self.scenes.iter().filter_map(|scene| scene.to_str()).filter(|name| name.len() <= MAX_NAME_BYTES);
         let list: toml_edit::Array = names.collect();
         let text = format!("# Scenes that sunny16 opened lately, newest first.\nscenes = {list}\n");
         if let Some(folder) = file.parent() {
@@ -98,8 +98,8 @@ fn read(file: &Path) -> Result<Vec<PathBuf>, String> {
         Ok(known) if !known.is_file() => return Err("it is no file".into()),
         Ok(known) => known.len(),
     };
-    if length > MOST_BYTES {
-        return Err(format!("{length} bytes are more than a list of scenes has ({MOST_BYTES})"));
+    if length > MAX_FILE_BYTES {
+        return Err(format!("{length} bytes are more than a list of scenes has ({MAX_FILE_BYTES})"));
     }
     let text = fs::read_to_string(file).map_err(|error| error.to_string())?;
     let table: toml::Table = text.parse().map_err(|_| "it is no TOML".to_owned())?;
@@ -108,11 +108,11 @@ fn read(file: &Path) -> Result<Vec<PathBuf>, String> {
     let mut scenes: Vec<PathBuf> = Vec::new();
     for name in names.ok_or("its scenes are no names")? {
         let scene = PathBuf::from(name);
-        if !name.is_empty() && name.len() <= MOST_NAME && !scenes.contains(&scene) {
+        if !name.is_empty() && name.len() <= MAX_NAME_BYTES && !scenes.contains(&scene) {
             scenes.push(scene);
         }
     }
-    scenes.truncate(MOST);
+    scenes.truncate(MAX_SCENES);
     Ok(scenes)
 }
 
@@ -135,7 +135,7 @@ mod tests {
     fn what_was_opened_is_there_in_the_next_run() {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("state/sunny16");
-        let (mut recent, notice) = Recent::of(Some(&folder));
+        let (mut recent, notice) = RecentScenes::of(Some(&folder));
         assert!(recent.scenes().is_empty() && notice.is_none(), "nothing was opened yet");
         let odd = dir.path().join("a \"b\"\n\\c.glb");
         for scene in [Path::new("builtin:cornell"), &odd, Path::new("here.glb"), Path::new("builtin:cornell")] {
@@ -144,7 +144,7 @@ mod tests {
         let here = std::path::absolute("here.glb").unwrap();
         let expected = [PathBuf::from("builtin:cornell"), here, odd.clone()];
         assert_eq!(recent.scenes(), expected);
-        let (mut next, notice) = Recent::of(Some(&folder));
+        let (mut next, notice) = RecentScenes::of(Some(&folder));
         assert_eq!((next.scenes(), notice), (expected.as_slice(), None));
         // Another window adds to the same list.
         recent.put(Path::new("/other.glb")).unwrap();
@@ -153,7 +153,7 @@ mod tests {
         for number in 0..20 {
             next.put(&PathBuf::from(format!("/{number}.glb"))).unwrap();
         }
-        assert_eq!((next.scenes().len(), Recent::of(Some(&folder)).0.scenes().len()), (MOST, MOST));
+        assert_eq!((next.scenes().len(), RecentScenes::of(Some(&folder)).0.scenes().len()), (MAX_SCENES, MAX_SCENES));
         // Nothing is left beside it.
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         assert!(!is_there(&odd) && is_there(Path::new("builtin:cornell")));
@@ -172,15 +172,15 @@ mod tests {
         ] {
             let dir = tempfile::tempdir().unwrap();
             fs::write(dir.path().join("recent"), bytes).unwrap();
-            let (mut recent, notice) = Recent::of(Some(dir.path()));
+            let (mut recent, notice) = RecentScenes::of(Some(dir.path()));
             assert!(notice.as_ref().is_some_and(|text| text.contains(said)), "{said}: {notice:?}");
             recent.put(Path::new("/a.glb")).unwrap();
-            assert_eq!(Recent::of(Some(dir.path())).0.scenes(), [PathBuf::from("/a.glb")]);
+            assert_eq!(RecentScenes::of(Some(dir.path())).0.scenes(), [PathBuf::from("/a.glb")]);
         }
         // A folder in its place: said too, and the list is this run's.
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("recent")).unwrap();
-        let (mut recent, notice) = Recent::of(Some(dir.path()));
+        let (mut recent, notice) = RecentScenes::of(Some(dir.path()));
         assert!(notice.is_some_and(|text| text.contains("no file")));
         recent.put(Path::new("/a.glb")).unwrap_err();
         assert_eq!(recent.scenes(), [PathBuf::from("/a.glb")]);

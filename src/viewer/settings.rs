@@ -18,18 +18,18 @@ pub const SETTINGS: [(&str, &str); 3] = [
 ];
 
 /// Most bytes of the file.
-const MOST_BYTES: u64 = 64 << 10;
+const MAX_FILE_BYTES: u64 = 64 << 10;
 
 /// The settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Settings {
+pub struct WindowSettings {
     /// More than white is wanted, where the window's display offers it.
     pub hdr: bool,
     /// What the display shows then.
     pub range: DisplayRange,
 }
 
-impl Settings {
+impl WindowSettings {
     /// Sets one by its path; without a value it is the default again.
     ///
     /// # Errors
@@ -90,15 +90,15 @@ impl Settings {
 
 /// The settings and where they are kept.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct SettingsStore {
     /// None: only this run's.
     file: Option<PathBuf>,
-    settings: Settings,
+    settings: WindowSettings,
     /// They differ from the file's.
     changed: bool,
 }
 
-impl Kept {
+impl SettingsStore {
     /// What the file `settings` of a folder holds, and a line for the user where it cannot be used; without a folder nothing is kept.
     #[must_use]
     pub fn of(folder: Option<&Path>) -> (Self, Option<String>) {
@@ -110,7 +110,7 @@ impl Kept {
             }
             Err(detail) => {
                 let notice = format!("{}: {detail}; the window's settings begin anew", file.display());
-                (Settings::default(), Some(notice))
+                (WindowSettings::default(), Some(notice))
             }
         };
         (Self { file: Some(file), settings, changed: false }, notice)
@@ -118,12 +118,12 @@ impl Kept {
 
     /// The settings now.
     #[must_use]
-    pub fn now(&self) -> Settings {
+    pub fn now(&self) -> WindowSettings {
         self.settings
     }
 
     /// Other settings from now on.
-    pub fn put(&mut self, settings: Settings) {
+    pub fn put(&mut self, settings: WindowSettings) {
         self.changed |= self.settings != settings;
         self.settings = settings;
     }
@@ -144,15 +144,15 @@ impl Kept {
     }
 }
 
-fn read(file: &Path) -> Result<(Settings, Option<String>), String> {
+fn read(file: &Path) -> Result<(WindowSettings, Option<String>), String> {
     match fs::metadata(file) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((Settings::default(), None)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((WindowSettings::default(), None)),
         Err(error) => return Err(error.to_string()),
         Ok(known) if !known.is_file() => return Err("it is no file".into()),
-        Ok(known) if known.len() > MOST_BYTES => return Err(format!("{} bytes are too many", known.len())),
+        Ok(known) if known.len() > MAX_FILE_BYTES => return Err(format!("{} bytes are too many", known.len())),
         Ok(_) => {}
     }
-    Settings::read(&fs::read_to_string(file).map_err(|error| error.to_string())?)
+    WindowSettings::read(&fs::read_to_string(file).map_err(|error| error.to_string())?)
 }
 
 #[cfg(test)]
@@ -164,8 +164,8 @@ mod tests {
     fn what_was_set_is_there_in_the_next_run() {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("state/sunny16");
-        let (mut kept, notice) = Kept::of(Some(&folder));
-        assert_eq!((kept.now(), notice), (Settings::default(), None));
+        let (mut kept, notice) = SettingsStore::of(Some(&folder));
+        assert_eq!((kept.now(), notice), (WindowSettings::default(), None));
         assert!(!kept.now().hdr && kept.now().range.paper_white() == Nit(203.0), "off, and as BT.2408 has it");
         let mut settings = kept.now();
         for (path, value) in [("window.hdr", "true"), ("window.paper_white", "150"), ("window.peak", "620.5")] {
@@ -173,7 +173,7 @@ mod tests {
         }
         kept.put(settings);
         kept.keep().unwrap();
-        let (next, notice) = Kept::of(Some(&folder));
+        let (next, notice) = SettingsStore::of(Some(&folder));
         assert_eq!((next.now(), notice), (settings, None));
         // Nothing has changed: nothing is written.
         fs::remove_file(folder.join("settings")).unwrap();
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn wrong_values_change_nothing() {
-        let mut settings = Settings::default();
+        let mut settings = WindowSettings::default();
         for (path, value) in [
             ("window.hdr", "1"),
             ("window.paper_white", "20"),
@@ -198,7 +198,7 @@ mod tests {
             let said = settings.set(path, Some(value)).unwrap_err();
             assert!(said.contains(path), "{said}");
         }
-        assert_eq!(settings, Settings::default());
+        assert_eq!(settings, WindowSettings::default());
     }
 
     #[test]
@@ -215,9 +215,9 @@ mod tests {
         ] {
             let dir = tempfile::tempdir().unwrap();
             fs::write(dir.path().join("settings"), bytes).unwrap();
-            let (kept, notice) = Kept::of(Some(dir.path()));
+            let (kept, notice) = SettingsStore::of(Some(dir.path()));
             assert!(notice.as_ref().is_some_and(|text| text.contains(said)), "{said}: {notice:?}");
-            assert_eq!(kept.now(), Settings { hdr, ..Settings::default() });
+            assert_eq!(kept.now(), WindowSettings { hdr, ..WindowSettings::default() });
         }
     }
 }

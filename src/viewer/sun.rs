@@ -4,8 +4,8 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use glam::{DVec2, DVec3};
 
-use super::handles::{Circle, NEAR, REACH, Sight, distance};
-use crate::photometry::astronomy::Horizontal;
+use super::handles::{Circle, HANDLE_LENGTH, NEAR, ScreenProjection, distance};
+use crate::photometry::astronomy::HorizontalCoordinates;
 
 /// How much longer these handles are than those of lamps.
 const LONGER: f64 = 1.5;
@@ -16,94 +16,96 @@ pub struct Sun {
     /// What the handles are around (m, world): the sun itself is nowhere.
     pub center: DVec3,
     /// Where it stands in the look.
-    pub place: Horizontal,
+    pub place: HorizontalCoordinates,
     /// What the look turns the sky by (rad).
     pub rotation: f64,
 }
 
 /// Which way it is turned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum SunAxis {
     /// Around the vertical.
     Azimuth,
     /// Up and down.
     Elevation,
 }
 
-impl Way {
+impl SunAxis {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Azimuth, Self::Elevation];
 }
 
 impl Sun {
     /// Where a handle goes: the angle on it is that of the sun in the world.
-    fn circle(&self, way: Way, sight: &Sight) -> Option<Circle> {
-        let reach = REACH * LONGER * sight.metres_a_point(self.center)?;
-        let level = Horizontal { azimuth: self.place.azimuth + self.rotation, elevation: 0.0 }.direction();
+    fn circle(&self, way: SunAxis, screen: &ScreenProjection) -> Option<Circle> {
+        let reach = HANDLE_LENGTH * LONGER * screen.meters_per_point(self.center)?;
+        let level = HorizontalCoordinates { azimuth: self.place.azimuth + self.rotation, elevation: 0.0 }.direction();
         let axes = match way {
             // From north over east.
-            Way::Azimuth => [DVec3::NEG_Z, DVec3::X],
-            Way::Elevation => [level, DVec3::Y],
+            SunAxis::Azimuth => [DVec3::NEG_Z, DVec3::X],
+            SunAxis::Elevation => [level, DVec3::Y],
         };
         Some(Circle { center: self.center, axes: axes.map(|axis| axis * reach) })
     }
 
     /// What is drawn of a handle.
     #[must_use]
-    pub fn line(&self, way: Way, sight: &Sight) -> Option<Vec<DVec3>> {
-        let circle = self.circle(way, sight)?;
-        let (from, all) = if way == Way::Azimuth { (0.0, TAU) } else { (-FRAC_PI_2, PI) };
+    pub fn line(&self, way: SunAxis, screen: &ScreenProjection) -> Option<Vec<DVec3>> {
+        let circle = self.circle(way, screen)?;
+        let (from, all) = if way == SunAxis::Azimuth { (0.0, TAU) } else { (-FRAC_PI_2, PI) };
         Some((0..=64).map(|step| circle.at(from + all * f64::from(step) / 64.0)).collect())
     }
 
     /// Where the sun is drawn, on its upright ring.
     #[must_use]
-    pub fn mark(&self, sight: &Sight) -> Option<DVec3> {
-        Some(self.circle(Way::Elevation, sight)?.at(self.place.elevation))
+    pub fn mark(&self, screen: &ScreenProjection) -> Option<DVec3> {
+        Some(self.circle(SunAxis::Elevation, screen)?.at(self.place.elevation))
     }
 
     /// The handle at the pointer, if there is one.
     #[must_use]
-    pub fn at(&self, sight: &Sight, pointer: DVec2) -> Option<Way> {
-        let off = |way: &Way| {
-            let line = self.line(*way, sight).unwrap_or_default();
-            let points: Vec<DVec2> = line.into_iter().filter_map(|place| sight.project(place)).collect();
+    pub fn hit_test(&self, screen: &ScreenProjection, pointer: DVec2) -> Option<SunAxis> {
+        let off = |way: &SunAxis| {
+            let line = self.line(*way, screen).unwrap_or_default();
+            let points: Vec<DVec2> = line.into_iter().filter_map(|place| screen.project(place)).collect();
             points.windows(2).map(|ends| distance(pointer, ends[0], ends[1])).fold(f64::INFINITY, f64::min)
         };
-        let nearest = Way::ALL.into_iter().map(|way| (off(&way), way)).min_by(|a, b| a.0.total_cmp(&b.0));
+        let nearest = SunAxis::ALL.into_iter().map(|way| (off(&way), way)).min_by(|a, b| a.0.total_cmp(&b.0));
         nearest.filter(|(off, _)| *off <= NEAR).map(|(_, way)| way)
     }
 }
 
 /// A handle that is held, as sun and view were then.
 #[derive(Clone, Copy, Debug)]
-pub struct SunGrip {
+pub struct SunDragHandle {
     /// Which.
-    pub way: Way,
+    pub axis: SunAxis,
     sun: Sun,
-    sight: Sight,
+    screen: ScreenProjection,
     circle: Circle,
     began: f64,
     last: f64,
 }
 
-impl SunGrip {
+impl SunDragHandle {
     /// Takes hold of a handle.
     #[must_use]
-    pub fn new(sun: Sun, way: Way, sight: Sight, pointer: DVec2) -> Option<Self> {
-        let circle = sun.circle(way, &sight)?;
-        let began = sight.around(&circle, pointer, 0.0, PI)?;
-        Some(Self { way, sun, sight, circle, began, last: began })
+    pub fn new(sun: Sun, way: SunAxis, screen: ScreenProjection, pointer: DVec2) -> Option<Self> {
+        let circle = sun.circle(way, &screen)?;
+        let began = screen.closest_on_circle(&circle, pointer, 0.0, PI)?;
+        Some(Self { axis: way, sun, screen, circle, began, last: began })
     }
 
     /// Where the pointer puts the sun now: elevation and azimuth, as the look has them.
-    pub fn pull(&mut self, pointer: DVec2) -> Option<Horizontal> {
-        self.last = self.sight.around(&self.circle, pointer, self.last, FRAC_PI_2)?;
+    pub fn drag_to(&mut self, pointer: DVec2) -> Option<HorizontalCoordinates> {
+        self.last = self.screen.closest_on_circle(&self.circle, pointer, self.last, FRAC_PI_2)?;
         let by = self.last - self.began;
-        let Horizontal { elevation, azimuth } = self.sun.place;
-        Some(match self.way {
-            Way::Azimuth => Horizontal { elevation, azimuth: (azimuth + by).rem_euclid(TAU) },
-            Way::Elevation => Horizontal { elevation: (elevation + by).clamp(-FRAC_PI_2, FRAC_PI_2), azimuth },
+        let HorizontalCoordinates { elevation, azimuth } = self.sun.place;
+        Some(match self.axis {
+            SunAxis::Azimuth => HorizontalCoordinates { elevation, azimuth: (azimuth + by).rem_euclid(TAU) },
+            SunAxis::Elevation => {
+                HorizontalCoordinates { elevation: (elevation + by).clamp(-FRAC_PI_2, FRAC_PI_2), azimuth }
+            }
         })
     }
 }
@@ -114,34 +116,34 @@ mod tests {
     use super::*;
     use crate::{
         passes::View,
-        scene::{Projection, build::facing},
+        scene::{Projection, build::look_at_transform},
     };
 
     #[test]
     fn the_sun_follows_the_pointer_around_and_up() {
         let rect = egui::Rect::from_min_size(egui::pos2(210.0, 30.0), egui::vec2(640.0, 360.0));
-        let world = facing(DVec3::new(3.0, 2.5, 4.0), DVec3::ZERO);
+        let world = look_at_transform(DVec3::new(3.0, 2.5, 4.0), DVec3::ZERO);
         let projection = Projection::Perspective { vertical_fov: 0.7, aspect: None, near: 0.1, far: None };
-        let sight = Sight::new(&View::new(world, &projection, 640, 360), rect);
-        let place = Horizontal { elevation: 0.5, azimuth: 2.2 };
+        let screen = ScreenProjection::new(&View::new(world, &projection, 640, 360), rect);
+        let place = HorizontalCoordinates { elevation: 0.5, azimuth: 2.2 };
         let sun = Sun { center: DVec3::new(0.1, 0.2, 0.0), place, rotation: 0.3 };
         // Where the sun is drawn is where its light comes from.
-        let way = Horizontal { elevation: 0.5, azimuth: 2.5 }.direction();
-        assert!((sun.mark(&sight).unwrap() - sun.center).normalize().distance(way) < 1e-9);
-        for (way, began) in [(Way::Azimuth, 0.4), (Way::Elevation, 0.5)] {
-            let circle = sun.circle(way, &sight).unwrap();
-            let at = |angle: f64| sight.project(circle.at(angle)).unwrap();
-            assert_eq!(sun.at(&sight, at(began)), Some(way));
-            let mut grip = SunGrip::new(sun, way, sight, at(began)).unwrap();
-            let found = grip.pull(at(began + 0.3)).unwrap();
+        let way = HorizontalCoordinates { elevation: 0.5, azimuth: 2.5 }.direction();
+        assert!((sun.mark(&screen).unwrap() - sun.center).normalize().distance(way) < 1e-9);
+        for (way, began) in [(SunAxis::Azimuth, 0.4), (SunAxis::Elevation, 0.5)] {
+            let circle = sun.circle(way, &screen).unwrap();
+            let at = |angle: f64| screen.project(circle.at(angle)).unwrap();
+            assert_eq!(sun.hit_test(&screen, at(began)), Some(way));
+            let mut drag_handle = SunDragHandle::new(sun, way, screen, at(began)).unwrap();
+            let found = drag_handle.drag_to(at(began + 0.3)).unwrap();
             let by = [found.azimuth - place.azimuth, found.elevation - place.elevation];
-            let want = if way == Way::Azimuth { [0.3, 0.0] } else { [0.0, 0.3] };
+            let want = if way == SunAxis::Azimuth { [0.3, 0.0] } else { [0.0, 0.3] };
             assert!((by[0] - want[0]).abs() < 1e-3 && (by[1] - want[1]).abs() < 1e-3, "{way:?}: {by:?}");
         }
-        let circle = sun.circle(Way::Elevation, &sight).unwrap();
-        let at = |angle: f64| sight.project(circle.at(angle)).unwrap();
-        let mut grip = SunGrip::new(sun, Way::Elevation, sight, at(0.5)).unwrap();
-        grip.pull(at(1.2)).unwrap();
-        assert_eq!(grip.pull(at(2.2)).unwrap().elevation, FRAC_PI_2, "no higher than the zenith");
+        let circle = sun.circle(SunAxis::Elevation, &screen).unwrap();
+        let at = |angle: f64| screen.project(circle.at(angle)).unwrap();
+        let mut drag_handle = SunDragHandle::new(sun, SunAxis::Elevation, screen, at(0.5)).unwrap();
+        drag_handle.drag_to(at(1.2)).unwrap();
+        assert_eq!(drag_handle.drag_to(at(2.2)).unwrap().elevation, FRAC_PI_2, "no higher than the zenith");
     }
 }

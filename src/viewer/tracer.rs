@@ -14,12 +14,12 @@ use glam::DVec3;
 use super::engine::Wake;
 use crate::{
     photometry::Nit,
-    reference::{Film, FilmSettings, LensCamera, Patience, Walk, World},
+    reference::{CancelToken, Film, FilmSettings, LensCamera, PathSettings, World},
     scene::Scene,
 };
 
 /// What is to be traced.
-pub struct Job {
+pub struct TraceJob {
     /// The scene with its look.
     pub scene: Arc<Scene>,
     /// The camera with its lens.
@@ -29,7 +29,7 @@ pub struct Job {
     /// Pixels across and down.
     pub size: [usize; 2],
     /// Surfaces that paths meet.
-    pub walk: Walk,
+    pub path_settings: PathSettings,
     /// Samples a pixel after which it rests.
     pub samples: u32,
     /// The luminance that the exposure renders white: unlit surfaces follow it.
@@ -38,7 +38,7 @@ pub struct Job {
 
 /// A picture that grows.
 #[derive(Clone, Default)]
-pub struct Traced {
+pub struct TracedImage {
     /// Which job it is of.
     pub job: u64,
     /// Pixels across and down.
@@ -57,9 +57,9 @@ pub struct Traced {
 
 #[derive(Default)]
 struct Shared {
-    next: Mutex<Option<(u64, Job)>>,
+    next: Mutex<Option<(u64, TraceJob)>>,
     wake: Condvar,
-    traced: Mutex<Traced>,
+    traced: Mutex<TracedImage>,
     /// The job that is wanted; work on any other ends soon.
     wanted: AtomicU64,
     ends: AtomicBool,
@@ -76,21 +76,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Pictures are shown this often, at most.
-const TURN: Duration = Duration::from_millis(250);
+const PUBLISH_INTERVAL: Duration = Duration::from_millis(250);
 
-struct Turn<'a> {
+struct TimeSlice<'a> {
     shared: &'a Shared,
     job: u64,
     until: Instant,
 }
 
-impl Patience for Turn<'_> {
-    fn stop(&self) -> bool {
+impl CancelToken for TimeSlice<'_> {
+    fn should_stop(&self) -> bool {
         self.shared.wanted.load(Ordering::Relaxed) != self.job || self.shared.ends.load(Ordering::Relaxed)
     }
 
     fn pause(&self) -> bool {
-        self.stop() || Instant::now() >= self.until
+        self.should_stop() || Instant::now() >= self.until
     }
 }
 
@@ -115,7 +115,7 @@ impl Tracer {
     }
 
     /// Begins a job; the one before is given up. Returns its number.
-    pub fn begin(&self, job: Job) -> u64 {
+    pub fn begin(&self, job: TraceJob) -> u64 {
         let number = self.shared.wanted.fetch_add(1, Ordering::Relaxed) + 1;
         *lock(&self.shared.next) = Some((number, job));
         self.shared.wake.notify_all();
@@ -123,14 +123,14 @@ impl Tracer {
     }
 
     /// Gives up what it works on; what was published stays.
-    pub fn rest(&self) {
+    pub fn stop(&self) {
         self.shared.wanted.fetch_add(1, Ordering::Relaxed);
         *lock(&self.shared.next) = None;
     }
 
     /// The newest picture.
     #[must_use]
-    pub fn traced(&self) -> Traced {
+    pub fn traced(&self) -> TracedImage {
         lock(&self.shared.traced).clone()
     }
 }
@@ -157,7 +157,7 @@ fn work(shared: &Shared, wake: &Wake) {
                 break job;
             }
             // The time is a guard: a wake-up between the look at `ends` and the wait would be missed.
-            let waited = shared.wake.wait_timeout(next, TURN).unwrap_or_else(PoisonError::into_inner);
+            let waited = shared.wake.wait_timeout(next, PUBLISH_INTERVAL).unwrap_or_else(PoisonError::into_inner);
             next = waited.0;
         };
         drop(next);
@@ -165,26 +165,26 @@ fn work(shared: &Shared, wake: &Wake) {
     }
 }
 
-fn trace(shared: &Shared, wake: &Wake, number: u64, job: &Job) {
+fn trace(shared: &Shared, wake: &Wake, number: u64, job: &TraceJob) {
     let started = Instant::now();
     let world = World::new(&job.scene, job.eye);
     let [width, height] = job.size;
-    let mut film = Film::new(width, height, FilmSettings { walk: job.walk, ..FilmSettings::default() });
+    let mut film = Film::new(width, height, FilmSettings { path: job.path_settings, ..FilmSettings::default() });
     let mut step = 1;
     loop {
         let turn = Instant::now();
-        let patience = Turn { shared, job: number, until: turn + TURN };
+        let patience = TimeSlice { shared, job: number, until: turn + PUBLISH_INTERVAL };
         let goal = job.samples.min(film.samples().saturating_add(step.max(film.samples() / 4)));
         film.advance(&world, &job.camera, goal, &patience);
-        if patience.stop() {
+        if patience.should_stop() {
             return;
         }
-        if turn.elapsed() < TURN / 4 {
+        if turn.elapsed() < PUBLISH_INTERVAL / 4 {
             step = (step * 2).min(64);
         }
-        let nits = film.shown(job.white).into_iter().map(|c: DVec3| c.as_vec3().to_array()).collect();
+        let nits = film.displayed(job.white).into_iter().map(|c: DVec3| c.as_vec3().to_array()).collect();
         let mut traced = lock(&shared.traced);
-        *traced = Traced {
+        *traced = TracedImage {
             job: number,
             size: job.size,
             nits: Arc::new(nits),
@@ -205,25 +205,25 @@ fn trace(shared: &Shared, wake: &Wake, number: u64, job: &Job) {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::{camera::Effects, scene::procedural::Builtin};
+    use crate::{camera::CameraEffects, scene::procedural::BuiltinScene};
 
-    fn job(samples: u32) -> Job {
-        let (scene, _) = Builtin::named("cornell").unwrap().make().unwrap();
-        let (world, projection) = crate::scene::defaults::camera(&scene, 1.0);
-        let camera = LensCamera::new(world, projection, 24, 24, &Effects::default());
-        let walk = Walk::default();
-        Job {
+    fn job(samples: u32) -> TraceJob {
+        let (scene, _) = BuiltinScene::named("cornell").unwrap().make().unwrap();
+        let (world, projection) = crate::scene::defaults::framing_camera(&scene, 1.0);
+        let camera = LensCamera::new(world, projection, 24, 24, &CameraEffects::default());
+        let walk = PathSettings::default();
+        TraceJob {
             scene: Arc::new(scene),
             camera,
             eye: world.w_axis.truncate(),
             size: [24, 24],
-            walk,
+            path_settings: walk,
             samples,
             white: Nit(100.0),
         }
     }
 
-    fn until(tracer: &Tracer, done: impl Fn(&Traced) -> bool) -> Traced {
+    fn until(tracer: &Tracer, done: impl Fn(&TracedImage) -> bool) -> TracedImage {
         let started = Instant::now();
         loop {
             let traced = tracer.traced();
@@ -245,7 +245,7 @@ mod tests {
         let world = World::new(&whole.scene, whole.eye);
         let mut film = Film::new(24, 24, FilmSettings::default());
         assert!(film.add(&world, &whole.camera, 8, &AtomicBool::new(false)));
-        let expected: Vec<[f32; 3]> = film.shown(whole.white).into_iter().map(|c| c.as_vec3().to_array()).collect();
+        let expected: Vec<[f32; 3]> = film.displayed(whole.white).into_iter().map(|c| c.as_vec3().to_array()).collect();
         assert_eq!(*traced.nits, expected, "bit for bit, whatever the turns");
     }
 

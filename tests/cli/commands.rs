@@ -6,7 +6,7 @@ use crate::common::{Run, finish, no_gpu, small_scene, sunny16};
 use glam::DVec2;
 use sunny16::{
     scene::{FlowMap, WaterSettings, procedural, water::Water, write_glb::write_glb},
-    studio,
+    session,
 };
 use tempfile::TempDir;
 
@@ -550,7 +550,7 @@ fn the_same_command_twice_gives_the_same_bytes() {
     }
     assert!(dir.path().join("a.normal.png").is_file());
     // Layers of what is off.
-    let run = render(dir.path(), &["-o", "d.exr", "--aov", "indirect_diffuse,reflection_hit"]);
+    let run = render(dir.path(), &["-o", "d.exr", "--aov", "indirect_diffuse,ssr_hit"]);
     for remark in ["indirect_diffuse is 0 everywhere: --set gi.enabled=true", "--set passes.ssr.enabled=true"] {
         assert!(run.code == 0 && run.err.contains(remark), "{run:?}");
     }
@@ -580,7 +580,7 @@ fn graph_and_bench_do_their_work() {
 }
 
 #[test]
-fn the_path_tracer_and_the_trees_are_measured_without_a_device() {
+fn path_and_bvh_benchmarks_need_no_device() {
     let dir = workplace();
     let args =
         ["bench", "small.glb", "--what", "path,bvh", "--size", "32x24", "--seconds", "0.01", "--triangles", "600"];
@@ -865,13 +865,13 @@ fn a_demo_with_water_is_written_with_its_flow() {
     let dir = workplace();
     let run = sunny16(dir.path(), &["demos", "courtyard", "-o", "."], &[]);
     assert_eq!(run.code, 0, "{run:?}");
-    let asked = |scene: &str| studio::Request {
+    let asked = |scene: &str| session::OpenRequest {
         scene: Some(if scene.starts_with("builtin:") { scene.into() } else { dir.path().join(scene) }),
-        ..studio::Request::default()
+        ..session::OpenRequest::default()
     };
     let water = |scene: &str| {
-        let opened = studio::open(&asked(scene)).unwrap();
-        opened.scene.materials.iter().find_map(|material| material.water.clone()).expect("water")
+        let session = session::open(&asked(scene)).unwrap();
+        session.scene.materials.iter().find_map(|material| material.water.clone()).expect("water")
     };
     let (built_in, read) = (water("builtin:courtyard"), water("courtyard.glb"));
     for place in [DVec2::new(0.1, 0.5), DVec2::new(0.65, 0.42), DVec2::new(0.5, 0.9)] {

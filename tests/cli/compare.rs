@@ -6,7 +6,7 @@ use std::{
     process::{Command, Output},
 };
 
-use sunny16::output::{self, Layer};
+use sunny16::output::{self, ExrLayer};
 
 const SIZE: [usize; 2] = [24, 16];
 
@@ -35,8 +35,8 @@ fn write_exr(file: &Path, [width, height]: [usize; 2], factor: f32) {
         .collect();
     let half: Vec<[f32; 4]> = pixels.iter().map(|pixel| pixel.map(|v| v * 0.5)).collect();
     let layers = [
-        Layer { name: "", channels: &["R", "G", "B"], pixels: &pixels },
-        Layer { name: "half", channels: &["R", "G", "B"], pixels: &half },
+        ExrLayer { name: "", channels: &["R", "G", "B"], pixels: &pixels },
+        ExrLayer { name: "half", channels: &["R", "G", "B"], pixels: &half },
     ];
     output::write_exr(file, width, height, 1.0, &layers).unwrap();
 }
@@ -146,7 +146,7 @@ fn broken_pixels_break_bounds() {
     let (_keep, dir) = folder();
     let mut pixels = vec![[1.0f32; 4]; 4];
     let write = |name: &str, pixels: &[[f32; 4]]| {
-        let layer = Layer { name: "", channels: &["R", "G", "B"], pixels };
+        let layer = ExrLayer { name: "", channels: &["R", "G", "B"], pixels };
         output::write_exr(&dir.join(name), 2, 2, 1.0, &[layer]).unwrap();
     };
     write("good.exr", &pixels);
@@ -185,7 +185,7 @@ const ALL: [&str; 16] = [
 fn equal_pictures_hold_every_bound() {
     let (_keep, dir) = folder();
     let write = |name: &str, value: f32| {
-        let layer = Layer { name: "", channels: &["R", "G", "B"], pixels: &[[value, value, value, 1.0]; 99] };
+        let layer = ExrLayer { name: "", channels: &["R", "G", "B"], pixels: &[[value, value, value, 1.0]; 99] };
         output::write_exr(&dir.join(name), 11, 9, 1.0, &[layer]).unwrap();
     };
     for value in [0.0, -1.0, 1e-30, 3e38] {
@@ -218,7 +218,7 @@ fn maps_and_reports_are_written() {
         let map = image::open(dir.join(map)).unwrap().into_rgb8();
         assert_eq!(map.dimensions(), (SIZE[0] as u32, SIZE[1] as u32));
         match kind {
-            // One stop of two: three quarters of the way, code by code as src/compare/false_color.rs has it.
+            // One stop of two: three quarters of the way, code by code as src/compare/error_colormap.rs has it.
             "stops" => assert_eq!(map.get_pixel(3, 3).0, [190, 75, 15]),
             // 100 % is beyond 50 %: the end of the scale.
             "relative" => assert_eq!(map.get_pixel(3, 3).0, [252, 253, 191]),

@@ -6,7 +6,7 @@ use crate::common::{Run, no_gpu, sunny16};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     compare::case::Case,
-    output::{Layer, write_exr},
+    output::{ExrLayer, write_exr},
     scene::{
         build::{SceneBuilder, dielectric},
         procedural::shapes,
@@ -112,7 +112,7 @@ fn pictures_of_others_are_bounds_too() {
     for name in ["small", "near", "tight"] {
         let (file, width) = if name == "small" { ("small.exr", 8) } else { ("other.exr", 16) };
         let pixels = vec![[98.5, 98.5, 98.5, 1.0]; width * 8];
-        let layer = Layer { name: "", channels: &["R", "G", "B"], pixels: &pixels };
+        let layer = ExrLayer { name: "", channels: &["R", "G", "B"], pixels: &pixels };
         let path = dir.path().join("validation/cases").join(name).join(file);
         write_exr(&path, width, 8, 1.0, &[layer]).unwrap();
     }

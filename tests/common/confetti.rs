@@ -8,7 +8,7 @@ use sunny16::{
     photometry::Lux,
     scene::{
         Primitive, Scene,
-        animation::{Deform, Influences, Pose, Skin},
+        animation::{Deform, Influences, ScenePose, Skin},
         build::{SceneBuilder, dielectric},
         procedural::shapes,
     },
@@ -53,6 +53,6 @@ pub fn confetti(count: usize) -> Scene {
 }
 
 /// One of the confetti's joints goes along Z (m). The floor's node is the first.
-pub fn pose(far: f64) -> Pose {
-    Pose { locals: vec![(2, DMat4::from_translation(DVec3::Z * far))], ..Pose::default() }
+pub fn pose(far: f64) -> ScenePose {
+    ScenePose { locals: vec![(2, DMat4::from_translation(DVec3::Z * far))], ..ScenePose::default() }
 }

@@ -15,29 +15,29 @@ use std::{
 use glam::{DMat4, DVec3, DVec4, Vec2, Vec3};
 use sunny16::{
     camera::Exposure,
-    frame::{Aov, Picture, Renderer, Settings},
-    gpu::{Gpu, GpuOptions, RayMethod, fault::Fault},
-    passes::{View, resolve::Channel},
+    frame::{Aov, RenderSettings, RenderedImage, Renderer},
+    gpu::{Gpu, GpuOptions, RayBackend, fault_injection::Fault},
+    passes::{View, gbuffer_channel::GbufferChannel},
     photometry::{
         Ev100, Lumen, Lux,
-        environment::{RadianceMap, Rows},
+        environment::{RadianceMap, RowMapping},
     },
     scene::{
         Environment, Material, Projection, Scene,
-        build::{SceneBuilder, dielectric, facing, metal},
+        build::{SceneBuilder, dielectric, look_at_transform, metal},
         procedural::shapes,
         write_glb::write_glb,
     },
 };
 
 pub mod area;
-pub mod bench;
-pub mod bounced;
 pub mod confetti;
 pub mod corpus;
-pub mod lamp;
+pub mod dimming_light;
+pub mod gi_reference;
+pub mod headless_viewer;
 pub mod random;
-pub mod shown;
+pub mod scene_dump;
 
 use tempfile::TempDir;
 
@@ -98,15 +98,15 @@ pub fn long() -> bool {
 }
 
 pub fn gpu_with(faults: Vec<Fault>) -> Option<Guard> {
-    gpu_by(RayMethod::Auto, faults)
+    gpu_by(RayBackend::Auto, faults)
 }
 
 /// A device whose rays go by this method.
-pub fn gpu_of(rays: RayMethod) -> Option<Guard> {
+pub fn gpu_with_rays(rays: RayBackend) -> Option<Guard> {
     gpu_by(rays, Vec::new())
 }
 
-fn gpu_by(rays: RayMethod, faults: Vec<Fault>) -> Option<Guard> {
+fn gpu_by(rays: RayBackend, faults: Vec<Fault>) -> Option<Guard> {
     if no_gpu(std::thread::current().name().unwrap_or("test")) {
         return None;
     }
@@ -117,21 +117,21 @@ fn gpu_by(rays: RayMethod, faults: Vec<Fault>) -> Option<Guard> {
 }
 
 /// One picture of a scene.
-pub fn picture(renderer: &mut Renderer, scene: &Scene, view: &View, settings: &Settings) -> Picture {
+pub fn picture(renderer: &mut Renderer, scene: &Scene, view: &View, settings: &RenderSettings) -> RenderedImage {
     let on_device = renderer.upload_for(scene, &settings.shadows).expect("upload");
     renderer.render(&on_device, view, settings).expect("render")
 }
 
 pub fn perspective(position: DVec3, target: DVec3, vertical_fov: f32, near: f32, size: (u32, u32)) -> View {
     let projection = Projection::Perspective { vertical_fov, aspect: None, near, far: None };
-    View::new(facing(position, target), &projection, size.0, size.1)
+    View::new(look_at_transform(position, target), &projection, size.0, size.1)
 }
 
 /// A parallel projection; the half height is in metres.
 pub fn parallel(position: DVec3, target: DVec3, half_height: f32, depth: f32, size: (u32, u32)) -> View {
     let half_width = half_height * size.0 as f32 / size.1 as f32;
     let projection = Projection::Orthographic { half_width, half_height, near: 0.0, far: depth };
-    View::new(facing(position, target), &projection, size.0, size.1)
+    View::new(look_at_transform(position, target), &projection, size.0, size.1)
 }
 
 /// The exposure that makes this luminance this exposed value.
@@ -141,7 +141,7 @@ pub fn exposure_for(nits: f64, value: f64) -> Exposure {
 
 /// Surroundings of the same luminance everywhere.
 pub fn even(nits: f64) -> Option<Environment> {
-    let map = RadianceMap::from_fn(64, 32, Rows::Linear, |_| DVec3::splat(nits)).unwrap();
+    let map = RadianceMap::from_fn(64, 32, RowMapping::Linear, |_| DVec3::splat(nits)).unwrap();
     Some(Environment { map: Arc::new(map), rotation: 0.0, origin: "even".into() })
 }
 
@@ -175,22 +175,22 @@ pub fn pixel_of(view: &View, point: DVec3) -> Option<(usize, usize)> {
     inside.then_some((x as usize, y as usize))
 }
 
-pub fn nits(picture: &Picture, x: usize, y: usize) -> DVec3 {
+pub fn nits(picture: &RenderedImage, x: usize, y: usize) -> DVec3 {
     Vec3::from_array(picture.nits[y * picture.width + x]).as_dvec3()
 }
 
 /// A pixel of a further output.
-pub fn aov(picture: &Picture, aov: Aov, x: usize, y: usize) -> [f32; 4] {
+pub fn aov(picture: &RenderedImage, aov: Aov, x: usize, y: usize) -> [f32; 4] {
     let (_, pixels) = picture.aovs.iter().find(|(kind, _)| *kind == aov).expect("asked for");
     pixels[y * picture.width + x]
 }
 
-pub fn aov3(picture: &Picture, kind: Aov, x: usize, y: usize) -> DVec3 {
+pub fn aov3(picture: &RenderedImage, kind: Aov, x: usize, y: usize) -> DVec3 {
     let [r, g, b, _] = aov(picture, kind, x, y);
     DVec3::new(f64::from(r), f64::from(g), f64::from(b))
 }
 
-pub const NORMAL: Aov = Aov::Channel(Channel::Normal);
+pub const NORMAL: Aov = Aov::Channel(GbufferChannel::Normal);
 
 /// The greatest relative difference of the channels.
 pub fn relative(got: DVec3, want: DVec3) -> f64 {
@@ -230,7 +230,7 @@ pub fn dielectric_fresnel(l: DVec3, v: DVec3) -> f64 {
 }
 
 impl Brdf {
-    pub fn matte(reflectance: f64) -> Self {
+    pub fn diffuse(reflectance: f64) -> Self {
         Self { base: DVec3::splat(reflectance), metallic: 0.0, roughness: 1.0 }
     }
 
@@ -278,13 +278,13 @@ pub struct Run {
 }
 
 /// A black surface that glows to both sides.
-pub fn glowing(nits: Vec3) -> Material {
+pub fn emissive_material(nits: Vec3) -> Material {
     Material { base_color: DVec4::W.as_vec4(), emission: nits, double_sided: true, ..Material::default() }
 }
 
 /// A square of a luminance that faces a camera at +Z; `center` and `side` in metres.
 pub fn add_square(builder: &mut SceneBuilder, center: DVec3, side: f64, nits: Vec3) {
-    let material = builder.add_material(glowing(nits));
+    let material = builder.add_material(emissive_material(nits));
     let mesh = builder.add_mesh("square", shapes::plane(Vec2::splat(side as f32), 1, 1), material);
     // The plane faces +Y.
     let turn = DMat4::from_rotation_x(PI / 2.0);

@@ -7,13 +7,13 @@ use std::{
 };
 
 /// Ground floor first. A module may import from its own floor and from those before it.
-const FLOORS: [&str; 18] = [
+const LAYERS: [&str; 18] = [
     "photometry",
     "image_io",
     "camera",
     "optics",
     "scene",
-    "walk",
+    "camera_control",
     "bvh",
     "gi",
     "reference",
@@ -23,7 +23,7 @@ const FLOORS: [&str; 18] = [
     "frame",
     "output",
     "compare",
-    "studio",
+    "session",
     "viewer",
     "cli",
 ];
@@ -119,17 +119,17 @@ fn names_after_crate(code: &str) -> Vec<String> {
     found
 }
 
-fn floor(name: &str) -> Option<usize> {
-    FLOORS.iter().position(|floor| *floor == name)
+fn layer_index(name: &str) -> Option<usize> {
+    LAYERS.iter().position(|floor| *floor == name)
 }
 
 /// Imports from above, and how many imports were looked at.
 fn imports_from_above(module: &str, code: &str) -> (Vec<String>, usize) {
-    let own = floor(module).unwrap_or_else(|| panic!("src/{module} is on no floor: add it to FLOORS"));
+    let own = layer_index(module).unwrap_or_else(|| panic!("src/{module} is on no floor: add it to LAYERS"));
     let mut looked_at = 0;
     let mut wrong = Vec::new();
     for name in names_after_crate(code) {
-        let Some(other) = floor(&name) else { continue };
+        let Some(other) = layer_index(&name) else { continue };
         looked_at += 1;
         if other > own {
             wrong.push(name);
@@ -139,7 +139,7 @@ fn imports_from_above(module: &str, code: &str) -> (Vec<String>, usize) {
 }
 
 #[test]
-fn no_module_imports_from_a_floor_above() {
+fn modules_do_not_import_from_higher_layers() {
     let mut looked_at = 0;
     let mut wrong = Vec::new();
     for file in files(&source(), "rs") {
@@ -177,7 +177,7 @@ fn has_word(code: &str, word: &str) -> bool {
 }
 
 #[test]
-fn unsafe_code_is_only_in_the_device_room() {
+fn unsafe_code_is_only_in_the_gpu_module() {
     let mut inside = 0;
     for file in files(&source(), "rs") {
         let text = code(&fs::read_to_string(&file).unwrap());

@@ -1,15 +1,15 @@
 //! Every demo scene: it is made within its means, its look fits it, it lives through a GLB.
 
 use sunny16::{
+    camera_control::{CollisionMesh, is_solid},
     scene::{Light, gltf, look::Look, procedural::demos::Demo, write_glb::write_glb},
-    walk::{Walls, solid},
 };
 
 #[test]
 fn each_demo_is_made_within_its_means_and_its_look_fits() {
     for demo in Demo::ALL {
         let (mut scene, text) = demo.builtin().unwrap().make().unwrap();
-        let triangles = scene.shown_triangles();
+        let triangles = scene.instanced_triangles();
         // Ten thousand petals are its subject.
         let most = if demo.name == "petals" { 2_000_000 } else { 400_000 };
         assert!(triangles < most, "{}: {triangles} triangles", demo.name);
@@ -20,7 +20,7 @@ fn each_demo_is_made_within_its_means_and_its_look_fits() {
         assert!(!scene.cameras.is_empty(), "{}", demo.name);
         let wanted = look.camera.name.as_deref();
         assert!(wanted.is_none_or(|name| scene.cameras.iter().any(|camera| camera.name == name)), "{}", demo.name);
-        let walls = Walls::of(&scene, solid);
+        let walls = CollisionMesh::of(&scene, is_solid);
         assert!(walls.is_ok(), "{}: {walls:?}", demo.name);
     }
 }
@@ -36,7 +36,7 @@ fn demos_live_through_a_glb() {
         let file = folder.path().join(format!("{name}.glb"));
         std::fs::write(&file, &glb).unwrap();
         let read = gltf::load(&file).unwrap();
-        assert_eq!(read.shown_triangles(), scene.shown_triangles(), "{name}");
+        assert_eq!(read.instanced_triangles(), scene.instanced_triangles(), "{name}");
         assert_eq!(read.lights.len(), scene.lights.len(), "{name}");
         for (a, b) in read.lights.iter().zip(&scene.lights) {
             // A file's colour is a factor of its candela, of which only the product is light.

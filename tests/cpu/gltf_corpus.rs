@@ -8,17 +8,17 @@ use std::{
 
 use crate::common::{
     corpus::{corpus, files},
-    shown,
+    scene_dump,
 };
 use serde_json::{Value, json};
-use sunny16::scene::{NoteKind, Scene, animation::Play, gltf};
+use sunny16::scene::{NoteKind, Scene, animation::AnimationSelection, gltf};
 
 /// What a renderer relies on, at rest and in motion.
 fn assert_sound(scene: &Scene, path: &Path) {
     assert_still(scene, path);
     if scene.is_animated() {
         for time in [0.0, 0.4, 1e6] {
-            assert_still(&scene.at(&Play::All, time), path);
+            assert_still(&scene.at(&AnimationSelection::All, time), path);
         }
     }
 }
@@ -190,7 +190,7 @@ fn what_no_file_of_the_corpus_shows_may_be_anything() {
         let folder = gltf::Folder::of(&path);
         let load = |document: &Value| gltf::load_bytes("f", &packed(document, rest), &folder);
         let Ok(scene) = load(&document) else { continue };
-        let right = shown::shown(&scene);
+        let right = scene_dump::dump_scene(&scene);
         let spare = unused(&document);
         documents += usize::from(!spare.is_empty());
         for (list, number) in spare {
@@ -200,7 +200,7 @@ fn what_no_file_of_the_corpus_shows_may_be_anything() {
                 change(&mut changed[list]);
                 let case = format!("{}: /{list}/{number} {what}", path.display());
                 let scene = load(&changed).unwrap_or_else(|error| panic!("{case}: {error}"));
-                assert!(shown::shown(&scene) == right, "{case}: another picture");
+                assert!(scene_dump::dump_scene(&scene) == right, "{case}: another picture");
             };
             check(&|elements| elements[number] = json!({}), "emptied");
             check(&|elements| elements[number] = json!(null), "null");
@@ -243,7 +243,7 @@ fn every_file_loads_or_is_refused_in_one_line() {
                 loaded += 1;
                 repairs += usize::from(repaired(&scene));
                 if !short.to_string().starts_with("khronos") {
-                    println!("{short}: {} triangles", scene.shown_triangles());
+                    println!("{short}: {} triangles", scene.instanced_triangles());
                     for note in scene.notes.iter().filter(|note| note.kind != NoteKind::Info).take(3) {
                         println!("    {:?} {}: {}", note.kind, note.place, note.message);
                     }

@@ -140,7 +140,7 @@ fn basis_universal_comes_back_as_the_encoder_saw_it() {
         println!("{} bytes: {error:.2} of 255 from the picture", file.len());
         assert!(error < most, "{error}");
         // All levels go to the device, or none.
-        match (&image.blocks, levels) {
+        match (&image.compressed, levels) {
             (Some(blocks), 6) => {
                 assert_eq!((blocks.format, blocks.levels.len()), (BlockFormat::Bc7, 6));
                 let sizes: Vec<usize> = blocks.levels.iter().map(Vec::len).collect();
@@ -242,12 +242,12 @@ fn blocks_and_supercompression_come_back() {
         let texel = |x: usize, y: usize| &image.rgba8[(y * 8 + x) * 4..][..3];
         assert_eq!((texel(0, 0), texel(7, 0)), ([255, 0, 0].as_slice(), [0, 255, 0].as_slice()));
         assert_eq!((texel(0, 7), texel(7, 7)), ([0, 0, 255].as_slice(), [255, 255, 255].as_slice()));
-        let blocks = image.blocks.as_ref().unwrap();
+        let blocks = image.compressed.as_ref().unwrap();
         assert_eq!((blocks.format, blocks.levels.len()), (BlockFormat::Bc1, 4));
         assert_eq!(blocks.levels[0], level);
     }
     // One level alone gets levels of ours instead.
-    assert!(ktx2_scene(&plain(132, [8, 8], &level), "base").images[0].blocks.is_none());
+    assert!(ktx2_scene(&plain(132, [8, 8], &level), "base").images[0].compressed.is_none());
     // Sixteen bytes a block.
     let bc7 = ktx2_scene(&plain(146, [4, 4], &[0x40; 16]), "base");
     assert!(!bc7.images[0].is_error_pattern);
@@ -355,7 +355,7 @@ fn fuzz(seed: u64, cases: usize, good: &[u8], make: impl Fn(&[u8]) -> Vec<u8>) -
                     assert!(primitive.positions.iter().all(|p| p.is_finite()), "case {case}");
                 }
                 shown += usize::from(
-                    scene.images.iter().any(|image| !image.is_error_pattern) || scene.shown_triangles() > 0,
+                    scene.images.iter().any(|image| !image.is_error_pattern) || scene.instanced_triangles() > 0,
                 );
             }
             Err(error) => assert!(!error.to_string().contains('\n'), "case {case}"),
@@ -442,7 +442,7 @@ fn broken_meshopt_is_told() {
         let bytes = meshopt_quad("EXT_meshopt_compression", |_| (), |document| change(document));
         match gltf::load_bytes("f", &bytes, &NoFiles) {
             Ok(scene) => {
-                assert_eq!(scene.shown_triangles(), 0);
+                assert_eq!(scene.instanced_triangles(), 0);
                 notes(&scene).join("; ")
             }
             Err(error) => error.to_string(),
@@ -525,7 +525,7 @@ fn draco_geometry_comes_back_and_broken_is_told() {
     }
     assert!((area - 1.0).abs() < 1e-3, "{area}");
     let cut = load(&draco_quad(&data[..data.len() / 2], 4));
-    assert_eq!(cut.shown_triangles(), 0);
+    assert_eq!(cut.instanced_triangles(), 0);
     assert!(notes(&cut).iter().any(|note| note.contains("Draco")), "{:?}", notes(&cut));
     let shown = fuzz(8, 400, &data, |bytes| draco_quad(bytes, 4));
     assert!(shown > 5, "{shown}");
@@ -572,7 +572,7 @@ fn instances_stand_where_the_attributes_say() {
     let corner = |i: usize| places[i].world.transform_point3(DVec3::X);
     assert!(corner(0).distance(DVec3::new(1.0, 10.0, -1.0)) < 1e-4, "{}", corner(0));
     assert!(corner(1).distance(DVec3::new(4.0, 10.0, 0.0)) < 1e-9, "{}", corner(1));
-    assert_eq!(scene.shown_triangles(), 4);
+    assert_eq!(scene.instanced_triangles(), 4);
 }
 
 #[test]

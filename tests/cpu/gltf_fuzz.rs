@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::common::{random::Random, shown};
+use crate::common::{random::Random, scene_dump};
 use serde_json::{Value, json};
 use sunny16::scene::{
     Scene,
@@ -178,7 +178,7 @@ impl Tally {
 fn the_file_itself_is_valid() {
     let (document, bin) = document();
     let scene = gltf::load_bytes("fuzz", &pack(&document.to_string(), &bin), &NoFiles).unwrap();
-    assert_eq!(scene.shown_triangles(), 2 * (2 + 2 + 2));
+    assert_eq!(scene.instanced_triangles(), 2 * (2 + 2 + 2));
     let repaired: Vec<_> = scene.notes.iter().filter(|note| note.kind == sunny16::scene::NoteKind::Repaired).collect();
     assert!(repaired.is_empty(), "{repaired:?}");
 }
@@ -396,7 +396,7 @@ fn what_is_not_shown_may_be_anything() {
     let (document, bin, spares) = with_spares();
     let picture = |document: &Value, case: &str| {
         let scene = gltf::load_bytes("fuzz", &pack(&document.to_string(), &bin), &NoFiles);
-        shown::shown(&scene.unwrap_or_else(|error| panic!("{case}: {error}")))
+        scene_dump::dump_scene(&scene.unwrap_or_else(|error| panic!("{case}: {error}")))
     };
     let right = picture(&document, "as it is");
     let (plain, _) = self::document();
@@ -505,7 +505,7 @@ fn empty_things_are_no_fault() {
         primitives.push(primitive);
     }
     let scene = gltf::load_bytes("f", &pack(&document.to_string(), &bin), &NoFiles).unwrap();
-    assert_eq!(scene.shown_triangles(), 2 * (2 + 2 + 2));
+    assert_eq!(scene.instanced_triangles(), 2 * (2 + 2 + 2));
 }
 
 #[test]

@@ -7,23 +7,23 @@ use glam::{DMat4, DVec3, Vec2, Vec3};
 use rayon::prelude::*;
 use sunny16::{
     bvh::{Ray, SceneBvh, unpack_normal},
-    gi::{Radiosity, Settings, VplSet},
+    gi::{Radiosity, RadiositySettings, VplSet},
     photometry::{
         color::luminance,
-        environment::{RadianceMap, Rows},
+        environment::{RadianceMap, RowMapping},
         lights::{Emitter, LightStrength, Sides},
         units::{Lumen, Lux},
     },
-    reference::{SamplerKind, Walk, World, sampler::Sampler},
+    reference::{PathSettings, SamplerKind, World, sampler::Sampler},
     scene::{
         Environment, Material, Scene,
-        build::{MaterialId, SceneBuilder, dielectric, facing, metal},
+        build::{MaterialId, SceneBuilder, dielectric, look_at_transform, metal},
         procedural::shapes,
     },
 };
 
 /// A reflectance by Lambert's law alone.
-fn matte(color: Vec3) -> Material {
+fn diffuse_material(color: Vec3) -> Material {
     Material { ior: 1.0, ..dielectric("matte", color, 1.0) }
 }
 
@@ -37,7 +37,7 @@ fn slab(builder: &mut SceneBuilder, material: MaterialId, low: [f32; 3], high: [
 /// open to the front.
 fn room(walls: impl Fn(Vec3) -> Material, things: Material) -> SceneBuilder {
     let mut builder = SceneBuilder::new("room");
-    let floor = builder.add_material(matte(Vec3::splat(0.6)));
+    let floor = builder.add_material(diffuse_material(Vec3::splat(0.6)));
     let [white, red, green] = [Vec3::splat(0.75), Vec3::new(0.65, 0.1, 0.08), Vec3::new(0.1, 0.5, 0.12)]
         .map(|color| builder.add_material(walls(color)));
     let things = builder.add_material(things);
@@ -64,7 +64,7 @@ fn places() -> Vec<DVec3> {
 
 /// Luminance (nits) that the floor has by VPLs.
 fn gathered(set: &VplSet, bvh: &SceneBvh, place: DVec3) -> f64 {
-    let top = bvh.seen_from(set.anchor);
+    let top = bvh.tlas_from(set.anchor);
     let origin = (place - set.anchor).as_vec3();
     let mut sum = 0.0;
     for vpl in &set.vpls {
@@ -84,11 +84,11 @@ fn gathered(set: &VplSet, bvh: &SceneBvh, place: DVec3) -> f64 {
 
 /// The same of the path tracer, with as many reflections: the mean of `samples` paths from right above.
 fn traced(world: &World<'_>, place: DVec3, bounces: u32, samples: u32, number: u32) -> f64 {
-    let walk = Walk { bounces: bounces + 1, ..Walk::default() };
+    let walk = PathSettings { bounces: bounces + 1, ..PathSettings::default() };
     let sum: f64 = (0..samples)
         .map(|index| {
             let mut sampler = Sampler::new(SamplerKind::Sobol, 1, number, 0, index);
-            let parts = world.path(place + DVec3::Y * 1e-3, DVec3::NEG_Y, &walk, &mut sampler);
+            let parts = world.trace_path(place + DVec3::Y * 1e-3, DVec3::NEG_Y, &walk, &mut sampler);
             luminance(parts.indirect_diffuse + parts.indirect_specular)
         })
         .sum();
@@ -96,9 +96,9 @@ fn traced(world: &World<'_>, place: DVec3, bounces: u32, samples: u32, number: u
 }
 
 /// How far VPLs are from the path tracer: of the mean, and from place to place (rms over the mean).
-fn compare(name: &str, scene: &Scene, settings: &Settings, samples: u32) -> (f64, f64) {
+fn compare(name: &str, scene: &Scene, settings: &RadiositySettings, samples: u32) -> (f64, f64) {
     let mut bvh = SceneBvh::new(scene, |_| true);
-    bvh.widen();
+    bvh.build_wide();
     let world = World::new(scene, DVec3::ZERO);
     let set = Radiosity::new().update(scene, &bvh, settings).0;
     let both: Vec<(f64, f64)> = places()
@@ -120,27 +120,27 @@ fn compare(name: &str, scene: &Scene, settings: &Settings, samples: u32) -> (f64
     (got / want - 1.0, rms)
 }
 
-fn plain(photons: u32, bounces: u32) -> Settings {
-    Settings { photons: Some(photons), bounces, merge: false, ..Settings::default() }
+fn plain(photons: u32, bounces: u32) -> RadiositySettings {
+    RadiositySettings { photons: Some(photons), bounces, merge: false, ..RadiositySettings::default() }
 }
 
 #[test]
-fn matte_rooms_are_those_of_the_path_tracer() {
-    let mut builder = room(matte, matte(Vec3::new(0.3, 0.4, 0.7)));
+fn vpls_match_path_tracer_in_diffuse_rooms() {
+    let mut builder = room(diffuse_material, diffuse_material(Vec3::new(0.3, 0.4, 0.7)));
     lamp(&mut builder);
     let scene = builder.build().unwrap();
     for bounces in [1, 3] {
         let (mean, rms) = compare("matte", &scene, &plain(16_384, bounces), 1024);
         assert!(mean.abs() < 0.01 && rms < 0.02, "{mean} {rms}");
     }
-    let merged = Settings { vpls: 2048, merge: true, ..plain(16_384, 3) };
+    let merged = RadiositySettings { vpls: 2048, merge: true, ..plain(16_384, 3) };
     let (mean, rms) = compare("matte, joined", &scene, &merged, 1024);
     assert!(mean.abs() < 0.015 && rms < 0.03, "{mean} {rms}");
 }
 
 /// Rough plastic and metal: their highlights are matte in VPLs.
 #[test]
-fn rough_rooms_are_near_those_of_the_path_tracer() {
+fn vpls_match_path_tracer_in_rough_rooms() {
     for (name, roughness, walls) in [("rough", 0.9, 0.8), ("smoother", 0.6, 0.5)] {
         let mut builder =
             room(|color| dielectric("plastic", color, walls), metal("metal", Vec3::new(0.9, 0.7, 0.4), roughness));
@@ -151,11 +151,11 @@ fn rough_rooms_are_near_those_of_the_path_tracer() {
 }
 
 #[test]
-fn every_lamp_is_that_of_the_path_tracer() {
+fn vpls_match_path_tracer_for_every_light_type() {
     // They shine at the left wall.
     let lamp = |emitter: Emitter| {
-        let mut builder = room(matte, matte(Vec3::new(0.3, 0.4, 0.7)));
-        let pose = facing(DVec3::new(0.4, 2.0, 0.3), DVec3::new(-1.0, 1.2, -0.6));
+        let mut builder = room(diffuse_material, diffuse_material(Vec3::new(0.3, 0.4, 0.7)));
+        let pose = look_at_transform(DVec3::new(0.4, 2.0, 0.3), DVec3::new(-1.0, 1.2, -0.6));
         builder.light("lamp", emitter, LightStrength::Lumens(Lumen(900.0)), Vec3::ONE, pose);
         builder.build().unwrap()
     };
@@ -171,11 +171,12 @@ fn every_lamp_is_that_of_the_path_tracer() {
 }
 
 #[test]
-fn what_glows_and_the_sky_are_those_of_the_path_tracer() {
-    let open = || room(matte, matte(Vec3::new(0.3, 0.4, 0.7)));
+fn vpls_match_path_tracer_for_emissive_and_sky() {
+    let open = || room(diffuse_material, diffuse_material(Vec3::new(0.3, 0.4, 0.7)));
     // A panel that glows.
     let mut builder = open();
-    let glow = builder.add_material(Material { emission: Vec3::new(400.0, 300.0, 200.0), ..matte(Vec3::splat(0.2)) });
+    let glow = builder
+        .add_material(Material { emission: Vec3::new(400.0, 300.0, 200.0), ..diffuse_material(Vec3::splat(0.2)) });
     let panel = builder.add_mesh("panel", shapes::plane(Vec2::new(1.0, 0.6), 1, 1), glow);
     let pose = DMat4::from_translation(DVec3::new(0.3, 2.9, 0.2)) * DMat4::from_rotation_x(PI);
     builder.instance("panel", panel, pose);
@@ -183,12 +184,12 @@ fn what_glows_and_the_sky_are_those_of_the_path_tracer() {
     panel.emissive_lights = true;
     // A low sun that shines in, under a sky that is brighter below the horizon's south.
     let mut builder = open();
-    let pose = facing(DVec3::ZERO, DVec3::new(0.25, -0.45, -1.0));
+    let pose = look_at_transform(DVec3::ZERO, DVec3::new(0.25, -0.45, -1.0));
     builder.light("sun", Emitter::SUN, LightStrength::Lux(Lux(20_000.0)), Vec3::ONE, pose);
     let mut sunny = builder.build().unwrap();
     let nits = |d: DVec3| DVec3::new(0.6, 0.8, 1.0) * (2000.0 + 1500.0 * d.z);
     sunny.environment = Some(Environment {
-        map: std::sync::Arc::new(RadianceMap::from_fn(64, 32, Rows::Linear, nits).unwrap()),
+        map: std::sync::Arc::new(RadianceMap::from_fn(64, 32, RowMapping::Linear, nits).unwrap()),
         rotation: 0.4,
         origin: String::new(),
     });

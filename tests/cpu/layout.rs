@@ -3,7 +3,7 @@
 use sunny16::{
     gpu::shader::Shader,
     passes::{
-        ao, bright_shared, caustics, culling_shared, effects_shared, gi, lens_ghosts_shared, rays, shared::LAYOUTS,
+        ao, caustics, culling_shared, effects_shared, flare_shared, gi, lens_ghosts_shared, rays, shared::LAYOUTS,
         skin_shared, ssr, volumes_shared,
     },
 };
@@ -18,14 +18,14 @@ fn same_type(shader: &str, host: &str) -> bool {
 }
 
 #[test]
-fn host_structs_lie_as_the_shaders_read_them() {
+fn host_struct_layouts_match_shaders() {
     let modules: Vec<_> = Shader::all().iter().map(|shader| (shader.name, shader.module())).collect();
     assert!(modules.len() >= 10, "{} shaders", modules.len());
     let mut compared = 0;
     for host in LAYOUTS
         .into_iter()
         .chain(effects_shared::LAYOUTS)
-        .chain(bright_shared::LAYOUTS)
+        .chain(flare_shared::LAYOUTS)
         .chain(ao::LAYOUTS)
         .chain(ssr::LAYOUTS)
         .chain(volumes_shared::LAYOUTS)

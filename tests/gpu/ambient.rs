@@ -5,29 +5,29 @@ use std::{f64::consts::TAU, sync::atomic::AtomicBool};
 use crate::common::{Brdf, aov, aov3, even, exposure_for, gpu, hit_plane, long, nits, perspective, pixel_of};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
-    frame::{AoSettings, Aov, GiSettings, Picture, Renderer, Settings, SsrSettings},
-    passes::{View, resolve::Channel},
+    frame::{AoSettings, Aov, GiSettings, RenderSettings, RenderedImage, Renderer, SsrSettings},
+    passes::{View, gbuffer_channel::GbufferChannel},
     photometry::environment::dfg::specular_scale_bias,
     reference::{
         Film, FilmSettings, Pinhole, World,
-        aov::{First, OpenRays, first_hits},
+        aov::{AmbientOcclusionRays, PrimaryHitAov, primary_hit_aovs},
     },
     scene::{
         AlphaMode, Clearcoat, Material, Probe, Projection, Sampler, Scene,
-        build::{SceneBuilder, dielectric, facing, metal},
+        build::{SceneBuilder, dielectric, look_at_transform, metal},
         procedural::{shapes, textures},
     },
 };
 
-const OPEN: Aov = Aov::Channel(Channel::AmbientOcclusion);
-const BENT: Aov = Aov::Channel(Channel::BentNormal);
+const OPEN: Aov = Aov::Channel(GbufferChannel::AmbientOcclusion);
+const BENT: Aov = Aov::Channel(GbufferChannel::BentNormal);
 
-fn settings(nits: f64, ao: AoSettings) -> Settings {
-    Settings {
+fn settings(nits: f64, ao: AoSettings) -> RenderSettings {
+    RenderSettings {
         exposure: exposure_for(nits, 0.9),
         ao,
         aovs: vec![OPEN, BENT, crate::common::NORMAL],
-        ..Settings::default()
+        ..RenderSettings::default()
     }
 }
 
@@ -62,7 +62,7 @@ fn hidden_by_wall(p: DVec3) -> f64 {
 }
 
 #[test]
-fn a_wall_hides_its_view_factor_and_the_path_tracer_agrees() {
+fn ao_of_a_wall_matches_view_factor_and_path_tracer() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut scene = corner(dielectric("grey", Vec3::splat(0.5), 1.0));
@@ -77,11 +77,11 @@ fn a_wall_hides_its_view_factor_and_the_path_tracer_agrees() {
 
     let world = World::new(&scene, eye);
     let projection = Projection::Perspective { vertical_fov: 0.75, aspect: None, near: 0.01, far: None };
-    let pinhole = Pinhole::new(facing(eye, at), projection, size.0 as usize, size.1 as usize);
-    let rays = OpenRays { radius: 12.0, count: 256 };
+    let pinhole = Pinhole::new(look_at_transform(eye, at), projection, size.0 as usize, size.1 as usize);
+    let rays = AmbientOcclusionRays { radius: 12.0, count: 256 };
     let dims = (size.0 as usize, size.1 as usize);
-    let both = [First::AmbientOcclusion(rays), First::BentNormal(rays)];
-    let channels = first_hits(&world, &pinhole, eye, dims, &both);
+    let both = [PrimaryHitAov::AmbientOcclusion(rays), PrimaryHitAov::BentNormal(rays)];
+    let channels = primary_hit_aovs(&world, &pinhole, eye, dims, &both);
     let (traced, traced_bent) = (&channels[0], &channels[1]);
     let (mut worst, mut worst_half, mut worst_traced, mut worst_light, mut angle, mut pixels) =
         (0f64, 0f64, 0f64, 0f64, 0f64, 0);
@@ -114,7 +114,7 @@ fn a_wall_hides_its_view_factor_and_the_path_tracer_agrees() {
 }
 
 #[test]
-fn what_is_open_keeps_all_light() {
+fn unoccluded_surfaces_have_no_ao() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     for (name, primitive) in
@@ -164,8 +164,8 @@ fn room(walls: [Material; 6]) -> SceneBuilder {
     builder
 }
 
-fn glowing(nits: f32) -> Material {
-    Material { emission: Vec3::splat(nits), ..dielectric("glowing", Vec3::ZERO, 1.0) }
+fn emissive_material(nits: f32) -> Material {
+    Material { emission: Vec3::splat(nits), ..dielectric("emissive_material", Vec3::ZERO, 1.0) }
 }
 
 fn probe(position: DVec3) -> Probe {
@@ -181,7 +181,7 @@ fn probe(position: DVec3) -> Probe {
     }
 }
 
-fn shot(renderer: &mut Renderer, scene: &Scene, view: &View, nits: f64) -> Picture {
+fn shot(renderer: &mut Renderer, scene: &Scene, view: &View, nits: f64) -> RenderedImage {
     crate::common::picture(renderer, scene, view, &settings(nits, AoSettings::default()))
 }
 
@@ -199,7 +199,7 @@ fn an_evenly_glowing_room_is_an_even_environment() {
             let mesh = builder.add_mesh("ball", shapes::uv_sphere(0.05, 96, 48), material);
             builder.instance("ball", mesh, DMat4::from_translation(DVec3::new(1.5, 0.5, 0.8)));
         };
-        let mut inside = room(std::array::from_fn(|_| glowing(light as f32)));
+        let mut inside = room(std::array::from_fn(|_| emissive_material(light as f32)));
         ball(&mut inside);
         let mut inside = inside.build().unwrap();
         inside.probes = vec![probe(DVec3::new(-1.0, 1.0, 0.3))];
@@ -228,11 +228,11 @@ fn an_evenly_glowing_room_is_an_even_environment() {
 
 /// A mirror for a floor shows the wall that each ray meets.
 #[test]
-fn a_mirrored_room_stands_where_it_is() {
+fn probe_reflections_are_parallax_corrected() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let glow = [100.0, 200.0, 300.0, 0.0, 400.0, 500.0];
-    let mut walls = glow.map(glowing);
+    let mut walls = glow.map(emissive_material);
     walls[3] = metal("mirror", Vec3::ONE, 0.0);
     let mut scene = room(walls).build().unwrap();
     let view = perspective(DVec3::new(-2.5, 1.7, 1.5), DVec3::new(1.0, 0.0, -0.6), 0.9, 0.01, (96, 64));
@@ -270,7 +270,7 @@ fn a_mirrored_room_stands_where_it_is() {
 
 /// A box fades into the environment over the border that it is given.
 #[test]
-fn a_box_fades_where_it_is_told_to() {
+fn probe_box_fades_within_blend_distance() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut builder = SceneBuilder::new("ground");
@@ -310,7 +310,7 @@ struct Tile {
 
 fn tiles() -> (Scene, Vec<Tile>) {
     let mut builder = SceneBuilder::new("tiles");
-    let black = textures::Picture { width: 1, height: 1, rgba8: vec![0, 0, 0, 255] };
+    let black = textures::TextureImage { width: 1, height: 1, rgba8: vec![0, 0, 0, 255] };
     let black = builder.add_texture("black", black, Sampler::default());
     let coated = Material {
         clearcoat: Clearcoat { factor: 1.0, ..Clearcoat::default() },
@@ -367,36 +367,36 @@ fn reflected(material: &Material, nv: f64) -> f64 {
 /// An occlusion map leaves its share of all light from around, diffuse and specular (glTF 2.0, section 3.9.3), in every
 /// pass. The path tracer does not read it: there the open tile's light is right whatever the map says.
 #[test]
-fn occlusion_maps_dim_what_is_reflected() {
+fn occlusion_maps_attenuate_reflections() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let (scene, tiles) = tiles();
     let (eye, size) = (DVec3::new(0.0, 32.0, 24.0), (80, 64));
     let view = perspective(eye, DVec3::ZERO, 0.19, 0.01, size);
     let light = 100.0;
-    let plain = Settings { exposure: exposure_for(light, 0.5), ..Settings::default() };
+    let plain = RenderSettings { exposure: exposure_for(light, 0.5), ..RenderSettings::default() };
     let off = AoSettings { enabled: false, ..AoSettings::default() };
     let ssr = SsrSettings { enabled: true, ..SsrSettings::default() };
     let gi = GiSettings { enabled: true, vpls: 1024, filter: false, ..GiSettings::default() };
     // With the noise of rays that the last ones have.
     let ways = [
         ("occlusion measured", plain.clone(), 1, 0.003),
-        ("occlusion not measured", Settings { ao: off, ..plain.clone() }, 1, 0.003),
+        ("occlusion not measured", RenderSettings { ao: off, ..plain.clone() }, 1, 0.003),
         (
             "rays in the picture alone",
-            Settings { ssr: SsrSettings { taps: 1, frames: 0, ..ssr }, ..plain.clone() },
+            RenderSettings { ssr: SsrSettings { taps: 1, max_history_frames: 0, ..ssr }, ..plain.clone() },
             1,
             0.01,
         ),
-        ("reflections in the picture", Settings { ssr, ..plain.clone() }, 4, 0.01),
-        ("indirect light", Settings { gi, ..plain.clone() }, 32, 0.03),
-        ("indirect light and reflections", Settings { gi, ssr, ao: off, ..plain }, 32, 0.03),
+        ("reflections in the picture", RenderSettings { ssr, ..plain.clone() }, 4, 0.01),
+        ("indirect light", RenderSettings { gi, ..plain.clone() }, 32, 0.03),
+        ("indirect light and reflections", RenderSettings { gi, ssr, ao: off, ..plain }, 32, 0.03),
     ];
     // The last ones take minutes on software drivers.
     let ways = if long() { &ways[..] } else { &ways[..3] };
     let mut on_device = renderer.upload_for(&scene, &ways[0].1.shadows).unwrap();
     if long() {
-        on_device.light_indirectly(renderer.gpu(), &scene, &gi).unwrap();
+        on_device.update_gi(renderer.gpu(), &scene, &gi).unwrap();
     }
     // Of the middle of a tile, 3x3 pixels.
     let middle = |tile: &Tile, of: &dyn Fn(usize, usize) -> f64| {
@@ -405,7 +405,7 @@ fn occlusion_maps_dim_what_is_reflected() {
     };
     let mut shown = Vec::new();
     for (name, settings, frames, bound) in ways {
-        renderer.cut();
+        renderer.reset_history();
         for _ in 1..*frames {
             renderer.render(&on_device, &view, settings).unwrap();
         }
@@ -422,10 +422,12 @@ fn occlusion_maps_dim_what_is_reflected() {
         assert!(worst.0 < *bound, "{name}: {worst:?}");
         shown.push(seen);
     }
-    let (pose, projection) =
-        (facing(eye, DVec3::ZERO), Projection::Perspective { vertical_fov: 0.19, aspect: None, near: 0.01, far: None });
+    let (pose, projection) = (
+        look_at_transform(eye, DVec3::ZERO),
+        Projection::Perspective { vertical_fov: 0.19, aspect: None, near: 0.01, far: None },
+    );
     let (width, height) = (size.0 as usize, size.1 as usize);
-    let mut film = Film::new(width, height, FilmSettings { whole_pixels: false, ..FilmSettings::default() });
+    let mut film = Film::new(width, height, FilmSettings { pixel_jitter: false, ..FilmSettings::default() });
     let pinhole = Pinhole::new(pose, projection, width, height);
     assert!(film.add(&World::new(&scene, eye), &pinhole, 64, &AtomicBool::new(false)));
     let traced = film.mean(|parts| parts.total());

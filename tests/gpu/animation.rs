@@ -8,15 +8,16 @@ use std::{
 use crate::common::{exposure_for, gpu, perspective};
 use glam::{DMat4, DVec3, Vec3};
 use sunny16::{
-    camera::{Effects, body::Shutter, chain::MotionBlur},
+    camera::{CameraEffects, body::Shutter, post_effects::MotionBlur},
     compare::flip,
-    frame::{Aov, Picture, Renderer, Settings},
-    passes::{View, resolve::Channel},
-    reference::{Film, FilmSettings, LensCamera, Parts, ShutterPart, World, shutter::samples_after},
+    frame::{Aov, RenderSettings, RenderedImage, Renderer},
+    passes::{View, gbuffer_channel::GbufferChannel},
+    reference::{Film, FilmSettings, LensCamera, LightComponents, ShutterInterval, World, shutter::samples_after},
     scene::{
         Material, Mesh, Node, Primitive, Projection, Scene,
         animation::{
-            Animation, Channel as Row, Deform, Influences, Interpolation, Keys, MorphTarget, Play, Skin, Target, Trs,
+            Animation, AnimationChannel as Row, AnimationSelection, AnimationTarget, Deform, Influences, Interpolation,
+            Keyframes, MorphTarget, Skin, Trs,
         },
         build::SceneBuilder,
         gltf,
@@ -27,18 +28,18 @@ use sunny16::{
 const SIZE: (u32, u32) = (320, 240);
 
 /// The same pose twice: vertices moved by the device, and a scene whose vertices the host has moved.
-fn both(renderer: &mut Renderer, scene: &Scene, time: f64, view: &View) -> [Picture; 2] {
-    let settings = Settings {
+fn both(renderer: &mut Renderer, scene: &Scene, time: f64, view: &View) -> [RenderedImage; 2] {
+    let settings = RenderSettings {
         exposure: exposure_for(100.0, 0.5),
-        aovs: vec![Aov::Channel(Channel::Position), Aov::Channel(Channel::Normal)],
-        ..Settings::default()
+        aovs: vec![Aov::Channel(GbufferChannel::Position), Aov::Channel(GbufferChannel::Normal)],
+        ..RenderSettings::default()
     };
     let mut moved = renderer.upload(scene).unwrap();
     let mut posed = scene.clone();
-    posed.apply(&scene.pose(&Play::Auto, time));
+    posed.apply(&scene.pose(&AnimationSelection::Auto, time));
     moved.follow(renderer.gpu(), &posed).unwrap();
     let on_device = renderer.render(&moved, view, &settings).unwrap();
-    let mut baked = scene.at(&Play::Auto, time);
+    let mut baked = scene.at(&AnimationSelection::Auto, time);
     for primitive in baked.meshes.iter_mut().flat_map(|mesh| &mut mesh.primitives) {
         primitive.deform = None;
     }
@@ -47,7 +48,7 @@ fn both(renderer: &mut Renderer, scene: &Scene, time: f64, view: &View) -> [Pict
 }
 
 /// Pixels where both show a surface, and the greatest difference there of two outputs.
-fn differences([a, b]: &[Picture; 2], output: usize) -> (usize, usize, f32) {
+fn differences([a, b]: &[RenderedImage; 2], output: usize) -> (usize, usize, f32) {
     let (mut seen, mut edges, mut most) = (0, 0, 0.0f32);
     for (p, q) in a.aovs[output].1.iter().zip(&b.aovs[output].1) {
         if (p[3] > 0.0) != (q[3] > 0.0) {
@@ -86,7 +87,7 @@ fn files_move_on_the_device_as_on_the_host() {
         let scene = gltf::load(&path).unwrap();
         assert!(scene.is_animated(), "{file}");
         for time in [0.0, 0.7] {
-            let posed = scene.at(&Play::Auto, time);
+            let posed = scene.at(&AnimationSelection::Auto, time);
             let (low, high) = posed.bounds().unwrap();
             let (middle, size) = ((low + high) / 2.0, (high - low).length());
             let eye = middle + DVec3::new(0.4, 0.3, 1.0).normalize() * size * 1.3;
@@ -116,8 +117,9 @@ fn square() -> Primitive {
     }
 }
 
-fn channel(target: Target, width: usize, values: &[f32]) -> Vec<Animation> {
-    let keys = Keys { interpolation: Interpolation::Linear, times: vec![0.0, 2.0], width, values: values.to_vec() };
+fn channel(target: AnimationTarget, width: usize, values: &[f32]) -> Vec<Animation> {
+    let keys =
+        Keyframes { interpolation: Interpolation::Linear, times: vec![0.0, 2.0], width, values: values.to_vec() };
     vec![Animation {
         name: String::new(),
         duration: 2.0,
@@ -146,14 +148,14 @@ fn movers(speed: f32) -> [(&'static str, Scene); 3] {
     let along = [-speed, 0.0, -5.0, speed, 0.0, -5.0];
 
     let mut by_node = scene(square(), vec![node.clone()]);
-    by_node.animations = channel(Target::Translation(0), 3, &along);
+    by_node.animations = channel(AnimationTarget::Translation(0), 3, &along);
 
     let deform = Deform { positions: square().positions, normals: square().normals, ..Deform::default() };
     let target = MorphTarget { positions: vec![Vec3::X; 4], ..MorphTarget::default() };
     let morphed = Deform { targets: vec![target], ..deform.clone() };
     let part = Primitive { deform: Some(Arc::new(morphed)), ..square() };
     let mut by_morph = scene(part, vec![Node { weights: vec![0.0], ..node.clone() }]);
-    by_morph.animations = channel(Target::Weights(0), 1, &[-speed, speed]);
+    by_morph.animations = channel(AnimationTarget::Weights(0), 1, &[-speed, speed]);
 
     let influences = Influences { first: vec![0, 1, 2, 3, 4], joints: vec![0; 4], weights: vec![1.0; 4] };
     let skinned = Deform { influences: Some(influences), ..deform };
@@ -161,7 +163,7 @@ fn movers(speed: f32) -> [(&'static str, Scene); 3] {
     let joint = Node { mesh: None, ..node };
     let mut by_joint = scene(part, vec![joint, Node { mesh: Some(0), skin: Some(0), ..Node::default() }]);
     by_joint.skins = vec![Skin { name: String::new(), joints: vec![0], inverse_bind: vec![DMat4::IDENTITY] }];
-    by_joint.animations = channel(Target::Translation(0), 3, &along);
+    by_joint.animations = channel(AnimationTarget::Translation(0), 3, &along);
     [("node", by_node), ("morph target", by_morph), ("joint", by_joint)]
 }
 
@@ -188,16 +190,16 @@ fn what_moves_smears_by_speed_times_shutter_time() {
             let mut on_device = renderer.upload(&scene).unwrap();
             let mut posed = scene.clone();
             let poses = [-0.5, 0.5].map(|end| {
-                posed.apply(&scene.pose_beside(&Play::Auto, 1.0, end * shutter));
-                on_device.posed(&posed)
+                posed.apply(&scene.pose_at_offset(&AnimationSelection::Auto, 1.0, end * shutter));
+                on_device.pose(&posed)
             });
-            posed.apply(&scene.pose(&Play::Auto, 1.0));
+            posed.apply(&scene.pose(&AnimationSelection::Auto, 1.0));
             on_device.follow(renderer.gpu(), &posed).unwrap();
-            let settings = Settings {
+            let settings = RenderSettings {
                 exposure: exposure_for(100.0, 0.5),
-                effects: Effects { motion_blur: Some(blur), ..Effects::default() },
+                effects: CameraEffects { motion_blur: Some(blur), ..CameraEffects::default() },
                 shutter: Some(poses),
-                ..Settings::default()
+                ..RenderSettings::default()
             };
             let picture = renderer.render(&on_device, &view, &settings).unwrap();
             let (width, middle) = edge(&picture.nits[120 * 320..121 * 320]);
@@ -205,7 +207,7 @@ fn what_moves_smears_by_speed_times_shutter_time() {
             println!("{what} at {speed} m/s: {want:.2} px, measured {width:.2}, middle {middle:.2}");
             assert!((width - want).abs() < 1.0 && (middle - 160.0).abs() < 0.6, "{what}: {width} {want} {middle}");
             // With nothing said about the shutter, things stand still.
-            let still = Settings { shutter: None, ..settings };
+            let still = RenderSettings { shutter: None, ..settings };
             let (width, _) = edge(&renderer.render(&on_device, &view, &still).unwrap().nits[120 * 320..121 * 320]);
             assert!(width <= 1.0, "{what}: {width}");
         }
@@ -234,7 +236,7 @@ fn sphere_and_card(speed: f32) -> Scene {
     let place = DMat4::from_translation(DVec3::new(0.0, 0.0, -5.0));
     let node = builder.instance("sphere", sphere, place).index();
     let mut scene = builder.build().unwrap();
-    scene.animations = channel(Target::Translation(node), 3, &[-speed, 0.0, -5.0, speed, 0.0, -5.0]);
+    scene.animations = channel(AnimationTarget::Translation(node), 3, &[-speed, 0.0, -5.0, speed, 0.0, -5.0]);
     scene
 }
 
@@ -248,33 +250,37 @@ fn a_sliding_sphere_smears_as_in_the_path_tracer() {
     // 24 pixels a metre where the sphere is: 9.6 pixels of way.
     let scene = sphere_and_card(20.0);
     let blur = MotionBlur { exposure: 0.02, shutter: Shutter::Global, velocity: DVec3::ZERO, rotation: DVec3::ZERO };
-    let effects = Effects { motion_blur: Some(blur), ..Effects::default() };
+    let effects = CameraEffects { motion_blur: Some(blur), ..CameraEffects::default() };
 
     let on_device = {
         let mut on_device = renderer.upload(&scene).unwrap();
-        on_device.follow(renderer.gpu(), &scene.at(&Play::Auto, 1.0)).unwrap();
+        on_device.follow(renderer.gpu(), &scene.at(&AnimationSelection::Auto, 1.0)).unwrap();
         on_device
     };
     let shutter = [-0.5, 0.5].map(|end| {
         let mut posed = scene.clone();
-        posed.apply(&scene.pose_beside(&Play::Auto, 1.0, end * blur.exposure));
-        on_device.posed(&posed)
+        posed.apply(&scene.pose_at_offset(&AnimationSelection::Auto, 1.0, end * blur.exposure));
+        on_device.pose(&posed)
     });
-    let settings =
-        Settings { exposure: exposure_for(100.0, 0.5), effects, shutter: Some(shutter), ..Settings::default() };
+    let settings = RenderSettings {
+        exposure: exposure_for(100.0, 0.5),
+        effects,
+        shutter: Some(shutter),
+        ..RenderSettings::default()
+    };
     let raster = renderer.render(&on_device, &view, &settings).unwrap().nits;
 
     let camera = LensCamera::new(DMat4::IDENTITY, projection, width, height, &effects);
     let (moments, samples) = (32, 64);
     let mut film = Film::new(width, height, FilmSettings::default());
     for moment in 0..moments {
-        let part = ShutterPart::new(&camera, moment, moments);
+        let part = ShutterInterval::new(&camera, moment, moments);
         let mut posed = scene.clone();
-        posed.apply(&scene.pose_beside(&Play::Auto, 1.0, part.middle() * blur.exposure));
+        posed.apply(&scene.pose_at_offset(&AnimationSelection::Auto, 1.0, part.middle() * blur.exposure));
         let world = World::new(&posed, DVec3::ZERO);
         film.advance(&world, &part, samples_after(moment, moments, samples), &AtomicBool::new(false));
     }
-    let traced: Vec<[f32; 3]> = film.mean(Parts::total).iter().map(|c| c.as_vec3().to_array()).collect();
+    let traced: Vec<[f32; 3]> = film.mean(LightComponents::total).iter().map(|c| c.as_vec3().to_array()).collect();
 
     // The way's length, on the row through the sphere's middle: the light of the chord 1 m wide, spread by the way.
     let row = |picture: &[[f32; 3]]| picture[60 * width..61 * width].to_vec();

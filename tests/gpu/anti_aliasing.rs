@@ -5,12 +5,12 @@ use glam::{DMat4, DQuat, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::{Exposure, ToneMapper},
     compare::flip,
-    frame::{AntiAliasing, Aov, Picture, Renderer, Settings, Temporal},
+    frame::{AntiAliasing, Aov, RenderSettings, RenderedImage, Renderer, TemporalSettings},
     passes::{GpuScene, View},
     photometry::Ev100,
     scene::{
         Scene,
-        build::{SceneBuilder, facing},
+        build::{SceneBuilder, look_at_transform},
         procedural::{shapes, still_life},
     },
 };
@@ -26,9 +26,9 @@ const STEP: u32 = 8;
 type Nits = Vec<[f32; 3]>;
 
 /// The mean of so many pixels in place of each.
-fn supersampled(renderer: &mut Renderer, scene: &GpuScene, view: &View, settings: &Settings) -> Nits {
+fn supersampled(renderer: &mut Renderer, scene: &GpuScene, view: &View, settings: &RenderSettings) -> Nits {
     let large = view.resized(view.width * SIDE as u32, view.height * SIDE as u32);
-    let plain = Settings { anti_aliasing: AntiAliasing::None, ..settings.clone() };
+    let plain = RenderSettings { anti_aliasing: AntiAliasing::None, ..settings.clone() };
     let picture = renderer.render(scene, &large, &plain).unwrap();
     let width = view.width as usize;
     (0..width * view.height as usize)
@@ -52,11 +52,11 @@ fn flip_of(test: &Nits, reference: &Nits, exposure: Exposure, width: u32) -> f64
 }
 
 fn temporal() -> AntiAliasing {
-    AntiAliasing::Temporal(Temporal::default())
+    AntiAliasing::Temporal(TemporalSettings::default())
 }
 
 fn scaled(scale: f64) -> AntiAliasing {
-    AntiAliasing::Temporal(Temporal { scale, ..Temporal::default() })
+    AntiAliasing::Temporal(TemporalSettings { scale, ..TemporalSettings::default() })
 }
 
 /// The still life's hero view, gone some metres to the right and turned back.
@@ -73,8 +73,14 @@ fn hero(scene: &Scene, aside: f64, (width, height): (u32, u32)) -> View {
     View::new(moved, &projection, width, height)
 }
 
-fn last_of(renderer: &mut Renderer, scene: &GpuScene, view: &View, settings: &Settings, frames: u32) -> Picture {
-    renderer.cut();
+fn last_of(
+    renderer: &mut Renderer,
+    scene: &GpuScene,
+    view: &View,
+    settings: &RenderSettings,
+    frames: u32,
+) -> RenderedImage {
+    renderer.reset_history();
     let pictures = (0..frames).map(|_| renderer.render(scene, view, settings).unwrap());
     pictures.last().unwrap()
 }
@@ -87,12 +93,12 @@ fn a_still_view_converges_to_64_samples_a_pixel() {
     let scene = renderer.upload(&made.scene).unwrap();
     let (size, exposure) = ((160, 90), Exposure::from_ev100(made.dials.ev100()).unwrap());
     let view = hero(&made.scene, 0.0, size);
-    let settings = Settings { exposure, ..Settings::default() };
+    let settings = RenderSettings { exposure, ..RenderSettings::default() };
     let want = supersampled(&mut renderer, &scene, &view, &settings);
-    let flip = |picture: &Picture| flip_of(&picture.nits, &want, exposure, size.0);
+    let flip = |picture: &RenderedImage| flip_of(&picture.nits, &want, exposure, size.0);
     let none = flip(&renderer.render(&scene, &view, &settings).unwrap());
     let means = [4, 16, 64].map(|samples| flip(&renderer.render_still(&scene, &view, &settings, samples).unwrap()));
-    let with = |anti_aliasing| Settings { anti_aliasing, ..settings.clone() };
+    let with = |anti_aliasing| RenderSettings { anti_aliasing, ..settings.clone() };
     let morphological = flip(&renderer.render(&scene, &view, &with(AntiAliasing::Morphological)).unwrap());
     let taa = flip(&last_of(&mut renderer, &scene, &view, &with(temporal()), 64));
     let half = flip(&last_of(&mut renderer, &scene, &view, &with(scaled(0.5)), 128));
@@ -119,13 +125,14 @@ fn a_moving_camera_leaves_no_trails_over_a_step_of_exposure() {
         Exposure::from_ev100(Ev100(made.dials.ev100().get() + stops)).unwrap()
     };
     let views: Vec<View> = (0..FRAMES).map(|frame| hero(&made.scene, 0.002 * f64::from(frame), size)).collect();
-    let settings = |frame: u32, stops: f64| Settings { exposure: exposure(frame, stops), ..Settings::default() };
+    let settings =
+        |frame: u32, stops: f64| RenderSettings { exposure: exposure(frame, stops), ..RenderSettings::default() };
     let want: Vec<Nits> =
         views.iter().map(|view| supersampled(&mut renderer, &scene, view, &settings(0, 0.0))).collect();
     let mut run = |anti_aliasing: AntiAliasing, stops: f64| -> Vec<f64> {
-        renderer.cut();
+        renderer.reset_history();
         let frames = views.iter().zip(0..).zip(&want).map(|((view, frame), want)| {
-            let with = Settings { anti_aliasing, ..settings(frame, stops) };
+            let with = RenderSettings { anti_aliasing, ..settings(frame, stops) };
             let got = renderer.render(&scene, view, &with).unwrap();
             assert!(got.nits.iter().flatten().all(|v| v.is_finite() && *v >= 0.0));
             // As the first exposure shows it, so that frames can be compared across the step.
@@ -171,7 +178,7 @@ fn velocities_are_what_a_pinhole_says() {
     let scene = renderer.upload(&wall()).unwrap();
     let size = (64, 48);
     let at = |x: f64| perspective(DVec3::new(x, 0.0, 0.0), DVec3::new(x, 0.0, -1.0), 0.8, 0.1, size);
-    let settings = Settings { aovs: vec![Aov::Velocity], ..Settings::default() };
+    let settings = RenderSettings { aovs: vec![Aov::Velocity], ..RenderSettings::default() };
     let first = renderer.render(&scene, &at(0.0), &settings).unwrap();
     assert!(first.aovs[0].1.iter().all(|v| v[0] == 0.0 && v[1] == 0.0), "nothing came before");
     let second = renderer.render(&scene, &at(0.25), &settings).unwrap();
@@ -181,7 +188,7 @@ fn velocities_are_what_a_pinhole_says() {
         let v = aov(&second, Aov::Velocity, x, y);
         assert!((f64::from(v[0]) + pixels).abs() < 2e-3 * pixels && v[1].abs() < 1e-3, "{v:?} for {pixels}");
     }
-    renderer.cut();
+    renderer.reset_history();
     let after = renderer.render(&scene, &at(0.5), &settings).unwrap();
     assert!(after.aovs[0].1.iter().all(|v| v[0] == 0.0), "a cut forgets the frame before");
 }
@@ -194,7 +201,8 @@ fn an_even_picture_stays_as_it_is_under_any_exposure() {
     let view = |x: f64| perspective(DVec3::new(x, 0.0, 0.0), DVec3::new(x, 0.0, -1.0), 0.8, 0.1, (33, 17));
     for anti_aliasing in [AntiAliasing::Morphological, temporal(), scaled(0.5)] {
         for (frame, exposed) in [0.18, 0.18, 1e-3, 40.0, 0.18, 3e4, 0.5].into_iter().enumerate() {
-            let settings = Settings { anti_aliasing, exposure: exposure_for(100.0, exposed), ..Settings::default() };
+            let settings =
+                RenderSettings { anti_aliasing, exposure: exposure_for(100.0, exposed), ..RenderSettings::default() };
             let picture = renderer.render(&scene, &view(0.01 * frame as f64), &settings).unwrap();
             for pixel in &picture.nits {
                 for value in pixel {
@@ -213,7 +221,7 @@ fn nothing_is_not_a_number_and_every_run_is_alike() {
     let scene = guard.renderer().upload(&made.scene).unwrap();
     for anti_aliasing in [AntiAliasing::Morphological, temporal(), scaled(0.6)] {
         // The histories' place in their pairs is a part of what a run begins with.
-        let runs: Vec<Vec<Picture>> = (0..2)
+        let runs: Vec<Vec<RenderedImage>> = (0..2)
             .map(|_| {
                 let mut fresh = Renderer::new(&guard.gpu).unwrap();
                 [8.0, -40.0, 60.0, 8.0, 7.0, 30.0, 8.0]
@@ -224,7 +232,11 @@ fn nothing_is_not_a_number_and_every_run_is_alike() {
                         // Still for the first frames, then moving.
                         let view = hero(&made.scene, 0.01 * f64::from((frame - 3i32).max(0)), (48, 27));
                         fresh
-                            .render(&scene, &view, &Settings { exposure, anti_aliasing, ..Settings::default() })
+                            .render(
+                                &scene,
+                                &view,
+                                &RenderSettings { exposure, anti_aliasing, ..RenderSettings::default() },
+                            )
                             .unwrap()
                     })
                     .collect()
@@ -238,8 +250,8 @@ fn nothing_is_not_a_number_and_every_run_is_alike() {
     // A meter's picture of another size in between changes nothing.
     let view = hero(&made.scene, 0.0, (48, 27));
     let exposure = Exposure::from_ev100(made.dials.ev100()).unwrap();
-    let plain = Settings { exposure, ..Settings::default() };
-    let taa = Settings { anti_aliasing: temporal(), ..plain.clone() };
+    let plain = RenderSettings { exposure, ..RenderSettings::default() };
+    let taa = RenderSettings { anti_aliasing: temporal(), ..plain.clone() };
     let run = |meter: bool| -> Vec<Nits> {
         let mut fresh = Renderer::new(&guard.gpu).unwrap();
         (0..4)
@@ -267,21 +279,21 @@ fn a_slanted_edge_is_as_wide_as_its_pixels() {
     builder.instance("card", mesh, stand * DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2));
     let scene = renderer.upload(&builder.build().unwrap()).unwrap();
     let view = View::new(
-        facing(DVec3::ZERO, DVec3::NEG_Z),
+        look_at_transform(DVec3::ZERO, DVec3::NEG_Z),
         &sunny16::scene::Projection::Perspective { vertical_fov: 0.8, aspect: None, near: 0.1, far: None },
         80,
         60,
     );
-    let settings = Settings { exposure: exposure_for(100.0, 1.0), ..Settings::default() };
+    let settings = RenderSettings { exposure: exposure_for(100.0, 1.0), ..RenderSettings::default() };
     let want = supersampled(&mut renderer, &scene, &view, &settings);
-    let mut error = |settings: &Settings, samples: u32| {
+    let mut error = |settings: &RenderSettings, samples: u32| {
         let got = renderer.render_still(&scene, &view, settings, samples).unwrap();
         let squares = got.nits.iter().zip(&want).map(|(a, b)| f64::from((a[1] - b[1]) / 100.0).powi(2));
         let on_edge = want.iter().filter(|p| p[1] > 0.5 && p[1] < 99.5).count();
         (squares.sum::<f64>() / on_edge as f64).sqrt()
     };
     let none = error(&settings, 1);
-    let shapes = error(&Settings { anti_aliasing: AntiAliasing::Morphological, ..settings.clone() }, 1);
+    let shapes = error(&RenderSettings { anti_aliasing: AntiAliasing::Morphological, ..settings.clone() }, 1);
     let mean = error(&settings, 16);
     println!("rms error of coverage at edge pixels: none {none:.3}, morphological {shapes:.3}, mean of 16 {mean:.3}");
     // An unsmoothed edge is off by a coverage between 0 and 1/2, evenly: 1/sqrt(12).
@@ -293,13 +305,14 @@ fn a_slanted_edge_is_as_wide_as_its_pixels() {
 fn what_moves_leaves_no_trail() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    let glowing = |name: &str, nits: f32| {
+    let emissive_material = |name: &str, nits: f32| {
         let mut glow = sunny16::scene::build::dielectric(name, Vec3::ZERO, 1.0);
         glow.emission = Vec3::splat(nits);
         glow
     };
     let mut builder = SceneBuilder::new("passing card");
-    let (grey, white) = (builder.add_material(glowing("wall", 20.0)), builder.add_material(glowing("card", 100.0)));
+    let (grey, white) =
+        (builder.add_material(emissive_material("wall", 20.0)), builder.add_material(emissive_material("card", 100.0)));
     let stand = DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2);
     let wall = builder.add_mesh("wall", shapes::plane(Vec2::splat(40.0), 1, 1), grey);
     let card = builder.add_mesh("card", shapes::plane(Vec2::splat(0.6), 1, 1), white);
@@ -315,8 +328,8 @@ fn what_moves_leaves_no_trail() {
     let mut scene = renderer.upload(&host).unwrap();
     let size = (96, 54);
     let view = perspective(DVec3::ZERO, DVec3::NEG_Z, 0.6, 0.1, size);
-    let plain = Settings { exposure: exposure_for(100.0, 0.6), ..Settings::default() };
-    let taa = Settings { anti_aliasing: temporal(), aovs: vec![Aov::Velocity], ..plain.clone() };
+    let plain = RenderSettings { exposure: exposure_for(100.0, 0.6), ..RenderSettings::default() };
+    let taa = RenderSettings { anti_aliasing: temporal(), aovs: vec![Aov::Velocity], ..plain.clone() };
     let mut last = None;
     for frame in 0..16 {
         host.nodes[node].local = place(frame);
@@ -333,7 +346,7 @@ fn what_moves_leaves_no_trail() {
     assert!((f64::from(v[0]) - focal * 0.11 / 4.0).abs() < 0.01 && v[1].abs() < 0.01, "{v:?}");
     assert_eq!(aov(&last, Aov::Velocity, 5, 5)[..2], [0.0, 0.0], "the wall stands still");
     let trail = (0..at - 20).map(|x| f64::from((last.nits[27 * 96 + x][1] - 20.0).abs())).fold(0.0, f64::max);
-    let flip = |picture: &Picture| flip_of(&picture.nits, &want, plain.exposure, size.0);
+    let flip = |picture: &RenderedImage| flip_of(&picture.nits, &want, plain.exposure, size.0);
     println!("none {:.4}, taa {:.4}; trail of {trail:.3} nit of 80", flip(&none), flip(&last));
     assert!(trail < 0.5, "{trail}");
     // Few pixels are edges. Theirs are softer than those of a single frame, whose steps are nearer to the truth here.

@@ -10,15 +10,15 @@ use crate::common::{
 use glam::{DMat4, DVec3, Vec2, Vec3, dvec3};
 use rayon::prelude::*;
 use sunny16::{
-    frame::{Aov, LightListSettings, Settings, ShadowSettings},
-    passes::resolve::Channel,
+    frame::{Aov, ClusteredLightSettings, RenderSettings, ShadowSettings},
+    passes::gbuffer_channel::GbufferChannel,
     photometry::{
         Nit, Sides,
         lights::{Emitter, LightStrength},
     },
     scene::{
         AlphaMode, Clearcoat, Material, Scene,
-        build::{SceneBuilder, dielectric, facing},
+        build::{SceneBuilder, dielectric, look_at_transform},
         look::ShadowMethod,
         procedural::shapes,
     },
@@ -29,7 +29,7 @@ const ONE_NIT: LightStrength = LightStrength::Nits(Nit(1.0));
 
 /// A lamp of one nit, both as the scene has it and as the reference sees it.
 fn lamp(emitter: Emitter, position: DVec3, target: DVec3) -> (Emitter, DMat4, Body) {
-    let pose = facing(position, target);
+    let pose = look_at_transform(position, target);
     let (right, front) = (pose.x_axis.truncate(), -pose.z_axis.truncate());
     let body = match emitter {
         Emitter::Sphere { radius } => Body::Sphere { center: position, radius },
@@ -66,14 +66,14 @@ fn shapes_around(position: DVec3, target: DVec3) -> Vec<(&'static str, Emitter, 
     .collect()
 }
 
-fn settings(exposure: f64, aovs: Vec<Aov>) -> Settings {
-    Settings {
+fn settings(exposure: f64, aovs: Vec<Aov>) -> RenderSettings {
+    RenderSettings {
         exposure: exposure_for(exposure, 0.95),
-        light_lists: LightListSettings { enabled: false, ..LightListSettings::default() },
+        clustered_lights: ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() },
         // The reference knows nothing that stands in the way.
         shadows: ShadowSettings { enabled: false, ..ShadowSettings::default() },
         aovs,
-        ..Settings::default()
+        ..RenderSettings::default()
     }
 }
 
@@ -106,7 +106,7 @@ fn spheres_under_every_shape_agree_with_monte_carlo() {
             add_lamp(&mut builder, emitter, pose);
             let scene = unseen(builder.build().unwrap());
             let view = parallel(dvec3(0.0, 1.0, 8.0), DVec3::ZERO, 0.5, 20.0, (200, 40));
-            let aovs = vec![Aov::DirectDiffuse, Aov::DirectSpecular, NORMAL, Aov::Channel(Channel::Position)];
+            let aovs = vec![Aov::DirectDiffuse, Aov::DirectSpecular, NORMAL, Aov::Channel(GbufferChannel::Position)];
             let picture = picture(&mut renderer, &scene, &view, &settings(1.0, aovs));
             for (index, roughness) in ROUGHNESS.into_iter().enumerate() {
                 let material = Material { metallic, ..dielectric("ball", Vec3::new(0.9, 0.5, 0.2), roughness) };
@@ -120,7 +120,7 @@ fn spheres_under_every_shape_agree_with_monte_carlo() {
                     .par_iter()
                     .map(|&(x, y)| {
                         let n = aov3(&picture, NORMAL, x, y).normalize();
-                        let p = aov3(&picture, Aov::Channel(Channel::Position), x, y);
+                        let p = aov3(&picture, Aov::Channel(GbufferChannel::Position), x, y);
                         let v = -view.forward.as_dvec3().normalize();
                         let (d, s) = reference::shade(&body, &brdf, p, n, v, 3000);
                         [aov3(&picture, Aov::DirectDiffuse, x, y), aov3(&picture, Aov::DirectSpecular, x, y), d, s]
@@ -244,7 +244,7 @@ fn measured_flux(renderer: &mut sunny16::frame::Renderer, emitter: Emitter, stre
         // The plane faces +Y: turned to face inwards.
         let to_inside = glam::DQuat::from_rotation_arc(DVec3::Y, -out);
         builder.instance("face", mesh, DMat4::from_rotation_translation(to_inside, out * half));
-        builder.light("lamp", emitter, strength, Vec3::ONE, facing(DVec3::ZERO, dvec3(0.3, -1.0, 0.2)));
+        builder.light("lamp", emitter, strength, Vec3::ONE, look_at_transform(DVec3::ZERO, dvec3(0.3, -1.0, 0.2)));
         let view = parallel(DVec3::ZERO, out, half as f32, 4.0, (SIDE, SIDE));
         let exposure = settings(200.0, vec![Aov::DirectDiffuse]);
         let picture = picture(renderer, &unseen(builder.build().unwrap()), &view, &exposure);
@@ -312,12 +312,12 @@ fn a_glowing_ball_of_many_triangles_loses_no_light() {
             let mesh = builder.add_mesh("ball", ball.clone(), glow);
             builder.instance("ball", mesh, DMat4::IDENTITY);
             let mut scene = builder.build().unwrap();
-            (scene.emissive_lights, scene.emissive_patches) = (true, budget);
+            (scene.emissive_lights, scene.max_emissive_lights) = (true, budget);
             let view = parallel(out * 0.5, out, half as f32, 4.0, (SIDE, SIDE));
             let plain = settings(20.0, vec![Aov::DirectDiffuse]);
             // Its own mesh shades none of it.
             let shadows = ShadowSettings { method: ShadowMethod::Traced, samples: 1, ..plain.shadows };
-            let seen = picture(&mut renderer, &scene, &view, &Settings { shadows, ..plain });
+            let seen = picture(&mut renderer, &scene, &view, &RenderSettings { shadows, ..plain });
             for y in 0..SIDE as usize {
                 for x in 0..SIDE as usize {
                     let p = hit_plane(&view, x, y, out * half, -out);
@@ -400,7 +400,7 @@ fn extreme_lamps_never_break_a_pixel() {
             for at in
                 [DVec3::ZERO, dvec3(0.5, -0.4, 0.3), dvec3(0.0, 1.0, 3.0), dvec3(-5.0, -0.4, 0.0), dvec3(1e5, 1e6, 0.0)]
             {
-                add_lamp(&mut builder, emitter, facing(at, dvec3(0.1, -0.4, 0.2)));
+                add_lamp(&mut builder, emitter, look_at_transform(at, dvec3(0.1, -0.4, 0.2)));
             }
             let scene = unseen(builder.build().unwrap());
             let view = perspective(dvec3(0.0, 1.0, 3.0), DVec3::ZERO, 0.9, 0.01, (32, 20));
@@ -563,7 +563,7 @@ fn highlights_of_suns_are_as_wide_as_their_disks() {
             let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(10.0), 1, 1), material);
             builder.instance("plane", mesh, DMat4::IDENTITY);
             let sun = Emitter::Sun { angular_radius: radius };
-            builder.light("sun", sun, ONE_NIT, Vec3::ONE, facing(DVec3::ZERO, -middle));
+            builder.light("sun", sun, ONE_NIT, Vec3::ONE, look_at_transform(DVec3::ZERO, -middle));
             let scene = builder.build().unwrap();
             let size = 32;
             let view = perspective(dvec3(0.0, 2.0, 2.0), DVec3::ZERO, (8.0 * radius) as f32, 0.01, (size, size));
@@ -621,7 +621,7 @@ fn grazing_highlights_of_wide_suns_are_as_bright_as_their_lobe() {
         let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(10.0), 1, 1), material);
         builder.instance("plane", mesh, DMat4::IDENTITY);
         let sun = Emitter::Sun { angular_radius: radius };
-        builder.light("sun", sun, ONE_NIT, Vec3::ONE, facing(DVec3::ZERO, -middle));
+        builder.light("sun", sun, ONE_NIT, Vec3::ONE, look_at_transform(DVec3::ZERO, -middle));
         let scene = builder.build().unwrap();
         let view = perspective(dvec3(0.0, 0.1, 4.5), dvec3(0.0, 0.0, 3.4), 0.14, 0.01, (32, 32));
         let picture = picture(&mut renderer, &scene, &view, &settings(1.0, Vec::new()));

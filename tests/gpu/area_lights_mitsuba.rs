@@ -5,14 +5,14 @@ use std::path::Path;
 use crate::common::{exposure_for, exr_channel, gpu, nits, parallel, picture, pixel_ray};
 use glam::{DMat4, DVec3, Vec2, Vec3, dvec3};
 use sunny16::{
-    frame::{LightListSettings, Settings},
+    frame::{ClusteredLightSettings, RenderSettings},
     photometry::{
         Nit, Sides,
         lights::{Emitter, LightStrength},
     },
     scene::{
         Material,
-        build::{SceneBuilder, dielectric, facing},
+        build::{SceneBuilder, dielectric, look_at_transform},
         procedural::shapes,
     },
 };
@@ -55,7 +55,7 @@ fn every_sphere_and_the_plane_are_as_mitsuba_has_them() {
                 let mesh = builder.add_mesh("ball", shapes::uv_sphere(0.4, 192, 96), material);
                 builder.instance("ball", mesh, DMat4::from_translation(at(index)));
             }
-            let pose = facing(dvec3(0.8, 2.2, 1.5), dvec3(0.0, 0.3, 0.0));
+            let pose = look_at_transform(dvec3(0.8, 2.2, 1.5), dvec3(0.0, 0.3, 0.0));
             builder.light("lamp", emitter, LightStrength::Nits(Nit(1000.0)), Vec3::ONE, pose);
             let mut scene = builder.build().unwrap();
             for light in &mut scene.lights {
@@ -69,10 +69,10 @@ fn every_sphere_and_the_plane_are_as_mitsuba_has_them() {
                 30.0,
                 (SIZE.0 * FINER as u32, SIZE.1 * FINER as u32),
             );
-            let settings = Settings {
+            let settings = RenderSettings {
                 exposure: exposure_for(200.0, 0.9),
-                light_lists: LightListSettings { enabled: false, ..LightListSettings::default() },
-                ..Settings::default()
+                clustered_lights: ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() },
+                ..RenderSettings::default()
             };
             let ours = picture(&mut renderer, &scene, &finer, &settings);
             let file = directory.join(format!("{name}_{metallic}.exr"));

@@ -10,8 +10,8 @@ use crate::common::{
 };
 use glam::{DMat4, DQuat, DVec3, EulerRot, Vec2, Vec3};
 use sunny16::{
-    frame::{Aov, Settings},
-    passes::resolve::Channel,
+    frame::{Aov, RenderSettings},
+    passes::gbuffer_channel::GbufferChannel,
     photometry::Lux,
     scene::{
         Material,
@@ -67,16 +67,16 @@ fn worst_error(turn: DQuat) -> (f64, usize) {
             let view = parallel(v * 20.0, DVec3::ZERO, 5.5, 40.0, (96, 96));
             // Highlights of roughness 0.1 reach 1/(4 pi alpha^2) = 800 nit and more, lobes seen from aside fall to
             // 1e-6: white is put where both are normal half floats.
-            let settings = Settings {
+            let settings = RenderSettings {
                 exposure: exposure_for(1.0, 8.0),
-                aovs: vec![Aov::DirectDiffuse, Aov::DirectSpecular, Aov::Channel(Channel::Roughness), NORMAL],
-                ..Settings::default()
+                aovs: vec![Aov::DirectDiffuse, Aov::DirectSpecular, Aov::Channel(GbufferChannel::Roughness), NORMAL],
+                ..RenderSettings::default()
             };
             let picture = picture(&mut renderer, &scene, &view, &settings);
             for (index, material) in materials.iter().enumerate() {
                 let (x, y) = pixel_of(&view, turn * place(index)).unwrap();
                 let stored = Brdf::of(material);
-                let roughness = aov(&picture, Aov::Channel(Channel::Roughness), x, y)[0];
+                let roughness = aov(&picture, Aov::Channel(GbufferChannel::Roughness), x, y)[0];
                 assert!(
                     (f64::from(roughness) - stored.roughness).abs() < 1e-6,
                     "patch {index} is not at {x} {y}: {roughness} for {}",

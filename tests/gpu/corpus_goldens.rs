@@ -8,7 +8,7 @@ use crate::common::corpus::{corpus, files};
 use sunny16::{
     camera::{Exposure, MeterMode, metering},
     compare::flip,
-    frame::{Renderer, Settings},
+    frame::{RenderSettings, Renderer},
     output,
     passes::View,
     photometry::color,
@@ -29,16 +29,16 @@ fn shot(scene: &mut Scene) -> View {
         Some((placed.world, camera.projection))
     });
     let framed: (glam::DMat4, Projection) =
-        own.unwrap_or_else(|| defaults::camera(scene, f64::from(WIDTH) / f64::from(HEIGHT)));
-    if defaults::is_dark(scene) {
-        defaults::light(scene, framed.0);
+        own.unwrap_or_else(|| defaults::framing_camera(scene, f64::from(WIDTH) / f64::from(HEIGHT)));
+    if defaults::has_no_light(scene) {
+        defaults::add_lights(scene, framed.0);
     }
     View::new(framed.0, &framed.1, WIDTH, HEIGHT)
 }
 
 fn render(renderer: &mut Renderer, scene: &mut Scene) -> Vec<u8> {
     let view = shot(scene);
-    let mut settings = Settings::default();
+    let mut settings = RenderSettings::default();
     let on_device = renderer.upload_for(scene, &settings.shadows).unwrap();
     for _ in 0..4 {
         let picture = renderer.render(&on_device, &view, &settings).unwrap();
@@ -72,7 +72,7 @@ fn the_corpus_looks_as_it_did() {
     let (mut seen, mut wrong) = (BTreeSet::new(), Vec::new());
     for file in files(&corpus) {
         let Ok(mut scene) = gltf::load(&file) else { continue };
-        if scene.shown_triangles() == 0 {
+        if scene.instanced_triangles() == 0 {
             continue;
         }
         let relative = file.strip_prefix(&corpus).unwrap().with_extension("");

@@ -7,10 +7,10 @@ use crate::common::{gpu, long};
 use glam::Vec3;
 use sunny16::{
     camera::Exposure,
-    frame::{AoSettings, Aov, GiSettings, LightListSettings, Settings, ShadowSettings, SsrSettings},
+    frame::{AoSettings, Aov, ClusteredLightSettings, GiSettings, RenderSettings, ShadowSettings, SsrSettings},
     photometry::{Nit, color},
     scene::{look::ShadowMethod, procedural::demos::Demo},
-    studio::{self, Request},
+    session::{self, OpenRequest},
 };
 
 /// How light differs from the reference's, as parts of all of it.
@@ -75,7 +75,7 @@ fn measure(size: &str, rays: u32, maps: bool) {
     // Pipelines of water and of glass take software drivers minutes.
     let left_out: &[&str] = if long() { &[] } else { &["courtyard", "lens"] };
     for demo in Demo::ALL.iter().filter(|demo| !left_out.contains(&demo.name)) {
-        let request = Request {
+        let request = OpenRequest {
             scene: Some(format!("builtin:{}", demo.name).into()),
             look: None,
             root: None,
@@ -84,29 +84,30 @@ fn measure(size: &str, rays: u32, maps: bool) {
             set: vec![],
             time: None,
         };
-        let mut opened = studio::open(&request).unwrap();
+        let mut session = session::open(&request).unwrap();
         // Of lights alone.
-        opened.scene = Arc::new({
-            let mut scene = (*opened.scene).clone();
+        session.scene = Arc::new({
+            let mut scene = (*session.scene).clone();
             scene.environment = None;
             scene.volumes.clear();
             scene
         });
-        let view = opened.view();
-        let plain = Settings {
+        let view = session.view();
+        let plain = RenderSettings {
             gi: GiSettings::default(),
             ssr: SsrSettings::default(),
             ao: AoSettings { enabled: false, ..AoSettings::default() },
-            light_lists: LightListSettings { enabled: false, ..LightListSettings::default() },
+            clustered_lights: ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() },
             aovs: vec![Aov::DirectDiffuse],
-            ..opened.settings(Exposure::default(), vec![])
+            ..session.settings(Exposure::default(), vec![])
         };
-        let own = opened.shadows();
+        let own = session.shadows();
         let traced = ShadowSettings { enabled: true, method: ShadowMethod::Traced, samples: rays, ..own };
         // Trees for all rays do for every method.
-        let scene = renderer.upload_for(&opened.scene, &traced).unwrap();
+        let scene = renderer.upload_for(&session.scene, &traced).unwrap();
         let mut light = |shadows: ShadowSettings, exposure: Exposure| {
-            let picture = renderer.render(&scene, &view, &Settings { shadows, exposure, ..plain.clone() }).unwrap();
+            let picture =
+                renderer.render(&scene, &view, &RenderSettings { shadows, exposure, ..plain.clone() }).unwrap();
             blocks(&picture.aovs[0].1, picture.width)
         };
         // Half floats hold about 30 stops: the mean without shadows is exposed as a meter would.

@@ -1,20 +1,20 @@
 //! The camera's effects against closed forms: what a lens, a shutter and a sensor do to light that is known.
 
-use crate::common::{add_square, exposure_for, glowing, gpu, parallel, perspective, pixel_ray};
+use crate::common::{add_square, emissive_material, exposure_for, gpu, parallel, perspective, pixel_ray};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::{
-        Effects, Iris, ThinLens,
+        CameraEffects, Iris, ThinLens,
         body::Shutter,
-        chain::{Bloom, ChromaticAberration, DepthOfField, MotionBlur, Rim, Starburst, Vignetting},
         effects::{Grain, glare_within},
         focus::{circle_of_confusion, to_pixels},
+        post_effects::{Bloom, ChromaticAberration, DepthOfField, MotionBlur, Rim, Starburst, Vignetting},
     },
-    frame::{AntiAliasing, Picture, Renderer, Settings, Temporal, limits::EffectLimits},
+    frame::{AntiAliasing, RenderSettings, RenderedImage, Renderer, TemporalSettings, limits::EffectLimits},
     passes::View,
     scene::{
         AlphaMode, Material, Projection, Scene, Specular,
-        build::{SceneBuilder, facing},
+        build::{SceneBuilder, look_at_transform},
         look::Look,
         procedural::shapes,
     },
@@ -41,18 +41,18 @@ fn points(view: &View, at: &[((usize, usize), f64)], nits: Vec3) -> Scene {
     builder.build().unwrap()
 }
 
-fn render(renderer: &mut Renderer, scene: &Scene, view: &View, effects: Effects, white: f64) -> Picture {
-    let settings = Settings { exposure: exposure_for(white, 1.0), effects, ..Settings::default() };
+fn render(renderer: &mut Renderer, scene: &Scene, view: &View, effects: CameraEffects, white: f64) -> RenderedImage {
+    let settings = RenderSettings { exposure: exposure_for(white, 1.0), effects, ..RenderSettings::default() };
     let picture = crate::common::picture(renderer, scene, view, &settings);
     assert!(picture.nits.iter().flatten().all(|value| value.is_finite()));
     picture
 }
 
-fn green(picture: &Picture) -> Vec<f64> {
+fn green(picture: &RenderedImage) -> Vec<f64> {
     picture.nits.iter().map(|c| f64::from(c[1])).collect()
 }
 
-fn total(picture: &Picture) -> f64 {
+fn total(picture: &RenderedImage) -> f64 {
     green(picture).iter().sum()
 }
 
@@ -65,7 +65,7 @@ fn field(lens: ThinLens, focus: f64) -> DepthOfField {
 }
 
 /// Width at half of the plateau along a row, between pixels by linear interpolation.
-fn width_along(picture: &Picture, row: usize, level: f64) -> f64 {
+fn width_along(picture: &RenderedImage, row: usize, level: f64) -> f64 {
     let line: Vec<f64> = green(picture)[row * picture.width..][..picture.width].to_vec();
     let first = line.iter().position(|&v| v > level).expect("a disc");
     let last = line.iter().rposition(|&v| v > level).expect("a disc");
@@ -96,8 +96,8 @@ fn a_point_out_of_focus_is_a_disc_of_the_analytic_diameter() {
     ] {
         let lens = lens(focal_length, f_stop);
         let scene = points(&view, &[((320, 240), distance)], Vec3::splat(nits as f32));
-        let sharp = render(&mut renderer, &scene, &view, Effects::default(), 100.0);
-        let effects = Effects { depth_of_field: Some(field(lens, focus)), ..Effects::default() };
+        let sharp = render(&mut renderer, &scene, &view, CameraEffects::default(), 100.0);
+        let effects = CameraEffects { depth_of_field: Some(field(lens, focus)), ..CameraEffects::default() };
         let blurred = render(&mut renderer, &scene, &view, effects, 100.0);
         let signed = circle_of_confusion(lens, focus, distance).unwrap();
         let want = to_pixels(signed.abs(), GATE, size.0);
@@ -137,9 +137,9 @@ fn blades_and_rim_shape_the_disc_and_keep_its_light() {
     let view = camera(SIZE);
     let lens = lens(135.0, 2.0);
     let nits = Vec3::splat(1e6);
-    let with = |iris: Iris, rim: Option<Rim>| Effects {
+    let with = |iris: Iris, rim: Option<Rim>| CameraEffects {
         depth_of_field: Some(DepthOfField { iris, rim, ..field(lens, 2.0) }),
-        ..Effects::default()
+        ..CameraEffects::default()
     };
     let center = points(&view, &[((160, 120), 1e5)], nits);
     let round = render(&mut renderer, &center, &view, with(Iris::default(), None), 100.0);
@@ -185,7 +185,7 @@ fn focus_stays_sharp_before_a_blurred_background_and_even_light_stays_even() {
     add_square(&mut builder, DVec3::new(-5.0, 0.0, -2.0), 10.0, Vec3::splat(10.0));
     add_square(&mut builder, DVec3::new(0.0, 0.0, -20.0), 100.0, Vec3::splat(100.0));
     let scene = builder.build().unwrap();
-    let effects = Effects { depth_of_field: Some(field(lens(50.0, 1.4), 2.0)), ..Effects::default() };
+    let effects = CameraEffects { depth_of_field: Some(field(lens(50.0, 1.4), 2.0)), ..CameraEffects::default() };
     let picture = render(&mut renderer, &scene, &view, effects, 100.0);
     let row = &green(&picture)[120 * 320..121 * 320];
     println!("edge in focus: {:?}", &row[156..164]);
@@ -199,7 +199,7 @@ fn focus_stays_sharp_before_a_blurred_background_and_even_light_stays_even() {
     // A bright square in front of the focus bleeds over what is in focus, by half of its circle; half on its edge.
     for focal_length in [50.0, 100.0, 135.0] {
         let lens = lens(focal_length, 1.4);
-        let effects = Effects { depth_of_field: Some(field(lens, 2.0)), ..Effects::default() };
+        let effects = CameraEffects { depth_of_field: Some(field(lens, 2.0)), ..CameraEffects::default() };
         let mut builder = SceneBuilder::new("near edge");
         add_square(&mut builder, DVec3::new(-2.5, 0.0, -1.0), 5.0, Vec3::splat(100.0));
         add_square(&mut builder, DVec3::new(0.0, 0.0, -2.0), 100.0, Vec3::splat(10.0));
@@ -222,7 +222,7 @@ fn focus_stays_sharp_before_a_blurred_background_and_even_light_stays_even() {
     // A wall of one luminance, far, near, and slanted through the focus, stays so to the last pixel.
     for (distance, slant) in [(20.0, 0.0), (0.8, 0.0), (2.0, 1.2)] {
         let mut builder = SceneBuilder::new("wall");
-        let material = builder.add_material(glowing(Vec3::splat(100.0)));
+        let material = builder.add_material(emissive_material(Vec3::splat(100.0)));
         let mesh = builder.add_mesh("wall", shapes::plane(Vec2::splat(400.0), 1, 1), material);
         let turn = DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2 - slant);
         builder.instance("wall", mesh, DMat4::from_translation(DVec3::new(0.0, 0.0, -distance)) * turn);
@@ -261,7 +261,7 @@ fn motion_blurs_an_edge_by_velocity_times_shutter_time() {
     let pixels_per_metre = 0.05 / 5.0 / GATE * 320.0;
     let still = MotionBlur { exposure: 0.02, shutter: Shutter::Global, velocity: DVec3::ZERO, rotation: DVec3::ZERO };
     let blurred = |renderer: &mut Renderer, blur: MotionBlur| {
-        let effects = Effects { motion_blur: Some(blur), ..Effects::default() };
+        let effects = CameraEffects { motion_blur: Some(blur), ..CameraEffects::default() };
         render(renderer, &scene, &view, effects, 100.0)
     };
     for speed in [1.0, 3.0, 10.0] {
@@ -311,7 +311,7 @@ fn a_near_thing_smears_over_a_far_one_that_stays() {
         velocity: DVec3::new(10.0, 0.0, 0.0),
         rotation: DVec3::ZERO,
     };
-    let effects = Effects { motion_blur: Some(blur), ..Effects::default() };
+    let effects = CameraEffects { motion_blur: Some(blur), ..CameraEffects::default() };
     let picture = render(&mut renderer, &builder.build().unwrap(), &view, effects, 100.0);
     let row = &green(&picture)[120 * 320..121 * 320];
     let want = 0.2 * 0.05 / 5.0 / GATE * 320.0;
@@ -329,9 +329,9 @@ fn bloom_moves_light_and_makes_none() {
     // Sides that are no powers of two.
     let view = camera((301, 203));
     let scene = points(&view, &[((150, 101), 5.0)], Vec3::splat(1e5));
-    let sharp = render(&mut renderer, &scene, &view, Effects::default(), 100.0);
+    let sharp = render(&mut renderer, &scene, &view, CameraEffects::default(), 100.0);
     for fraction in [0.01, 0.3, 1.0] {
-        let effects = Effects { bloom: Some(Bloom { fraction, width: 0.72 }), ..Effects::default() };
+        let effects = CameraEffects { bloom: Some(Bloom { fraction, width: 0.72 }), ..CameraEffects::default() };
         let picture = render(&mut renderer, &scene, &view, effects, 100.0);
         let light = total(&picture) / total(&sharp) - 1.0;
         let stays = green(&picture)[101 * 301 + 150] / total(&sharp);
@@ -359,7 +359,7 @@ fn bloom_moves_light_and_makes_none() {
     // An even field stays even up to the border.
     let mut builder = SceneBuilder::new("wall");
     add_square(&mut builder, DVec3::new(0.0, 0.0, -5.0), 100.0, Vec3::splat(100.0));
-    let effects = Effects { bloom: Some(Bloom { fraction: 0.5, width: 0.72 }), ..Effects::default() };
+    let effects = CameraEffects { bloom: Some(Bloom { fraction: 0.5, width: 0.72 }), ..CameraEffects::default() };
     let picture = render(&mut renderer, &builder.build().unwrap(), &view, effects, 100.0);
     let off = green(&picture).iter().map(|v| (v / 100.0 - 1.0).abs()).fold(0.0, f64::max);
     println!("even field: {:.3} %", off * 100.0);
@@ -374,12 +374,12 @@ fn vignetting_is_exact_for_each_pixel() {
     let mut builder = SceneBuilder::new("wall");
     add_square(&mut builder, DVec3::new(0.0, 0.0, -5.0), 100.0, Vec3::splat(100.0));
     let scene = builder.build().unwrap();
-    let flat = green(&render(&mut renderer, &scene, &view, Effects::default(), 100.0))[0];
+    let flat = green(&render(&mut renderer, &scene, &view, CameraEffects::default(), 100.0))[0];
     let pupil = lens(50.0, 1.4).aperture_diameter() / 2.0;
     let natural = Vignetting { exponent: 4.0, width: 0.72, pupil_radius: pupil, rim: None };
     let cut = Vignetting { rim: Some(Rim { radius: pupil * 1.1, distance: 0.03 }), ..natural };
     for vignetting in [natural, cut] {
-        let effects = Effects { vignetting: Some(vignetting), ..Effects::default() };
+        let effects = CameraEffects { vignetting: Some(vignetting), ..CameraEffects::default() };
         let picture = render(&mut renderer, &scene, &view, effects, 100.0);
         let mut worst = 0f64;
         for (index, value) in green(&picture).iter().enumerate() {
@@ -407,8 +407,10 @@ fn chromatic_aberration_scales_red_and_blue_about_the_centre() {
         values.iter().enumerate().map(|(x, v)| (x as f64 + 0.5) * v).sum::<f64>() / sum
     };
     let amount = 0.02;
-    let effects =
-        Effects { chromatic_aberration: Some(ChromaticAberration { red_over_blue: amount }), ..Effects::default() };
+    let effects = CameraEffects {
+        chromatic_aberration: Some(ChromaticAberration { red_over_blue: amount }),
+        ..CameraEffects::default()
+    };
     for x in [160.0, 240.0, 300.0] {
         // A square some pixels wide, so that its centre of gravity is that of its image.
         let mut builder = SceneBuilder::new("square");
@@ -416,8 +418,8 @@ fn chromatic_aberration_scales_red_and_blue_about_the_centre() {
         add_square(&mut builder, DVec3::new((x - 160.0) * pixel, 0.0, -5.0), 16.0 * pixel, Vec3::splat(100.0));
         let scene = builder.build().unwrap();
         let picture = render(&mut renderer, &scene, &view, effects, 100.0);
-        let sharp = render(&mut renderer, &scene, &view, Effects::default(), 100.0);
-        let channel = |picture: &Picture, c: usize| -> Vec<f64> {
+        let sharp = render(&mut renderer, &scene, &view, CameraEffects::default(), 100.0);
+        let channel = |picture: &RenderedImage, c: usize| -> Vec<f64> {
             picture.nits[120 * 320..121 * 320].iter().map(|v| f64::from(v[c])).collect()
         };
         assert_eq!(channel(&picture, 1), channel(&sharp, 1), "green stays");
@@ -438,7 +440,7 @@ fn grain_keeps_the_mean_and_grows_with_iso() {
     add_square(&mut builder, DVec3::new(0.0, 0.0, -5.0), 100.0, Vec3::splat(100.0));
     let scene = builder.build().unwrap();
     let shot = |iso: f64| Grain::of_sensor(1.2e-6, iso);
-    let statistics = |picture: &Picture| {
+    let statistics = |picture: &RenderedImage| {
         let values: Vec<f64> = picture.nits.iter().flatten().map(|&v| f64::from(v) / 200.0).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len() as f64;
@@ -448,7 +450,7 @@ fn grain_keeps_the_mean_and_grows_with_iso() {
     for iso in [100.0, 1600.0] {
         // Without read noise, whose part differs by ISO.
         let grain = Grain { read: 0.0, ..shot(iso) };
-        let effects = Effects { grain: Some(grain), ..Effects::default() };
+        let effects = CameraEffects { grain: Some(grain), ..CameraEffects::default() };
         let picture = render(&mut renderer, &scene, &view, effects, 200.0);
         let (mean, deviation) = statistics(&picture);
         println!(
@@ -462,10 +464,11 @@ fn grain_keeps_the_mean_and_grows_with_iso() {
         assert!((deviation / grain.deviation(0.5) - 1.0).abs() < 0.01, "{deviation}");
         deviations.push(deviation);
         // The same number, the same grain; another, another.
-        let settings = Settings { exposure: exposure_for(200.0, 1.0), effects, ..Settings::default() };
+        let settings = RenderSettings { exposure: exposure_for(200.0, 1.0), effects, ..RenderSettings::default() };
         let again = crate::common::picture(&mut renderer, &scene, &view, &settings);
         assert_eq!(again.nits, picture.nits);
-        let next = crate::common::picture(&mut renderer, &scene, &view, &Settings { frame_number: 1, ..settings });
+        let next =
+            crate::common::picture(&mut renderer, &scene, &view, &RenderSettings { frame_number: 1, ..settings });
         let same = next.nits.iter().zip(&picture.nits).filter(|(a, b)| a == b).count();
         assert!(same < 100, "{same} pixels of frame 1 are those of frame 0");
         // Neighbours know nothing of each other.
@@ -487,12 +490,12 @@ fn an_effect_that_is_off_is_not_in_the_frame() {
     let view = camera((64, 48));
     let scene = half_lit(5.0);
     let on_device = renderer.upload(&scene).unwrap();
-    let mut names = |effects: Effects| -> Vec<String> {
-        let settings = Settings { effects, ..Settings::default() };
+    let mut names = |effects: CameraEffects| -> Vec<String> {
+        let settings = RenderSettings { effects, ..RenderSettings::default() };
         let prepared = renderer.plan(&on_device, &view, &settings).unwrap();
         prepared.plan.order.iter().map(|&pass| prepared.passes[pass].name.clone()).collect()
     };
-    let without = names(Effects::default());
+    let without = names(CameraEffects::default());
     assert!(
         !without.iter().any(|name| ["depth of field", "velocity", "bloom"].iter().any(|e| name.contains(e))),
         "{without:?}"
@@ -511,16 +514,19 @@ fn an_effect_that_is_off_is_not_in_the_frame() {
         points: true,
     };
     for (effects, marks) in [
-        (Effects { depth_of_field: Some(field(lens, 2.0)), ..Effects::default() }, &["depth of field"][..]),
-        (Effects { motion_blur: Some(blur), ..Effects::default() }, &["motion blur", "velocity"]),
-        (Effects { starburst: Some(starburst), ..Effects::default() }, &["starburst", "bright sources"]),
-        (Effects { bloom: Some(Bloom { fraction: 0.01, width: 0.7 }), ..Effects::default() }, &["bloom"]),
-        (Effects { vignetting: Some(vignetting), ..Effects::default() }, &["vignetting"]),
+        (CameraEffects { depth_of_field: Some(field(lens, 2.0)), ..CameraEffects::default() }, &["depth of field"][..]),
+        (CameraEffects { motion_blur: Some(blur), ..CameraEffects::default() }, &["motion blur", "velocity"]),
+        (CameraEffects { starburst: Some(starburst), ..CameraEffects::default() }, &["starburst", "bright sources"]),
+        (CameraEffects { bloom: Some(Bloom { fraction: 0.01, width: 0.7 }), ..CameraEffects::default() }, &["bloom"]),
+        (CameraEffects { vignetting: Some(vignetting), ..CameraEffects::default() }, &["vignetting"]),
         (
-            Effects { chromatic_aberration: Some(ChromaticAberration { red_over_blue: 0.01 }), ..Effects::default() },
+            CameraEffects {
+                chromatic_aberration: Some(ChromaticAberration { red_over_blue: 0.01 }),
+                ..CameraEffects::default()
+            },
             &["chromatic aberration"],
         ),
-        (Effects { grain: Some(Grain::of_sensor(6e-6, 100.0)), ..Effects::default() }, &["grain"]),
+        (CameraEffects { grain: Some(Grain::of_sensor(6e-6, 100.0)), ..CameraEffects::default() }, &["grain"]),
     ] {
         let with = names(effects);
         let (own, others): (Vec<&String>, Vec<&String>) =
@@ -586,8 +592,9 @@ fn effects_keep_their_size_at_any_resolution() {
 
         // Bloom: the veil in rings about a lamp of 0.75 mm, by the function's energy between their angles.
         let lamp = on_sensor(0.0, 0.0, 0.75, 1e4);
-        let sharp = total(&render(&mut renderer, &lamp, view, Effects::default(), 100.0));
-        let effects = Effects { bloom: Some(Bloom { fraction: 1.0, width: gate / 50.0 }), ..Effects::default() };
+        let sharp = total(&render(&mut renderer, &lamp, view, CameraEffects::default(), 100.0));
+        let effects =
+            CameraEffects { bloom: Some(Bloom { fraction: 1.0, width: gate / 50.0 }), ..CameraEffects::default() };
         let picture = render(&mut renderer, &lamp, view, effects, 100.0);
         assert!((total(&picture) / sharp - 1.0).abs() < 0.005, "{size:?}: {} {sharp}", total(&picture));
         for (from, to) in [(3.0, 4.0), (4.0, 6.0)] {
@@ -613,8 +620,8 @@ fn effects_keep_their_size_at_any_resolution() {
             Vec3::splat(1e6),
         );
         let point = builder.build().unwrap();
-        let sharp = total(&render(&mut renderer, &point, view, Effects::default(), 1e4));
-        let effects = Effects { depth_of_field: Some(field), ..Effects::default() };
+        let sharp = total(&render(&mut renderer, &point, view, CameraEffects::default(), 1e4));
+        let effects = CameraEffects { depth_of_field: Some(field), ..CameraEffects::default() };
         let picture = render(&mut renderer, &point, view, effects, 1e4);
         let want = circle_of_confusion(lens, 2.0, far).unwrap() * 1e3;
         let plateau = green(&picture)[(size.1 / 2 * size.0 + size.0 / 2) as usize];
@@ -628,7 +635,7 @@ fn effects_keep_their_size_at_any_resolution() {
         let still =
             MotionBlur { exposure: 0.02, shutter: Shutter::Global, velocity: DVec3::ZERO, rotation: DVec3::ZERO };
         let moving = MotionBlur { velocity: DVec3::new(20.0, 0.0, 0.0), ..still };
-        let effects = Effects { motion_blur: Some(moving), ..Effects::default() };
+        let effects = CameraEffects { motion_blur: Some(moving), ..CameraEffects::default() };
         let picture = render(&mut renderer, &half_lit(5.0), view, effects, 100.0);
         let row = (size.1 / 2 * size.0) as usize;
         let (width, _) = edge(&green(&picture)[row..row + size.0 as usize], 0.0, 100.0);
@@ -639,7 +646,7 @@ fn effects_keep_their_size_at_any_resolution() {
         // Chromatic aberration: red is 2 % larger, 0.1 mm at 5 mm.
         let square = on_sensor(5.0, 0.0, 1.5, 100.0);
         let aberration = ChromaticAberration { red_over_blue: 0.04 };
-        let effects = Effects { chromatic_aberration: Some(aberration), ..Effects::default() };
+        let effects = CameraEffects { chromatic_aberration: Some(aberration), ..CameraEffects::default() };
         let picture = render(&mut renderer, &square, view, effects, 100.0);
         let middle = |channel: usize| {
             let values: Vec<f64> = picture.nits.iter().map(|c| f64::from(c[channel])).collect();
@@ -654,7 +661,7 @@ fn effects_keep_their_size_at_any_resolution() {
         let pupil = lens.aperture_diameter() / 2.0;
         let rim = Some(Rim { radius: pupil * 1.1, distance: 0.05 });
         let vignetting = Vignetting { exponent: 4.0, width: gate / 50.0, pupil_radius: pupil, rim };
-        let effects = Effects { vignetting: Some(vignetting), ..Effects::default() };
+        let effects = CameraEffects { vignetting: Some(vignetting), ..CameraEffects::default() };
         let values = green(&render(&mut renderer, &wall, view, effects, 100.0));
         let off = |((x, y), value): ((f64, f64), f64)| (value / 100.0 / vignetting.at(x.hypot(y) / 50.0) - 1.0).abs();
         let worst = swept.places(&values).map(off).fold(0.0, f64::max);
@@ -667,7 +674,7 @@ fn effects_keep_their_size_at_any_resolution() {
             look.assign(assignment).unwrap();
         }
         let grain = look.effects(None, [size.0, size.1]).unwrap().grain;
-        let effects = Effects { grain, ..Effects::default() };
+        let effects = CameraEffects { grain, ..CameraEffects::default() };
         let values = green(&render(&mut renderer, &wall, view, effects, 200.0));
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len() as f64 / 4e4;
@@ -681,13 +688,17 @@ fn effects_keep_their_size_at_any_resolution() {
         let fast = MotionBlur { velocity: DVec3::new(60.0, 0.0, 0.0), ..still };
         let wide = DepthOfField { lens: self::lens(135.0, 0.5), ..field };
         for (effects, wanted, part) in [
-            (Effects { motion_blur: Some(fast), ..Effects::default() }, 12.0, f64::from(size.1) / 4.0),
-            (Effects { depth_of_field: Some(wide), ..Effects::default() }, 9.772, f64::from(size.0.min(size.1)) / 2.0),
+            (CameraEffects { motion_blur: Some(fast), ..CameraEffects::default() }, 12.0, f64::from(size.1) / 4.0),
+            (
+                CameraEffects { depth_of_field: Some(wide), ..CameraEffects::default() },
+                9.772,
+                f64::from(size.0.min(size.1)) / 2.0,
+            ),
         ] {
             let limits = render(&mut renderer, &half_lit(5.0), view, effects, 100.0).limits;
             let acted = if effects.motion_blur.is_some() { limits.motion_blur } else { limits.depth_of_field };
             let wanted = wanted / pixel;
-            println!("{size:?}: {:?}", limits.remarks());
+            println!("{size:?}: {:?}", limits.warnings());
             match acted {
                 Some(acted) => {
                     assert!((f64::from(acted.wanted) / wanted - 1.0).abs() < 0.01, "{acted:?} {wanted}");
@@ -711,11 +722,11 @@ fn motion_blur_tells_surfaces_apart_by_distance() {
         velocity: DVec3::new(20.0, 0.0, 0.0),
         rotation: DVec3::ZERO,
     };
-    let effects = Effects { motion_blur: Some(blur), ..Effects::default() };
+    let effects = CameraEffects { motion_blur: Some(blur), ..CameraEffects::default() };
     // A wall whose halves differ in light, turned so that it comes to the far plane at the left.
     let mut builder = SceneBuilder::new("slanted");
     for (x, nits) in [(-50.0, 20.0), (50.0, 100.0)] {
-        let material = builder.add_material(glowing(Vec3::splat(nits)));
+        let material = builder.add_material(emissive_material(Vec3::splat(nits)));
         let mesh = builder.add_mesh("half", shapes::plane(Vec2::splat(100.0), 1, 1), material);
         let turn = DMat4::from_rotation_y(-0.2) * DMat4::from_translation(DVec3::new(x, 0.0, 0.0));
         let place = DMat4::from_translation(DVec3::new(0.0, 0.0, -5.0)) * turn;
@@ -724,7 +735,7 @@ fn motion_blur_tells_surfaces_apart_by_distance() {
     let scene = builder.build().unwrap();
     let pictures = [None, Some(5.42)].map(|far| {
         let projection = Projection::Perspective { vertical_fov: 0.45, aspect: None, near: 0.01, far };
-        let view = View::new(facing(DVec3::ZERO, DVec3::NEG_Z), &projection, size.0, size.1);
+        let view = View::new(look_at_transform(DVec3::ZERO, DVec3::NEG_Z), &projection, size.0, size.1);
         green(&render(&mut renderer, &scene, &view, effects, 100.0))
     });
     let off = pictures[0].iter().zip(&pictures[1]).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
@@ -750,7 +761,7 @@ fn strange_numbers_give_finite_pictures() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let lens = lens(300.0, 0.5);
-    let effects = Effects {
+    let effects = CameraEffects {
         depth_of_field: Some(DepthOfField {
             iris: Iris { blades: 3, curvature: 0.3, rotation: 1.0 },
             rim: Some(Rim { radius: 0.3, distance: 9.0 }),
@@ -787,7 +798,7 @@ fn strange_numbers_give_finite_pictures() {
         add_square(&mut builder, DVec3::new(0.0, 0.0, -0.4), 0.1, Vec3::splat(1e9));
         add_square(&mut builder, DVec3::new(0.0, 0.0, -40.0), 20.0, Vec3::splat(1e-4));
         let view = View::new(
-            facing(DVec3::ZERO, DVec3::NEG_Z),
+            look_at_transform(DVec3::ZERO, DVec3::NEG_Z),
             &Projection::Perspective { vertical_fov: 0.5, aspect: None, near: 0.01, far: None },
             size.0,
             size.1,
@@ -811,7 +822,7 @@ fn sums_of_bounded_light_are_bounded() {
         alpha: AlphaMode::Blend,
         base_color: Vec3::ZERO.extend(0.5),
         specular: Specular { factor: 0.0, ..Specular::default() },
-        ..glowing(nits)
+        ..emissive_material(nits)
     };
     let pane = builder.add_material(pane);
     let mesh = builder.add_mesh("pane", shapes::plane(Vec2::splat(10.0), 1, 1), pane);
@@ -823,15 +834,15 @@ fn sums_of_bounded_light_are_bounded() {
     let blur = MotionBlur { exposure: 0.02, shutter: Shutter::Global, velocity: DVec3::X, rotation: DVec3::ZERO };
     let chroma = ChromaticAberration { red_over_blue: 0.01 };
     let vignetting = Vignetting { exponent: 1e-9, width: 0.7, pupil_radius: 0.01, rim: None };
-    let none = Effects::default();
+    let none = CameraEffects::default();
     for (name, effects) in [
         ("nothing", none),
-        ("depth of field", Effects { depth_of_field: Some(field(lens, 2.0)), ..none }),
-        ("a foreground out of focus", Effects { depth_of_field: Some(field(lens, 8.0)), ..none }),
-        ("motion blur", Effects { motion_blur: Some(blur), ..none }),
-        ("bloom", Effects { bloom: Some(Bloom { fraction: 0.01, width: 0.7 }), ..none }),
-        ("chromatic aberration", Effects { chromatic_aberration: Some(chroma), ..none }),
-        ("vignetting", Effects { vignetting: Some(vignetting), ..none }),
+        ("depth of field", CameraEffects { depth_of_field: Some(field(lens, 2.0)), ..none }),
+        ("a foreground out of focus", CameraEffects { depth_of_field: Some(field(lens, 8.0)), ..none }),
+        ("motion blur", CameraEffects { motion_blur: Some(blur), ..none }),
+        ("bloom", CameraEffects { bloom: Some(Bloom { fraction: 0.01, width: 0.7 }), ..none }),
+        ("chromatic aberration", CameraEffects { chromatic_aberration: Some(chroma), ..none }),
+        ("vignetting", CameraEffects { vignetting: Some(vignetting), ..none }),
     ] {
         let picture = render(&mut renderer, &scene, &view, effects, white);
         // Away from the border, beyond which bloom and blur know nothing.
@@ -840,8 +851,9 @@ fn sums_of_bounded_light_are_bounded() {
         println!("{name}: {least:.0} to {most:.0} nits");
         assert!(least > 0.97 * 65504.0 * white && most < 1.001 * 65504.0 * white, "{name}: {least} to {most}");
     }
-    for anti_aliasing in [AntiAliasing::Morphological, AntiAliasing::Temporal(Temporal::default())] {
-        let settings = Settings { exposure: exposure_for(white, 1.0), anti_aliasing, ..Settings::default() };
+    for anti_aliasing in [AntiAliasing::Morphological, AntiAliasing::Temporal(TemporalSettings::default())] {
+        let settings =
+            RenderSettings { exposure: exposure_for(white, 1.0), anti_aliasing, ..RenderSettings::default() };
         let picture = crate::common::picture(&mut renderer, &scene, &view, &settings);
         let off = green(&picture).iter().map(|v| (v / (65504.0 * white) - 1.0).abs()).fold(0.0, f64::max);
         assert!(off < 0.03, "{anti_aliasing:?}: {off}");

@@ -6,12 +6,12 @@ use crate::common::{Brdf, even, exposure_for, gpu, nits, perspective, pixel_of, 
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::Exposure,
-    frame::{Picture, Renderer, Settings},
+    frame::{RenderSettings, RenderedImage, Renderer},
     passes::View,
     photometry::{
         Ev100,
         color::luminance,
-        environment::{RadianceMap, Rows, dfg::specular_scale_bias},
+        environment::{RadianceMap, RowMapping, dfg::specular_scale_bias},
     },
     scene::{
         Environment, Material, Scene,
@@ -53,8 +53,8 @@ fn look_at_sky(settings: &[&str]) -> Scene {
     scene
 }
 
-fn shot(renderer: &mut Renderer, scene: &Scene, view: &View, exposure: Exposure) -> Picture {
-    let settings = Settings { exposure, ..Settings::default() };
+fn shot(renderer: &mut Renderer, scene: &Scene, view: &View, exposure: Exposure) -> RenderedImage {
+    let settings = RenderSettings { exposure, ..RenderSettings::default() };
     crate::common::picture(renderer, scene, view, &settings)
 }
 
@@ -121,7 +121,7 @@ fn white_furnace() {
 
 /// A studio with a bright window, for which no closed form is smooth.
 fn studio() -> RadianceMap {
-    RadianceMap::from_fn(256, 128, Rows::Linear, |d| {
+    RadianceMap::from_fn(256, 128, RowMapping::Linear, |d| {
         let window = if d.z > 0.5 && d.y > 0.2 && d.x.abs() < 0.4 { 4000.0 } else { 0.0 };
         DVec3::new(120.0 + 100.0 * d.y + window, 120.0 + 80.0 * d.x + window, 150.0 - 100.0 * d.y + window)
     })
@@ -141,10 +141,10 @@ fn irradiance_against_the_sum() {
         scene.environment = around(map.clone(), rotation);
         for eye in [DVec3::new(0.0, 0.5, 4.0), DVec3::new(-3.0, -2.0, -1.0)] {
             let view = perspective(eye, DVec3::ZERO, 0.6, 0.01, (48, 48));
-            let settings = Settings {
+            let settings = RenderSettings {
                 exposure: exposure_for(2000.0, 0.95),
                 aovs: vec![sunny16::frame::Aov::DirectDiffuse, crate::common::NORMAL],
-                ..Settings::default()
+                ..RenderSettings::default()
             };
             let picture = crate::common::picture(&mut renderer, &scene, &view, &settings);
             let (mut worst, mut most) = (0f64, 0f64);
@@ -183,7 +183,7 @@ fn irradiance_against_the_sum() {
 fn background_and_mirror_show_the_map() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    for rows in [Rows::Linear, Rows::SquareRoot] {
+    for rows in [RowMapping::Linear, RowMapping::SquareRoot] {
         let map =
             RadianceMap::from_fn(256, 128, rows, |d| DVec3::new(2.0 + d.x, 2.0 + d.y, 2.0 + d.z) * 100.0).unwrap();
         let mut mirror = dielectric("mirror", Vec3::ONE, 0.0);
@@ -211,7 +211,7 @@ fn background_and_mirror_show_the_map() {
 }
 
 /// Greatest number of codes (10 bits of the sRGB curve) by which pixels differ from the mean of their neighbours along a row.
-fn greatest_step(picture: &Picture, skip: impl Fn(usize, usize) -> bool) -> f64 {
+fn greatest_step(picture: &RenderedImage, skip: impl Fn(usize, usize) -> bool) -> f64 {
     let white = picture.exposure.saturation_luminance().get();
     let code = |x: usize, y: usize| {
         1023.0 * sunny16::photometry::color::srgb_oetf((luminance(nits(picture, x, y)) / white).clamp(0.0, 1.0))
@@ -317,11 +317,11 @@ fn the_horizon_cuts_the_setting_sun() {
         look.apply(&mut scene).unwrap();
         let lux = scene.lights.last().unwrap().source.lux(1.0).get() * 0.5;
         let view = perspective(DVec3::new(-0.5, 0.5, -3.0), DVec3::ZERO, 0.001, 0.01, (16, 16));
-        let settings = Settings {
+        let settings = RenderSettings {
             exposure: exposure_for(lux * 0.05, 0.9),
             aovs: vec![sunny16::frame::Aov::DirectDiffuse],
             shadows: sunny16::frame::ShadowSettings { samples: 64, ..sunny16::frame::ShadowSettings::default() },
-            ..Settings::default()
+            ..RenderSettings::default()
         };
         let picture = crate::common::picture(&mut renderer, &scene, &view, &settings);
         let mut got = 0.0;
@@ -386,7 +386,7 @@ fn a_card_under_the_sky() {
     let map = &scene.environment.as_ref().unwrap().map;
     let (sky, sun) = (map.illuminance().get(), scene.lights.last().unwrap().source.lux(1.0).get());
     let view = perspective(DVec3::new(0.0, 5.0, 0.1), DVec3::ZERO, 0.5, 0.01, (32, 32));
-    let settings = |aovs| Settings { exposure: exposure_for(6000.0, 0.9), aovs, ..Settings::default() };
+    let settings = |aovs| RenderSettings { exposure: exposure_for(6000.0, 0.9), aovs, ..RenderSettings::default() };
     let picture =
         crate::common::picture(&mut renderer, &scene, &view, &settings(vec![sunny16::frame::Aov::DirectDiffuse]));
     let got = luminance(crate::common::aov3(&picture, sunny16::frame::Aov::DirectDiffuse, 16, 16));
@@ -498,7 +498,7 @@ fn pictures() {
         }
         look.apply(&mut scene).unwrap();
         let tone_mapper = sunny16::camera::ToneMapper::Agx;
-        let settings = Settings { exposure: at_ev(ev), tone_mapper, ..Settings::default() };
+        let settings = RenderSettings { exposure: at_ev(ev), tone_mapper, ..RenderSettings::default() };
         let picture = crate::common::picture(&mut renderer, &scene, &view, &settings);
         let times: Vec<String> = picture.times.iter().map(|time| format!("{time:?}")).collect();
         println!("{name}: {}", times.join(" "));

@@ -9,7 +9,7 @@ use half::f16;
 use sunny16::{
     camera::{AutoExposure, Exposure, MeterMode, ToneMapper, exposure::Receptor, metering::meter, tonemap::dithered},
     frame::{
-        LightListSettings, Picture, Renderer, Settings, ShadowSettings, Wanted,
+        ClusteredLightSettings, Readback, RenderSettings, RenderedImage, Renderer, ShadowSettings,
         incident::{self, IncidentError},
     },
     passes::View,
@@ -20,7 +20,7 @@ use sunny16::{
     },
     scene::{
         Material, Scene,
-        build::{SceneBuilder, black_body, dielectric, facing},
+        build::{SceneBuilder, black_body, dielectric, look_at_transform},
         look::ShadowMethod,
         procedural::shapes,
     },
@@ -58,7 +58,7 @@ fn ev(value: f64) -> Exposure {
 }
 
 /// The exposed halves of a picture, exactly as the light buffer holds them.
-fn exposed(picture: &Picture) -> impl Iterator<Item = [f32; 3]> + '_ {
+fn exposed(picture: &RenderedImage) -> impl Iterator<Item = [f32; 3]> + '_ {
     let multiplier = picture.exposure.multiplier();
     picture.nits.iter().map(move |c| c.map(|v| f16::from_f64(f64::from(v) * multiplier).to_f32()))
 }
@@ -88,7 +88,7 @@ fn the_histogram_counts_every_pixel_once() {
     for size in [(1, 1), (7, 3), (64, 64), (161, 131)] {
         for exposure in [ev(-3.0), ev(6.5), ev(20.0)] {
             let view = from_above(size.1 as f32 / size.0 as f32 * 20.0, size);
-            let settings = Settings { exposure, histogram: true, ..Settings::default() };
+            let settings = RenderSettings { exposure, histogram: true, ..RenderSettings::default() };
             let picture = renderer.render(&on_device, &view, &settings).unwrap();
             let mut want = vec![0u32; 256];
             for [r, g, b] in exposed(&picture) {
@@ -105,9 +105,9 @@ fn the_histogram_counts_every_pixel_once() {
     // What it costs, for docs/metering.md.
     let view = from_above(20.0 * 360.0 / 640.0, (640, 360));
     let mut least = std::collections::BTreeMap::new();
-    let settings = Settings { histogram: true, accumulate: Some(0), ..Settings::default() };
+    let settings = RenderSettings { histogram: true, accumulated_frames: Some(0), ..RenderSettings::default() };
     for _ in 0..7 {
-        let pending = renderer.submit(&on_device, &view, &settings, Wanted { display: false, nits: false }).unwrap();
+        let pending = renderer.submit(&on_device, &view, &settings, Readback { display: false, nits: false }).unwrap();
         for time in renderer.collect(pending).unwrap().times {
             let ms = least.entry(time.name).or_insert(f64::MAX);
             *ms = ms.min(time.ms);
@@ -115,12 +115,12 @@ fn the_histogram_counts_every_pixel_once() {
     }
     println!("640x360, least ms of 7 frames: {least:.3?}");
     assert!(least.contains_key("exposure histogram") && least.contains_key("accumulate"));
-    let none = renderer.render(&on_device, &from_above(1.0, (8, 8)), &Settings::default()).unwrap();
+    let none = renderer.render(&on_device, &from_above(1.0, (8, 8)), &RenderSettings::default()).unwrap();
     assert!(none.histogram.is_none());
 }
 
 /// The mean exposure value of what is lit, from the picture itself.
-fn log_average(picture: &Picture) -> f64 {
+fn log_average(picture: &RenderedImage) -> f64 {
     let luminances: Vec<f32> = picture.nits.iter().map(|c| 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2]).collect();
     let nits = meter(&luminances, picture.width, picture.height, MeterMode::LogAverage).unwrap();
     Exposure::from_luminance(nits).unwrap().ev100().get()
@@ -135,7 +135,7 @@ fn automatic_exposure_follows_a_sequence_as_its_time_constants_say() {
     let (dim, bright) = (patches(&dim), patches(&bright));
     let (dim, bright) = (renderer.upload(&dim).unwrap(), renderer.upload(&bright).unwrap());
     let view = from_above(0.5, (192, 8));
-    let auto = AutoExposure { low: 0.0, high: 1.0, compensation: 0.5, ..AutoExposure::default() };
+    let auto = AutoExposure { low_percentile: 0.0, high_percentile: 1.0, compensation: 0.5, ..AutoExposure::default() };
     let seconds = 1.0 / 24.0;
     // It begins ten stops off; after two seconds the light rises by eight stops, after four it falls back.
     let mut exposure = ev(14.0);
@@ -143,10 +143,10 @@ fn automatic_exposure_follows_a_sequence_as_its_time_constants_say() {
     let (mut worst, mut at_change) = (0f64, Vec::new());
     for frame in 0..6 * 24 {
         let scene = if (2 * 24..4 * 24).contains(&frame) { &bright } else { &dim };
-        let settings = Settings { exposure, histogram: true, ..Settings::default() };
+        let settings = RenderSettings { exposure, histogram: true, ..RenderSettings::default() };
         let picture = renderer.render(scene, &view, &settings).unwrap();
         let histogram = picture.histogram.as_ref().unwrap().by_ev(picture.exposure).unwrap();
-        exposure = auto.follow(exposure, &histogram, seconds).unwrap();
+        exposure = auto.adapt_to_histogram(exposure, &histogram, seconds).unwrap();
         let target = log_average(&picture) - 0.5;
         let tau = if target > closed { auto.brighter_s } else { auto.darker_s };
         closed += (target - closed) * (1.0 - (-seconds / tau).exp());
@@ -165,11 +165,11 @@ fn automatic_exposure_follows_a_sequence_as_its_time_constants_say() {
     assert!((set - target - 8.0 * (-2.0f64).exp()).abs() < 0.05, "{set} for {target}");
     // In the dark it stays where it is.
     let black = renderer.upload(&patches(&[0.0])).unwrap();
-    let settings = Settings { exposure, histogram: true, ..Settings::default() };
+    let settings = RenderSettings { exposure, histogram: true, ..RenderSettings::default() };
     let picture = renderer.render(&black, &view, &settings).unwrap();
     let counts = picture.histogram.as_ref().unwrap();
     assert_eq!(u64::from(counts.black()), counts.pixels());
-    assert_eq!(auto.follow(exposure, &counts.by_ev(exposure).unwrap(), seconds).unwrap(), exposure);
+    assert_eq!(auto.adapt_to_histogram(exposure, &counts.by_ev(exposure).unwrap(), seconds).unwrap(), exposure);
 }
 
 #[test]
@@ -181,11 +181,16 @@ fn a_step_of_eight_stops_leaves_no_trace_in_a_history() {
     let other: Vec<f32> = bright.iter().rev().copied().collect();
     let scenes = [renderer.upload(&patches(&bright)).unwrap(), renderer.upload(&patches(&other)).unwrap()];
     let view = from_above(0.5, (192, 8));
-    let mut run = |step: &dyn Fn(u32) -> f64| -> Vec<Picture> {
+    let mut run = |step: &dyn Fn(u32) -> f64| -> Vec<RenderedImage> {
         (0..8)
             .map(|frame| {
                 let exposure = ev(9.0 + step(frame));
-                let settings = Settings { exposure, accumulate: Some(frame), histogram: true, ..Settings::default() };
+                let settings = RenderSettings {
+                    exposure,
+                    accumulated_frames: Some(frame),
+                    histogram: true,
+                    ..RenderSettings::default()
+                };
                 renderer.render(&scenes[frame as usize % 2], &view, &settings).unwrap()
             })
             .collect()
@@ -204,7 +209,7 @@ fn a_step_of_eight_stops_leaves_no_trace_in_a_history() {
                 assert!(a.is_finite() && b.is_finite() && *a > 0.0);
                 worst = worst.max(f64::from((a - b).abs() / a));
             }
-            let mean = |picture: &Picture| {
+            let mean = |picture: &RenderedImage| {
                 let counts = picture.histogram.as_ref().unwrap();
                 counts.by_ev(picture.exposure).unwrap().trimmed_mean(0.0, 1.0).unwrap().get()
             };
@@ -234,7 +239,7 @@ fn from_the_sun_to_starlight_nothing_breaks() {
     let mut seen = [false; 6];
     for exposure in [ev(64.0), ev(30.0), ev(14.644), ev(7.0), ev(-7.0), ev(-30.0), ev(-64.0)] {
         for tone_mapper in ToneMapper::ALL {
-            let settings = Settings { exposure, tone_mapper, histogram: true, ..Settings::default() };
+            let settings = RenderSettings { exposure, tone_mapper, histogram: true, ..RenderSettings::default() };
             let picture = renderer.render(&on_device, &view, &settings).unwrap();
             assert!(picture.nits.iter().flatten().all(|value| value.is_finite() && *value >= 0.0));
             for (index, &level) in levels.iter().enumerate() {
@@ -270,11 +275,11 @@ fn a_gradient_of_a_thousandth_of_a_nit_has_no_bands_of_a_tenth_bit() {
     builder.point_light_candela("lamp", Candela(candela), Vec3::ONE, lamp);
     let on_device = renderer.upload(&builder.build().unwrap()).unwrap();
     let view = from_above(0.1, (512, 8));
-    let lists = LightListSettings { enabled: false, ..LightListSettings::default() };
+    let lists = ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
     let mut exposure = ev(-6.0);
     let mut picture = None;
     for _ in 0..3 {
-        let settings = Settings { exposure, light_lists: lists, ..Settings::default() };
+        let settings = RenderSettings { exposure, clustered_lights: lists, ..RenderSettings::default() };
         let shown = renderer.render(&on_device, &view, &settings).unwrap();
         exposure = ev(log_average(&shown));
         picture = Some(shown);
@@ -314,11 +319,14 @@ fn dither_is_the_hosts_and_keeps_the_mean() {
     let levels = [0.0f32, 0.0001, 0.001, 0.0101, 0.1, 0.2017, 0.5003, 0.9, 0.9999, 1.0, 7.0];
     let on_device = renderer.upload(&patches(&levels)).unwrap();
     let view = from_above(0.5, (levels.len() as u32 * 96, 96));
-    let settings =
-        Settings { exposure: exposure_for(1.0, 1.0), tone_mapper: ToneMapper::Linear, ..Settings::default() };
+    let settings = RenderSettings {
+        exposure: exposure_for(1.0, 1.0),
+        tone_mapper: ToneMapper::Linear,
+        ..RenderSettings::default()
+    };
     let plain = renderer.render(&on_device, &view, &settings).unwrap();
-    let noisy = renderer.render(&on_device, &view, &Settings { dither: true, ..settings.clone() }).unwrap();
-    let again = renderer.render(&on_device, &view, &Settings { dither: true, ..settings }).unwrap();
+    let noisy = renderer.render(&on_device, &view, &RenderSettings { dither: true, ..settings.clone() }).unwrap();
+    let again = renderer.render(&on_device, &view, &RenderSettings { dither: true, ..settings }).unwrap();
     assert_eq!(noisy.display, again.display, "the same every time");
     assert_eq!(plain.nits, noisy.nits, "the light is as it was");
     let codes: Vec<f64> = exposed(&plain).map(|c| srgb_oetf(f64::from(c[1]).clamp(0.0, 1.0)) * 255.0).collect();
@@ -362,7 +370,7 @@ fn a_grey_card_under_a_warm_lamp_is_grey() {
     let view = from_above(0.25, (64, 64));
     for kelvin in [2000.0, 2700.0, 4000.0, 10_000.0] {
         let on_device = renderer.upload(&card(black_body(Kelvin(kelvin)))).unwrap();
-        let dim = Settings { exposure: ev(-3.0), ..Settings::default() };
+        let dim = RenderSettings { exposure: ev(-3.0), ..RenderSettings::default() };
         let plain = renderer.render(&on_device, &view, &dim).unwrap();
         let picked = nits(&plain, 32, 32);
         let warm = (picked.max_element() - picked.min_element()) / picked.y;
@@ -370,11 +378,11 @@ fn a_grey_card_under_a_warm_lamp_is_grey() {
         let exposure = exposure_for(color::luminance(picked), 0.5);
         for method in [Adaptation::Cat16, Adaptation::Bradford] {
             let by_kelvin = WhiteBalance::Temperature { kelvin: Kelvin(kelvin), duv: 0.0 };
-            for white in [by_kelvin, WhiteBalance::from_grey_card(picked).unwrap()] {
+            for white in [by_kelvin, WhiteBalance::from_gray_card(picked).unwrap()] {
                 let white_balance = white.matrix(method).unwrap().as_mat3();
-                let settings = Settings { exposure, white_balance, dither: true, ..Settings::default() };
+                let settings = RenderSettings { exposure, white_balance, dither: true, ..RenderSettings::default() };
                 // The mean of dithered codes tells parts of a step.
-                let linear = Settings { tone_mapper: ToneMapper::Linear, ..settings.clone() };
+                let linear = RenderSettings { tone_mapper: ToneMapper::Linear, ..settings.clone() };
                 let picture = renderer.render(&on_device, &view, &linear).unwrap();
                 let mean = |channel: usize| {
                     let sum: f64 = picture.display.iter().skip(channel).step_by(4).map(|&b| f64::from(b)).sum();
@@ -389,7 +397,7 @@ fn a_grey_card_under_a_warm_lamp_is_grey() {
                 // What is read back is the scene's light.
                 assert!(crate::common::relative(nits(&picture, 32, 32), picked) < 2e-3);
                 for tone_mapper in ToneMapper::ALL {
-                    let settings = Settings { tone_mapper, dither: false, ..settings.clone() };
+                    let settings = RenderSettings { tone_mapper, dither: false, ..settings.clone() };
                     let picture = renderer.render(&on_device, &view, &settings).unwrap();
                     for pixel in picture.display.chunks_exact(4) {
                         assert!(pixel[0].abs_diff(pixel[1]) <= 1 && pixel[2].abs_diff(pixel[1]) <= 1, "{pixel:?}");
@@ -483,7 +491,7 @@ fn the_incident_meter_reads_closed_forms() {
         let grey = builder.add_material(dielectric("grey", Vec3::splat(0.5), 0.4));
         let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(6.0), 1, 1), grey);
         builder.instance("floor", mesh, DMat4::IDENTITY);
-        let pose = facing(DVec3::Y * d, DVec3::ZERO);
+        let pose = look_at_transform(DVec3::Y * d, DVec3::ZERO);
         builder.light("shape", emitter, LightStrength::Nits(Nit(nits)), Vec3::ONE, pose);
         let scene = builder.build().unwrap();
         for method in [ShadowMethod::Maps, ShadowMethod::Traced] {
@@ -527,7 +535,7 @@ fn spot_and_incident_readings_agree_over_a_card_of_known_reflectance() {
     let mut renderer = guard.renderer();
     let scene = card(Vec3::ONE);
     let on_device = renderer.upload(&scene).unwrap();
-    let dim = Settings { exposure: ev(-3.0), ..Settings::default() };
+    let dim = RenderSettings { exposure: ev(-3.0), ..RenderSettings::default() };
     let picture = renderer.render(&on_device, &from_above(0.25, (64, 64)), &dim).unwrap();
     let nits_of_card: Vec<f32> = picture.nits.iter().map(|c| c[1]).collect();
     let spot = MeterMode::Spot { centre: [0.5, 0.5], radius: 0.1 };

@@ -3,12 +3,14 @@
 
 use std::{fs, path::Path};
 
-use crate::common::{gpu, lamp::lamp_before_a_wall, perspective};
+use crate::common::{dimming_light::dimming_light_scene, gpu, perspective};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use serde_json::json;
 use sunny16::{
     camera::Exposure,
-    frame::{AntiAliasing, GiSettings, LightListSettings, Picture, Settings, SsrSettings, Temporal},
+    frame::{
+        AntiAliasing, ClusteredLightSettings, GiSettings, RenderSettings, RenderedImage, SsrSettings, TemporalSettings,
+    },
     photometry::{Ev100, Lumen},
     scene::{
         Scene,
@@ -131,7 +133,7 @@ fn a_lamp_that_dims_by_twelve_stops_is_found_again() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    lamp_before_a_wall(dir.path(), 1000.0, false);
+    dimming_light_scene(dir.path(), 1000.0, false);
     let still = |time: &str| exposures_of(&lamp(dir.path(), &["--time", time]))[0];
     let (near, far) = (still("0"), still("0.25"));
     assert!((10.0..13.0).contains(&(near - far)), "{near} and {far}");
@@ -153,9 +155,9 @@ fn unlit_cards_are_not_metered() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    lamp_before_a_wall(dir.path(), 1000.0, false);
+    dimming_light_scene(dir.path(), 1000.0, false);
     let plain = exposures_of(&lamp(dir.path(), &[]))[0];
-    lamp_before_a_wall(dir.path(), 1000.0, true);
+    dimming_light_scene(dir.path(), 1000.0, true);
     for more in [&[][..], &["--frames", "3"]] {
         let got = exposures_of(&lamp(dir.path(), more));
         assert!(!got.is_empty());
@@ -165,7 +167,7 @@ fn unlit_cards_are_not_metered() {
         }
     }
     // A lamp that gives nothing leaves the card, which sets nothing.
-    lamp_before_a_wall(dir.path(), 0.0, true);
+    dimming_light_scene(dir.path(), 0.0, true);
     let dark = lamp(dir.path(), &["--frames", "3", "--set", "camera.exposure.adaptation=0"]);
     let still = exposures_of(&dark);
     assert!(still.iter().all(|ev| *ev == still[0]), "{still:?}");
@@ -179,7 +181,7 @@ fn incident_light_sets_the_exposure() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    lamp_before_a_wall(dir.path(), 1000.0, false);
+    dimming_light_scene(dir.path(), 1000.0, false);
     let incident = ["--set", "camera.metering.mode=incident"];
     let run = |more: &[&str]| lamp(dir.path(), &[&incident[..], more].concat());
     // The metered pixel's centre lies half a pixel right and below of the wall's middle.
@@ -232,16 +234,16 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
     let scene = corner();
     let gi = GiSettings { enabled: true, vpls: 1000, ..GiSettings::default() };
     let mut on_device = renderer.upload(&scene).unwrap();
-    on_device.light_indirectly(renderer.gpu(), &scene, &gi).unwrap();
+    on_device.update_gi(renderer.gpu(), &scene, &gi).unwrap();
     // Half a pixel a frame aside, where the view moves.
     let view = |aside: f64| {
         perspective(DVec3::new(1.2 + 0.03 * aside, 1.1, 2.0), DVec3::new(-0.1, 0.5, -0.3), 0.8, 0.05, (36, 24))
     };
     let ssr = SsrSettings { enabled: true, ..SsrSettings::default() };
-    let taa = AntiAliasing::Temporal(Temporal::default());
+    let taa = AntiAliasing::Temporal(TemporalSettings::default());
     let (none, no_gi, no_ssr) = (AntiAliasing::None, GiSettings::default(), SsrSettings::default());
     // Whose left-out lamps go by the exposure, as they should, shows no lamp fewer.
-    let light_lists = LightListSettings { enabled: false, ..LightListSettings::default() };
+    let light_lists = ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
     let metered = 7.0;
     let mut traces = Vec::new();
     for (name, anti_aliasing, ssr, gi, speed) in [
@@ -251,12 +253,13 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
         ("all", taa, ssr, gi, 0.0),
         ("all, moving", taa, ssr, gi, 1.0),
     ] {
-        let plain = Settings { anti_aliasing, ssr, gi, light_lists, ..Settings::default() };
-        let mut run = |stops: &[f64]| -> Vec<Picture> {
-            renderer.cut();
+        let plain =
+            RenderSettings { anti_aliasing, ssr, gi, clustered_lights: light_lists, ..RenderSettings::default() };
+        let mut run = |stops: &[f64]| -> Vec<RenderedImage> {
+            renderer.reset_history();
             let at = |stops: f64| Exposure::from_ev100(Ev100(metered + stops)).unwrap();
             let mut render = |(frame, stops): (usize, &f64)| {
-                let settings = Settings { exposure: at(*stops), ..plain.clone() };
+                let settings = RenderSettings { exposure: at(*stops), ..plain.clone() };
                 renderer.render(&on_device, &view(speed * frame as f64), &settings).unwrap()
             };
             stops.iter().enumerate().map(&mut render).collect()

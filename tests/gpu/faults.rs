@@ -3,20 +3,20 @@
 use crate::common::{Guard, gpu_with, parallel};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
-    frame::{Aov, Renderer, Settings, Wanted},
-    gpu::{GpuError, GpuResult, fault::Fault},
+    frame::{Aov, Readback, RenderSettings, Renderer},
+    gpu::{GpuError, GpuResult, fault_injection::Fault},
     passes::View,
     photometry::Lumen,
     scene::{
         Sampler, Scene,
         build::{SceneBuilder, dielectric},
-        procedural::{shapes, textures::Picture},
+        procedural::{shapes, textures::TextureImage},
     },
 };
 
 fn scene() -> Scene {
     let mut builder = SceneBuilder::new("small");
-    let picture = Picture { width: 2, height: 2, rgba8: vec![200; 16] };
+    let picture = TextureImage { width: 2, height: 2, rgba8: vec![200; 16] };
     let texture = builder.add_texture("checker", picture, Sampler::default());
     let mut material = dielectric("card", Vec3::splat(0.5), 0.5);
     material.base_color_texture = Some(SceneBuilder::texture_ref(texture));
@@ -35,7 +35,7 @@ fn view() -> View {
 fn work(guard: &Guard) -> GpuResult<usize> {
     let mut renderer = Renderer::new(&guard.gpu)?;
     let on_device = renderer.upload(&scene())?;
-    let settings = Settings { aovs: vec![Aov::DirectDiffuse, Aov::Emission], ..Settings::default() };
+    let settings = RenderSettings { aovs: vec![Aov::DirectDiffuse, Aov::Emission], ..RenderSettings::default() };
     let mut bytes = 0;
     for _ in 0..3 {
         bytes += renderer.render(&on_device, &view(), &settings)?.display.len();
@@ -126,15 +126,15 @@ fn a_renderer_survives_a_frame_that_failed() {
     };
     let mut renderer = guard.renderer();
     let on_device = renderer.upload(&scene()).unwrap();
-    let plain = Settings::default();
-    let split = Settings { aovs: vec![Aov::DirectDiffuse], ..Settings::default() };
+    let plain = RenderSettings::default();
+    let split = RenderSettings { aovs: vec![Aov::DirectDiffuse], ..RenderSettings::default() };
     let good = renderer.render(&on_device, &view(), &plain).unwrap();
     for _ in 0..4 {
         assert!(matches!(renderer.render(&on_device, &view(), &split), Err(GpuError::OutOfMemory { .. })));
         assert_eq!(renderer.render(&on_device, &view(), &plain).unwrap().display, good.display);
     }
     // With another frame on its way.
-    let pending = renderer.submit(&on_device, &view(), &plain, Wanted::ALL).unwrap();
-    assert!(renderer.submit(&on_device, &view(), &split, Wanted::ALL).is_err());
+    let pending = renderer.submit(&on_device, &view(), &plain, Readback::ALL).unwrap();
+    assert!(renderer.submit(&on_device, &view(), &split, Readback::ALL).is_err());
     assert_eq!(renderer.collect(pending).unwrap().display, good.display);
 }

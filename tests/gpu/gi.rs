@@ -3,16 +3,16 @@
 use std::sync::{Arc, atomic::AtomicBool};
 
 use crate::common::{
-    aov3,
-    bounced::{asked, blocks, mean, print_map, reference, write_reference},
-    exposure_for, gpu, hit_plane, long, perspective,
+    aov3, exposure_for,
+    gi_reference::{blocks, mean, print_map, reference, settings_from_env, write_reference},
+    gpu, hit_plane, long, perspective,
 };
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     bvh::pack_normal,
-    frame::{Aov, GiSettings, Picture, Renderer, Settings, ShadowSettings},
+    frame::{Aov, GiSettings, RenderSettings, RenderedImage, Renderer, ShadowSettings},
     gi::{Vpl, VplSet, light_tree},
-    passes::{GpuScene, View, resolve::Channel},
+    passes::{GpuScene, View, gbuffer_channel::GbufferChannel},
     photometry::{
         Candela, Lumen, Lux, color,
         lights::{Emitter, LightStrength, Sides},
@@ -20,46 +20,52 @@ use sunny16::{
     reference::{Film, FilmSettings, Pinhole, World},
     scene::{
         Projection, Scene,
-        build::{SceneBuilder, dielectric, facing, metal},
+        build::{SceneBuilder, dielectric, look_at_transform, metal},
         look::ShadowMethod,
-        procedural::{Builtin, shapes},
+        procedural::{BuiltinScene, shapes},
     },
 };
 
-fn matte(name: &str, rgb: Vec3) -> sunny16::scene::Material {
+fn diffuse_material(name: &str, rgb: Vec3) -> sunny16::scene::Material {
     dielectric(name, rgb, 1.0)
 }
 
-fn settings(gi: GiSettings, nits: f64) -> Settings {
-    Settings {
+fn settings(gi: GiSettings, nits: f64) -> RenderSettings {
+    RenderSettings {
         exposure: exposure_for(nits, 0.18),
         shadows: ShadowSettings { method: ShadowMethod::Traced, samples: 16, ..ShadowSettings::default() },
         gi,
-        aovs: vec![Aov::IndirectDiffuse, Aov::IndirectBound],
-        ..Settings::default()
+        aovs: vec![Aov::IndirectDiffuse, Aov::VplClampLoss],
+        ..RenderSettings::default()
     }
 }
 
 /// The last of some frames of a still view.
-fn after(renderer: &mut Renderer, scene: &GpuScene, view: &View, settings: &Settings, frames: u32) -> Picture {
-    renderer.cut();
+fn after(
+    renderer: &mut Renderer,
+    scene: &GpuScene,
+    view: &View,
+    settings: &RenderSettings,
+    frames: u32,
+) -> RenderedImage {
+    renderer.reset_history();
     for _ in 1..frames {
         renderer.render(scene, view, settings).unwrap();
     }
     renderer.render(scene, view, settings).unwrap()
 }
 
-fn indirect(picture: &Picture) -> Vec<DVec3> {
+fn indirect(picture: &RenderedImage) -> Vec<DVec3> {
     picture.aovs[0].1.iter().map(|p| Vec3::from_slice(p).as_dvec3()).collect()
 }
 
 /// A patch of one square metre's kind over a floor: illuminance is flux / pi times both cosines over the square of distance.
 #[test]
-fn a_patch_lights_a_floor_as_its_formula_says() {
+fn vpl_irradiance_matches_closed_form() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut builder = SceneBuilder::new("floor");
-    let white = builder.add_material(matte("white", Vec3::ONE));
+    let white = builder.add_material(diffuse_material("white", Vec3::ONE));
     let plane = builder.add_mesh("floor", shapes::plane(Vec2::splat(8.0), 1, 1), white);
     builder.instance("floor", plane, DMat4::IDENTITY);
     let card = builder.add_mesh("card", shapes::cuboid(Vec3::new(0.5, 0.02, 3.0)), white);
@@ -72,7 +78,7 @@ fn a_patch_lights_a_floor_as_its_formula_says() {
     let view = perspective(DVec3::new(0.0, 5.0, 6.0), DVec3::ZERO, 0.8, 0.1, (96, 64));
     let gi = GiSettings { enabled: true, filter: false, compensation: false, ..GiSettings::default() };
     let mut on_device = renderer.upload_for(&scene, &settings(gi, 50.0).shadows).unwrap();
-    on_device.light_by(renderer.gpu(), &scene, set).unwrap();
+    on_device.set_vpls(renderer.gpu(), &scene, set).unwrap();
     let picture = after(&mut renderer, &on_device, &view, &settings(gi, 50.0), 1);
     let (mut lit, mut dark) = (0, 0);
     for y in 0..64 {
@@ -96,7 +102,7 @@ fn a_patch_lights_a_floor_as_its_formula_says() {
                 let to = at - place;
                 let l = to.normalize();
                 let e = flux.as_dvec3() / std::f64::consts::PI * l.y * down.dot(-l) / to.length_squared();
-                let brdf = crate::common::Brdf::of(&matte("white", Vec3::ONE));
+                let brdf = crate::common::Brdf::of(&diffuse_material("white", Vec3::ONE));
                 let v = (eye - place).normalize();
                 let (diffuse, _) = brdf.evaluate(DVec3::Y, l, v);
                 let want = e / l.y * diffuse;
@@ -111,9 +117,9 @@ fn a_patch_lights_a_floor_as_its_formula_says() {
 /// A room of 2 m with a red and a green wall, two blocks, and walls of 10 cm.
 fn cornell() -> SceneBuilder {
     let mut builder = SceneBuilder::new("cornell");
-    let white = builder.add_material(matte("white", Vec3::splat(0.73)));
-    let red = builder.add_material(matte("red", Vec3::new(0.63, 0.06, 0.05)));
-    let green = builder.add_material(matte("green", Vec3::new(0.15, 0.48, 0.09)));
+    let white = builder.add_material(diffuse_material("white", Vec3::splat(0.73)));
+    let red = builder.add_material(diffuse_material("red", Vec3::new(0.63, 0.06, 0.05)));
+    let green = builder.add_material(diffuse_material("green", Vec3::new(0.15, 0.48, 0.09)));
     let mut wall = |name: &str, material, size: Vec3, at: DVec3| {
         let mesh = builder.add_mesh(name, shapes::cuboid(size), material);
         builder.instance(name, mesh, DMat4::from_translation(at));
@@ -139,7 +145,7 @@ const FROM: DVec3 = DVec3::new(0.031, 1.017, 4.2);
 
 fn room_pose() -> (DMat4, Projection) {
     let projection = Projection::Perspective { vertical_fov: 0.6, aspect: None, near: 0.05, far: None };
-    (facing(FROM, DVec3::new(0.013, 0.991, 0.0)), projection)
+    (look_at_transform(FROM, DVec3::new(0.013, 0.991, 0.0)), projection)
 }
 
 /// Writes what `path_traced` reads.
@@ -160,7 +166,7 @@ fn path_traced_with(scene: &Scene, samples: u32, seed: u32) -> Vec<DVec3> {
     let (pose, projection) = room_pose();
     let world = World::new(scene, FROM);
     let camera = Pinhole::new(pose, projection, SIZE.0, SIZE.1);
-    let mut film = Film::new(SIZE.0, SIZE.1, FilmSettings { whole_pixels: false, seed, ..FilmSettings::default() });
+    let mut film = Film::new(SIZE.0, SIZE.1, FilmSettings { pixel_jitter: false, seed, ..FilmSettings::default() });
     assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
     film.mean(|parts| parts.indirect_diffuse)
 }
@@ -182,7 +188,7 @@ fn lamps() -> [(&'static str, SceneBuilder); 3] {
     point.point_light_lumens("lamp", Lumen(800.0), Vec3::ONE, DVec3::new(0.0, 1.85, 0.0));
     let mut area = cornell();
     let panel = Emitter::Rectangle { width: 0.5, height: 0.5, sides: Sides::One };
-    let down = facing(DVec3::new(0.0, 1.995, 0.0), DVec3::new(0.0, 0.0, 1e-4));
+    let down = look_at_transform(DVec3::new(0.0, 1.995, 0.0), DVec3::new(0.0, 0.0, 1e-4));
     area.light("panel", panel, LightStrength::Lumens(Lumen(800.0)), Vec3::ONE, down);
     let mut sun = cornell();
     sun.sun("sun", Lux(1000.0), Vec3::ONE, DVec3::new(0.25, -0.5, -1.0));
@@ -201,7 +207,7 @@ fn room(name: &str, wanted: &[&str], gi: GiSettings, frames: u32) -> (f64, f64) 
         let view = View::new(pose, &projection, SIZE.0 as u32, SIZE.1 as u32);
         let settings = settings(gi, mean);
         let mut on_device = renderer.upload_for(&scene, &settings.shadows).unwrap();
-        on_device.light_indirectly(renderer.gpu(), &scene, &gi).unwrap();
+        on_device.update_gi(renderer.gpu(), &scene, &gi).unwrap();
         let picture = after(&mut renderer, &on_device, &view, &settings, frames);
         let got = indirect(&picture);
         let (rms, bias) = blocks(SIZE, &got, &reference, &[]);
@@ -216,23 +222,29 @@ fn room(name: &str, wanted: &[&str], gi: GiSettings, frames: u32) -> (f64, f64) 
 
 #[test]
 fn a_room_is_what_the_path_tracer_says() {
-    let gi =
-        GiSettings { enabled: true, vpls: 1_000_000, bounces: 16, filter: false, still: 4096, ..GiSettings::default() };
+    let gi = GiSettings {
+        enabled: true,
+        vpls: 1_000_000,
+        bounces: 16,
+        filter: false,
+        freeze_after: 4096,
+        ..GiSettings::default()
+    };
     let (rms, bias) = room("unmerged", &["panel"], gi, 48);
     assert!(rms < 0.01 && bias < 0.005, "{rms} {bias}");
 }
 
 #[test]
-fn merged_patches_are_nearly_as_right() {
+fn merged_vpls_match_path_tracer() {
     let gi = GiSettings {
         enabled: true,
         vpls: 8192,
         photons: Some(100_000),
         bounces: 16,
-        rays: 8,
+        vpl_samples: 8,
         merge: true,
         filter: false,
-        still: 4096,
+        freeze_after: 4096,
         ..GiSettings::default()
     };
     let (rms, bias) = room("merged", if long() { &ALL } else { &["panel"] }, gi, 64);
@@ -241,7 +253,7 @@ fn merged_patches_are_nearly_as_right() {
 
 /// Of one frame, the filter leaves less than half of what is off by chance, and little.
 #[test]
-fn the_filter_takes_noise_and_keeps_light() {
+fn denoiser_preserves_mean_radiance() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut builder = cornell();
@@ -249,14 +261,14 @@ fn the_filter_takes_noise_and_keeps_light() {
     let scene = builder.build().unwrap();
     let (pose, projection) = room_pose();
     let view = View::new(pose, &projection, 256, 256);
-    let plain = GiSettings { enabled: true, still: 4096, filter: false, ..GiSettings::default() };
+    let plain = GiSettings { enabled: true, freeze_after: 4096, filter: false, ..GiSettings::default() };
     let mut on_device = renderer.upload_for(&scene, &settings(plain, 5.0).shadows).unwrap();
-    on_device.light_indirectly(renderer.gpu(), &scene, &plain).unwrap();
+    on_device.update_gi(renderer.gpu(), &scene, &plain).unwrap();
     let mut seen = |gi: GiSettings, frames| {
         let picture = after(&mut renderer, &on_device, &view, &settings(gi, 5.0), frames);
         indirect(&picture).iter().map(|c| color::luminance(*c)).collect::<Vec<f64>>()
     };
-    let settled = seen(GiSettings { rays: 16, ..plain }, 16);
+    let settled = seen(GiSettings { vpl_samples: 16, ..plain }, 16);
     let raw = seen(plain, 1);
     let filtered = seen(GiSettings { filter: true, ..plain }, 1);
     let sum = |list: &[f64]| list.iter().sum::<f64>();
@@ -278,7 +290,7 @@ fn walls_do_not_leak() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut builder = cornell();
-    let white = builder.add_material(matte("white", Vec3::splat(0.73)));
+    let white = builder.add_material(diffuse_material("white", Vec3::splat(0.73)));
     let wall = builder.add_mesh("wall", shapes::cuboid(Vec3::new(0.1, 2.0, 2.0)), white);
     builder.instance("wall", wall, DMat4::from_translation(DVec3::new(0.0, 1.0, 0.0)));
     // The room is open to the front: what leaves it is not seen again.
@@ -286,10 +298,10 @@ fn walls_do_not_leak() {
     let scene = builder.build().unwrap();
     let (pose, projection) = room_pose();
     let view = View::new(pose, &projection, SIZE.0 as u32, SIZE.1 as u32);
-    let gi = GiSettings { enabled: true, rays: 8, filter: true, ..GiSettings::default() };
+    let gi = GiSettings { enabled: true, vpl_samples: 8, filter: true, ..GiSettings::default() };
     let settings = settings(gi, 100.0);
     let mut on_device = renderer.upload_for(&scene, &settings.shadows).unwrap();
-    on_device.light_indirectly(renderer.gpu(), &scene, &gi).unwrap();
+    on_device.update_gi(renderer.gpu(), &scene, &gi).unwrap();
     let picture = after(&mut renderer, &on_device, &view, &settings, 8);
     let got = indirect(&picture);
     let mean = |from: usize, to: usize| -> f64 {
@@ -310,16 +322,16 @@ fn walls_do_not_leak() {
 
 #[test]
 #[ignore = "prints what settings make of it"]
-fn ways_compared() {
-    let plain = GiSettings { enabled: true, bounces: 16, filter: false, still: 4096, ..GiSettings::default() };
-    let (asked, gi, frames) = asked(plain, 64);
+fn compare_gi_settings() {
+    let plain = GiSettings { enabled: true, bounces: 16, filter: false, freeze_after: 4096, ..GiSettings::default() };
+    let (asked, gi, frames) = settings_from_env(plain, 64);
     room(&asked, &ALL, gi, frames);
 }
 
 /// Balls of metal, too rough for mirrors and with lobes too narrow for the few patches within them: what they reflect of the room, ball
 /// by ball, beside the path tracer.
 #[test]
-fn rough_metals_show_what_is_around_them() {
+fn rough_metals_reflect_indirect_light() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut builder = cornell();
@@ -334,17 +346,21 @@ fn rough_metals_show_what_is_around_them() {
     let (pose, projection) = room_pose();
     let world = World::new(&scene, FROM);
     let camera = Pinhole::new(pose, projection, SIZE.0, SIZE.1);
-    let mut film = Film::new(SIZE.0, SIZE.1, FilmSettings { whole_pixels: false, ..FilmSettings::default() });
+    let mut film = Film::new(SIZE.0, SIZE.1, FilmSettings { pixel_jitter: false, ..FilmSettings::default() });
     assert!(film.add(&world, &camera, 1024, &AtomicBool::new(false)));
     let reference = film.mean(|parts| parts.indirect_specular);
     let view = View::new(pose, &projection, SIZE.0 as u32, SIZE.1 as u32);
     let gi = GiSettings { enabled: true, ..GiSettings::default() };
-    let settings = Settings {
-        aovs: vec![Aov::IndirectSpecular, Aov::Channel(Channel::Metallic), Aov::Channel(Channel::Roughness)],
+    let settings = RenderSettings {
+        aovs: vec![
+            Aov::IndirectSpecular,
+            Aov::Channel(GbufferChannel::Metallic),
+            Aov::Channel(GbufferChannel::Roughness),
+        ],
         ..settings(gi, reference.iter().map(|c| color::luminance(*c)).sum::<f64>() / 600.0)
     };
     let mut on_device = renderer.upload_for(&scene, &settings.shadows).unwrap();
-    on_device.light_indirectly(renderer.gpu(), &scene, &gi).unwrap();
+    on_device.update_gi(renderer.gpu(), &scene, &gi).unwrap();
     let picture = after(&mut renderer, &on_device, &view, &settings, 64);
     let of = |aov: usize, pixel: usize| f64::from(picture.aovs[aov].1[pixel][0]);
     for (roughness, _) in balls {
@@ -370,7 +386,7 @@ fn rough_metals_show_what_is_around_them() {
 }
 
 /// What a frame shows of bounced light, exposed.
-fn shown(picture: &Picture, settings: &Settings) -> Vec<f64> {
+fn shown(picture: &RenderedImage, settings: &RenderSettings) -> Vec<f64> {
     indirect(picture).iter().map(|c| color::luminance(*c) * settings.exposure.multiplier()).collect()
 }
 
@@ -384,11 +400,11 @@ fn steps(a: f64, b: f64) -> f64 {
 fn a_closed_door_keeps_light_out() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    let (scene, _) = Builtin::named("corridor").unwrap().make().unwrap();
+    let (scene, _) = BuiltinScene::named("corridor").unwrap().make().unwrap();
     let gi = GiSettings { enabled: true, ..GiSettings::default() };
     let settings = settings(gi, 0.01);
     let mut on_device = renderer.upload_for(&scene, &settings.shadows).unwrap();
-    on_device.light_indirectly(renderer.gpu(), &scene, &gi).unwrap();
+    on_device.update_gi(renderer.gpu(), &scene, &gi).unwrap();
     let mut means = Vec::new();
     for node in scene.walk() {
         let Some(camera) = node.node.camera.and_then(|camera| scene.cameras.get(camera)) else { continue };
@@ -403,7 +419,7 @@ fn a_closed_door_keeps_light_out() {
 /// A lamp that is dimmed, moved, switched off and on: after eight frames the light is that of a view which always had it so, but
 /// for what eight frames leave of noise; and a still view is steady.
 #[test]
-fn changes_settle_in_eight_frames_and_still_views_are_steady() {
+fn gi_history_converges_in_eight_frames_and_is_stable() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let build = |flux: f64, at: DVec3| {
@@ -414,12 +430,12 @@ fn changes_settle_in_eight_frames_and_still_views_are_steady() {
     };
     let home = DVec3::new(0.0, 1.85, 0.0);
     let first = build(800.0, home);
-    let (_, gi, _) = asked(GiSettings { enabled: true, vpls: 8192, ..GiSettings::default() }, 0);
+    let (_, gi, _) = settings_from_env(GiSettings { enabled: true, vpls: 8192, ..GiSettings::default() }, 0);
     let settings = settings(gi, 5.0);
     let (pose, projection) = room_pose();
     let view = View::new(pose, &projection, 48, 48);
     let mut scene = renderer.upload_for(&first, &settings.shadows).unwrap();
-    scene.light_indirectly(renderer.gpu(), &first, &gi).unwrap();
+    scene.update_gi(renderer.gpu(), &first, &gi).unwrap();
     // From its eighth frame on the picture moves by no more than a step of eight bits; from the one on at which the view is left
     // as it is, what was found does not move at all.
     let picture = after(&mut renderer, &scene, &view, &settings, 8);
@@ -455,13 +471,13 @@ fn changes_settle_in_eight_frames_and_still_views_are_steady() {
     ] {
         let changed = build(flux, at);
         scene.follow(renderer.gpu(), &changed).unwrap();
-        scene.light_indirectly(renderer.gpu(), &changed, &gi).unwrap();
+        scene.update_gi(renderer.gpu(), &changed, &gi).unwrap();
         let mut eighth = Vec::new();
         for _ in 0..8 {
             eighth = shown(&renderer.render(&scene, &view, &settings).unwrap(), &settings);
         }
         let mut fresh = renderer.upload_for(&changed, &settings.shadows).unwrap();
-        fresh.light_indirectly(renderer.gpu(), &changed, &gi).unwrap();
+        fresh.update_gi(renderer.gpu(), &changed, &gi).unwrap();
         let eight = shown(&after(&mut renderer, &fresh, &view, &settings, 8), &settings);
         for _ in 8..47 {
             renderer.render(&fresh, &view, &settings).unwrap();

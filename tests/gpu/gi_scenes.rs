@@ -3,23 +3,24 @@
 use std::sync::atomic::AtomicBool;
 
 use crate::common::{
-    bounced::{asked, blocks, mean, print_map, reference, write_reference},
-    exposure_for, gpu, long,
+    exposure_for,
+    gi_reference::{blocks, mean, print_map, reference, settings_from_env, write_reference},
+    gpu, long,
 };
 use glam::{DMat4, DVec2, DVec3, Vec3};
 use sunny16::{
-    frame::{Aov, GiSettings, Renderer, Settings, ShadowSettings},
-    passes::{View, resolve::Channel},
-    reference::{Film, FilmSettings, Parts, Pinhole, World},
+    frame::{Aov, GiSettings, RenderSettings, Renderer, ShadowSettings},
+    passes::{View, gbuffer_channel::GbufferChannel},
+    reference::{Film, FilmSettings, LightComponents, Pinhole, World},
     scene::{
         Projection, Scene,
         look::{Look, ShadowMethod},
-        procedural::Builtin,
+        procedural::BuiltinScene,
     },
 };
 
 /// A scene as its look has it, and one of its cameras.
-struct Place {
+struct TestScene {
     name: &'static str,
     size: (usize, usize),
     /// Samples a pixel of the reference.
@@ -28,7 +29,7 @@ struct Place {
     camera: (DMat4, Projection),
 }
 
-impl Place {
+impl TestScene {
     fn new(name: &'static str, scene: Scene, camera: &str, size: (usize, usize), samples: u32) -> Self {
         let camera = scene
             .walk()
@@ -42,7 +43,7 @@ impl Place {
     }
 
     fn builtin(name: &'static str, camera: &str, size: (usize, usize), samples: u32) -> Self {
-        let (mut scene, text) = Builtin::named(name).unwrap().make().unwrap();
+        let (mut scene, text) = BuiltinScene::named(name).unwrap().make().unwrap();
         let mut look = Look::default();
         look.parse("built-in", &text).unwrap();
         look.apply(&mut scene).unwrap();
@@ -62,7 +63,7 @@ impl Place {
             let middle = DVec2::new((pixel % self.size.0) as f64 + 0.5, (pixel / self.size.0) as f64 + 0.5);
             let (origin, direction) = camera.ray(middle + off);
             let (depth, normal) = (f64::from(depths[pixel][0]), Vec3::from_slice(&normals[pixel]).as_dvec3());
-            world.solid(origin, direction).map_or(depth == 0.0, |solid| {
+            world.closest_opaque(origin, direction).map_or(depth == 0.0, |solid| {
                 let there = direction.dot(camera.forward()) * solid.point.distance;
                 (depth / there - 1.0).abs() < 1e-3 && normal.dot(solid.point.normal) > 0.98
             })
@@ -84,14 +85,14 @@ impl Place {
         let film = |scene: &Scene, bounces: u32, samples: u32| {
             let world = World::new(scene, self.eye());
             let camera = Pinhole::new(self.camera.0, self.camera.1, self.size.0, self.size.1);
-            let mut settings = FilmSettings { whole_pixels: false, seed, ..FilmSettings::default() };
-            settings.walk.bounces = bounces;
+            let mut settings = FilmSettings { pixel_jitter: false, seed, ..FilmSettings::default() };
+            settings.path.bounces = bounces;
             let mut film = Film::new(self.size.0, self.size.1, settings);
             assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
             film
         };
         let film_of_all = film(&self.scene, u32::MAX, self.samples / 2);
-        let whole = film_of_all.mean(Parts::total);
+        let whole = film_of_all.mean(LightComponents::total);
         if self.scene.environment.is_none() {
             return [film_of_all.mean(|parts| parts.indirect_diffuse), whole];
         }
@@ -103,23 +104,23 @@ impl Place {
 }
 
 /// The closed door's room is dark: its camera sees nothing to compare (`gi_gpu.rs` asks that of it).
-fn places() -> [Place; 3] {
+fn places() -> [TestScene; 3] {
     [atrium(), light_room(), corridor()]
 }
 
-fn light_room() -> Place {
+fn light_room() -> TestScene {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("validation/cases/light_room/scene.glb");
     let mut scene = sunny16::scene::gltf::load(&file).unwrap();
     Look::default().apply(&mut scene).unwrap();
-    Place::new("light_room", scene, "Camera", (72, 48), 4096)
+    TestScene::new("light_room", scene, "Camera", (72, 48), 4096)
 }
 
-fn atrium() -> Place {
-    Place::builtin("atrium", "Court", (64, 40), 8192)
+fn atrium() -> TestScene {
+    TestScene::builtin("atrium", "Court", (64, 40), 8192)
 }
 
-fn corridor() -> Place {
-    Place::builtin("corridor", "Corridor", (64, 40), 16384)
+fn corridor() -> TestScene {
+    TestScene::builtin("corridor", "Corridor", (64, 40), 16384)
 }
 
 /// Writes what the tests read.
@@ -136,8 +137,8 @@ fn references_are_made() {
     }
 }
 
-fn settings(gi: GiSettings, nits: f64) -> Settings {
-    Settings {
+fn settings(gi: GiSettings, nits: f64) -> RenderSettings {
+    RenderSettings {
         exposure: exposure_for(nits, 0.18),
         shadows: ShadowSettings { method: ShadowMethod::Traced, samples: 16, ..ShadowSettings::default() },
         gi,
@@ -147,20 +148,20 @@ fn settings(gi: GiSettings, nits: f64) -> Settings {
             Aov::DirectDiffuse,
             Aov::DirectSpecular,
             Aov::Emission,
-            Aov::Channel(Channel::Depth),
-            Aov::Channel(Channel::Normal),
+            Aov::Channel(GbufferChannel::Depth),
+            Aov::Channel(GbufferChannel::Normal),
         ],
-        ..Settings::default()
+        ..RenderSettings::default()
     }
 }
 
 /// Bounced diffuse light and the whole picture after some frames of a still view; and the pixels that are not compared.
-fn rendered(renderer: &mut Renderer, place: &Place, gi: GiSettings, frames: u32) -> ([Vec<DVec3>; 2], Vec<usize>) {
+fn rendered(renderer: &mut Renderer, place: &TestScene, gi: GiSettings, frames: u32) -> ([Vec<DVec3>; 2], Vec<usize>) {
     let view = View::new(place.camera.0, &place.camera.1, place.size.0 as u32, place.size.1 as u32);
     let settings = settings(gi, mean(&reference(place.name)));
     let mut scene = renderer.upload_for(&place.scene, &settings.shadows).unwrap();
-    scene.light_indirectly(renderer.gpu(), &place.scene, &gi).unwrap();
-    renderer.cut();
+    scene.update_gi(renderer.gpu(), &place.scene, &gi).unwrap();
+    renderer.reset_history();
     for _ in 1..frames {
         renderer.render(&scene, &view, &settings).unwrap();
     }
@@ -174,7 +175,7 @@ fn rendered(renderer: &mut Renderer, place: &Place, gi: GiSettings, frames: u32)
 }
 
 /// Root mean square and mean of blocks' differences, of diffuse light and of the picture.
-fn compared(name: &str, place: &Place, gi: GiSettings, frames: u32) -> [(f64, f64); 2] {
+fn compared(name: &str, place: &TestScene, gi: GiSettings, frames: u32) -> [(f64, f64); 2] {
     let Some(guard) = gpu() else { return Default::default() };
     let mut renderer = guard.renderer();
     let start = std::time::Instant::now();
@@ -197,7 +198,7 @@ fn compared(name: &str, place: &Place, gi: GiSettings, frames: u32) -> [(f64, f6
 }
 
 fn unmerged() -> GiSettings {
-    GiSettings { enabled: true, vpls: 300_000, bounces: 16, filter: false, still: 4096, ..GiSettings::default() }
+    GiSettings { enabled: true, vpls: 300_000, bounces: 16, filter: false, freeze_after: 4096, ..GiSettings::default() }
 }
 
 fn merged() -> GiSettings {
@@ -205,7 +206,7 @@ fn merged() -> GiSettings {
 }
 
 /// The bounds: 8x8 blocks of bounced diffuse light below 1.5 % with all patches, below 3 % with merged ones.
-fn within(place: &Place, gi: GiSettings, frames: u32, [blocks, mean]: [f64; 2], whole: [f64; 2]) {
+fn within(place: &TestScene, gi: GiSettings, frames: u32, [blocks, mean]: [f64; 2], whole: [f64; 2]) {
     let of = compared(if gi.merge { "merged" } else { "unmerged" }, place, gi, frames);
     for ((rms, bias), [most, most_bias]) in of.into_iter().zip([[blocks, mean], whole]) {
         assert!(rms < most && bias.abs() < most_bias, "{}: {rms} {bias}", place.name);
@@ -225,7 +226,7 @@ fn a_corridor_is_what_the_path_tracer_says() {
 fn the_light_room_is_what_the_path_tracer_says() {
     let place = light_room();
     within(&place, unmerged(), 48, [0.015, 0.01], [0.01, 0.01]);
-    // Merged ones in a small room: `gi::merged_patches_are_nearly_as_right`.
+    // Merged ones in a small room: `gi::merged_vpls_match_path_tracer`.
     if long() {
         within(&place, merged(), 32, [0.02, 0.01], [0.02, 0.01]);
     }
@@ -233,25 +234,25 @@ fn the_light_room_is_what_the_path_tracer_says() {
 
 #[test]
 fn an_atrium_is_what_the_path_tracer_says() {
-    within(&atrium(), GiSettings { rays: 16, ..unmerged() }, 32, [0.03, 0.015], [0.03, 0.015]);
+    within(&atrium(), GiSettings { vpl_samples: 16, ..unmerged() }, 32, [0.03, 0.015], [0.03, 0.015]);
 }
 
 /// A sun that reaches few places needs many photons for the bound of 1.5 %.
 #[test]
 #[ignore = "three million photons and 128 frames: minutes"]
 fn an_atrium_of_many_photons_is_what_the_path_tracer_says() {
-    let gi = GiSettings { vpls: 3_000_000, rays: 16, ..unmerged() };
+    let gi = GiSettings { vpls: 3_000_000, vpl_samples: 16, ..unmerged() };
     within(&atrium(), gi, 128, [0.015, 0.01], [0.015, 0.01]);
 }
 
 /// `PLACE=atrium MERGED=1 GI="frames=64 rays=8"` of a run by hand.
 #[test]
 #[ignore = "prints what settings make of it"]
-fn ways_compared() {
+fn compare_gi_settings() {
     let wanted = std::env::var("PLACE").unwrap_or_default();
     for place in places().iter().filter(|place| place.name.contains(&wanted)) {
         let gi = if std::env::var_os("MERGED").is_some() { merged() } else { unmerged() };
-        let (name, gi, frames) = asked(gi, 32);
+        let (name, gi, frames) = settings_from_env(gi, 32);
         compared(&name, place, gi, frames);
     }
 }

@@ -6,7 +6,7 @@ use sunny16::{
     camera::ToneMapper,
     gpu::{Frames, vk},
     graph::{Executed, Graph, GraphCache},
-    passes::tonemap::{ToDisplay, TonemapPass},
+    passes::tonemap::{DisplayTransform, TonemapPass},
 };
 
 const LIGHT: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
@@ -85,7 +85,7 @@ fn images_share_memory_and_keep_their_pixels() {
                 &mut graph,
                 [64, 64],
                 image,
-                ToDisplay { mapper: ToneMapper::Linear, ..ToDisplay::default() },
+                DisplayTransform { mapper: ToneMapper::Linear, ..DisplayTransform::default() },
             );
         }
         let out = graph.read_back("end", image);

@@ -4,14 +4,14 @@ use crate::common::gpu;
 use egui::{ColorImage, TextureId, TexturesDelta, epaint::ImageDelta};
 use glam::{Mat3, Vec3, vec3};
 use sunny16::{
-    camera::{DisplayRange, Encoding, ToneMapper, display},
+    camera::{DisplayEncoding, DisplayRange, ToneMapper, display},
     gpu::vk,
     passes::{
-        tonemap::ToDisplay,
+        tonemap::DisplayTransform,
         ui::{UiDraw, UiShapes, UiVertex},
     },
     photometry::{Nit, color},
-    viewer::paint::{Light, PICTURE, Painter},
+    viewer::painter::{HdrPicture, PICTURE, Painter},
 };
 
 const HUES: [[f32; 3]; 6] =
@@ -77,9 +77,10 @@ fn the_device_encodes_highlights_and_panels_as_the_host_does() {
     // The texture stays through changes of the display.
     painter.take(white, &[], 1.0, SIZE).unwrap();
     let mut number = 0;
-    for (format, encoding) in
-        [(vk::Format::A2B10G10R10_UNORM_PACK32, Encoding::Hdr10), (vk::Format::R16G16B16A16_SFLOAT, Encoding::ScRgb)]
-    {
+    for (format, encoding) in [
+        (vk::Format::A2B10G10R10_UNORM_PACK32, DisplayEncoding::Hdr10),
+        (vk::Format::R16G16B16A16_SFLOAT, DisplayEncoding::ScRgb),
+    ] {
         painter.aim_at(format, encoding).unwrap();
         assert_eq!((painter.format(), painter.encoding()), (format, encoding));
         for (mapper, [paper, peak]) in
@@ -87,10 +88,10 @@ fn the_device_encodes_highlights_and_panels_as_the_host_does() {
         {
             number += 1;
             let range = DisplayRange::new(Nit(paper), Nit(peak)).unwrap();
-            let to_display = ToDisplay { mapper, white_balance, dither: true };
+            let to_display = DisplayTransform { mapper, white_balance, dither: true };
             let size = [LEVELS, HUES.len()];
-            let light = Light { number, size, nits: &nits, multiplier: 1.0 / 50.0, to_display };
-            painter.take_light(Some(light), range).unwrap();
+            let light = HdrPicture { number, size, nits: &nits, multiplier: 1.0 / 50.0, to_display };
+            painter.set_hdr_picture(Some(light), range).unwrap();
             let mut shapes = UiShapes { scale: 1.0, ..UiShapes::default() };
             quad(&mut shapes, u64::MAX, [0, HUES.len() as u32], [255; 4]);
             assert_eq!(PICTURE, TextureId::User(u64::MAX));
@@ -100,7 +101,7 @@ fn the_device_encodes_highlights_and_panels_as_the_host_does() {
             }
             // The second time from what is kept.
             let first = painter.picture(SIZE, &shapes).unwrap();
-            painter.take_light(Some(light), range).unwrap();
+            painter.set_hdr_picture(Some(light), range).unwrap();
             assert_eq!(painter.picture(SIZE, &shapes).unwrap(), first);
             let got = codes(format, &first);
             // Ten bits, and half floats before them; scRGB in half floats twice.
@@ -109,7 +110,7 @@ fn the_device_encodes_highlights_and_panels_as_the_host_does() {
                 let want = encoding.codes(linear, range);
                 let off = (got - want).abs();
                 let off = match encoding {
-                    Encoding::Hdr10 => off * 1023.0,
+                    DisplayEncoding::Hdr10 => off * 1023.0,
                     _ => off / want.max(Vec3::splat(0.01)) * 500.0,
                 };
                 worst = worst.max(off.max_element());
@@ -118,7 +119,7 @@ fn the_device_encodes_highlights_and_panels_as_the_host_does() {
             let mut brightest: f32 = 0.0;
             for (i, nits) in nits.iter().enumerate() {
                 let exposed = white_balance * (Vec3::from_array(*nits) / 50.0);
-                let linear = display::with_highlights(mapper, exposed, range.headroom());
+                let linear = display::tone_map_hdr(mapper, exposed, range.headroom());
                 brightest = brightest.max(linear.max_element());
                 compare(got[i], linear, &format!("{exposed}"));
             }
@@ -134,12 +135,12 @@ fn the_device_encodes_highlights_and_panels_as_the_host_does() {
         }
     }
     // Published: paper at 203 nit has 58.07 %, ITU-R BT.2408.
-    painter.aim_at(vk::Format::A2B10G10R10_UNORM_PACK32, Encoding::Hdr10).unwrap();
+    painter.aim_at(vk::Format::A2B10G10R10_UNORM_PACK32, DisplayEncoding::Hdr10).unwrap();
     let mut shapes = UiShapes { scale: 1.0, ..UiShapes::default() };
     quad(&mut shapes, 0, [0, SIZE[1]], [255; 4]);
     let paper = codes(painter.format(), &painter.picture(SIZE, &shapes).unwrap())[0];
     assert!((paper * 1023.0 - Vec3::splat(594.0)).abs().max_element() < 1.01, "{}", paper * 1023.0);
     // And back to bytes, as they are.
-    painter.aim_at(vk::Format::R8G8B8A8_UNORM, Encoding::Srgb).unwrap();
+    painter.aim_at(vk::Format::R8G8B8A8_UNORM, DisplayEncoding::Srgb).unwrap();
     assert_eq!(painter.picture(SIZE, &shapes).unwrap()[..4], [255; 4]);
 }

@@ -5,16 +5,16 @@ use std::sync::{Arc, atomic::AtomicBool};
 use crate::common::{add_square, exposure_for, gpu};
 use glam::{DMat4, DVec2, DVec3, Vec3, dvec2};
 use sunny16::{
-    camera::Effects,
-    frame::{Renderer, Settings},
+    camera::CameraEffects,
+    frame::{RenderSettings, Renderer},
     optics::{
-        Mounted,
+        MountedLens,
         glass::LINE_D,
         imaging::{CHANNELS, tangents},
         trace::Losses,
     },
     passes::View,
-    reference::{Film, FilmSettings, LensCamera, Parts, World},
+    reference::{Film, FilmSettings, LensCamera, LightComponents, World},
     scene::{Projection, Scene, build::SceneBuilder, look::Look},
 };
 
@@ -24,8 +24,8 @@ const SIZE: (u32, u32) = (1440, 960);
 struct Rigged {
     view: View,
     projection: Projection,
-    effects: Effects,
-    lens: Arc<Mounted>,
+    effects: CameraEffects,
+    lens: Arc<MountedLens>,
 }
 
 fn rigged(assignments: &[&str], size: (u32, u32)) -> Rigged {
@@ -34,10 +34,10 @@ fn rigged(assignments: &[&str], size: (u32, u32)) -> Rigged {
         look.assign(assignment).unwrap();
     }
     let aspect = f64::from(size.0) / f64::from(size.1);
-    let lens = look.mounted(aspect).unwrap().unwrap();
+    let lens = look.mounted_lens(aspect).unwrap().unwrap();
     let rig = look.camera.rig.mounted_rig(look.camera.f_stop, &lens).unwrap();
     let effects = look.effects(Some(&rig), [size.0, size.1]).unwrap();
-    let effects = Effects { bloom: None, ..look.effects_through(&lens, effects).unwrap() };
+    let effects = CameraEffects { bloom: None, ..look.effects_with_mounted_lens(&lens, effects).unwrap() };
     let vertical_fov = rig.vertical_fov() as f32;
     let projection = Projection::Perspective { vertical_fov, aspect: None, near: 0.01, far: None };
     let view = View::new(DMat4::IDENTITY, &projection, size.0, size.1);
@@ -55,8 +55,12 @@ fn squares(places: &[(DVec3, f64, Vec3)]) -> Scene {
 
 fn raster(renderer: &mut Renderer, scene: &Scene, rigged: &Rigged) -> Vec<[f32; 3]> {
     let lens = Some(Arc::clone(&rigged.lens));
-    let settings =
-        Settings { exposure: exposure_for(100.0, 1.0), effects: rigged.effects, lens, ..Settings::default() };
+    let settings = RenderSettings {
+        exposure: exposure_for(100.0, 1.0),
+        effects: rigged.effects,
+        lens,
+        ..RenderSettings::default()
+    };
     let picture = crate::common::picture(renderer, scene, &rigged.view, &settings);
     assert!(picture.nits.iter().flatten().all(|value| value.is_finite()));
     picture.nits.iter().map(|c| [c[0], c[1], c[2]]).collect()
@@ -68,7 +72,7 @@ fn traced(scene: &Scene, rigged: &Rigged, size: (u32, u32), samples: u32) -> Vec
         .with_lens(Some(Arc::clone(&rigged.lens)));
     let mut film = Film::new(width, height, FilmSettings::default());
     film.advance(&World::new(scene, DVec3::ZERO), &camera, samples, &AtomicBool::new(false));
-    film.mean(Parts::total).iter().map(|c| c.as_vec3().to_array()).collect()
+    film.mean(LightComponents::total).iter().map(|c| c.as_vec3().to_array()).collect()
 }
 
 /// Metres on the sensor of a pixel's middle, and back.
@@ -129,13 +133,13 @@ fn points_are_where_the_chief_rays_meet_the_sensor() {
         let seen: Vec<(DVec2, DVec3)> = wanted
             .iter()
             .filter_map(|pixel| {
-                let ray = rigged.lens.lens().chief(place_of(*pixel, gate), CHANNELS[1])?;
+                let ray = rigged.lens.lens().chief_ray(place_of(*pixel, gate), CHANNELS[1])?;
                 let to = tangents(&ray)?;
                 Some((*pixel, DVec3::new(to.x, to.y, -1.0) * distance))
             })
             .collect();
         // Some twelve pixels wide: edges are not smoothed, which leaves half a pixel of the pinhole's picture, and of an anamorphic one two of this.
-        let side = 12.0 * gate.x / f64::from(SIZE.0) / rigged.lens.pinhole() * distance;
+        let side = 12.0 * gate.x / f64::from(SIZE.0) / rigged.lens.pinhole_distance() * distance;
         let scene = squares(&seen.iter().map(|(_, at)| (*at, side, Vec3::splat(100.0))).collect::<Vec<_>>());
         let picture = raster(&mut renderer, &scene, &rigged);
         for (pixel, at) in &seen {
@@ -144,7 +148,7 @@ fn points_are_where_the_chief_rays_meet_the_sensor() {
                 // Where rays of this colour put it: the place whose chief ray goes there, by Newton's method.
                 let mut place = place_of(*pixel, gate);
                 for _ in 0..20 {
-                    let miss = tangents(&rigged.lens.lens().chief(place, wavelength).unwrap()).unwrap() - to;
+                    let miss = tangents(&rigged.lens.lens().chief_ray(place, wavelength).unwrap()).unwrap() - to;
                     let stretch = rigged.lens.imaging().at(place).stretch[1];
                     place -= miss * rigged.lens.imaging().image_distance() / stretch;
                 }
@@ -282,8 +286,9 @@ fn a_lens_adds_its_own_pass_and_nothing_else() {
     let rigged = of("dgauss-50-f2", &["camera.lens.f_stop=8"], (64, 48));
     let scene = squares(&[(DVec3::NEG_Z, 0.1, Vec3::ONE)]);
     let on_device = renderer.upload(&scene).unwrap();
-    let mut names = |lens: Option<Arc<Mounted>>| -> Vec<String> {
-        let prepared = renderer.plan(&on_device, &rigged.view, &Settings { lens, ..Settings::default() }).unwrap();
+    let mut names = |lens: Option<Arc<MountedLens>>| -> Vec<String> {
+        let prepared =
+            renderer.plan(&on_device, &rigged.view, &RenderSettings { lens, ..RenderSettings::default() }).unwrap();
         prepared.plan.order.iter().map(|&pass| prepared.passes[pass].name.clone()).collect()
     };
     let (without, with) = (names(None), names(Some(Arc::clone(&rigged.lens))));
@@ -292,7 +297,7 @@ fn a_lens_adds_its_own_pass_and_nothing_else() {
         without.iter().collect::<Vec<_>>()
     );
     assert_eq!(with.len(), without.len() + 1);
-    // None of its faults on: the pinhole's picture, at no cost.
+    // None of its aberrations on: the pinhole's picture, at no cost.
     let off =
         ["distortion", "chromatic_aberration", "vignetting"].map(|fault| format!("effects.{fault}.enabled=false"));
     let dials = [&["camera.lens.f_stop=8"][..], &off.each_ref().map(String::as_str)].concat();

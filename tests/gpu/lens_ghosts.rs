@@ -10,31 +10,31 @@ use sunny16::{
     gpu::{Frames, vk},
     graph::{Graph, GraphCache},
     optics::{
-        Dials, Lens, Prescription,
-        ghosts::{Beam, LensGhosts, Tier, referee::Film},
+        Lens, LensSettings, Prescription,
+        ghosts::{Beam, GhostMethod, LensGhosts, reference_tracer::SensorFilm},
         imaging::CHANNELS,
         trace::Losses,
     },
     passes::{
-        bright_shared::BrightSource,
         dynamic_buffer,
+        flare_shared::FlareSource,
         lens_ghosts::{GhostReport, LensGhostsPass, REPORT_WORDS},
     },
 };
 
 const LIGHT: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 
-fn lens(name: &str, dials: &Dials) -> Arc<Lens> {
+fn lens(name: &str, dials: &LensSettings) -> Arc<Lens> {
     Arc::new(Lens::new(&Prescription::builtin(name).unwrap().unwrap(), dials).unwrap())
 }
 
-fn source(beam: &Beam, lux: f32) -> BrightSource {
-    BrightSource {
+fn source(beam: &Beam, lux: f32) -> FlareSource {
+    FlareSource {
         direction: -beam.direction().as_vec3(),
         angular_radius: beam.radius() as f32,
         illuminance: Vec3::splat(lux),
         visibility: 1.0,
-        ..BrightSource::default()
+        ..FlareSource::default()
     }
 }
 
@@ -58,14 +58,14 @@ impl Bench<'_> {
         &mut self,
         guard: &crate::common::Guard,
         size: [u32; 2],
-        sources: &[BrightSource],
+        sources: &[FlareSource],
         settings: &LensGhosts,
     ) -> Seen {
         self.pass.prepare(&guard.gpu, settings).unwrap();
         let header = [sources.len() as u32, sources.len() as u32, 0, 0];
         let mut bytes: Vec<u8> = bytemuck::cast_slice(&header).to_vec();
         bytes.extend_from_slice(bytemuck::cast_slice(sources));
-        bytes.resize(16 + 64 * size_of::<BrightSource>(), 0);
+        bytes.resize(16 + 64 * size_of::<FlareSource>(), 0);
         let list = dynamic_buffer(&guard.gpu, "bright sources", &bytes).unwrap();
         let mut graph = Graph::new(self.number);
         self.number += 1;
@@ -137,9 +137,9 @@ impl Seen {
 /// The same by counting rays: light, middle and extents on the film.
 fn counted(settings: &LensGhosts, beam: &Beam, lux: f64, channel: usize, rays: u32) -> (f64, DVec2, DVec2) {
     let (lens, wavelength) = (&settings.lens, CHANNELS[channel]);
-    let mut film = Film::new(DVec2::from_array(settings.gate), [180, 120]);
-    for bounces in lens.ghosts() {
-        lens.counted_ghost(bounces, beam, wavelength, rays, Some(&mut film));
+    let mut film = SensorFilm::new(DVec2::from_array(settings.gate), [180, 120]);
+    for bounces in lens.reflection_pairs() {
+        lens.reference_ghost(bounces, beam, wavelength, rays, Some(&mut film));
     }
     let (mut sum, mut first, mut second) = (0.0, DVec2::ZERO, DVec2::ZERO);
     for (index, light) in film.light.iter().enumerate() {
@@ -151,7 +151,7 @@ fn counted(settings: &LensGhosts, beam: &Beam, lux: f64, channel: usize, rays: u
     }
     let middle = first / sum;
     let extent = (second / sum - middle * middle).max(DVec2::ZERO).map(f64::sqrt);
-    (sum * lux / lens.counted_direct(DVec2::ZERO, wavelength, Losses::Counted, 100_000), middle, extent)
+    (sum * lux / lens.reference_illuminance(DVec2::ZERO, wavelength, Losses::Counted, 100_000), middle, extent)
 }
 
 fn bench<'a>(guard: &crate::common::Guard, pass: &'a LensGhostsPass) -> Bench<'a> {
@@ -172,14 +172,14 @@ fn light_and_place_are_those_of_counted_rays() {
         ("flektagon-100", None, (5, 0.0), 4.0, 0.004_65, [0.09, 0.06], 6000),
     ] {
         let iris = Iris { blades, curvature, rotation: 0.2 };
-        let lens = lens(name, &Dials { f_stop, iris, ..Dials::default() });
-        let settings = LensGhosts { lens, gate, tier: Tier::Traced, cull: 0.0 };
+        let lens = lens(name, &LensSettings { f_stop, iris, ..LensSettings::default() });
+        let settings = LensGhosts { lens, gate, tier: GhostMethod::Traced, cull: 0.0 };
         let beam = Beam::from_angles(f64::to_radians(degrees), 0.6, radius).unwrap();
         let lux = 1000.0;
         let seen = bench.run(&guard, [480, 320], &[source(&beam, lux)], &settings);
         let (light, middle, extent) = seen.moments();
         println!("{name}: {:?}", seen.report);
-        assert_eq!((seen.report.dropped, seen.report.no_room), (0, 0));
+        assert_eq!((seen.report.dropped, seen.report.over_capacity), (0, 0));
         for (channel, light) in light.into_iter().enumerate() {
             let (want, at, size) = counted(&settings, &beam, f64::from(lux), channel, rays);
             println!("{name} {channel}: {light:e} {want:e} {:.4}", light / want);
@@ -199,9 +199,9 @@ fn both_tiers_agree_near_the_axis() {
     let Some(guard) = gpu() else { return };
     let pass = LensGhostsPass::new(&guard.gpu).unwrap();
     let mut bench = bench(&guard, &pass);
-    let lens = lens("dgauss-50-f2", &Dials { f_stop: Some(32.0), ..Dials::default() });
+    let lens = lens("dgauss-50-f2", &LensSettings { f_stop: Some(32.0), ..LensSettings::default() });
     let beam = Beam::from_angles(0.01, 2.0, 0.0).unwrap();
-    let [fast, traced] = [Tier::Paraxial, Tier::Traced].map(|tier| {
+    let [fast, traced] = [GhostMethod::Paraxial, GhostMethod::Traced].map(|tier| {
         let settings = LensGhosts { lens: Arc::clone(&lens), gate: [0.012, 0.008], tier, cull: 0.0 };
         bench.run(&guard, [240, 160], &[source(&beam, 1e3)], &settings).moments()
     });
@@ -218,11 +218,11 @@ fn ghosts_keep_their_size_at_any_resolution() {
     let Some(guard) = gpu() else { return };
     let pass = LensGhostsPass::new(&guard.gpu).unwrap();
     let mut bench = bench(&guard, &pass);
-    let lens = lens("cooke-triplet-50-f5", &Dials { f_stop: Some(8.0), ..Dials::default() });
+    let lens = lens("cooke-triplet-50-f5", &LensSettings { f_stop: Some(8.0), ..LensSettings::default() });
     let beam = Beam::from_angles(0.1, 1.2, 0.004_65).unwrap();
     let sums = [([96, 64], [0.036, 0.024]), ([192, 128], [0.036, 0.024]), ([72, 128], [0.0135, 0.024])].map(
         |(size, gate): ([u32; 2], [f64; 2])| {
-            let settings = LensGhosts { lens: Arc::clone(&lens), gate, tier: Tier::Traced, cull: 0.0 };
+            let settings = LensGhosts { lens: Arc::clone(&lens), gate, tier: GhostMethod::Traced, cull: 0.0 };
             let seen = bench.run(&guard, size, &[source(&beam, 1000.0)], &settings);
             let (mut light, mut height) = (0.0, 0.0);
             for (index, pixel) in seen.light.iter().enumerate() {
@@ -249,8 +249,8 @@ fn the_chain_goes_through_the_centre() {
     let Some(guard) = gpu() else { return };
     let pass = LensGhostsPass::new(&guard.gpu).unwrap();
     let mut bench = bench(&guard, &pass);
-    let lens = lens("cooke-triplet-50-f5", &Dials { f_stop: Some(11.0), ..Dials::default() });
-    let settings = LensGhosts { lens, gate: [0.036, 0.024], tier: Tier::Traced, cull: 0.0 };
+    let lens = lens("cooke-triplet-50-f5", &LensSettings { f_stop: Some(11.0), ..LensSettings::default() });
+    let settings = LensGhosts { lens, gate: [0.036, 0.024], tier: GhostMethod::Traced, cull: 0.0 };
     let azimuth = 0.5_f64;
     let beam = Beam::from_angles(0.15, azimuth, 0.0).unwrap();
     let seen = bench.run(&guard, [360, 240], &[source(&beam, 1e3)], &settings);
@@ -272,13 +272,13 @@ fn culling_counts_and_remembers() {
     let Some(guard) = gpu() else { return };
     let pass = LensGhostsPass::new(&guard.gpu).unwrap();
     let mut bench = bench(&guard, &pass);
-    let lens = lens("dgauss-50-f2", &Dials { f_stop: Some(8.0), ..Dials::default() });
+    let lens = lens("dgauss-50-f2", &LensSettings { f_stop: Some(8.0), ..LensSettings::default() });
     let beam = Beam::from_angles(0.1, 0.3, 0.004_65).unwrap();
-    let at = |cull| LensGhosts { lens: Arc::clone(&lens), gate: [0.036, 0.024], tier: Tier::Traced, cull };
+    let at = |cull| LensGhosts { lens: Arc::clone(&lens), gate: [0.036, 0.024], tier: GhostMethod::Traced, cull };
     let mut drawn = |cull: f64, lux: f32| bench.run(&guard, [96, 64], &[source(&beam, lux)], &at(cull)).report;
     let all = drawn(0.0, 1.0);
     assert_eq!((all.dropped, all.light_dropped, all.sources), (0, 0.0, 1));
-    assert!(all.drawn > 20 && all.drawn + all.beside <= 45, "{all:?}");
+    assert!(all.drawn > 20 && all.drawn + all.off_screen <= 45, "{all:?}");
     // Off: nothing of the state is left by a picture without the source.
     let nobody = bench.run(&guard, [96, 64], &[], &at(0.0)).report;
     assert_eq!((nobody.drawn, nobody.sources), (0, 0));
@@ -305,27 +305,27 @@ fn strange_sources_are_harmless() {
     let pass = LensGhostsPass::new(&guard.gpu).unwrap();
     let mut bench = bench(&guard, &pass);
     for name in ["cooke-triplet-50-f5", "fisheye-10", "schneider-anamorphic-31"] {
-        let lens = lens(name, &Dials::default());
+        let lens = lens(name, &LensSettings::default());
         let good = source(&Beam::from_angles(0.1, 1.0, 0.01).unwrap(), 1.0);
         let from = |degrees: f64| {
             let (sine, cosine) = degrees.to_radians().sin_cos();
-            BrightSource { direction: DVec3::new(sine, 0.0, -cosine).as_vec3(), ..good }
+            FlareSource { direction: DVec3::new(sine, 0.0, -cosine).as_vec3(), ..good }
         };
         let sources = [
             from(0.0),
             from(89.0),
             from(90.0),
             from(180.0),
-            BrightSource { direction: Vec3::NAN, ..good },
-            BrightSource { direction: Vec3::ZERO, ..good },
-            BrightSource { illuminance: Vec3::splat(f32::INFINITY), ..good },
-            BrightSource { illuminance: Vec3::splat(f32::NAN), ..good },
-            BrightSource { illuminance: Vec3::splat(-1.0), ..good },
-            BrightSource { visibility: 0.0, ..good },
-            BrightSource { angular_radius: 3.0, ..good },
-            BrightSource { angular_radius: f32::NAN, ..good },
+            FlareSource { direction: Vec3::NAN, ..good },
+            FlareSource { direction: Vec3::ZERO, ..good },
+            FlareSource { illuminance: Vec3::splat(f32::INFINITY), ..good },
+            FlareSource { illuminance: Vec3::splat(f32::NAN), ..good },
+            FlareSource { illuminance: Vec3::splat(-1.0), ..good },
+            FlareSource { visibility: 0.0, ..good },
+            FlareSource { angular_radius: 3.0, ..good },
+            FlareSource { angular_radius: f32::NAN, ..good },
         ];
-        for tier in [Tier::Paraxial, Tier::Traced] {
+        for tier in [GhostMethod::Paraxial, GhostMethod::Traced] {
             let settings = LensGhosts { lens: Arc::clone(&lens), gate: [0.036, 0.024], tier, cull: 0.0 };
             let seen = bench.run(&guard, [48, 32], &sources, &settings);
             assert!(seen.report.drawn > 0, "{name}: {:?}", seen.report);
@@ -337,8 +337,8 @@ fn strange_sources_are_harmless() {
 #[test]
 fn pictures_repeat() {
     let Some(guard) = gpu() else { return };
-    let lens = lens("dgauss-50-f2", &Dials::default());
-    let settings = LensGhosts { lens, gate: [0.036, 0.024], tier: Tier::Traced, cull: 1e-4 };
+    let lens = lens("dgauss-50-f2", &LensSettings::default());
+    let settings = LensGhosts { lens, gate: [0.036, 0.024], tier: GhostMethod::Traced, cull: 1e-4 };
     let source = source(&Beam::from_angles(0.2, 1.0, 0.004_65).unwrap(), 1.0);
     let [a, b] = [0, 1].map(|_| {
         let pass = LensGhostsPass::new(&guard.gpu).unwrap();

@@ -6,19 +6,19 @@ use std::f64::consts::TAU;
 use crate::common::{exposure_for, gpu, perspective, picture};
 use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
 use sunny16::{
-    frame::{Renderer, Settings, ShadowSettings},
+    frame::{RenderSettings, Renderer, ShadowSettings},
     photometry::Lux,
     scene::{
         Material, Sampler, Scene, TextureRef,
         build::{SceneBuilder, metal},
-        procedural::{shapes, textures::Picture},
+        procedural::{shapes, textures::TextureImage},
     },
 };
 
 const TEXELS: u32 = 64;
 
 /// Waves at random, the same on all sides, with this standard deviation of the slope on each axis.
-fn bumps(deviation: f64) -> Picture {
+fn bumps(deviation: f64) -> TextureImage {
     let waves: Vec<(f64, f64, f64)> = (0..16)
         .map(|i| {
             let i = f64::from(i);
@@ -47,7 +47,7 @@ fn bumps(deviation: f64) -> Picture {
             [n.x, n.y, n.z, 1.0].map(|v| (v * 255.0).round() as u8)
         })
         .collect();
-    Picture { width: TEXELS, height: TEXELS, rgba8 }
+    TextureImage { width: TEXELS, height: TEXELS, rgba8 }
 }
 
 /// A metal plane under a sun; the map repeats forty times on each side.
@@ -70,10 +70,10 @@ fn scene(map: Option<(f64, Sampler)>, roughness: f32) -> Scene {
 
 fn luminance(renderer: &mut Renderer, scene: &Scene, side: u32) -> Vec<f64> {
     let view = perspective(DVec3::new(0.0, 6.0, 0.01), DVec3::ZERO, 0.9, 0.1, (side, side));
-    let settings = Settings {
+    let settings = RenderSettings {
         exposure: exposure_for(10_000.0, 1.0),
         shadows: ShadowSettings { enabled: false, ..ShadowSettings::default() },
-        ..Settings::default()
+        ..RenderSettings::default()
     };
     picture(renderer, scene, &view, &settings).nits.iter().map(|c| f64::from(c[1])).collect()
 }

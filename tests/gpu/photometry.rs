@@ -11,12 +11,12 @@ use crate::common::{Brdf, aov3, exposure_for, gpu, hit_plane, nits, perspective,
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::Exposure,
-    frame::{Aov, LightListSettings, Renderer, Settings},
+    frame::{Aov, ClusteredLightSettings, RenderSettings, Renderer},
     passes::View,
     photometry::{Candela, Lux},
     scene::{
         Material, Scene,
-        build::{SceneBuilder, dielectric, facing},
+        build::{SceneBuilder, dielectric, look_at_transform},
         procedural::shapes,
         write_glb::write_glb,
     },
@@ -32,7 +32,7 @@ fn lit_plane(material: Material, size: f32, light: impl FnOnce(&mut SceneBuilder
     builder.build().unwrap()
 }
 
-fn matte(reflectance: f32) -> Material {
+fn diffuse_material(reflectance: f32) -> Material {
     dielectric("matte", Vec3::splat(reflectance), 1.0)
 }
 
@@ -43,15 +43,15 @@ fn on_plane(view: &View, x: usize, y: usize) -> (DVec3, DVec3) {
 }
 
 /// Every pixel evaluates every lamp: what light lists may leave out is tested by itself, in `frame_gpu.rs`.
-fn every_lamp(exposure: Exposure) -> Settings {
-    let light_lists = LightListSettings { enabled: false, ..LightListSettings::default() };
-    Settings { exposure, light_lists, ..Settings::default() }
+fn every_lamp(exposure: Exposure) -> RenderSettings {
+    let light_lists = ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
+    RenderSettings { exposure, clustered_lights: light_lists, ..RenderSettings::default() }
 }
 
 /// What one pixel gives at an exposure that puts it at 0.9 of white: read-back nits, and their diffuse part.
 fn measure(renderer: &mut Renderer, scene: &Scene, view: &View, at: (usize, usize), want: DVec3) -> (DVec3, DVec3) {
     let exposure = exposure_for(want.max_element(), 0.95);
-    let settings = Settings { aovs: vec![Aov::DirectDiffuse], ..every_lamp(exposure) };
+    let settings = RenderSettings { aovs: vec![Aov::DirectDiffuse], ..every_lamp(exposure) };
     let picture = picture(renderer, scene, view, &settings);
     (nits(&picture, at.0, at.1), aov3(&picture, Aov::DirectDiffuse, at.0, at.1))
 }
@@ -64,7 +64,7 @@ fn a_point_lamp_follows_the_inverse_square_from_a_decimetre_to_a_kilometre() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let (reflectance, candela) = (0.5, 1000.0);
-    let material = matte(reflectance);
+    let material = diffuse_material(reflectance);
     let brdf = Brdf::of(&material);
     let (mut worst, mut worst_lambert, mut least_cos) = (0f64, 0f64, 1f64);
     for d in [0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0] {
@@ -88,7 +88,7 @@ fn a_point_lamp_follows_the_inverse_square_from_a_decimetre_to_a_kilometre() {
             // Fresnel reflection leaves, (1 - F_d(v.h)) of it, and nothing else. That factor is known exactly.
             let lambert = f64::from(reflectance) * illuminance / PI;
             let exposed = exposure_for(diffuse.y, 0.95);
-            let settings = Settings { aovs: vec![Aov::DirectDiffuse], ..every_lamp(exposed) };
+            let settings = RenderSettings { aovs: vec![Aov::DirectDiffuse], ..every_lamp(exposed) };
             let again = picture(&mut renderer, &scene, &view, &settings);
             let diffuse = aov3(&again, Aov::DirectDiffuse, at.0, at.1).y;
             let without_fresnel = diffuse / (1.0 - crate::common::dielectric_fresnel(l, v));
@@ -109,7 +109,7 @@ fn a_point_lamp_follows_the_inverse_square_from_a_decimetre_to_a_kilometre() {
 fn the_sun_gives_its_lux_at_every_incidence() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    let material = matte(0.18);
+    let material = diffuse_material(0.18);
     let brdf = Brdf::of(&material);
     let view = perspective(DVec3::new(0.5, 3.0, 1.0), DVec3::ZERO, 0.9, 0.01, SIZE);
     let (mut worst, mut worst_lambert) = (0f64, 0f64);
@@ -128,8 +128,10 @@ fn the_sun_gives_its_lux_at_every_incidence() {
                 worst = worst.max(relative(got, want));
                 let lambert = 0.18 * lux * cos / PI;
                 let fresnel = 1.0 - crate::common::dielectric_fresnel(l, v);
-                let settings =
-                    Settings { aovs: vec![Aov::DirectDiffuse], ..every_lamp(exposure_for(lambert * fresnel, 0.95)) };
+                let settings = RenderSettings {
+                    aovs: vec![Aov::DirectDiffuse],
+                    ..every_lamp(exposure_for(lambert * fresnel, 0.95))
+                };
                 let picture = picture(&mut renderer, &scene, &view, &settings);
                 let diffuse = aov3(&picture, Aov::DirectDiffuse, at.0, at.1).y;
                 worst_lambert = worst_lambert.max((diffuse / fresnel / lambert - 1.0).abs());
@@ -146,7 +148,7 @@ fn the_sun_gives_its_lux_at_every_incidence() {
 fn a_spot_has_the_cone_of_khr_lights_punctual() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    let material = matte(0.5);
+    let material = diffuse_material(0.5);
     let brdf = Brdf::of(&material);
     let candela = 500.0;
     for (inner, outer, tilt) in [(0.2f64, 0.5f64, 0.0f64), (0.0, 0.7, 0.3), (0.45, 0.5, 0.1)] {
@@ -155,7 +157,7 @@ fn a_spot_has_the_cone_of_khr_lights_punctual() {
         let scene = lit_plane(material.clone(), 30.0, |builder| {
             let flux = candela * 2.0 * PI * ((1.0 - inner.cos()) + (inner.cos() - outer.cos()) / 3.0);
             let flux = sunny16::photometry::units::Lumen(flux);
-            builder.spot_light_lumens("spot", flux, Vec3::ONE, (inner, outer), facing(lamp, lamp + along));
+            builder.spot_light_lumens("spot", flux, Vec3::ONE, (inner, outer), look_at_transform(lamp, lamp + along));
         });
         // The file's angles are single precision.
         let (inner, outer) = (f64::from(inner as f32), f64::from(outer as f32));
@@ -207,7 +209,7 @@ fn a_spot_has_the_cone_of_khr_lights_punctual() {
 fn a_range_windows_by_the_specification() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    let material = matte(0.5);
+    let material = diffuse_material(0.5);
     let brdf = Brdf::of(&material);
     let (candela, range) = (100.0, 10.0);
     let mut worst = 0f64;
@@ -273,7 +275,7 @@ fn coloured_light_on_coloured_matter_by_channel() {
 /// The light of a whole look-through of the program: nits and exposed values of a card under the noon sun.
 fn card_through_the_program(base: f32, view_degrees: f64) -> (f64, f64, f64) {
     let dir = tempfile::tempdir().unwrap();
-    let mut scene = lit_plane(matte(base), 4.0, |builder| {
+    let mut scene = lit_plane(diffuse_material(base), 4.0, |builder| {
         builder.sun("sun", Lux(100_000.0), Vec3::ONE, -DVec3::Y);
         let (sin, cos) = view_degrees.to_radians().sin_cos();
         builder.camera("camera", DVec3::new(0.0, cos, sin) * 3.0, DVec3::ZERO, 0.05, None);
@@ -330,7 +332,7 @@ fn sunny_16() {
     for (degrees, base) in [(0.0, 0.177_083), (45.0, 0.175_295)] {
         // The factor of these bases by the formula, for light from above.
         let v = DVec3::new(0.0, f64::to_radians(degrees).cos(), f64::to_radians(degrees).sin());
-        let factor = Brdf::matte(base).total(DVec3::Y, DVec3::Y, v).x * PI;
+        let factor = Brdf::diffuse(base).total(DVec3::Y, DVec3::Y, v).x * PI;
         assert!((factor - 0.18).abs() < 1e-6, "{degrees}: {factor}");
         let (nits, value, _) = card_through_the_program(base as f32, degrees);
         near(&format!("18 % card from {degrees} degrees, nits"), nits, nit);

@@ -3,17 +3,17 @@
 use crate::common::{
     Guard,
     confetti::{confetti, pose},
-    exposure_for, gpu, gpu_of, perspective,
+    exposure_for, gpu, gpu_with_rays, perspective,
     random::Random,
 };
 use glam::{DMat4, DVec2, DVec3, Mat3, Vec2, Vec3};
 use sunny16::{
-    bvh::{NO_SHADOW, NONE, Ray, SLACK, SceneBvh, TopLevel},
-    frame::{GiSettings, Picture, Settings, ShadowSettings},
-    gpu::{Gpu, GpuError, GpuOptions, RAY_QUERY, RayMethod, vk},
+    bvh::{NO_SHADOW, NONE, Ray, SLACK, SceneBvh, SceneTlas},
+    frame::{GiSettings, RenderSettings, RenderedImage, ShadowSettings},
+    gpu::{Gpu, GpuError, GpuOptions, RAY_QUERY, RayBackend, vk},
     passes::{
         View,
-        rays::{DeviceRays, MetRay},
+        rays::{DeviceTracer, TraceHit},
     },
     photometry::{Candela, Lux},
     reference::World,
@@ -21,7 +21,7 @@ use sunny16::{
         AlphaMode, Material, Sampler, Scene,
         build::{SceneBuilder, dielectric},
         look::ShadowMethod,
-        procedural::{Builtin, shapes, textures},
+        procedural::{BuiltinScene, shapes, textures},
     },
 };
 
@@ -29,13 +29,13 @@ const TRACED: ShadowSettings =
     ShadowSettings { enabled: true, method: ShadowMethod::Traced, samples: 4, resolution: 256 };
 
 /// A device with ray query; says so where there is none.
-fn with_query() -> Option<Guard> {
+fn gpu_with_ray_query() -> Option<Guard> {
     let offered = gpu()?.gpu.info().has(RAY_QUERY);
     if !offered {
         println!("skipped: the device has no ray query");
         return None;
     }
-    gpu_of(RayMethod::Query)
+    gpu_with_rays(RayBackend::RayQuery)
 }
 
 fn unit(random: &mut Random) -> f64 {
@@ -102,7 +102,7 @@ fn crowd(at: DVec3) -> Scene {
 }
 
 /// Rays from an eye, and from what they meet: to all sides, and short ones to places that may be hidden.
-fn rays(bvh: &SceneBvh, top: &TopLevel, count: usize, spread: f64) -> [Vec<Ray>; 3] {
+fn rays(bvh: &SceneBvh, top: &SceneTlas, count: usize, spread: f64) -> [Vec<Ray>; 3] {
     let mut random = Random(77);
     let first: Vec<Ray> = (0..count)
         .map(|_| {
@@ -118,7 +118,7 @@ fn rays(bvh: &SceneBvh, top: &TopLevel, count: usize, spread: f64) -> [Vec<Ray>;
 }
 
 /// Where a ray meets a surface first, and the surface's unit normal on the ray's side.
-fn met_at(bvh: &SceneBvh, top: &TopLevel, ray: &Ray) -> Option<(Vec3, Vec3)> {
+fn hit_position_normal(bvh: &SceneBvh, top: &SceneTlas, ray: &Ray) -> Option<(Vec3, Vec3)> {
     let hit = bvh.closest(top, ray)?;
     let normal = top.instances[hit.instance as usize].normal(bvh.triangles[hit.triangle as usize].normal());
     let normal = normal.try_normalize()?;
@@ -127,11 +127,11 @@ fn met_at(bvh: &SceneBvh, top: &TopLevel, ray: &Ray) -> Option<(Vec3, Vec3)> {
 }
 
 /// Rays from what these meet, to all sides and to lamps.
-fn leaving(bvh: &SceneBvh, top: &TopLevel, first: &[Ray]) -> [Vec<Ray>; 2] {
+fn leaving(bvh: &SceneBvh, top: &SceneTlas, first: &[Ray]) -> [Vec<Ray>; 2] {
     let mut random = Random(78);
     let (mut onward, mut to_lamps) = (Vec::new(), Vec::new());
     for ray in first {
-        let Some((origin, away)) = met_at(bvh, top, ray) else { continue };
+        let Some((origin, away)) = hit_position_normal(bvh, top, ray) else { continue };
         let leave = |to: Vec3, t_max: f32| Ray { origin, direction: to, t_min: 0.0, t_max, away };
         let side = direction(&mut random).as_vec3();
         onward.push(leave(if side.dot(away) < 0.0 { -side } else { side }, f32::INFINITY));
@@ -163,7 +163,7 @@ fn rim(ray: &Ray, corners: [DVec3; 3]) -> (f64, f64) {
 }
 
 /// Corners of a triangle as it stands, relative to the eye.
-fn corners(bvh: &SceneBvh, standing: &[(u32, [[f32; 4]; 3])], met: &MetRay) -> [DVec3; 3] {
+fn corners(bvh: &SceneBvh, standing: &[(u32, [[f32; 4]; 3])], met: &TraceHit) -> [DVec3; 3] {
     let rows = standing[met.instance as usize].1;
     let triangle = bvh.triangles[met.triangle as usize];
     [triangle.a, triangle.b, triangle.c].map(|v| {
@@ -196,12 +196,12 @@ fn shallow(ray: &Ray, corners: [DVec3; 3]) -> f64 {
     (ray.origin.as_dvec3() - a).dot((b - a).cross(c - a).normalize()).abs()
 }
 
-fn beside(bvh: &SceneBvh, eye: DVec3, both: [&mut DeviceRays; 2], rays: &[Ray], any: bool) -> Beside {
+fn beside(bvh: &SceneBvh, eye: DVec3, both: [&mut DeviceTracer; 2], rays: &[Ray], any: bool) -> Beside {
     let [trees, query] = both.map(|device| {
         let sent = device.send(rays, any).unwrap();
         device.trace(&sent).unwrap().0
     });
-    let (standing, top) = (bvh.standing(eye), bvh.seen_from(eye));
+    let (standing, top) = (bvh.instance_transforms(eye), bvh.tlas_from(eye));
     let mut found = Beside { rays: rays.len(), ..Beside::default() };
     assert_eq!([trees.len(), query.len()], [rays.len(); 2]);
     for ((ray, a), b) in rays.iter().zip(&trees).zip(&query) {
@@ -265,21 +265,23 @@ fn check(what: &str, found: &Beside) {
 }
 
 #[test]
-fn rays_meet_the_same_by_both_ways() {
-    let Some(guard) = with_query() else { return };
+fn hits_match_between_ray_backends() {
+    let Some(guard) = gpu_with_ray_query() else { return };
     for at in [DVec3::ZERO, FAR] {
         let scene = crowd(at);
         let eye = at + DVec3::new(0.4, 2.0, 9.0);
         let bvh = SceneBvh::new(&scene, |_| true);
-        let top = bvh.seen_from(eye);
-        assert!(bvh.bottoms.iter().any(|bottom| bottom.masked()) && bvh.bottoms.iter().any(|bottom| !bottom.casts()));
-        assert!(bvh.bottoms.iter().any(|bottom| bottom.flattened().is_some()));
-        let mirrored = |instance: &sunny16::bvh::Instance| {
+        let top = bvh.tlas_from(eye);
+        assert!(
+            bvh.blases.iter().any(|bottom| bottom.masked()) && bvh.blases.iter().any(|bottom| !bottom.casts_shadows())
+        );
+        assert!(bvh.blases.iter().any(|bottom| bottom.baked_transform().is_some()));
+        let mirrored = |instance: &sunny16::bvh::BvhInstance| {
             Mat3::from_cols_array_2d(&instance.rows.map(|row| row.truncate().to_array())).determinant() < 0.0
         };
         assert!(top.instances.iter().any(mirrored));
-        let mut trees = DeviceRays::new(&guard.gpu, (&scene, &bvh), eye, false).unwrap().unwrap();
-        let mut query = DeviceRays::new(&guard.gpu, (&scene, &bvh), eye, true).unwrap().unwrap();
+        let mut trees = DeviceTracer::new(&guard.gpu, (&scene, &bvh), eye, false).unwrap().unwrap();
+        let mut query = DeviceTracer::new(&guard.gpu, (&scene, &bvh), eye, true).unwrap().unwrap();
         let [first, onward, to_lamps] = rays(&bvh, &top, 60_000, 1.4);
         for (what, rays, any) in [
             ("from the eye", &first, false),
@@ -294,7 +296,7 @@ fn rays_meet_the_same_by_both_ways() {
         // Panes are met, and rays to lamps pass them; leaves are there in part.
         let sent = query.send(&first, false).unwrap();
         let nearest = query.trace(&sent).unwrap().0;
-        let of = |met: &&MetRay, test: &dyn Fn(&sunny16::bvh::Instance) -> bool| {
+        let of = |met: &&TraceHit, test: &dyn Fn(&sunny16::bvh::BvhInstance) -> bool| {
             met.instance != NONE && test(&top.instances[met.instance as usize])
         };
         let panes = nearest.iter().filter(|met| of(met, &|i| i.surface & NO_SHADOW != 0)).count();
@@ -309,14 +311,14 @@ fn rays_meet_the_same_by_both_ways() {
 
 /// Flat walls that meet, and a panel a millimetre below one of them.
 #[test]
-fn rays_in_a_box_meet_the_same_by_both_ways() {
-    let Some(guard) = with_query() else { return };
-    let (scene, _) = Builtin::named("cornell").unwrap().make().unwrap();
+fn hits_in_a_box_match_between_ray_backends() {
+    let Some(guard) = gpu_with_ray_query() else { return };
+    let (scene, _) = BuiltinScene::named("cornell").unwrap().make().unwrap();
     for eye in [DVec3::new(2.78, 2.73, -8.0), DVec3::new(2.0, 2.0, 1.0)] {
         let bvh = SceneBvh::new(&scene, |_| true);
-        let top = bvh.seen_from(eye);
-        let mut trees = DeviceRays::new(&guard.gpu, (&scene, &bvh), eye, false).unwrap().unwrap();
-        let mut query = DeviceRays::new(&guard.gpu, (&scene, &bvh), eye, true).unwrap().unwrap();
+        let top = bvh.tlas_from(eye);
+        let mut trees = DeviceTracer::new(&guard.gpu, (&scene, &bvh), eye, false).unwrap().unwrap();
+        let mut query = DeviceTracer::new(&guard.gpu, (&scene, &bvh), eye, true).unwrap().unwrap();
         let [mut first, ..] = rays(&bvh, &top, 60_000, 0.9);
         // Into the box.
         first.iter_mut().for_each(|ray| ray.direction.z = -ray.direction.z);
@@ -335,13 +337,14 @@ fn rays_in_a_box_meet_the_same_by_both_ways() {
 /// nowhere else, and not where they end earlier by that lift.
 #[test]
 fn rays_that_end_right_before_a_panel_differ_at_the_panel_alone() {
-    let Some(guard) = with_query() else { return };
-    let (mut scene, _) = Builtin::named("cornell").unwrap().make().unwrap();
+    let Some(guard) = gpu_with_ray_query() else { return };
+    let (mut scene, _) = BuiltinScene::named("cornell").unwrap().make().unwrap();
     scene.emissive_lights = true;
     let eye = DVec3::new(2.78, 2.73, -8.0);
     let bvh = SceneBvh::new(&scene, |_| true);
-    let (top, world) = (bvh.seen_from(eye), World::new(&scene, eye));
-    let mut both = [false, true].map(|query| DeviceRays::new(&guard.gpu, (&scene, &bvh), eye, query).unwrap().unwrap());
+    let (top, world) = (bvh.tlas_from(eye), World::new(&scene, eye));
+    let mut both =
+        [false, true].map(|query| DeviceTracer::new(&guard.gpu, (&scene, &bvh), eye, query).unwrap().unwrap());
     let mut random = Random(79);
     // As its camera sees it: 25 mm behind a lens of 35 mm. What `bench --what rays` sends.
     let across = |random: &mut Random| ((unit(random) - 0.5) * 25.0 / 35.0) as f32;
@@ -351,12 +354,12 @@ fn rays_that_end_right_before_a_panel_differ_at_the_panel_alone() {
         .collect();
     let (mut to_panel, mut panels, mut surfaces) = (Vec::new(), Vec::new(), 0);
     for ray in &seen {
-        let Some((origin, away)) = met_at(&bvh, &top, ray) else { continue };
+        let Some((origin, away)) = hit_position_normal(&bvh, &top, ray) else { continue };
         surfaces += 1;
         let from = origin.as_dvec3();
         let place = DVec2::new(unit(&mut random), unit(&mut random));
         let Some(light) = world.lights.sample(from, unit(&mut random), place) else { continue };
-        let Some(on) = light.on else { continue };
+        let Some(on) = light.triangle_point else { continue };
         let (towards, t_max) = (light.direction.as_vec3(), light.end(from) as f32);
         if towards.dot(away) > 0.0 {
             to_panel.push(Ray { origin, direction: towards, t_min: 0.0, t_max, away });
@@ -401,12 +404,12 @@ fn rays_that_end_right_before_a_panel_differ_at_the_panel_alone() {
 
 /// What is not a number or not finite meets nothing, and a reach of nothing ends where it begins.
 #[test]
-fn broken_rays_meet_nothing() {
-    let Some(guard) = with_query() else { return };
+fn nan_rays_miss() {
+    let Some(guard) = gpu_with_ray_query() else { return };
     let scene = crowd(DVec3::ZERO);
     let bvh = SceneBvh::new(&scene, |_| true);
     let eye = DVec3::new(0.0, 2.0, 9.0);
-    let mut query = DeviceRays::new(&guard.gpu, (&scene, &bvh), eye, true).unwrap().unwrap();
+    let mut query = DeviceTracer::new(&guard.gpu, (&scene, &bvh), eye, true).unwrap().unwrap();
     let down = Ray { origin: Vec3::ZERO, direction: Vec3::NEG_Y, t_min: 0.0, t_max: f32::INFINITY, away: Vec3::ZERO };
     let list = [
         down,
@@ -424,34 +427,35 @@ fn broken_rays_meet_nothing() {
 
 /// After a pose the structures hold what the device has moved; without the update they would hold the last pose.
 #[test]
-fn structures_follow_moved_vertices() {
-    let Some(guard) = with_query() else { return };
+fn acceleration_structures_follow_moved_vertices() {
+    let Some(guard) = gpu_with_ray_query() else { return };
     let mut renderer = guard.renderer();
     let scene = confetti(400);
     let eye = DVec3::new(0.0, 3.0, 7.0);
     let view = perspective(eye, DVec3::new(0.0, 0.8, 0.0), 0.9, 0.1, (64, 48));
-    let settings = Settings { exposure: exposure_for(10_000.0, 0.5), shadows: TRACED, ..Settings::default() };
+    let settings =
+        RenderSettings { exposure: exposure_for(10_000.0, 0.5), shadows: TRACED, ..RenderSettings::default() };
     let mut on_device = renderer.upload_for(&scene, &TRACED).unwrap();
-    let mut last: Option<Vec<MetRay>> = None;
+    let mut last: Option<Vec<TraceHit>> = None;
     // The last but one wears a tree out: the pose after it builds all anew.
     for far in [0.0, 0.3, 0.9, 3.0, 3.1] {
         let mut posed = scene.clone();
         posed.apply(&pose(far));
         on_device.follow(renderer.gpu(), &posed).unwrap();
         // Nothing traces in this frame, yet what moves is followed.
-        let dark = Settings { shadows: ShadowSettings { enabled: false, ..TRACED }, ..settings.clone() };
+        let dark = RenderSettings { shadows: ShadowSettings { enabled: false, ..TRACED }, ..settings.clone() };
         renderer.render(&on_device, &view, if far == 0.9 { &dark } else { &settings }).unwrap();
-        let trees = on_device.trees.as_ref().unwrap();
+        let trees = on_device.bvh.as_ref().unwrap();
         let mut host = trees.host().clone();
-        let bottoms: Vec<_> = host.bottoms.iter().map(|bottom| (bottom.mesh, bottom.primitive)).collect();
+        let bottoms: Vec<_> = host.blases.iter().map(|bottom| (bottom.mesh, bottom.primitive)).collect();
         for (mesh, primitive) in bottoms {
             if let Some(moved) = posed.baked(mesh, primitive) {
                 host.refit(mesh, primitive, &moved);
             }
         }
-        let top = host.seen_from(eye);
+        let top = host.tlas_from(eye);
         let mut both =
-            [false, true].map(|query| DeviceRays::of_scene(&guard.gpu, &on_device, eye, query).unwrap().unwrap());
+            [false, true].map(|query| DeviceTracer::of_scene(&guard.gpu, &on_device, eye, query).unwrap().unwrap());
         let [first, onward, to_lamps] = rays(&host, &top, 40_000, 1.2);
         for (what, rays, any) in [("first", &first, false), ("onward", &onward, false), ("to a lamp", &to_lamps, true)]
         {
@@ -467,16 +471,17 @@ fn structures_follow_moved_vertices() {
             assert!(other > 100, "{other}");
         }
     }
-    assert!(on_device.trees.as_ref().unwrap().rebuilt() > 0);
+    assert!(on_device.bvh.as_ref().unwrap().rebuild_count() > 0);
 }
 
 #[test]
 fn nothing_is_left_of_scenes_that_are_gone() {
-    let Some(guard) = with_query() else { return };
+    let Some(guard) = gpu_with_ray_query() else { return };
     let mut renderer = guard.renderer();
     let (scene, moving) = (crowd(DVec3::ZERO), confetti(100));
     let view = perspective(DVec3::new(0.0, 3.0, 9.0), DVec3::ZERO, 0.9, 0.1, (32, 24));
-    let settings = Settings { exposure: exposure_for(10_000.0, 0.5), shadows: TRACED, ..Settings::default() };
+    let settings =
+        RenderSettings { exposure: exposure_for(10_000.0, 0.5), shadows: TRACED, ..RenderSettings::default() };
     let mut counts = Vec::new();
     for round in 0..4 {
         let mut on_device = renderer.upload_for(if round % 2 == 0 { &scene } else { &moving }, &TRACED).unwrap();
@@ -501,13 +506,13 @@ fn nothing_is_left_of_scenes_that_are_gone() {
 }
 
 /// The picture of a scene by one of both ways, the last of some frames.
-fn seen(rays: RayMethod, scene: &Scene, view: &View, settings: &Settings, frames: u32) -> Picture {
-    let guard = gpu_of(rays).unwrap();
-    assert_eq!(guard.gpu.ray_query(), rays == RayMethod::Query);
+fn seen(rays: RayBackend, scene: &Scene, view: &View, settings: &RenderSettings, frames: u32) -> RenderedImage {
+    let guard = gpu_with_rays(rays).unwrap();
+    assert_eq!(guard.gpu.ray_query(), rays == RayBackend::RayQuery);
     let mut renderer = guard.renderer();
     let mut on_device = renderer.upload_for(scene, &settings.shadows).unwrap();
     if settings.gi.enabled {
-        on_device.light_indirectly(renderer.gpu(), scene, &settings.gi).unwrap();
+        on_device.update_gi(renderer.gpu(), scene, &settings.gi).unwrap();
     }
     for _ in 1..frames {
         renderer.render(&on_device, view, settings).unwrap();
@@ -515,9 +520,10 @@ fn seen(rays: RayMethod, scene: &Scene, view: &View, settings: &Settings, frames
     renderer.render(&on_device, view, settings).unwrap()
 }
 
-fn same_pictures(what: &str, scene: &Scene, view: &View, settings: &Settings, frames: u32) {
-    let [trees, query] = [RayMethod::Trees, RayMethod::Query].map(|rays| seen(rays, scene, view, settings, frames));
-    let sum = |picture: &Picture| picture.nits.iter().map(|p| f64::from(p[0] + p[1] + p[2])).sum::<f64>();
+fn same_pictures(what: &str, scene: &Scene, view: &View, settings: &RenderSettings, frames: u32) {
+    let [trees, query] =
+        [RayBackend::Software, RayBackend::RayQuery].map(|rays| seen(rays, scene, view, settings, frames));
+    let sum = |picture: &RenderedImage| picture.nits.iter().map(|p| f64::from(p[0] + p[1] + p[2])).sum::<f64>();
     let off = |(a, b): (&[f32; 3], &[f32; 3])| (0..3).map(|c| f64::from((a[c] - b[c]).abs())).sum::<f64>();
     let apart: f64 = trees.nits.iter().zip(&query.nits).map(off).sum();
     let pixels = trees.nits.iter().zip(&query.nits).filter(|(a, b)| a != b).count();
@@ -532,7 +538,7 @@ fn same_pictures(what: &str, scene: &Scene, view: &View, settings: &Settings, fr
 }
 
 /// The crowd with a point besides the sun, seen from near, and settings with traced shadows.
-fn lit_crowd() -> (Scene, View, Settings) {
+fn lit_crowd() -> (Scene, View, RenderSettings) {
     let mut scene = crowd(FAR);
     let mut lamps = SceneBuilder::new("lamps");
     lamps.point_light_candela("point", Candela(900.0), Vec3::ONE, FAR + DVec3::new(-2.0, 4.0, 1.0));
@@ -545,12 +551,12 @@ fn lit_crowd() -> (Scene, View, Settings) {
     }
     scene.lights.extend(lamps.lights);
     let view = perspective(FAR + DVec3::new(0.4, 3.0, 10.0), FAR + DVec3::Y, 0.9, 0.1, (200, 140));
-    (scene, view, Settings { exposure: exposure_for(6_000.0, 0.5), shadows: TRACED, ..Settings::default() })
+    (scene, view, RenderSettings { exposure: exposure_for(6_000.0, 0.5), shadows: TRACED, ..RenderSettings::default() })
 }
 
 #[test]
-fn shadows_are_the_same_by_both_ways() {
-    if with_query().is_none() {
+fn shadows_match_between_ray_backends() {
+    if gpu_with_ray_query().is_none() {
         return;
     }
     let (scene, view, settings) = lit_crowd();
@@ -560,41 +566,41 @@ fn shadows_are_the_same_by_both_ways() {
 /// A box under a panel, before nothing: where a driver clips the picture's triangle into two, pixels that are not drawn help those
 /// that are, some on the box and some beside it.
 #[test]
-fn a_wide_lamp_shades_a_box_the_same_by_both_ways() {
-    if with_query().is_none() {
+fn area_light_shadows_match_between_ray_backends() {
+    if gpu_with_ray_query().is_none() {
         return;
     }
-    let (mut scene, _) = Builtin::named("cornell").unwrap().make().unwrap();
+    let (mut scene, _) = BuiltinScene::named("cornell").unwrap().make().unwrap();
     scene.emissive_lights = true;
     // The box's own camera, 25 mm behind a lens of 35 mm: the corners of its opening lie on the picture's diagonal.
     let angle = 2.0 * (0.0125_f32 / 0.035).atan();
     let view = perspective(DVec3::new(2.78, 2.73, -8.0), DVec3::new(2.78, 2.73, 0.0), angle, 0.1, (32, 32));
-    let settings = Settings { exposure: exposure_for(100.0, 0.5), shadows: TRACED, ..Settings::default() };
+    let settings = RenderSettings { exposure: exposure_for(100.0, 0.5), shadows: TRACED, ..RenderSettings::default() };
     same_pictures("a box under a wide lamp", &scene, &view, &settings, 1);
 }
 
 #[test]
-fn bounced_light_is_the_same_by_both_ways() {
-    if with_query().is_none() {
+fn gi_matches_between_ray_backends() {
+    if gpu_with_ray_query().is_none() {
         return;
     }
     let (scene, view, settings) = lit_crowd();
     let gi = GiSettings { enabled: true, filter: false, ..GiSettings::default() };
-    same_pictures("bounced light", &scene, &view, &Settings { gi, ..settings }, 3);
+    same_pictures("bounced light", &scene, &view, &RenderSettings { gi, ..settings }, 3);
 }
 
 /// Asked for where it is not, it is an error that says what to do; by itself it is taken where it is in hardware.
 #[test]
-fn the_way_is_chosen_when_the_device_is_opened() {
+fn ray_backend_is_selected_at_device_creation() {
     let Some(guard) = gpu() else { return };
     let info = guard.gpu.info().clone();
     let offered = info.has(RAY_QUERY);
     assert_eq!(guard.gpu.ray_query(), offered && info.kind != vk::PhysicalDeviceType::CPU);
     drop(guard);
-    let Some(guard) = gpu_of(RayMethod::Trees) else { return };
+    let Some(guard) = gpu_with_rays(RayBackend::Software) else { return };
     assert!(!guard.gpu.ray_query());
     drop(guard);
-    match Gpu::open(&GpuOptions { rays: RayMethod::Query, ..GpuOptions::default() }) {
+    match Gpu::open(&GpuOptions { rays: RayBackend::RayQuery, ..GpuOptions::default() }) {
         Ok(gpu) => assert!(offered && gpu.ray_query()),
         Err(error @ GpuError::Unsuitable { .. }) => {
             assert!(!offered && error.to_string().contains("--rays"), "{error}");

@@ -5,17 +5,17 @@ use std::sync::atomic::AtomicBool;
 use crate::common::{exposure_for, gpu, picture};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
-    frame::{LightListSettings, Renderer, Settings, ShadowSettings},
+    frame::{ClusteredLightSettings, RenderSettings, Renderer, ShadowSettings},
     passes::View,
     photometry::{
         Candela, Lux, Nit, color,
         lights::{Cone, Emitter, LightStrength, Sides, SpotFlux},
         units::Lumen,
     },
-    reference::{Film, FilmSettings, Pinhole, Walk, World},
+    reference::{Film, FilmSettings, PathSettings, Pinhole, World},
     scene::{
         Material, Mesh, Node, Primitive, Projection, Scene,
-        build::{SceneBuilder, dielectric, facing, metal},
+        build::{SceneBuilder, dielectric, look_at_transform, metal},
         look::ShadowMethod,
         procedural::shapes,
     },
@@ -44,20 +44,27 @@ fn scene(emitter: Emitter, strength: LightStrength) -> Scene {
             builder.instance("ball", ball, DMat4::from_translation(DVec3::new(x, 0.25, z)));
         }
     }
-    builder.light("lamp", emitter, strength, Vec3::new(1.0, 0.9, 0.8), facing(DVec3::new(1.2, 2.2, 1.0), DVec3::ZERO));
+    builder.light(
+        "lamp",
+        emitter,
+        strength,
+        Vec3::new(1.0, 0.9, 0.8),
+        look_at_transform(DVec3::new(1.2, 2.2, 1.0), DVec3::ZERO),
+    );
     builder.build().unwrap()
 }
 
 /// How far the raster renderer's direct light is from the path tracer's: of the mean, and of 8x8 blocks (rms over the mean).
 fn compare(name: &str, renderer: &mut Renderer, scene: &Scene, samples: u32) -> (f64, f64) {
     let eye = DVec3::new(0.3, 1.9, 3.4);
-    let pose = facing(eye, DVec3::new(0.0, 0.15, 0.0));
+    let pose = look_at_transform(eye, DVec3::new(0.0, 0.15, 0.0));
     let view = View::new(pose, &PROJECTION, SIZE.0 as u32, SIZE.1 as u32);
     let shadows = ShadowSettings { method: ShadowMethod::Traced, samples, ..ShadowSettings::default() };
     let world = World::new(scene, eye);
     let camera = Pinhole::new(pose, PROJECTION, SIZE.0, SIZE.1);
-    let walk = Walk { bounces: 1, ..Walk::default() };
-    let mut film = Film::new(SIZE.0, SIZE.1, FilmSettings { walk, whole_pixels: false, ..FilmSettings::default() });
+    let walk = PathSettings { bounces: 1, ..PathSettings::default() };
+    let mut film =
+        Film::new(SIZE.0, SIZE.1, FilmSettings { path: walk, pixel_jitter: false, ..FilmSettings::default() });
     assert!(film.add(&world, &camera, 64, &AtomicBool::new(false)));
     let y = |c: DVec3| color::luminance(c);
     let of = |p: &[f32; 3]| y(Vec3::from_array(*p).as_dvec3());
@@ -65,11 +72,11 @@ fn compare(name: &str, renderer: &mut Renderer, scene: &Scene, samples: u32) -> 
     let reference = film.mean(|parts| parts.total() - parts.emission);
     let glows = film.mean(|parts| parts.emission);
     let mean = reference.iter().map(|c| y(*c)).sum::<f64>() / reference.len() as f64;
-    let settings = Settings {
+    let settings = RenderSettings {
         exposure: exposure_for(mean, 0.2),
-        light_lists: LightListSettings { enabled: false, ..LightListSettings::default() },
+        clustered_lights: ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() },
         shadows,
-        ..Settings::default()
+        ..RenderSettings::default()
     };
     let raster = picture(renderer, scene, &view, &settings);
     let raster: Vec<f64> =
@@ -148,18 +155,18 @@ fn unlit_surfaces_show_their_base_colour_at_any_exposure_and_light_nothing() {
     builder.instance("block", block, DMat4::from_translation(DVec3::Y * 0.4));
     let scene = builder.build().unwrap();
     let eye = DVec3::new(0.3, 1.9, 3.4);
-    let pose = facing(eye, DVec3::new(0.0, 0.3, 0.0));
+    let pose = look_at_transform(eye, DVec3::new(0.0, 0.3, 0.0));
     let view = View::new(pose, &PROJECTION, SIZE.0 as u32, SIZE.1 as u32);
     let camera = Pinhole::new(pose, PROJECTION, SIZE.0, SIZE.1);
     let world = World::new(&scene, eye);
-    let mut film = Film::new(SIZE.0, SIZE.1, FilmSettings { whole_pixels: false, ..FilmSettings::default() });
+    let mut film = Film::new(SIZE.0, SIZE.1, FilmSettings { pixel_jitter: false, ..FilmSettings::default() });
     assert!(film.add(&world, &camera, 8, &AtomicBool::new(false)));
     assert!(film.mean(|parts| parts.total()).iter().all(|light| *light == DVec3::ZERO));
     for ev100 in [-2.0, 6.0, 15.0] {
         let exposure = exposure_for(1.2 * f64::exp2(ev100), 1.0);
         let white = exposure.saturation_luminance();
-        let raster = picture(&mut renderer, &scene, &view, &Settings { exposure, ..Settings::default() });
-        let shown = film.shown(white);
+        let raster = picture(&mut renderer, &scene, &view, &RenderSettings { exposure, ..RenderSettings::default() });
+        let shown = film.displayed(white);
         let seen = shown.iter().filter(|nits| **nits != DVec3::ZERO).count();
         assert!((300..4000).contains(&seen), "{seen}");
         let off = |a: DVec3, b: DVec3| (a - b).abs().max_element() / white.get();
@@ -213,7 +220,7 @@ fn a_glowing_ball_lights_in_few_pieces_as_the_path_tracer_says() {
     scene.nodes.push(Node { mesh: Some(scene.meshes.len()), local, ..Node::default() });
     scene.roots.push(scene.nodes.len() - 1);
     scene.meshes.push(Mesh { name: "ball".into(), primitives: vec![ball] });
-    (scene.emissive_lights, scene.emissive_patches) = (true, Some(64));
+    (scene.emissive_lights, scene.max_emissive_lights) = (true, Some(64));
     let (bias, blocks) = compare("glowing ball", &mut renderer, &scene, 1);
     assert!(bias < 0.01 * guard.slack(), "{bias}");
     assert!(blocks < 0.02, "{blocks}");

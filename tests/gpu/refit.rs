@@ -9,20 +9,20 @@ use crate::common::{
 };
 use glam::{DVec3, Vec3};
 use sunny16::{
-    bvh::{self, Node, SceneBvh, Triangle, sah_cost, unpack_normal},
-    frame::{Renderer, Settings, ShadowSettings},
+    bvh::{self, BvhNode, BvhTriangle, SceneBvh, sah_cost, unpack_normal},
+    frame::{RenderSettings, Renderer, ShadowSettings},
     gpu::{Buffer, Frames},
     graph::{Access, Graph, GraphCache},
     passes::{GpuScene, View},
     photometry::Lux,
-    scene::{Scene, animation::Play, build::SceneBuilder, gltf, look::ShadowMethod},
+    scene::{Scene, animation::AnimationSelection, build::SceneBuilder, gltf, look::ShadowMethod},
 };
 
 const TRACED: ShadowSettings =
     ShadowSettings { enabled: true, method: ShadowMethod::Traced, samples: 1, resolution: 256 };
 
-fn settings() -> Settings {
-    Settings { exposure: exposure_for(10_000.0, 0.5), shadows: TRACED, ..Settings::default() }
+fn settings() -> RenderSettings {
+    RenderSettings { exposure: exposure_for(10_000.0, 0.5), shadows: TRACED, ..RenderSettings::default() }
 }
 
 /// What two buffers of the device hold.
@@ -48,19 +48,19 @@ fn read(renderer: &Renderer, buffers: [&Arc<Buffer>; 2]) -> [Vec<u8>; 2] {
 }
 
 /// The device's lower trees.
-fn lower(renderer: &Renderer, scene: &GpuScene) -> (Vec<Node>, Vec<Triangle>) {
-    let [nodes, triangles] = read(renderer, scene.trees.as_ref().unwrap().lower());
+fn lower(renderer: &Renderer, scene: &GpuScene) -> (Vec<BvhNode>, Vec<BvhTriangle>) {
+    let [nodes, triangles] = read(renderer, scene.bvh.as_ref().unwrap().blas_buffers());
     (bytemuck::pod_collect_to_vec(&nodes), bytemuck::pod_collect_to_vec(&triangles))
 }
 
 /// Checks all trees of a scene that was drawn in this pose; gives how many of them moved.
 fn check(what: &str, renderer: &Renderer, on_device: &GpuScene, posed: &Scene) -> usize {
     let (nodes, triangles) = lower(renderer, on_device);
-    let trees = on_device.trees.as_ref().unwrap();
+    let trees = on_device.bvh.as_ref().unwrap();
     let host = trees.host();
     let mut worst = 1.0f32;
     let mut moved = 0;
-    for (index, bottom) in host.bottoms.iter().enumerate() {
+    for (index, bottom) in host.blases.iter().enumerate() {
         let (first, count) = (bottom.nodes.0 as usize, bottom.nodes.1 as usize);
         let (range, theirs) = (first..first + count, &triangles[..]);
         let found = &nodes[range.clone()];
@@ -76,7 +76,7 @@ fn check(what: &str, renderer: &Renderer, on_device: &GpuScene, posed: &Scene) -
         moved += 1;
         let root = found[0];
         let size = (root.high - root.low).max_element();
-        let corners: Vec<[u32; 3]> = host.corners_of(posed, index).collect();
+        let corners: Vec<[u32; 3]> = host.triangle_vertices(posed, index).collect();
         for (triangle, corners) in triangles[places].iter().zip(&corners) {
             let ours = [triangle.a, triangle.b, triangle.c];
             let normals = [triangle.normal_a, triangle.normal_b, triangle.normal_c];
@@ -90,7 +90,7 @@ fn check(what: &str, renderer: &Renderer, on_device: &GpuScene, posed: &Scene) -
         }
         worst = worst.max(sah_cost(found) / sah_cost(&host.nodes[range]));
     }
-    let drift = trees.refit().map_or(1.0, sunny16::passes::refit::Refit::greatest_drift);
+    let drift = trees.refit().map_or(1.0, sunny16::passes::refit::Refit::max_drift);
     assert!((drift / worst - 1.0).abs() < 1e-3, "{what}: costs grew by {worst}, the device says {drift}");
     moved
 }
@@ -115,7 +115,7 @@ fn with_sun(mut scene: Scene) -> Scene {
 }
 
 #[test]
-fn boxes_are_unions_of_what_the_device_moved() {
+fn refit_bounds_match_deformed_vertices() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/gltf");
@@ -129,7 +129,7 @@ fn boxes_are_unions_of_what_the_device_moved() {
         let path = folder.join(file);
         if path.is_file() {
             let scene = with_sun(gltf::load(&path).unwrap());
-            let poses = [0.0, 0.7, 0.3].map(|time| scene.pose(&Play::Auto, time)).to_vec();
+            let poses = [0.0, 0.7, 0.3].map(|time| scene.pose(&AnimationSelection::Auto, time)).to_vec();
             scenes.push((file.into(), scene, poses));
         } else {
             println!("skipped: {file} is absent");
@@ -153,14 +153,14 @@ fn boxes_are_unions_of_what_the_device_moved() {
 
 /// Shadows of the refitted trees are those of trees over the same vertices, moved by the host.
 #[test]
-fn shadows_follow_and_worn_trees_are_built_anew() {
+fn shadows_follow_deformation_and_degraded_bvhs_are_rebuilt() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let scene = confetti(400);
     let view = perspective(DVec3::new(0.0, 4.0, 7.0), DVec3::new(0.0, 0.5, 0.0), 0.9, 0.1, (160, 120));
     let mut on_device = renderer.upload_for(&scene, &TRACED).unwrap();
-    let rebuilt = |scene: &GpuScene| scene.trees.as_ref().unwrap().rebuilt();
-    let drift = |scene: &GpuScene| scene.trees.as_ref().unwrap().refit().unwrap().greatest_drift();
+    let rebuilt = |scene: &GpuScene| scene.bvh.as_ref().unwrap().rebuild_count();
+    let drift = |scene: &GpuScene| scene.bvh.as_ref().unwrap().refit().unwrap().max_drift();
     let mut seen = Vec::new();
     for far in [0.0, 0.02, 3.0, 3.01, 3.0] {
         let mut posed = scene.clone();
@@ -187,26 +187,26 @@ fn shadows_follow_and_worn_trees_are_built_anew() {
 }
 
 #[test]
-fn a_tree_built_anew_stays_among_the_others() {
+fn rebuilt_blas_keeps_its_slot() {
     let scene = confetti(200);
     let mut bvh = SceneBvh::new(&scene, |_| true);
     let mut posed = scene.clone();
     posed.apply(&pose(3.0));
-    let index = bvh.bottoms.iter().position(|bottom| posed.baked(bottom.mesh, bottom.primitive).is_some()).unwrap();
-    let of = bvh.bottoms[index];
+    let index = bvh.blases.iter().position(|bottom| posed.baked(bottom.mesh, bottom.primitive).is_some()).unwrap();
+    let of = bvh.blases[index];
     let moved = posed.baked(of.mesh, of.primitive).unwrap();
     bvh.refit(of.mesh, of.primitive, &moved);
     let nodes = |bvh: &SceneBvh| {
-        let (first, count) = bvh.bottoms[index].nodes;
+        let (first, count) = bvh.blases[index].nodes;
         bvh.nodes[first as usize..(first + count) as usize].to_vec()
     };
     let worn = sah_cost(&nodes(&bvh));
     bvh.rebuild(&posed, index, &moved);
-    bvh.place(&posed);
+    bvh.rebuild_tlas(&posed);
     assert!(sah_cost(&nodes(&bvh)) < worn / 1.75, "{worn} and {}", sah_cost(&nodes(&bvh)));
     posed.bake();
     let fresh = SceneBvh::new(&posed, |_| true);
-    let (ours, theirs) = (bvh.seen_from(DVec3::ZERO), fresh.seen_from(DVec3::ZERO));
+    let (ours, theirs) = (bvh.tlas_from(DVec3::ZERO), fresh.tlas_from(DVec3::ZERO));
     for step in 0..2000 {
         let angle = f64::from(step) * 0.37;
         let origin = Vec3::new((f64::from(step) * 0.011).sin() as f32 * 2.0, 3.0, 6.0);

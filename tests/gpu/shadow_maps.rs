@@ -3,12 +3,12 @@
 use crate::common::{exposure_for, gpu, hit_plane, nits, perspective, picture};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
-    frame::{Renderer, Settings, ShadowSettings},
+    frame::{RenderSettings, Renderer, ShadowSettings},
     passes::View,
     photometry::{Candela, Lux, units::Lumen},
     scene::{
         Material, Scene,
-        build::{SceneBuilder, dielectric, facing},
+        build::{SceneBuilder, dielectric, look_at_transform},
         look::ShadowMethod,
         procedural::shapes,
     },
@@ -44,9 +44,9 @@ fn meets(from: DVec3, direction: DVec3, longest: f64, more: f64) -> bool {
     near < far
 }
 
-fn settings(enabled: bool) -> Settings {
+fn settings(enabled: bool) -> RenderSettings {
     let shadows = ShadowSettings { enabled, method: ShadowMethod::Maps, ..ShadowSettings::default() };
-    Settings { exposure: exposure_for(60.0, 0.5), shadows, ..Settings::default() }
+    RenderSettings { exposure: exposure_for(60.0, 0.5), shadows, ..RenderSettings::default() }
 }
 
 /// Compares each pixel of the plane with the closed form; what is within `edge` (m) of the shadow's edge may be grey.
@@ -109,7 +109,7 @@ fn a_spots_shadow_lies_where_it_must() {
     let lamp = DVec3::new(1.2, 2.6, 0.5);
     for half_angle in [0.5, 0.9] {
         let scene = boxed(DVec3::ZERO, |builder| {
-            let pose = facing(lamp, CENTER);
+            let pose = look_at_transform(lamp, CENTER);
             builder.spot_light_lumens("lamp", Lumen(3000.0), Vec3::ONE, (half_angle * 0.8, half_angle), pose);
         });
         let way = |p: DVec3| ((lamp - p).normalize(), (lamp - p).length());
@@ -166,7 +166,7 @@ fn the_shadow_begins_where_the_box_stands() {
 fn three_ways(renderer: &mut Renderer, scene: &Scene, view: &View) -> [Vec<f64>; 3] {
     [(false, ShadowMethod::Maps), (true, ShadowMethod::Traced), (true, ShadowMethod::Maps)].map(|(enabled, method)| {
         let shadows = ShadowSettings { enabled, method, ..ShadowSettings::default() };
-        let picture = picture(renderer, scene, view, &Settings { shadows, ..settings(true) });
+        let picture = picture(renderer, scene, view, &RenderSettings { shadows, ..settings(true) });
         let pixels = (0..view.height as usize).flat_map(|y| (0..view.width as usize).map(move |x| (x, y)));
         pixels.map(|(x, y)| nits(&picture, x, y).y).collect()
     })
@@ -201,7 +201,7 @@ fn a_curled_sheet_keeps_its_inside_dark() {
     builder.instance("curl", curl, DMat4::from_rotation_y(100f64.to_radians()));
     let table = builder.add_mesh("table", shapes::plane(Vec2::splat(2.0), 1, 1), paper);
     builder.instance("table", table, DMat4::IDENTITY);
-    let lamp = facing(DVec3::new(1.37, 0.7, 1.57), DVec3::new(0.07, 0.07, 0.22));
+    let lamp = look_at_transform(DVec3::new(1.37, 0.7, 1.57), DVec3::new(0.07, 0.07, 0.22));
     builder.spot_light_lumens("lamp", Lumen(1300.0), Vec3::ONE, (0.7, 1.08), lamp);
     let scene = builder.build().unwrap();
     let view = perspective(DVec3::new(0.0, 0.45, 1.5), DVec3::new(0.0, 0.06, 0.0), 0.16, 0.05, (192, 128));
@@ -223,7 +223,7 @@ fn add_lamp(builder: &mut SceneBuilder, kind: usize, from: DVec3, (flux, cone): 
     match kind {
         0 => builder.sun("lamp", Lux(3000.0), Vec3::ONE, -from.normalize()),
         1 => builder.point_light_candela("lamp", Candela(9000.0), Vec3::ONE, from),
-        _ => builder.spot_light_lumens("lamp", flux, Vec3::ONE, cone, facing(from, DVec3::ZERO)),
+        _ => builder.spot_light_lumens("lamp", flux, Vec3::ONE, cone, look_at_transform(from, DVec3::ZERO)),
     };
 }
 
@@ -334,7 +334,7 @@ fn no_step_is_seen_between_cascades() {
         let lit = |enabled: bool, renderer: &mut Renderer| {
             let plain = settings(enabled);
             let shadows = ShadowSettings { resolution: 256, ..plain.shadows };
-            picture(renderer, &scene, &view, &Settings { shadows, ..plain })
+            picture(renderer, &scene, &view, &RenderSettings { shadows, ..plain })
         };
         let (with, without) = (lit(true, &mut renderer), lit(false, &mut renderer));
         // The middle column is the plane at x = 0, out to 80 m.

@@ -3,8 +3,8 @@
 use crate::common::{Guard, aov3, exposure_for, gpu, hit_plane, parallel, perspective, picture, pixel_ray};
 use glam::{DMat4, DQuat, DVec3, Vec2, Vec3};
 use sunny16::{
-    bvh::{Ray, SceneBvh, TopLevel, casts_shadow},
-    frame::{Aov, LightListSettings, Renderer, Settings, ShadowSettings},
+    bvh::{Ray, SceneBvh, SceneTlas, casts_shadow},
+    frame::{Aov, ClusteredLightSettings, RenderSettings, Renderer, ShadowSettings},
     passes::View,
     photometry::{
         Candela, Lux, Nit,
@@ -13,18 +13,24 @@ use sunny16::{
     },
     scene::{
         AlphaMode, Material, Sampler, Scene, Wrap,
-        build::{SceneBuilder, dielectric, facing},
+        build::{SceneBuilder, dielectric, look_at_transform},
         look::ShadowMethod,
         procedural::{shapes, textures},
     },
 };
 
-fn settings(enabled: bool, samples: u32, nits: f64) -> Settings {
+fn settings(enabled: bool, samples: u32, nits: f64) -> RenderSettings {
     let shadows = ShadowSettings { enabled, method: ShadowMethod::Traced, samples, ..ShadowSettings::default() };
-    let light_lists = LightListSettings { enabled: false, ..LightListSettings::default() };
+    let light_lists = ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
     let aovs = vec![Aov::DirectDiffuse];
     // So bright that every light gets as many rays as are asked for.
-    Settings { exposure: exposure_for(nits, 64.0), shadows, light_lists, aovs, ..Settings::default() }
+    RenderSettings {
+        exposure: exposure_for(nits, 64.0),
+        shadows,
+        clustered_lights: light_lists,
+        aovs,
+        ..RenderSettings::default()
+    }
 }
 
 /// The part of the light that reaches each pixel; none where there is no light even without shadows. The ratio of two
@@ -43,21 +49,21 @@ fn visibility(renderer: &mut Renderer, scene: &Scene, view: &View, samples: u32,
         .collect()
 }
 
-fn matte() -> Material {
+fn diffuse_material() -> Material {
     Material { double_sided: true, ..dielectric("matte", Vec3::splat(0.5), 1.0) }
 }
 
 /// The tree of the host with a function that tells what a pixel sees, and whether a lamp is hidden from there.
 struct Host {
     bvh: SceneBvh,
-    top: TopLevel,
+    top: SceneTlas,
     eye: DVec3,
 }
 
 impl Host {
     fn new(scene: &Scene, eye: DVec3) -> Self {
         let bvh = SceneBvh::new(scene, casts_shadow);
-        let top = bvh.seen_from(eye);
+        let top = bvh.tlas_from(eye);
         Self { bvh, top, eye }
     }
 
@@ -109,7 +115,7 @@ const LAMP: DVec3 = DVec3::new(-0.7, 2.1, 0.6);
 /// Boxes on and over a floor; one stands on it, so that its shadow must begin at the line of contact.
 fn boxes(offset: DVec3, light: impl FnOnce(&mut SceneBuilder)) -> Scene {
     let mut builder = SceneBuilder::new("boxes");
-    let matte = builder.add_material(matte());
+    let matte = builder.add_material(diffuse_material());
     let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(12.0), 1, 1), matte);
     builder.instance("floor", floor, DMat4::from_translation(offset));
     let cube = builder.add_mesh("cube", shapes::cuboid(Vec3::splat(0.5)), matte);
@@ -138,7 +144,7 @@ fn every_pixel_is_as_the_host_says_at_home_and_ten_kilometres_out() {
         });
         let point = agree(&mut renderer, &scene, &over(offset), |p| offset + LAMP - p);
         let scene = boxes(offset, |b| {
-            let pose = facing(offset + LAMP, offset + DVec3::new(0.2, 0.0, 0.0));
+            let pose = look_at_transform(offset + LAMP, offset + DVec3::new(0.2, 0.0, 0.0));
             b.spot_light_lumens("lamp", Lumen(900.0), Vec3::ONE, (0.4, 0.6), pose);
         });
         let spot = agree(&mut renderer, &scene, &over(offset), |p| offset + LAMP - p);
@@ -167,7 +173,7 @@ fn masked_leaves_cast_the_shadow_of_their_picture_and_glass_casts_none() {
             let texture = b.add_texture("leaf", picture, sampler);
             let mut reference = SceneBuilder::texture_ref(texture);
             reference.transform = [[2.0, 0.3, 0.1], [-0.2, 2.0, 0.4]];
-            let leaf = Material { alpha, base_color_texture: Some(reference), ..matte() };
+            let leaf = Material { alpha, base_color_texture: Some(reference), ..diffuse_material() };
             let leaf = b.add_material(leaf);
             let mesh = b.add_mesh("leaf", shapes::plane(Vec2::splat(1.2), 3, 3), leaf);
             b.instance("leaf", mesh, DMat4::from_translation(DVec3::new(-0.3, 1.0, 0.3)));
@@ -201,13 +207,13 @@ fn penumbra(
     samples: u32,
 ) -> Vec<(f64, f64)> {
     let mut builder = SceneBuilder::new("half plane");
-    let matte = builder.add_material(matte());
+    let matte = builder.add_material(diffuse_material());
     let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(30.0), 1, 1), matte);
     builder.instance("floor", floor, DMat4::IDENTITY);
     let half = builder.add_mesh("half", shapes::plane(Vec2::splat(20.0), 1, 1), matte);
     builder.instance("half", half, DMat4::from_translation(DVec3::new(-10.0, EDGE, 0.0)));
     // Downward; the light's X is the world's.
-    light(&mut builder, facing(DVec3::new(0.0, HEIGHT, 0.0), DVec3::ZERO));
+    light(&mut builder, look_at_transform(DVec3::new(0.0, HEIGHT, 0.0), DVec3::ZERO));
     let scene = builder.build().unwrap();
     let (columns, rows) = (320, 10);
     let height = half_width * f64::from(rows) / f64::from(columns);
@@ -308,7 +314,7 @@ type AddLamp = Box<dyn Fn(&mut SceneBuilder, DVec3, DVec3)>;
 fn lamps() -> Vec<AddLamp> {
     let nits = LightStrength::Nits(Nit(3000.0));
     let shape = move |emitter: Emitter| -> AddLamp {
-        Box::new(move |b, at, target| _ = b.light("lamp", emitter, nits, Vec3::ONE, facing(at, target)))
+        Box::new(move |b, at, target| _ = b.light("lamp", emitter, nits, Vec3::ONE, look_at_transform(at, target)))
     };
     vec![
         Box::new(|b, at, _| _ = b.point_light_candela("lamp", Candela(500.0), Vec3::ONE, at)),
@@ -327,7 +333,7 @@ fn no_light_leaks_into_a_closed_box_nor_out_of_one() {
     for lamp in lamps() {
         for (turn, inside) in [(0.0, false), (0.37, false), (0.0, true), (0.37, true)] {
             let mut builder = SceneBuilder::new("box");
-            let matte = builder.add_material(matte());
+            let matte = builder.add_material(diffuse_material());
             let cube = builder.add_mesh("box", shapes::cuboid(Vec3::new(3.0, 2.5, 4.0)), matte);
             let pose = DQuat::from_rotation_y(turn) * DQuat::from_rotation_x(turn * 0.5);
             builder.instance("box", cube, DMat4::from_quat(pose));
@@ -347,7 +353,7 @@ fn no_light_leaks_into_a_closed_box_nor_out_of_one() {
             checked += seen.iter().flatten().count();
             assert_eq!(lit, 0, "turned {turn}, lamp inside: {inside}");
             // Exposed for brighter light a lamp gets few rays, perhaps one.
-            let dim = Settings { exposure: exposure_for(50.0, 0.02), ..settings(true, 8, 50.0) };
+            let dim = RenderSettings { exposure: exposure_for(50.0, 0.02), ..settings(true, 8, 50.0) };
             let dim = picture(&mut renderer, &scene, &view, &dim);
             let at = |i: usize| aov3(&dim, Aov::DirectDiffuse, i % 128, i / 128).y;
             let lit = seen.iter().enumerate().filter(|(i, v)| v.is_some() && at(*i) != 0.0).count();
@@ -365,7 +371,7 @@ fn nothing_shades_itself_to_the_horizon() {
     // One plane of two triangles, from the camera's feet to two kilometres, under a low sun.
     for (size, low) in [(4000.0f32, 0.05), (4000.0, 1.0), (4.0, 0.02)] {
         let mut builder = SceneBuilder::new("plain");
-        let matte = builder.add_material(matte());
+        let matte = builder.add_material(diffuse_material());
         let plane = builder.add_mesh("plain", shapes::plane(Vec2::splat(size), 1, 1), matte);
         let turn = DQuat::from_rotation_y(0.4);
         builder.instance("plain", plane, DMat4::from_quat(turn));
@@ -387,7 +393,7 @@ fn a_smooth_ball_has_no_facets_in_its_light() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut builder = SceneBuilder::new("ball");
-    let matte = builder.add_material(matte());
+    let matte = builder.add_material(diffuse_material());
     let ball = builder.add_mesh("ball", shapes::uv_sphere(0.5, 24, 12), matte);
     builder.instance("ball", ball, DMat4::IDENTITY);
     builder.point_light_candela("lamp", Candela(100.0), Vec3::ONE, DVec3::new(2.0, 1.0, 0.5));
@@ -419,7 +425,7 @@ fn a_light_that_casts_no_shadow_costs_and_changes_nothing() {
     assert_eq!(picture(&mut renderer, &scene, &view, &settings(true, 1, 20.0)).nits, off.nits);
     // Off: the pass has no trees to read, whatever else is asked for.
     let shadows = settings(false, 1, 20.0).shadows;
-    assert!(renderer.upload_for(&scene, &shadows).unwrap().trees.is_none());
+    assert!(renderer.upload_for(&scene, &shadows).unwrap().bvh.is_none());
     // Rays without trees are a clear error, not a picture without shadows.
     let bare = renderer.upload(&scene).unwrap();
     let error = renderer.render(&bare, &view, &settings(true, 1, 20.0)).unwrap_err();

@@ -8,23 +8,23 @@ use glam::{DMat4, DVec3, Vec3};
 use sunny16::{
     camera::ToneMapper,
     compare::flip,
-    frame::{AntiAliasing, Aov, Picture, ReflectionAov, Reprojection, Settings, SsrSettings, Temporal},
+    frame::{AntiAliasing, Aov, RenderSettings, RenderedImage, Reprojection, SsrAov, SsrSettings, TemporalSettings},
     passes::{GpuScene, View},
-    reference::{Film, FilmSettings, Pinhole, Walk, World},
+    reference::{Film, FilmSettings, PathSettings, Pinhole, World},
     scene::{
         Material, Projection, Scene,
-        build::{SceneBuilder, dielectric, facing, metal},
+        build::{SceneBuilder, dielectric, look_at_transform, metal},
         procedural::shapes,
     },
 };
 
-const HIT: Aov = Aov::Reflection(ReflectionAov::Hit);
+const HIT: Aov = Aov::Ssr(SsrAov::Hit);
 const SIZE: (u32, u32) = (160, 90);
 const FOV: f32 = 0.8;
 const NEAR: f32 = 0.05;
 const MOST: f64 = 100.0;
 
-fn glowing(name: &str, color: Vec3) -> Material {
+fn emissive_material(name: &str, color: Vec3) -> Material {
     let mut material = dielectric(name, Vec3::ZERO, 1.0);
     // Black all round: nothing but what glows and its mirror images.
     material.base_color = Vec3::ZERO.extend(1.0);
@@ -64,8 +64,11 @@ fn room(ground: Ground) -> Scene {
         Vec3::new(0.9, 0.8, 0.5),
         Vec3::splat(0.08),
     ];
-    let colors: Vec<_> =
-        colors.iter().enumerate().map(|(i, &c)| builder.add_material(glowing(&format!("glow {i}"), c))).collect();
+    let colors: Vec<_> = colors
+        .iter()
+        .enumerate()
+        .map(|(i, &c)| builder.add_material(emissive_material(&format!("glow {i}"), c)))
+        .collect();
     let mut card = |name: &str, corner: Vec3, x: Vec3, y: Vec3, color: usize| {
         let mesh = builder.add_mesh(name, shapes::quad(corner + y, x, -y, 1, 1), colors[color % colors.len()]);
         builder.instance(name, mesh, DMat4::IDENTITY);
@@ -143,8 +146,8 @@ fn ssr() -> SsrSettings {
     SsrSettings { enabled: true, ..SsrSettings::default() }
 }
 
-fn settings(ssr: SsrSettings) -> Settings {
-    Settings { exposure: exposure_for(MOST, 0.8), ssr, aovs: watched(), ..Settings::default() }
+fn settings(ssr: SsrSettings) -> RenderSettings {
+    RenderSettings { exposure: exposure_for(MOST, 0.8), ssr, aovs: watched(), ..RenderSettings::default() }
 }
 
 /// What is asked for beside the picture: where reflections were found; all that is known of them where pictures are kept.
@@ -152,8 +155,8 @@ fn watched() -> Vec<Aov> {
     if std::env::var_os("SSR_PICTURES").is_none() {
         return vec![HIT];
     }
-    use ReflectionAov::{Distance, History, Hit, Motion, Rejection};
-    [Hit, Distance, Motion, History, Rejection].map(Aov::Reflection).to_vec()
+    use SsrAov::{Distance, History, Hit, Motion, Rejection};
+    [Hit, Distance, Motion, History, Rejection].map(Aov::Ssr).to_vec()
 }
 
 fn shown(pixels: &[[f32; 3]]) -> Vec<[f32; 3]> {
@@ -170,15 +173,15 @@ fn save(name: &str, pixels: &[[f32; 3]]) {
         .unwrap();
 }
 
-fn save_aovs(name: &str, picture: &Picture) {
+fn save_aovs(name: &str, picture: &RenderedImage) {
     for (aov, pixels) in &picture.aovs {
         let Some(folder) = std::env::var_os("SSR_PICTURES") else { return };
         let path = std::path::Path::new(&folder).join(format!("{name}.{}.png", aov.name()));
         let show = |p: &[f32; 4]| match aov {
-            Aov::Reflection(ReflectionAov::Distance) => [p[0] / (p[0] + 10.0); 3],
-            Aov::Reflection(ReflectionAov::Motion) => [0.5 + p[0] / 16.0, 0.5 + p[1] / 16.0, p[2] / 2.0],
-            Aov::Reflection(ReflectionAov::History) => [p[0] / 16.0; 3],
-            Aov::Reflection(ReflectionAov::Rejection) => [p[0] / 7.0; 3],
+            Aov::Ssr(SsrAov::Distance) => [p[0] / (p[0] + 10.0); 3],
+            Aov::Ssr(SsrAov::Motion) => [0.5 + p[0] / 16.0, 0.5 + p[1] / 16.0, p[2] / 2.0],
+            Aov::Ssr(SsrAov::History) => [p[0] / 16.0; 3],
+            Aov::Ssr(SsrAov::Rejection) => [p[0] / 7.0; 3],
             _ => [p[0], p[1], p[2]],
         };
         let bytes: Vec<u8> = pixels.iter().flat_map(|p| show(p).map(|v| (v.clamp(0.0, 1.0) * 255.0) as u8)).collect();
@@ -187,7 +190,7 @@ fn save_aovs(name: &str, picture: &Picture) {
 }
 
 /// Pixels whose rays find something, over those frames, by the least share of them.
-fn found(frames: &[Picture], least: f64) -> Vec<bool> {
+fn found(frames: &[RenderedImage], least: f64) -> Vec<bool> {
     let mut shares = vec![0.0; frames[0].nits.len()];
     for frame in frames {
         let (_, pixels) = frame.aovs.iter().find(|(aov, _)| *aov == HIT).unwrap();
@@ -215,9 +218,9 @@ fn traced(scene: &Scene, (eye, at): (DVec3, DVec3), size: (u32, u32), samples: u
     let world = World::new(scene, eye);
     let projection = Projection::Perspective { vertical_fov: FOV, aspect: None, near: NEAR, far: None };
     let (width, height) = (size.0 as usize, size.1 as usize);
-    let pinhole = Pinhole::new(facing(eye, at), projection, width, height);
-    let walk = Walk { bounces: 1, ..Walk::default() };
-    let mut film = Film::new(width, height, FilmSettings { walk, ..FilmSettings::default() });
+    let pinhole = Pinhole::new(look_at_transform(eye, at), projection, width, height);
+    let walk = PathSettings { bounces: 1, ..PathSettings::default() };
+    let mut film = Film::new(width, height, FilmSettings { path: walk, ..FilmSettings::default() });
     film.add(&world, &pinhole, samples, &AtomicBool::new(false));
     film.mean(|parts| parts.total()).iter().map(|c| c.as_vec3().to_array()).collect()
 }
@@ -230,16 +233,17 @@ fn against_the_path_tracer(name: &str, ground: Ground, samples: u32, half: bool)
     let host = room(ground);
     let scene = renderer.upload(&host).unwrap();
     let (eye, at) = eye();
-    let aa = AntiAliasing::Temporal(Temporal::default());
-    let settings = Settings { anti_aliasing: aa, ..settings(SsrSettings { half_resolution: half, ..ssr() }) };
-    renderer.cut();
+    let aa = AntiAliasing::Temporal(TemporalSettings::default());
+    let settings = RenderSettings { anti_aliasing: aa, ..settings(SsrSettings { half_resolution: half, ..ssr() }) };
+    renderer.reset_history();
     let size = if ground == Ground::Ramp { SMALL } else { SIZE };
     let view = view(eye, at).resized(size.0, size.1);
     let count = if ground == Ground::Ramp { 8 } else { 48 };
-    let mut frames: Vec<Picture> = (0..count).map(|_| renderer.render(&scene, &view, &settings).unwrap()).collect();
+    let mut frames: Vec<RenderedImage> =
+        (0..count).map(|_| renderer.render(&scene, &view, &settings).unwrap()).collect();
     if ground == Ground::Ramp {
         // Wide lobes want more rays than a history has frames.
-        let settings = Settings { aovs: Vec::new(), ..settings.clone() };
+        let settings = RenderSettings { aovs: Vec::new(), ..settings.clone() };
         let nits = renderer.render_still(&scene, &view, &settings, 160).unwrap().nits;
         frames.last_mut().unwrap().nits = nits;
     }
@@ -326,11 +330,11 @@ fn off_after_16(ground: Ground, moves: Moves, aa: AntiAliasing, ways: &[Reprojec
         }
     };
     let scale = exposure_for(MOST, 0.8).multiplier() as f32;
-    let difference = |a: &Picture, b: &Picture| -> Vec<f32> {
+    let difference = |a: &RenderedImage, b: &RenderedImage| -> Vec<f32> {
         let one = |(a, b): (&[f32; 3], &[f32; 3])| (0..3).map(|c| (a[c] - b[c]).abs() * scale / 3.0).sum();
         a.nits.iter().zip(&b.nits).map(one).collect()
     };
-    let still = settings(SsrSettings { frames: 0, ..ssr() });
+    let still = settings(SsrSettings { max_history_frames: 0, ..ssr() });
     let earlier = matches!(moves, Moves::Card).then(|| {
         pose(&mut scene, 12);
         renderer.render_still(&scene, &at_frame(12), &still, 32).unwrap()
@@ -339,16 +343,16 @@ fn off_after_16(ground: Ground, moves: Moves, aa: AntiAliasing, ways: &[Reprojec
     // Of wide lobes the mean of 32 frames has grain of its own, which counts as a difference.
     let samples = if matches!(ground, Ground::Floor(roughness) if roughness > 0.0) { 256 } else { 32 };
     let want = renderer.render_still(&scene, &at_frame(15), &still, samples).unwrap();
-    let watch = settings(SsrSettings { frames: 8, ..ssr() });
-    renderer.cut();
-    let frames: Vec<Picture> = (0..8).map(|_| renderer.render(&scene, &at_frame(15), &watch).unwrap()).collect();
+    let watch = settings(SsrSettings { max_history_frames: 8, ..ssr() });
+    renderer.reset_history();
+    let frames: Vec<RenderedImage> = (0..8).map(|_| renderer.render(&scene, &at_frame(15), &watch).unwrap()).collect();
     let mut mask = found(&frames, 0.97);
     if let Some(earlier) = earlier {
         mask.iter_mut().zip(difference(&want, &earlier)).for_each(|(on, changed)| *on &= changed > 0.05);
     }
     let mut run = |&way: &Reprojection| {
-        let settings = Settings { anti_aliasing: aa, ..settings(SsrSettings { reprojection: way, ..ssr() }) };
-        renderer.cut();
+        let settings = RenderSettings { anti_aliasing: aa, ..settings(SsrSettings { reprojection: way, ..ssr() }) };
+        renderer.reset_history();
         let mut last = None;
         for frame in 0..16 {
             pose(&mut scene, frame);
@@ -395,7 +399,7 @@ fn reflections_follow_a_thing_that_moves() {
 
 #[test]
 fn anti_aliasing_follows_reflections_too() {
-    follows(Ground::Floor(0.0), Moves::Aside, AntiAliasing::Temporal(Temporal::default()));
+    follows(Ground::Floor(0.0), Moves::Aside, AntiAliasing::Temporal(TemporalSettings::default()));
 }
 
 #[test]
@@ -421,7 +425,7 @@ fn reflections_in_a_glossy_floor_follow_a_camera_that_comes_nearer() {
 /// The table of docs/reflections.md.
 #[test]
 #[ignore = "prints a table"]
-fn ways_compared() {
+fn compare_ssr_settings() {
     let ways = [Reprojection::Virtual, Reprojection::Surface, Reprojection::Smallest, Reprojection::HitParallax];
     for ground in [Ground::Floor(0.0), Ground::Floor(0.2), Ground::Hill] {
         for moves in [Moves::Aside, Moves::Turn, Moves::Dolly, Moves::Card] {
@@ -441,15 +445,15 @@ fn ways_compared() {
 
 /// What is known of reflections is found by a pipeline of its own, as are still views and the ways that are compared.
 #[test]
-fn watching_changes_no_picture() {
+fn ssr_debug_aovs_do_not_change_the_image() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let scene = renderer.upload(&room(Ground::Floor(0.1))).unwrap();
     let (eye, at) = eye();
     for way in [Reprojection::Virtual, Reprojection::Smallest] {
         let mut run = |aovs: Vec<Aov>| -> Vec<Vec<[f32; 3]>> {
-            let settings = Settings { aovs, ..settings(SsrSettings { reprojection: way, ..ssr() }) };
-            renderer.cut();
+            let settings = RenderSettings { aovs, ..settings(SsrSettings { reprojection: way, ..ssr() }) };
+            renderer.reset_history();
             let mut frame = |number: u32| {
                 let aside = DVec3::X * 0.05 * f64::from(number.min(3));
                 renderer.render(&scene, &view(eye + aside, at + aside), &settings).unwrap().nits
@@ -478,9 +482,9 @@ fn a_ray_by_itself_shows_what_it_does_among_others() {
         let uploaded = renderer.upload(&scene).unwrap();
         let (eye, at) = eye();
         let mut run = |aovs: Vec<Aov>, enabled: bool| -> Vec<[f32; 3]> {
-            let ssr = SsrSettings { enabled, taps: 1, frames: 0, ..ssr() };
-            renderer.cut();
-            renderer.render(&uploaded, &view(eye, at), &Settings { aovs, ..settings(ssr) }).unwrap().nits
+            let ssr = SsrSettings { enabled, taps: 1, max_history_frames: 0, ..ssr() };
+            renderer.reset_history();
+            renderer.render(&uploaded, &view(eye, at), &RenderSettings { aovs, ..settings(ssr) }).unwrap().nits
         };
         let (among, alone, without) = (run(vec![HIT], true), run(Vec::new(), true), run(Vec::new(), false));
         let off = |other: &[[f32; 3]]| -> Vec<f32> {
@@ -503,12 +507,12 @@ fn a_step_of_exposure_changes_no_light() {
     let scene = renderer.upload(&room(Ground::Floor(0.1))).unwrap();
     let (eye, at) = eye();
     let mut run = |step: f64| {
-        renderer.cut();
+        renderer.reset_history();
         let mut last = None;
         for frame in 0..8 {
             let aside = DVec3::X * 0.05 * f64::from(frame);
             let value = if frame < 6 { 0.8 } else { 0.8 * step };
-            let settings = Settings { exposure: exposure_for(MOST, value), ..settings(ssr()) };
+            let settings = RenderSettings { exposure: exposure_for(MOST, value), ..settings(ssr()) };
             last = Some(renderer.render(&scene, &view(eye + aside, at + aside), &settings).unwrap());
         }
         last.unwrap()
@@ -528,16 +532,16 @@ fn a_step_of_exposure_changes_no_light() {
 fn still_views_do_not_flicker() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    for (name, aa) in [("none", AntiAliasing::None), ("taa", AntiAliasing::Temporal(Temporal::default()))] {
+    for (name, aa) in [("none", AntiAliasing::None), ("taa", AntiAliasing::Temporal(TemporalSettings::default()))] {
         let scene = renderer.upload(&room(Ground::Ramp)).unwrap();
         let (eye, at) = eye();
         let view = view(eye, at).resized(SMALL.0, SMALL.1);
-        let settings = Settings { anti_aliasing: aa, aovs: Vec::new(), ..settings(ssr()) };
-        renderer.cut();
+        let settings = RenderSettings { anti_aliasing: aa, aovs: Vec::new(), ..settings(ssr()) };
+        renderer.reset_history();
         for _ in 0..128 {
             renderer.render(&scene, &view, &settings).unwrap();
         }
-        let frames: Vec<Picture> = (0..16).map(|_| renderer.render(&scene, &view, &settings).unwrap()).collect();
+        let frames: Vec<RenderedImage> = (0..16).map(|_| renderer.render(&scene, &view, &settings).unwrap()).collect();
         let deviation = |index: usize| {
             let mean = frames.iter().map(|f| f64::from(f.display[index])).sum::<f64>() / 16.0;
             (frames.iter().map(|f| (f64::from(f.display[index]) - mean).powi(2)).sum::<f64>() / 16.0).sqrt()

@@ -6,14 +6,14 @@ use std::f64::consts::{PI, TAU};
 use crate::common::{add_square, exposure_for, gpu, perspective, pixel_ray};
 use glam::{DMat4, DVec3, Vec3, dvec3};
 use sunny16::{
-    camera::{Effects, Iris, chain::Starburst},
-    frame::{Picture, Renderer, Settings},
+    camera::{CameraEffects, Iris, post_effects::Starburst},
+    frame::{RenderSettings, RenderedImage, Renderer},
     optics::{aperture::Aperture, starburst},
     passes::View,
     photometry::{Candela, Emitter, LightStrength, Lux, Nit, lights::Sides},
     scene::{
         Scene,
-        build::{SceneBuilder, facing},
+        build::{SceneBuilder, look_at_transform},
     },
 };
 
@@ -45,21 +45,21 @@ fn burst(blades: u32, f_number: f64) -> Starburst {
     }
 }
 
-fn render(renderer: &mut Renderer, scene: &Scene, settings: Option<Starburst>) -> Picture {
-    let effects = Effects { starburst: settings, ..Effects::default() };
-    let settings = Settings { exposure: exposure_for(WHITE, 1.0), effects, ..Settings::default() };
+fn render(renderer: &mut Renderer, scene: &Scene, settings: Option<Starburst>) -> RenderedImage {
+    let effects = CameraEffects { starburst: settings, ..CameraEffects::default() };
+    let settings = RenderSettings { exposure: exposure_for(WHITE, 1.0), effects, ..RenderSettings::default() };
     let mut on_device = renderer.upload_for(scene, &settings.shadows).unwrap();
-    on_device.look_beyond_the_border(renderer.gpu(), scene).unwrap();
+    on_device.enable_offscreen_flares(renderer.gpu(), scene).unwrap();
     let picture = renderer.render(&on_device, &camera(), &settings).unwrap();
     assert!(picture.nits.iter().flatten().all(|value| value.is_finite() && *value >= 0.0));
     picture
 }
 
-fn green(picture: &Picture) -> Vec<f64> {
+fn green(picture: &RenderedImage) -> Vec<f64> {
     picture.nits.iter().map(|c| f64::from(c[1])).collect()
 }
 
-fn total(picture: &Picture) -> f64 {
+fn total(picture: &RenderedImage) -> f64 {
     green(picture).iter().sum()
 }
 
@@ -82,7 +82,7 @@ fn on_pixel(x: usize, y: usize, distance: f64) -> DVec3 {
 }
 
 #[test]
-fn a_lamp_is_the_image_of_a_point_with_all_its_light() {
+fn starburst_of_a_point_light_conserves_energy() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     for (blades, f_number, x, y) in [(6, 16.0, 160, 120), (0, 8.0, 160, 120), (5, 2.8, 100, 170)] {
@@ -97,7 +97,7 @@ fn a_lamp_is_the_image_of_a_point_with_all_its_light() {
         assert!((got / want - 1.0).abs() < 0.01, "{got} for {want}");
         // Pixel by pixel as the table has it.
         let aperture = Aperture { iris: burst(blades, f_number).iris, ..Aperture::default() };
-        let table = starburst::Starburst::new(&aperture).unwrap();
+        let table = starburst::StarburstPattern::new(&aperture).unwrap();
         let steps = starburst::steps(GATE / f64::from(SIZE.0), f_number);
         let values = green(&picture);
         let mut compared = 0;
@@ -128,7 +128,7 @@ fn a_glowing_surface_keeps_its_light() {
         let plain = render(&mut renderer, &scene, None);
         let spread = render(&mut renderer, &scene, Some(burst(6, 16.0)));
         let change = total(&spread) / total(&plain) - 1.0;
-        let dark = |picture: &Picture| green(picture).iter().filter(|&&value| value == 0.0).count();
+        let dark = |picture: &RenderedImage| green(picture).iter().filter(|&&value| value == 0.0).count();
         println!(
             "a square of {side} pixels: light {:+.3} %, dark pixels {} of {}",
             change * 100.0,
@@ -138,13 +138,13 @@ fn a_glowing_surface_keeps_its_light() {
         assert!(change.abs() < 0.01, "{change}");
         assert!(dark(&spread) < dark(&plain) / 2);
         // The light that is elsewhere now is missing where it came from.
-        let brightest = |picture: &Picture| green(picture).iter().fold(0f64, |a, &b| a.max(b));
+        let brightest = |picture: &RenderedImage| green(picture).iter().fold(0f64, |a, &b| a.max(b));
         assert!(brightest(&spread) < brightest(&plain));
     }
 }
 
 #[test]
-fn a_body_of_a_lamp_keeps_its_light() {
+fn starburst_of_an_area_light_conserves_energy() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let sphere = Emitter::Sphere { radius: 0.05 };
@@ -152,20 +152,20 @@ fn a_body_of_a_lamp_keeps_its_light() {
     for (emitter, what) in [(sphere, "sphere"), (panel, "panel")] {
         let mut builder = SceneBuilder::new("body");
         let place = dvec3(0.1, 0.1, -4.0);
-        builder.light("lamp", emitter, LightStrength::Nits(Nit(1e6)), Vec3::ONE, facing(place, DVec3::ZERO));
+        builder.light("lamp", emitter, LightStrength::Nits(Nit(1e6)), Vec3::ONE, look_at_transform(place, DVec3::ZERO));
         let scene = builder.build().unwrap();
         let plain = render(&mut renderer, &scene, None);
         let spread = render(&mut renderer, &scene, Some(burst(6, 16.0)));
         let change = total(&spread) / total(&plain) - 1.0;
         println!("{what}: light {:+.3} %", change * 100.0);
         assert!(total(&plain) > 1e6 && change.abs() < 0.01, "{what}: {change}");
-        let dark = |picture: &Picture| green(picture).iter().filter(|&&value| value == 0.0).count();
+        let dark = |picture: &RenderedImage| green(picture).iter().filter(|&&value| value == 0.0).count();
         assert!(dark(&spread) < dark(&plain) / 2, "{what}");
     }
 }
 
 /// Directions in which a ring around a place has peaks.
-fn spikes(picture: &Picture, (x, y): (usize, usize), ring: std::ops::Range<f64>) -> usize {
+fn spikes(picture: &RenderedImage, (x, y): (usize, usize), ring: std::ops::Range<f64>) -> usize {
     const BINS: usize = 120;
     let (mut light, mut count) = ([0f64; BINS], [0f64; BINS]);
     for (index, value) in green(picture).into_iter().enumerate() {
@@ -197,7 +197,7 @@ fn pictures_have_as_many_spikes_as_blades_say() {
 }
 
 #[test]
-fn what_hides_a_lamp_hides_its_spikes() {
+fn occluded_lights_have_no_starburst() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let settings = Some(burst(6, 16.0));
@@ -223,7 +223,7 @@ fn what_hides_a_lamp_hides_its_spikes() {
         builder.build().unwrap()
     };
     // Far from the lamp, where only its spikes are.
-    let spread = |picture: &Picture| {
+    let spread = |picture: &RenderedImage| {
         let far = green(picture)
             .into_iter()
             .enumerate()
@@ -239,7 +239,7 @@ fn what_hides_a_lamp_hides_its_spikes() {
 }
 
 #[test]
-fn lamps_beyond_the_border_send_their_spikes_unless_hidden() {
+fn offscreen_lights_cast_starbursts_unless_occluded() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     // 40 pixels to the right of the border, 2 m away.
@@ -260,7 +260,7 @@ fn the_suns_disk_blurs_its_spikes_and_keeps_its_light() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut builder = SceneBuilder::new("sun");
-    let pose = facing(DVec3::ZERO, -on_pixel(150, 100, 1.0));
+    let pose = look_at_transform(DVec3::ZERO, -on_pixel(150, 100, 1.0));
     // Large and dim: the disk's luminance stays within half floats.
     let radius = 0.02;
     let sun = Emitter::Sun { angular_radius: radius };

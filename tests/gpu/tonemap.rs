@@ -4,7 +4,7 @@ use crate::common::{exposure_for, gpu, parallel};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::ToneMapper,
-    frame::Settings,
+    frame::RenderSettings,
     scene::{Material, build::SceneBuilder, procedural::shapes},
 };
 
@@ -33,7 +33,7 @@ fn srgb(x: f64) -> f64 {
 }
 
 #[test]
-fn the_device_maps_tones_as_the_host_does() {
+fn gpu_tone_mapping_matches_cpu() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let levels = levels();
@@ -53,7 +53,7 @@ fn the_device_maps_tones_as_the_host_does() {
     let view = parallel(DVec3::Y * 5.0, DVec3::ZERO, 4.0, 10.0, size);
     for tone_mapper in ToneMapper::ALL {
         // White is 1 nit: exposed values are the emission itself.
-        let settings = Settings { tone_mapper, exposure: exposure_for(1.0, 1.0), ..Settings::default() };
+        let settings = RenderSettings { tone_mapper, exposure: exposure_for(1.0, 1.0), ..RenderSettings::default() };
         let picture = renderer.render(&on_device, &view, &settings).unwrap();
         let (mut worst, mut least, mut greatest) = (0f64, f32::MAX, 0f32);
         let mut seen = std::collections::BTreeSet::new();

@@ -7,17 +7,17 @@ use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::ToneMapper,
     compare::flip,
-    frame::{Renderer, Settings, ShadowSettings, VolumeSettings},
+    frame::{RenderSettings, Renderer, ShadowSettings, VolumeSettings},
     passes::View,
     photometry::{
         Candela, Lux, Nit,
-        environment::{RadianceMap, Rows},
+        environment::{RadianceMap, RowMapping},
         lights::{Cone, Emitter, LightStrength, Sides, SpotFlux},
     },
-    reference::{Film, FilmSettings, Parts, Pinhole, Walk, World, volumes::henyey_greenstein},
+    reference::{Film, FilmSettings, LightComponents, PathSettings, Pinhole, World, volumes::henyey_greenstein},
     scene::{
         Environment, Material, MediumCoefficients, ParticipatingVolume, Projection, Scene, VolumeShape,
-        build::{SceneBuilder, dielectric, facing},
+        build::{SceneBuilder, dielectric, look_at_transform},
         look::ShadowMethod,
         procedural::shapes,
         volume::DensityGrid,
@@ -40,12 +40,12 @@ fn boxed(size: DVec3) -> DMat4 {
 }
 
 fn around(nits: f32) -> Option<Environment> {
-    let map = RadianceMap::new(16, 8, Rows::Linear, vec![Vec3::splat(nits); 128]).unwrap();
+    let map = RadianceMap::new(16, 8, RowMapping::Linear, vec![Vec3::splat(nits); 128]).unwrap();
     Some(Environment { map: Arc::new(map), rotation: 0.0, origin: "even".into() })
 }
 
-fn settings(white: f64) -> Settings {
-    Settings { exposure: exposure_for(white, 0.5), ..Settings::default() }
+fn settings(white: f64) -> RenderSettings {
+    RenderSettings { exposure: exposure_for(white, 0.5), ..RenderSettings::default() }
 }
 
 /// A ball of cotton: a grid without symmetry, empty at its border.
@@ -75,7 +75,7 @@ fn near(got: DVec3, want: DVec3, relative: f64, what: &str) {
 }
 
 #[test]
-fn what_lies_behind_fades_by_beer_and_lambert() {
+fn transmittance_follows_beer_lambert() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let turned = DMat4::from_rotation_y(0.4) * boxed(DVec3::new(2.0, 30.0, 30.0));
@@ -117,8 +117,8 @@ fn a_composite_tells_surfaces_apart_by_distance() {
     let mut scene = builder.build().unwrap();
     scene.volumes = vec![filled(boxed(DVec3::splat(40.0)), 0.5, 0.0, 0.0)];
     let volumes = VolumeSettings { half_resolution: true, ..VolumeSettings::default() };
-    let settings = Settings { volumes, ..settings(100.0) };
-    let camera = facing(DVec3::ZERO, DVec3::NEG_Z);
+    let settings = RenderSettings { volumes, ..settings(100.0) };
+    let camera = look_at_transform(DVec3::ZERO, DVec3::NEG_Z);
     for far in [6.01f32, 6000.0] {
         let view = parallel(DVec3::ZERO, DVec3::NEG_Z, 2.0, far, (24, 16));
         let got = picture(&mut renderer, &scene, &view, &settings);
@@ -166,7 +166,7 @@ fn a_slab_scatters_the_sun_once_as_the_closed_form_says() {
         let view = parallel(10.0 * DVec3::Z, DVec3::ZERO, 0.5, 20.0, (16, 16));
         for steps in [8, 32] {
             let settings =
-                Settings { volumes: VolumeSettings { steps, ..VolumeSettings::default() }, ..settings(want) };
+                RenderSettings { volumes: VolumeSettings { steps, ..VolumeSettings::default() }, ..settings(want) };
             let got = picture(&mut renderer, &scene, &view, &settings);
             near(
                 mean(&got.nits),
@@ -184,7 +184,7 @@ fn the_air_around_lamps_glows_as_quadrature_says() {
     let mut renderer = guard.renderer();
     let lamp = DVec3::new(0.3, 0.4, 0.5);
     let (g, scattering, extinction) = (0.5, 0.3, 0.4);
-    let pose = facing(lamp, DVec3::new(0.2, 0.0, 0.0));
+    let pose = look_at_transform(lamp, DVec3::new(0.2, 0.0, 0.0));
     let cone = Cone::new(0.3, 0.9).unwrap();
     let spot = Emitter::Spot { cone, flux: SpotFlux::Exact };
     let candela = LightStrength::Candela(Candela(100.0));
@@ -206,7 +206,7 @@ fn the_air_around_lamps_glows_as_quadrature_says() {
         scene.lights[0].visible = false;
         scene.volumes = vec![filled(boxed(DVec3::splat(4.0)), extinction - scattering, scattering, g)];
         let view = perspective(-6.0 * DVec3::X, DVec3::ZERO, 0.002, 0.1, (16, 16));
-        let settings = Settings {
+        let settings = RenderSettings {
             shadows: ShadowSettings { method: ShadowMethod::Traced, ..ShadowSettings::default() },
             ..settings(5.0)
         };
@@ -258,7 +258,8 @@ fn lamps_shine_through_fog_on_to_what_stands_behind() {
     let dim = picture(&mut renderer, &scene, &view, &settings(1.0));
     near(nits(&dim, 8, 8), nits(&clear, 8, 8) * (-0.9f64).exp(), 5e-3, "a shadow of fog");
     // Switched off, or where there are none, no pass is there, and the picture is the same to the bit.
-    let off = Settings { volumes: VolumeSettings { enabled: false, ..VolumeSettings::default() }, ..settings(1.0) };
+    let off =
+        RenderSettings { volumes: VolumeSettings { enabled: false, ..VolumeSettings::default() }, ..settings(1.0) };
     let off = picture(&mut renderer, &scene, &view, &off);
     assert_eq!(off.nits, clear.nits);
     for picture in [&off, &clear] {
@@ -284,7 +285,7 @@ fn light_without_shadows_is_dimmed_by_volumes() {
         let wall = builder.add_material(dielectric("wall", Vec3::splat(0.5), 1.0));
         let plane = builder.add_mesh("wall", shapes::plane(Vec2::splat(2.0), 1, 1), wall);
         builder.instance("wall", plane, DMat4::IDENTITY);
-        builder.light("lamp", emitter, strength, Vec3::ONE, facing(4.0 * DVec3::Y, DVec3::ZERO));
+        builder.light("lamp", emitter, strength, Vec3::ONE, look_at_transform(4.0 * DVec3::Y, DVec3::ZERO));
         let clear = picture(&mut renderer, &builder.clone().build().unwrap(), &view, &settings(1.0));
         builder.instance("board", plane, DMat4::from_translation(3.0 * DVec3::Y));
         let mut scene = builder.build().unwrap();
@@ -295,7 +296,7 @@ fn light_without_shadows_is_dimmed_by_volumes() {
         let hidden = picture(&mut renderer, &scene, &view, &settings(1.0));
         assert_eq!(nits(&hidden, 8, 8), DVec3::ZERO, "{name} hidden");
         let shadows = ShadowSettings { enabled: false, ..ShadowSettings::default() };
-        let no_pass = picture(&mut renderer, &scene, &view, &Settings { shadows, ..settings(1.0) });
+        let no_pass = picture(&mut renderer, &scene, &view, &RenderSettings { shadows, ..settings(1.0) });
         near(nits(&no_pass, 8, 8), dim, 5e-3, &format!("{name}, shadow passes off"));
         scene.lights[0].shadow = false;
         let no_shadow = picture(&mut renderer, &scene, &view, &settings(1.0));
@@ -307,7 +308,7 @@ fn light_without_shadows_is_dimmed_by_volumes() {
     builder.point_light_candela("lamp", Candela(100.0), Vec3::ONE, 0.3 * DVec3::Y);
     let mut scene = builder.build().unwrap();
     scene.volumes = vec![filled(boxed(DVec3::splat(2.0)), 1.0, 2.0, 0.3)];
-    let view = View::new(facing(4.0 * DVec3::Z, DVec3::ZERO), &PROJECTION, 16, 16);
+    let view = View::new(look_at_transform(4.0 * DVec3::Z, DVec3::ZERO), &PROJECTION, 16, 16);
     let casting = picture(&mut renderer, &scene, &view, &settings(10.0));
     scene.lights[0].shadow = false;
     let plain = picture(&mut renderer, &scene, &view, &settings(10.0));
@@ -315,14 +316,14 @@ fn light_without_shadows_is_dimmed_by_volumes() {
 }
 
 #[test]
-fn an_even_surrounding_is_scattered_once() {
+fn uniform_environment_is_single_scattered() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut scene = Scene { environment: around(100.0), ..Scene::default() };
     let ball = filled(boxed(DVec3::splat(2.0)), 0.0, 0.4, 0.6);
     scene.volumes = vec![ParticipatingVolume { density: Some(cloud(16)), ..ball.clone() }, ball];
     let eye = DVec3::new(-6.0, 0.5, 0.3);
-    let pose = facing(eye, DVec3::ZERO);
+    let pose = look_at_transform(eye, DVec3::ZERO);
     let view = View::new(pose, &PROJECTION, 24, 24);
     let got = picture(&mut renderer, &scene, &view, &settings(100.0));
     let want = traced(&scene, pose, (24, 24), 512);
@@ -335,13 +336,13 @@ const PROJECTION: Projection = Projection::Perspective { vertical_fov: 0.7, aspe
 fn traced(scene: &Scene, pose: DMat4, (width, height): (usize, usize), samples: u32) -> Vec<[f32; 3]> {
     let world = World::new(scene, pose.w_axis.truncate());
     let camera = Pinhole::new(pose, PROJECTION, width, height);
-    let walk = Walk { bounces: 1, ..Walk::default() };
-    let mut film = Film::new(width, height, FilmSettings { walk, ..FilmSettings::default() });
+    let walk = PathSettings { bounces: 1, ..PathSettings::default() };
+    let mut film = Film::new(width, height, FilmSettings { path: walk, ..FilmSettings::default() });
     assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
-    film.mean(Parts::total).iter().map(|p| p.as_vec3().to_array()).collect()
+    film.mean(LightComponents::total).iter().map(|p| p.as_vec3().to_array()).collect()
 }
 
-fn flip_of(name: &str, test: &[[f32; 3]], reference: &[[f32; 3]], settings: &Settings, width: u32) -> f64 {
+fn flip_of(name: &str, test: &[[f32; 3]], reference: &[[f32; 3]], settings: &RenderSettings, width: u32) -> f64 {
     let exposure = settings.exposure.multiplier() as f32;
     let shown = |pixels: &[[f32; 3]]| -> Vec<[f32; 3]> {
         pixels.iter().map(|p| ToneMapper::Linear.apply(Vec3::from_array(*p) * exposure).to_array()).collect()
@@ -362,7 +363,7 @@ fn shafts(emitter: Emitter, strength: LightStrength) -> Scene {
     for x in [-0.8, -0.2, 0.4, 1.0] {
         builder.instance("post", post, DMat4::from_translation(DVec3::new(x, 0.8, -0.5)));
     }
-    let pose = facing(DVec3::new(0.5, 2.6, -2.6), DVec3::new(0.0, 0.3, 0.6));
+    let pose = look_at_transform(DVec3::new(0.5, 2.6, -2.6), DVec3::new(0.0, 0.3, 0.6));
     builder.light("lamp", emitter, strength, Vec3::new(1.0, 0.9, 0.8), pose);
     let mut scene = builder.build().unwrap();
     let place = DMat4::from_translation(DVec3::new(0.0, 1.5, 0.0)) * boxed(DVec3::new(5.0, 3.0, 5.0));
@@ -372,10 +373,10 @@ fn shafts(emitter: Emitter, strength: LightStrength) -> Scene {
 
 fn beside(renderer: &mut Renderer, name: &str, scene: &Scene, method: ShadowMethod, white: f64) -> f64 {
     let eye = DVec3::new(0.6, 1.3, 4.0);
-    let pose = facing(eye, DVec3::new(0.0, 0.8, 0.0));
+    let pose = look_at_transform(eye, DVec3::new(0.0, 0.8, 0.0));
     let view = View::new(pose, &PROJECTION, 72, 48);
     let shadows = ShadowSettings { method, ..ShadowSettings::default() };
-    let settings = Settings { shadows, ..settings(white) };
+    let settings = RenderSettings { shadows, ..settings(white) };
     let got = picture(renderer, scene, &view, &settings);
     let want = traced(scene, pose, (72, 48), 128);
     flip_of(name, &got.nits, &want, &settings, 72)
@@ -433,15 +434,15 @@ fn clouds_shade_themselves_as_in_the_path_tracer() {
 }
 
 #[test]
-fn half_of_the_lines_of_sight_show_the_same() {
+fn half_resolution_raymarching_matches_full() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let eye = DVec3::new(0.6, 1.3, 4.0);
-    let view = View::new(facing(eye, DVec3::new(0.0, 0.8, 0.0)), &PROJECTION, 97, 63);
+    let view = View::new(look_at_transform(eye, DVec3::new(0.0, 0.8, 0.0)), &PROJECTION, 97, 63);
     let scene = clouds(false);
     let full = picture(&mut renderer, &scene, &view, &settings(1500.0));
     let volumes = VolumeSettings { half_resolution: true, ..VolumeSettings::default() };
-    let half = Settings { volumes, ..settings(1500.0) };
+    let half = RenderSettings { volumes, ..settings(1500.0) };
     let got = picture(&mut renderer, &scene, &view, &half);
     let error = flip_of("half the resolution", &got.nits, &full.nits, &half, 97);
     assert!(error < 0.03, "{error}");
@@ -449,7 +450,7 @@ fn half_of_the_lines_of_sight_show_the_same() {
 
 /// A pane before and within fog is veiled by what lies before it.
 #[test]
-fn fog_veils_what_is_blended() {
+fn fog_attenuates_transparent_surfaces() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut builder = SceneBuilder::new("pane");

@@ -9,18 +9,18 @@ use crate::common::{exposure_for, exr_channel, gpu, nits, parallel, picture, pix
 use glam::{DMat4, DVec2, DVec3, Vec2, Vec3};
 use sunny16::{
     compare::flip::{self, PIXELS_PER_DEGREE},
-    frame::{Renderer, Settings, ShadowSettings},
+    frame::{RenderSettings, Renderer, ShadowSettings},
     passes::{View, caustics::CausticSettings},
     photometry::{
         Lux, color,
-        environment::{RadianceMap, Rows},
+        environment::{RadianceMap, RowMapping},
         lights::{Emitter, LightStrength},
-        water::{self, Coefficients, WaterKind},
+        water::{self, WaterCoefficients, WaterKind},
     },
-    reference::{Film, FilmSettings, Pinhole, Walk, World},
+    reference::{Film, FilmSettings, PathSettings, Pinhole, World},
     scene::{
         Environment, Material, Projection, Scene, Specular, WaterSettings,
-        build::{SceneBuilder, dielectric, facing, metal},
+        build::{SceneBuilder, dielectric, look_at_transform, metal},
         look::{RefractionMethod, ShadowMethod},
         procedural::shapes,
     },
@@ -52,7 +52,8 @@ fn depth_leaves_what_the_law_says() {
         let settings = WaterSettings { coefficients, slope: 0.0, slope_still: 0.0, ..WaterSettings::default() };
         scene.add_water(1, &settings).unwrap();
         for refraction in [RefractionMethod::Traced, RefractionMethod::Screen] {
-            let settings = Settings { exposure: exposure_for(100.0, 0.5), refraction, ..Settings::default() };
+            let settings =
+                RenderSettings { exposure: exposure_for(100.0, 0.5), refraction, ..RenderSettings::default() };
             let picture = picture(&mut renderer, &scene, &view, &settings);
             let through = 100.0 * (1.0 - water::fresnel(1.0, water::IOR)) / (water::IOR * water::IOR);
             let mut worst = 0f64;
@@ -75,7 +76,7 @@ fn what_water_scatters_is_what_the_closed_form_says() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let coefficients =
-        Coefficients { absorption: DVec3::new(0.5, 0.2, 0.05), scattering: DVec3::new(0.02, 0.02, 0.04) };
+        WaterCoefficients { absorption: DVec3::new(0.5, 0.2, 0.05), scattering: DVec3::new(0.02, 0.02, 0.04) };
     let mut builder = SceneBuilder::new("deep");
     let black = builder.add_material(metal("black", Vec3::ZERO, 1.0));
     let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(40.0), 1, 1), black);
@@ -83,14 +84,14 @@ fn what_water_scatters_is_what_the_closed_form_says() {
     let sheet = builder.add_material(dielectric("water", Vec3::ONE, 0.0));
     let surface = builder.add_mesh("surface", shapes::plane(Vec2::splat(40.0), 1, 1), sheet);
     builder.instance("surface", surface, DMat4::IDENTITY);
-    let towards = facing(DVec3::new(3.0, 4.0, 0.0), DVec3::ZERO);
+    let towards = look_at_transform(DVec3::new(3.0, 4.0, 0.0), DVec3::ZERO);
     // The real sun: the tails of a wider one's highlight reach to where the camera looks.
     let disk = Emitter::SUN;
     builder.light("sun", disk, LightStrength::Lux(Lux(10_000.0)), Vec3::ONE, towards);
     let mut scene = builder.build().unwrap();
     let settings = WaterSettings { coefficients, slope: 0.0, slope_still: 0.0, ..WaterSettings::default() };
     scene.add_water(1, &settings).unwrap();
-    let (cosine, into) = water::below_surface(0.8, water::IOR);
+    let (cosine, into) = water::refract_sunlight(0.8, water::IOR);
     let out_of = (1.0 - water::fresnel(1.0, water::IOR)) / (water::IOR * water::IOR);
     let extinction = coefficients.extinction();
     let rate = extinction * (1.0 + 1.0 / cosine);
@@ -99,19 +100,20 @@ fn what_water_scatters_is_what_the_closed_form_says() {
         out_of * 10_000.0 * 0.8 * into / cosine * coefficients.scattering * filled / (4.0 * std::f64::consts::PI);
     let view = parallel(DVec3::new(0.0, 3.0, 0.0), DVec3::new(0.0, 0.0, 1e-4), 1.0, 20.0, (32, 16));
     for refraction in [RefractionMethod::Traced, RefractionMethod::Screen] {
-        let settings = Settings { exposure: exposure_for(want.max_element(), 0.5), refraction, ..Settings::default() };
+        let settings =
+            RenderSettings { exposure: exposure_for(want.max_element(), 0.5), refraction, ..RenderSettings::default() };
         let got = nits(&picture(&mut renderer, &scene, &view, &settings), 16, 8);
         let error = ((got - want) / want).abs().max_element();
         println!("scattered, {refraction:?}: {got}, closed form {want}, off by {:.2} %", error * 100.0);
         assert!(error < 0.02, "{refraction:?}: {got} {want}");
     }
     // The path tracer has all orders of scattering; two bounces, surface and water, are the first one.
-    let pose = facing(DVec3::new(0.0, 3.0, 0.0), DVec3::new(0.0, 0.0, 1e-4));
+    let pose = look_at_transform(DVec3::new(0.0, 3.0, 0.0), DVec3::new(0.0, 0.0, 1e-4));
     let projection = Projection::Orthographic { half_width: 1.0, half_height: 1.0, near: 0.1, far: 20.0 };
     let (world, camera) = (World::new(&scene, DVec3::Y * 3.0), Pinhole::new(pose, projection, 16, 16));
     for (bounces, least, most) in [(3, 0.97, 1.03), (12, 1.0, 1.4)] {
-        let walk = Walk { bounces, ..Walk::default() };
-        let mut film = Film::new(16, 16, FilmSettings { walk, whole_pixels: false, ..FilmSettings::default() });
+        let walk = PathSettings { bounces, ..PathSettings::default() };
+        let mut film = Film::new(16, 16, FilmSettings { path: walk, pixel_jitter: false, ..FilmSettings::default() });
         assert!(film.add(&world, &camera, 512, &AtomicBool::new(false)));
         let mean = film.mean(|parts| parts.total()).iter().sum::<DVec3>() / 256.0;
         println!("scattered, path tracer of {bounces} bounces: {mean}, over the closed form {}", mean / want);
@@ -151,7 +153,7 @@ fn pool(settings: &WaterSettings, sun: f64) -> Scene {
     let sheet = builder.add_material(dielectric("water", Vec3::ONE, 0.0));
     let surface = builder.add_mesh("surface", shapes::plane(Vec2::new(4.0, 4.0), 1, 1), sheet);
     builder.instance("surface", surface, DMat4::IDENTITY);
-    let towards = facing(DVec3::new(3.0, 6.0, 2.0), DVec3::ZERO);
+    let towards = look_at_transform(DVec3::new(3.0, 6.0, 2.0), DVec3::ZERO);
     let disk = Emitter::Sun { angular_radius: sun };
     builder.light("sun", disk, LightStrength::Lux(Lux(10_000.0)), Vec3::new(1.0, 0.95, 0.85), towards);
     let mut scene = builder.build().unwrap();
@@ -159,7 +161,7 @@ fn pool(settings: &WaterSettings, sun: f64) -> Scene {
     let texels = (0..64 * 32)
         .map(|i| if i / 64 < 16 { Vec3::new(0.6, 0.8, 1.2) * 1000.0 } else { Vec3::splat(200.0) })
         .collect();
-    let map = RadianceMap::new(64, 32, Rows::Linear, texels).unwrap();
+    let map = RadianceMap::new(64, 32, RowMapping::Linear, texels).unwrap();
     scene.environment = Some(Environment { map: Arc::new(map), rotation: 0.0, origin: "test".into() });
     scene
 }
@@ -171,8 +173,9 @@ fn reference(name: &str, samples: u32, scene: &Scene, (pose, projection): (DMat4
     let traced = |samples: u32| {
         let world = World::new(scene, EYE);
         let camera = Pinhole::new(pose, projection, SIZE.0, SIZE.1);
-        let walk = Walk { bounces: 8, ..Walk::default() };
-        let mut film = Film::new(SIZE.0, SIZE.1, FilmSettings { walk, whole_pixels: false, ..FilmSettings::default() });
+        let walk = PathSettings { bounces: 8, ..PathSettings::default() };
+        let mut film =
+            Film::new(SIZE.0, SIZE.1, FilmSettings { path: walk, pixel_jitter: false, ..FilmSettings::default() });
         assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
         film.mean(|parts| parts.total())
     };
@@ -201,12 +204,12 @@ fn reference(name: &str, samples: u32, scene: &Scene, (pose, projection): (DMat4
 /// FLIP and the relative error of the mean, raster beside path tracer; PPMs go to `SUNNY16_PICTURES`.
 fn beside_the_path_tracer(name: &str, samples: u32, renderer: &mut Renderer, scene: &Scene) -> (f64, f64) {
     let projection = Projection::Perspective { vertical_fov: 0.75, aspect: None, near: 0.1, far: None };
-    let pose = facing(EYE, DVec3::new(0.0, -0.3, 0.0));
+    let pose = look_at_transform(EYE, DVec3::new(0.0, -0.3, 0.0));
     let view = View::new(pose, &projection, SIZE.0 as u32, SIZE.1 as u32);
     let (reference, quiet) = reference(name, samples, scene, (pose, projection));
     let exposure = exposure_for(5000.0, 0.6);
     let shadows = ShadowSettings { method: ShadowMethod::Traced, samples: 32, ..ShadowSettings::default() };
-    let settings = Settings { exposure, shadows, ..Settings::default() };
+    let settings = RenderSettings { exposure, shadows, ..RenderSettings::default() };
     let raster = picture(renderer, scene, &view, &settings);
     let raster: Vec<DVec3> = raster.nits.iter().map(|p| Vec3::from_array(*p).as_dvec3()).collect();
     let shown = |picture: &[DVec3]| -> Vec<[f32; 3]> {
@@ -246,7 +249,7 @@ fn level_water_is_that_of_the_path_tracer() {
 fn frozen_waves_are_those_of_the_path_tracer() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    let coefficients = Coefficients { scattering: DVec3::ZERO, ..WaterKind::Coastal.coefficients() };
+    let coefficients = WaterCoefficients { scattering: DVec3::ZERO, ..WaterKind::Coastal.coefficients() };
     let waves = WaterSettings {
         coefficients,
         direction: DVec2::new(1.0, 0.3),
@@ -326,7 +329,7 @@ fn caustics_are_where_bent_light_falls() {
     builder.instance("surface", surface, DMat4::IDENTITY);
     let sun = 0.02;
     let disk = Emitter::Sun { angular_radius: sun };
-    builder.light("sun", disk, LightStrength::Lux(Lux(10_000.0)), Vec3::ONE, facing(towards, DVec3::ZERO));
+    builder.light("sun", disk, LightStrength::Lux(Lux(10_000.0)), Vec3::ONE, look_at_transform(towards, DVec3::ZERO));
     let scene = builder.build().unwrap();
     // From within the water, so that the surface bends the light's way only.
     let half = 0.1;
@@ -336,7 +339,8 @@ fn caustics_are_where_bent_light_falls() {
         let mut scene = scene.clone();
         scene.add_water(1, &WaterSettings { caustics, ..waves.clone() }).unwrap();
         let exposure = exposure_for(2000.0, 0.5);
-        let settings = Settings { exposure, caustics: CausticSettings { resolution }, ..Settings::default() };
+        let settings =
+            RenderSettings { exposure, caustics: CausticSettings { resolution }, ..RenderSettings::default() };
         let picture = picture(&mut renderer, &scene, &view, &settings);
         (picture.nits.iter().map(|p| f64::from(p[1])).collect::<Vec<f64>>(), scene)
     };
@@ -368,7 +372,7 @@ fn pictures_of_caustics() {
     let mut renderer = guard.renderer();
     let (width, height) = (400, 300);
     let projection = Projection::Perspective { vertical_fov: 0.75, aspect: None, near: 0.1, far: None };
-    let pose = facing(DVec3::new(-0.6, 2.2, 1.8), DVec3::new(-0.1, -0.6, -0.1));
+    let pose = look_at_transform(DVec3::new(-0.6, 2.2, 1.8), DVec3::new(-0.1, -0.6, -0.1));
     let view = View::new(pose, &projection, width, height);
     let exposure = exposure_for(5000.0, 0.6);
     let waves = WaterSettings { slope: 0.04, slope_still: 0.04, tile: 4.0, shore: 0.0, ..WaterSettings::default() };
@@ -384,19 +388,23 @@ fn pictures_of_caustics() {
     for (name, caustics) in [("without", false), ("with", true)] {
         let scene = pool(&WaterSettings { caustics, ..waves.clone() }, 0.015);
         let shadows = ShadowSettings { method: ShadowMethod::Traced, samples: 32, ..ShadowSettings::default() };
-        let settings =
-            Settings { exposure, shadows, caustics: CausticSettings { resolution: 1024 }, ..Settings::default() };
+        let settings = RenderSettings {
+            exposure,
+            shadows,
+            caustics: CausticSettings { resolution: 1024 },
+            ..RenderSettings::default()
+        };
         let nits = picture(&mut renderer, &scene, &view, &settings).nits;
         write(name, &nits.iter().map(|p| Vec3::from_array(*p).as_dvec3()).collect::<Vec<_>>());
     }
     let scene = pool(&waves, 0.015);
     let (world, camera) =
         (World::new(&scene, view.position), Pinhole::new(pose, projection, width as usize, height as usize));
-    let walk = Walk { bounces: 8, ..Walk::default() };
+    let walk = PathSettings { bounces: 8, ..PathSettings::default() };
     let mut film = Film::new(
         width as usize,
         height as usize,
-        FilmSettings { walk, whole_pixels: false, ..FilmSettings::default() },
+        FilmSettings { path: walk, pixel_jitter: false, ..FilmSettings::default() },
     );
     let samples = std::env::var("SUNNY16_SAMPLES").ok().and_then(|samples| samples.parse().ok()).unwrap_or(512);
     assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));

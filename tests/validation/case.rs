@@ -141,7 +141,7 @@ impl Case {
     /// The raster renderer's direct light beside the path tracer's: mean within 0.5 %, FLIP below 0.02 beside edges.
     pub fn raster_bounds(&mut self) {
         let why = "direct light alone, at the middles of pixels: two renderers of ours that share no code for light";
-        let pair = ["raster", "path_centres"];
+        let pair = ["raster", "path_pixel_centers"];
         self.bound(pair, "mean", "at_most = 0.005", "", why);
         self.bound(pair, "flip", "at_most = 0.02", "skip_edges = true\n", why);
     }

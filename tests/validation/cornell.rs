@@ -1,6 +1,6 @@
 //! The Cornell box, as the program has it built in.
 
-use sunny16::scene::procedural::cornell::{Variant, cornell};
+use sunny16::scene::procedural::cornell::{CornellVariant, cornell};
 
 use crate::case::{Case, Reference};
 
@@ -8,11 +8,11 @@ pub fn cases() -> Vec<Case> {
     let brdf = "Principled with GGX";
     let exact = "glTF's BRDF (Principled with GGX and F82 tint 1, which for metals is Schlick's)";
     [
-        ("area", Variant::Panel, "light from a panel in the ceiling, rough dielectrics", brdf),
-        ("point", Variant::Point, "light from a point, rough dielectrics", brdf),
+        ("area", CornellVariant::Panel, "light from a panel in the ceiling, rough dielectrics", brdf),
+        ("point", CornellVariant::Point, "light from a point, rough dielectrics", brdf),
         (
             "metal",
-            Variant::Metal,
+            CornellVariant::Metal,
             "light from a panel in the ceiling, rough metals, whose BRDF all three renderers share",
             exact,
         ),
@@ -29,7 +29,7 @@ pub fn cases() -> Vec<Case> {
             spp: 1024,
             references: vec![
                 Reference::mitsuba(2048, "independent"),
-                Reference::cycles(if variant == Variant::Point { 256 } else { 512 }, brdf),
+                Reference::cycles(if variant == CornellVariant::Point { 256 } else { 512 }, brdf),
             ],
             ..Case::default()
         };
@@ -39,7 +39,7 @@ pub fn cases() -> Vec<Case> {
         case.bound(["path", "mitsuba"], "block_worst", "at_most = 0.06", "", place);
         if name == "metal" {
             let why = "not farther from Mitsuba than 1.3 times what Mitsuba and Cycles are from each other";
-            case.bound(["path", "mitsuba"], "block_rms", "times_referees = 1.3", "", why);
+            case.bound(["path", "mitsuba"], "block_rms", "times_reference_difference = 1.3", "", why);
             case.bound(["path", "cycles"], "mean", "at_most = 0.003", "", "one BRDF, two renderers");
         }
         case

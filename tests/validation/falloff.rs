@@ -9,7 +9,7 @@ use sunny16::{
         lights::{Cone, Emitter, LightStrength, SpotFlux},
     },
     scene::{
-        build::{SceneBuilder, dielectric, facing},
+        build::{SceneBuilder, dielectric, look_at_transform},
         procedural::shapes,
     },
 };
@@ -128,7 +128,7 @@ fn one(kind: Kind) -> Case {
     let mut builder = SceneBuilder::new(kind.name);
     let matte = builder.add_material(dielectric("matte", Vec3::splat(0.5), 1.0));
     place(&mut builder, "strip", shapes::plane(Vec2::new(8.0, 1.4), 1, 1), matte, DVec3::ZERO);
-    let down = facing(AT, DVec3::ZERO);
+    let down = look_at_transform(AT, DVec3::ZERO);
     // A rectangle's width and a tube's length lie along the node's X: here the world's.
     assert!(down.x_axis.truncate().abs_diff_eq(DVec3::X, 1e-12));
     let candela = |value| LightStrength::Candela(Candela(value));
@@ -214,6 +214,6 @@ fn one(kind: Kind) -> Case {
     let limit = "at_most = 0.005";
     let more = crate::case::list(&names);
     case.bound(["path", "mitsuba"], "mean", limit, &more, "the same light by another renderer");
-    case.bound(["raster", "path_centres"], "mean", limit, &more, "direct light alone, at the middles of pixels");
+    case.bound(["raster", "path_pixel_centers"], "mean", limit, &more, "direct light alone, at the middles of pixels");
     case
 }

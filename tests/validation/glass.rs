@@ -2,14 +2,14 @@
 
 use glam::{DMat4, DVec3, Vec2, Vec3, dvec3, vec3};
 use sunny16::scene::{
-    Material, Volume,
+    Material, MaterialVolume,
     build::{SceneBuilder, dielectric},
     procedural::shapes,
 };
 
 use crate::case::{Case, Reference, bare, list};
 
-fn glass(name: &str, roughness: f32, volume: Volume) -> Material {
+fn glass(name: &str, roughness: f32, volume: MaterialVolume) -> Material {
     Material { transmission: 1.0, volume, ..dielectric(name, Vec3::ONE, roughness) }
 }
 
@@ -21,8 +21,8 @@ pub fn cases() -> Vec<Case> {
         let upright = DMat4::from_translation(dvec3(x, 0.0, -1.2)) * DMat4::from_rotation_x(90f64.to_radians());
         builder.instance(name, mesh, upright);
     }
-    let solid = Volume { thickness: 1.0, ..Volume::default() };
-    let amber = Volume { attenuation_distance: 0.5, attenuation_color: vec3(0.8, 0.45, 0.1), ..solid };
+    let solid = MaterialVolume { thickness: 1.0, ..MaterialVolume::default() };
+    let amber = MaterialVolume { attenuation_distance: 0.5, attenuation_color: vec3(0.8, 0.45, 0.1), ..solid };
     let turned = DMat4::from_rotation_y(0.5) * DMat4::from_rotation_x(0.3);
     for (name, part, roughness, volume, x, turn) in [
         ("clear ball", shapes::icosphere(0.45, 4), 0.0, solid, -1.1, DMat4::IDENTITY),

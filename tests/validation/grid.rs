@@ -8,7 +8,7 @@ use sunny16::{
     },
     scene::{
         Material, Scene,
-        build::{SceneBuilder, dielectric, facing},
+        build::{SceneBuilder, dielectric, look_at_transform},
         procedural::shapes,
     },
 };
@@ -37,7 +37,13 @@ fn scene() -> Scene {
     }
     builder.sun("Sun", Lux(10_000.0), Vec3::ONE, dvec3(0.5, -0.8, -0.9));
     let at = dvec3(-1.5, 2.5, 3.0);
-    builder.light("Lamp", Emitter::Point, LightStrength::Candela(Candela(1.0)), Vec3::ONE, facing(at, DVec3::ZERO));
+    builder.light(
+        "Lamp",
+        Emitter::Point,
+        LightStrength::Candela(Candela(1.0)),
+        Vec3::ONE,
+        look_at_transform(at, DVec3::ZERO),
+    );
     builder.camera("Camera", dvec3(0.0, 0.0, 12.0), DVec3::ZERO, 2.0 * (1.6f32 / 12.0).atan(), Some(2.0));
     builder.build().unwrap()
 }
@@ -138,7 +144,7 @@ pub fn cases() -> Vec<Case> {
                 case.raster_bounds();
                 let more = list(&bounded);
                 let why = "every ball by itself, against the path tracer at the middles of pixels";
-                case.bound(["raster", "path_centres"], "mean", "at_most = 0.005", &more, why);
+                case.bound(["raster", "path_pixel_centers"], "mean", "at_most = 0.005", &more, why);
             }
             out.push(case);
         }

@@ -8,7 +8,7 @@ use glam::{DMat4, DVec3, Vec2, Vec3, dvec3, vec3};
 use sunny16::{
     photometry::Lux,
     scene::{
-        Anisotropy, Clearcoat, DiffuseTransmission, Iridescence, Material, Scene, Sheen, Specular, Volume,
+        Anisotropy, Clearcoat, DiffuseTransmission, Iridescence, Material, MaterialVolume, Scene, Sheen, Specular,
         build::{SceneBuilder, dielectric},
         procedural::shapes,
     },
@@ -89,7 +89,7 @@ fn scene(name: &str, make: Make<'_>, ball: impl Fn() -> sunny16::scene::Primitiv
 /// The raster renderer's layered pass beside the path tracer (docs/layered.md).
 fn raster_bounds(case: &mut Case) {
     let why = "the raster renderer within FLIP 0.03 of the path tracer, at the middles of pixels";
-    case.bound(["raster", "path_centres"], "flip", "at_most = 0.03", "", why);
+    case.bound(["raster", "path_pixel_centers"], "flip", "at_most = 0.03", "", why);
 }
 
 /// A case under the sun; `closed` gives the BRDF times cosine of a column's tile.
@@ -356,7 +356,7 @@ fn diffuse_transmission() -> Case {
     let tile = behind.dot(lean().transform_vector3(DVec3::Y)) > 0.0;
     assert!(!tile, "tiles are lit from behind too");
     for node in scene.nodes.iter_mut().filter(|node| node.light.is_some()) {
-        node.local = sunny16::scene::build::facing(behind, DVec3::ZERO);
+        node.local = sunny16::scene::build::look_at_transform(behind, DVec3::ZERO);
     }
     let closed = |column: usize, v: DVec3, _: DVec3| {
         let l = in_tile(behind);
@@ -418,7 +418,7 @@ fn before_stripes(
     case
 }
 
-const SOLID: Volume = Volume {
+const SOLID: MaterialVolume = MaterialVolume {
     thickness: 0.8,
     thickness_texture: None,
     attenuation_distance: f32::INFINITY,
@@ -427,8 +427,8 @@ const SOLID: Volume = Volume {
 
 fn transmission() -> Case {
     let make = |row: usize, column: usize| {
-        let amber = Volume { attenuation_distance: 0.5, attenuation_color: vec3(0.8, 0.45, 0.1), ..SOLID };
-        let volume = [Volume::default(), SOLID, amber][row];
+        let amber = MaterialVolume { attenuation_distance: 0.5, attenuation_color: vec3(0.8, 0.45, 0.1), ..SOLID };
+        let volume = [MaterialVolume::default(), SOLID, amber][row];
         let roughness = [0.0, 0.15, 0.3, 0.5][column];
         let color = if row == 0 { vec3(0.6, 0.9, 0.7) } else { Vec3::ONE };
         Material { transmission: 1.0, volume, ..dielectric("", color, roughness) }

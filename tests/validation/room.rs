@@ -9,7 +9,7 @@ use sunny16::{
     photometry::{Kelvin, Lumen},
     scene::{
         Material, Scene,
-        build::{SceneBuilder, black_body, dielectric, facing, metal},
+        build::{SceneBuilder, black_body, dielectric, look_at_transform, metal},
         procedural::shapes,
     },
 };
@@ -62,7 +62,7 @@ fn scene() -> Scene {
     builder.instance("panel", mesh, DMat4::from_translation(dvec3(0.0, 2.69, 0.2)) * turn(180.0, 0.0));
     let warm = black_body(Kelvin(2700.0));
     builder.point_light_lumens("bulb", Lumen(806.0), warm, dvec3(1.5, 1.6, -1.2));
-    let pose = facing(dvec3(-1.6, 2.4, 1.0), dvec3(-1.2, 1.3, -1.8));
+    let pose = look_at_transform(dvec3(-1.6, 2.4, 1.0), dvec3(-1.2, 1.3, -1.8));
     builder.spot_light_lumens("spot", Lumen(400.0), Vec3::ONE, (0.25, 0.45), pose);
     builder.camera("Camera", dvec3(0.0, 1.4, 1.75), dvec3(0.0, 1.0, -1.0), 0.95, Some(1.5));
     builder.build().unwrap()

@@ -7,7 +7,7 @@ use sunny16::{
     photometry::{Candela, Lumen, Lux},
     scene::{
         Scene,
-        build::{SceneBuilder, dielectric, facing},
+        build::{SceneBuilder, dielectric, look_at_transform},
         procedural::shapes,
     },
 };
@@ -34,7 +34,7 @@ fn haze() -> Scene {
     }
     let red = builder.add_material(dielectric("ball", vec3(0.7, 0.15, 0.1), 1.0));
     place(&mut builder, "ball", shapes::icosphere(0.35, 3), red, dvec3(0.45, 0.75, 0.3));
-    let pose = facing(dvec3(0.3, 2.6, -2.9), dvec3(0.0, 0.8, -0.4));
+    let pose = look_at_transform(dvec3(0.3, 2.6, -2.9), dvec3(0.0, 0.8, -0.4));
     builder.spot_light_lumens("Behind", Lumen(2500.0), Vec3::ONE, (0.25, 0.5), pose);
     builder.point_light_candela("Within", Candela(100.0), Vec3::ONE, dvec3(-0.6, 1.4, 0.5));
     builder.camera("Camera", dvec3(0.5, 1.9, 5.0), dvec3(0.0, 0.85, 0.0), 0.55, Some(1.0));
@@ -158,10 +158,10 @@ pub fn cases() -> Vec<Case> {
         case.bound(["path", "mitsuba"], "block_rms", noise, "", "not farther than the noise of both");
         if case.raster {
             let why = "scattered once, at the middles of pixels, without the means over neighbouring pixels";
-            case.bound(["raster", "path_centres"], "mean", "at_most = 0.005", "", why);
-            case.bound(["raster", "path_centres"], "mean", "at_most = 0.01", &names, why);
-            case.bound(["raster", "path_centres"], "block_rms", "at_most = 0.01", "", why);
-            case.bound(["raster", "path_centres"], "flip", "at_most = 0.02", "", why);
+            case.bound(["raster", "path_pixel_centers"], "mean", "at_most = 0.005", "", why);
+            case.bound(["raster", "path_pixel_centers"], "mean", "at_most = 0.01", &names, why);
+            case.bound(["raster", "path_pixel_centers"], "block_rms", "at_most = 0.01", "", why);
+            case.bound(["raster", "path_pixel_centers"], "flip", "at_most = 0.02", "", why);
         }
         out.push(case);
     }

@@ -4,7 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod hands;
+mod interaction;
 mod pace;
 mod window;
 mod x11;

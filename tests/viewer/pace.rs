@@ -8,7 +8,7 @@ use std::{
     sync::Mutex,
 };
 
-use crate::common::bench::{Bench, request};
+use crate::common::headless_viewer::{HeadlessViewer, request};
 use egui::{Event, Key, Modifiers, MouseWheelUnit, PointerButton, Rect, Shape, TouchPhase, pos2, vec2};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
@@ -17,14 +17,14 @@ use sunny16::{
         lights::{Cone, Emitter, LightStrength, Sides, SpotFlux},
     },
     scene::{
-        build::{SceneBuilder, dielectric, facing},
+        build::{SceneBuilder, dielectric, look_at_transform},
         look::Look,
         procedural::shapes,
         write_glb::write_glb,
     },
     viewer::{
-        Options, SMALLEST,
-        panels::{choice, inspector::Selection, picture::Tool, truth},
+        MIN_WINDOW_SIZE, Options,
+        panels::{choice, inspector::Selection, picture::Tool, reference_view},
     },
 };
 
@@ -36,18 +36,18 @@ const ALL: &str = "[volumes.Fog]\nscattering = 0.25\ncenter = \"0 1 0\"\nsize = 
 
 /// A spot over a floor with a sheet that may be water, and a panel where the look says more than `LOOK`: by the spot alone pictures are
 /// soon there.
-fn lamps(more: &str) -> (tempfile::TempDir, PathBuf) {
+fn lights_scene(more: &str) -> (tempfile::TempDir, PathBuf) {
     let mut builder = SceneBuilder::new("lamps");
     let grey = builder.add_material(dielectric("Grey", Vec3::splat(0.4), 0.6));
     let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(4.0), 1, 1), grey);
     builder.instance("floor", mesh, DMat4::IDENTITY);
     let sheet = builder.add_mesh("sheet", shapes::plane(Vec2::splat(0.5), 1, 1), grey);
     builder.instance("Pond", sheet, DMat4::from_translation(DVec3::new(0.0, 0.1, 0.0)));
-    let pose = facing(DVec3::new(-0.5, 0.9, 0.2), DVec3::new(-0.3, 0.0, 0.0));
+    let pose = look_at_transform(DVec3::new(-0.5, 0.9, 0.2), DVec3::new(-0.3, 0.0, 0.0));
     builder.spot_light_lumens("Spot", Lumen(800.0), Vec3::ONE, (0.2, 0.5), pose);
     if !more.is_empty() {
         let panel = Emitter::Rectangle { width: 0.4, height: 0.3, sides: Sides::One };
-        let pose = facing(DVec3::new(0.6, 0.8, 0.0), DVec3::new(0.5, 0.0, 0.3));
+        let pose = look_at_transform(DVec3::new(0.6, 0.8, 0.0), DVec3::new(0.5, 0.0, 0.3));
         builder.light("Panel", panel, LightStrength::Lumens(Lumen(1200.0)), Vec3::ONE, pose);
     }
     builder.camera("Eye", DVec3::new(1.2, 1.8, 3.4), DVec3::new(0.0, 0.5, 0.0), 0.7, None);
@@ -58,16 +58,16 @@ fn lamps(more: &str) -> (tempfile::TempDir, PathBuf) {
     (dir, file)
 }
 
-fn text(bench: &Bench) -> String {
-    bench.app.work.as_ref().unwrap().document.text().to_owned()
+fn text(bench: &HeadlessViewer) -> String {
+    bench.app.workspace.as_ref().unwrap().document.text().to_owned()
 }
 
-fn says(bench: &Bench, part: &str) -> bool {
+fn says(bench: &HeadlessViewer, part: &str) -> bool {
     bench.texts.iter().any(|(text, _)| text.contains(part))
 }
 
 /// What the palette is given by keys.
-fn palette(bench: &mut Bench, line: &str) {
+fn palette(bench: &mut HeadlessViewer, line: &str) {
     bench.press(Key::P, Modifiers::COMMAND);
     bench.frame(vec![Event::Text(line.into())]);
     bench.press(Key::Enter, Modifiers::NONE);
@@ -75,27 +75,28 @@ fn palette(bench: &mut Bench, line: &str) {
 }
 
 #[test]
-fn what_hands_do_is_shown_by_the_same_frame() {
+fn input_is_displayed_in_the_same_frame() {
     let Some(guard) = crate::common::gpu() else { return };
-    let (_dir, file) = lamps("");
-    let mut bench = Bench::new(&guard.gpu, request(&file));
+    let (_dir, file) = lights_scene("");
+    let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
     // As long as it takes here: what is counted is frames.
-    bench.app.work.as_mut().unwrap().stage.wait_at_most(Some(std::time::Duration::from_secs(250)));
-    let counted = |bench: &Bench| bench.app.pulse().answered();
+    bench.app.workspace.as_mut().unwrap().viewport.set_max_wait(Some(std::time::Duration::from_secs(250)));
+    let counted = |bench: &HeadlessViewer| bench.app.pacing().answered();
     let before = counted(&bench);
     let mut done = 0;
-    let mut shown = |bench: &mut Bench, what: &str, events: Vec<Event>| {
-        let number = |bench: &Bench| bench.app.work.as_ref().unwrap().stage.finished.as_ref().unwrap().number;
-        let order = |bench: &Bench| bench.app.work.as_ref().unwrap().stage.order();
+    let mut shown = |bench: &mut HeadlessViewer, what: &str, events: Vec<Event>| {
+        let number =
+            |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().viewport.last_frame.as_ref().unwrap().number;
+        let order = |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().viewport.request_id();
         let (old, wished, pixels) = (number(bench), order(bench), bench.last.clone());
         bench.frame(events);
         assert_ne!(order(bench), wished, "{what} asks for another picture");
-        let finished = bench.app.work.as_ref().unwrap().stage.finished.clone().unwrap();
-        assert_eq!(finished.order, order(bench), "{what}: this frame has the picture that was asked for in it");
+        let finished = bench.app.workspace.as_ref().unwrap().viewport.last_frame.clone().unwrap();
+        assert_eq!(finished.request_id, order(bench), "{what}: this frame has the picture that was asked for in it");
         assert_ne!(finished.number, old);
         // And shows it: where as many pixels are drawn as there is room for, they are those of the window.
-        let rect = bench.app.pictured();
+        let rect = bench.app.picture_rect();
         let [width, height] = [finished.picture.width, finished.picture.height];
         let full = (rect.width() - width as f32).abs() < 0.5;
         let row = |y: usize| {
@@ -152,15 +153,16 @@ fn what_hands_do_is_shown_by_the_same_frame() {
 #[test]
 fn no_frame_waits_for_the_path_tracer() {
     let Some(guard) = crate::common::gpu() else { return };
-    let (_dir, file) = lamps("");
-    let mut bench = Bench::new(&guard.gpu, request(&file));
+    let (_dir, file) = lights_scene("");
+    let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
-    bench.app.truth.show(truth::Mode::Wipe);
-    bench.until("the path tracer is at work", |app| app.truth.samples() > 0 && app.truth.traces());
+    bench.app.reference_view.set_mode(reference_view::CompareMode::Wipe);
+    bench
+        .until("the path tracer is at work", |app| app.reference_view.samples() > 0 && app.reference_view.is_tracing());
     // A frame that waited for the tracer would be one a picture of it.
-    let (mut frames, mut pictures, mut samples) = (0, 0, bench.app.truth.samples());
+    let (mut frames, mut pictures, mut samples) = (0, 0, bench.app.reference_view.samples());
     while pictures < 6 {
-        let line = bench.app.truth.wipe;
+        let line = bench.app.reference_view.wipe;
         let before = bench.last.clone();
         // The line goes to and fro, and each frame shows it where it is.
         let bracket = if frames / 16 % 2 == 0 { Key::OpenBracket } else { Key::CloseBracket };
@@ -172,20 +174,20 @@ fn no_frame_waits_for_the_path_tracer() {
             modifiers: Modifiers::NONE,
         };
         bench.frame(vec![event(true)]);
-        assert_ne!(bench.app.truth.wipe, line);
+        assert_ne!(bench.app.reference_view.wipe, line);
         assert_ne!(bench.last, before, "the line is shown where it is");
         bench.frame(vec![event(false)]);
         frames += 2;
         assert!(frames < 100_000, "the path tracer does not go on: {samples} samples");
-        if bench.app.truth.samples() != samples {
-            (pictures, samples) = (pictures + 1, bench.app.truth.samples());
+        if bench.app.reference_view.samples() != samples {
+            (pictures, samples) = (pictures + 1, bench.app.reference_view.samples());
         }
-        if !bench.app.truth.traces() {
+        if !bench.app.reference_view.is_tracing() {
             break;
         }
     }
     // Taps that fall between two frames count each.
-    let line = bench.app.truth.wipe;
+    let line = bench.app.reference_view.wipe;
     let tap = |pressed| Event::Key {
         key: Key::OpenBracket,
         physical_key: None,
@@ -194,31 +196,31 @@ fn no_frame_waits_for_the_path_tracer() {
         modifiers: Modifiers::NONE,
     };
     bench.frame(vec![tap(true), tap(false), tap(true), tap(false)]);
-    assert!((line - bench.app.truth.wipe - 0.04).abs() < 1e-6, "{line} to {}", bench.app.truth.wipe);
+    assert!((line - bench.app.reference_view.wipe - 0.04).abs() < 1e-6, "{line} to {}", bench.app.reference_view.wipe);
     println!("{frames} frames of the window beside {pictures} pictures of the path tracer, {samples} samples");
     assert!(pictures > 0 && frames >= 2 * pictures, "{frames} frames, {pictures} pictures");
     // Hands that move the camera are not kept waiting either: the tracer gives its work up.
-    bench.app.work.as_mut().unwrap().stage.wait_at_most(Some(std::time::Duration::from_secs(250)));
+    bench.app.workspace.as_mut().unwrap().viewport.set_max_wait(Some(std::time::Duration::from_secs(250)));
     let at = bench.middle() + vec2(60.0, 40.0);
     bench.drag(at, at + vec2(40.0, 0.0), PointerButton::Middle);
-    let stage = &bench.app.work.as_ref().unwrap().stage;
-    assert_eq!(stage.finished.as_ref().unwrap().order, stage.order());
-    assert_eq!(bench.app.truth.samples(), 0, "another view");
+    let viewport = &bench.app.workspace.as_ref().unwrap().viewport;
+    assert_eq!(viewport.last_frame.as_ref().unwrap().request_id, viewport.request_id());
+    assert_eq!(bench.app.reference_view.samples(), 0, "another view");
 }
 
 #[test]
-fn a_light_left_alone_is_so_in_the_picture_and_not_in_the_look() {
+fn solo_changes_the_picture_and_not_the_look() {
     let Some(guard) = crate::common::gpu() else { return };
-    let (dir, file) = lamps(&format!("{PANEL}[lights.Spot]\nenabled = false\n"));
+    let (dir, file) = lights_scene(&format!("{PANEL}[lights.Spot]\nenabled = false\n"));
     let look = dir.path().join("lamps.look.toml");
-    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
-    let shines = |bench: &Bench| {
-        let work = bench.app.work.as_ref().unwrap();
-        ["Spot", "Panel"].map(|name| work.stage.opened.look.lights.get(name).and_then(|l| l.enabled) != Some(false))
+    let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
+    let shines = |bench: &HeadlessViewer| {
+        let work = bench.app.workspace.as_ref().unwrap();
+        ["Spot", "Panel"].map(|name| work.viewport.session.look.lights.get(name).and_then(|l| l.enabled) != Some(false))
     };
     let before = text(&bench);
     assert_eq!(shines(&bench), [false, true]);
-    let button = |bench: &Bench, light: &str| {
+    let button = |bench: &HeadlessViewer, light: &str| {
         let row = bench.text(light).expect("in the outliner").y;
         let near = |(word, at): &&(String, egui::Pos2)| (word == "solo" || word == "all") && (at.y - row).abs() < 8.0;
         bench.texts.iter().find(near).expect("its button").1 + vec2(4.0, 4.0)
@@ -230,7 +232,7 @@ fn a_light_left_alone_is_so_in_the_picture_and_not_in_the_look() {
     assert!(says(&bench, "Spot alone"), "it is said: {:?}", bench.texts);
     bench.keep("solo.png");
     assert_eq!(text(&bench), before);
-    assert!(!bench.app.work.as_ref().unwrap().document.changed(), "there is nothing to save");
+    assert!(!bench.app.workspace.as_ref().unwrap().document.changed(), "there is nothing to save");
     // A change meanwhile is the look's, and the light stays alone.
     bench.app.set(&[("lights.Panel.lumens", Some("900"))]);
     assert_eq!(shines(&bench), [true, false]);
@@ -252,8 +254,8 @@ fn a_light_left_alone_is_so_in_the_picture_and_not_in_the_look() {
 #[test]
 fn the_palette_chooses_and_says_what_it_takes() {
     let Some(guard) = crate::common::gpu() else { return };
-    let (_dir, file) = lamps("");
-    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
+    let (_dir, file) = lights_scene("");
+    let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
     palette(&mut bench, "view.tool=shadow");
     assert!(says(&bench, "select a light"), "{:?}", bench.texts);
     palette(&mut bench, "view.select=Spot");
@@ -262,7 +264,7 @@ fn the_palette_chooses_and_says_what_it_takes() {
     palette(&mut bench, "view.tool=highlight");
     assert!(says(&bench, "where the highlight of Spot"), "{:?}", bench.texts);
     palette(&mut bench, "view.compare=side by side");
-    assert_eq!(bench.app.truth.mode, truth::Mode::Beside);
+    assert_eq!(bench.app.reference_view.mode, reference_view::CompareMode::SideBySide);
     for (line, part) in [
         ("view.tool=hammer", "view.tool = hammer: expected point, move"),
         ("view.select=Nobody", "view.select = Nobody: expected camera"),
@@ -271,30 +273,30 @@ fn the_palette_chooses_and_says_what_it_takes() {
         ("view.colour=red", "there are view.select"),
     ] {
         palette(&mut bench, line);
-        let said = bench.app.complaint().unwrap_or_default();
+        let said = bench.app.error_message().unwrap_or_default();
         assert!(said.contains(part), "{line}: {said}");
     }
-    assert!(!bench.app.work.as_ref().unwrap().document.changed(), "none of it is the look's");
+    assert!(!bench.app.workspace.as_ref().unwrap().document.changed(), "none of it is the look's");
 }
 
 #[test]
 fn a_copied_reading_is_the_pictures() {
     let Some(guard) = crate::common::gpu() else { return };
-    let (_dir, file) = lamps("");
-    let mut bench = Bench::new(&guard.gpu, request(&file));
+    let (_dir, file) = lights_scene("");
+    let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
     bench.frame(vec![Event::PointerGone]);
     bench.frame(vec![Event::Copy]);
-    assert!(bench.app.complaint().is_some_and(|said| said.contains("point at the picture")));
+    assert!(bench.app.error_message().is_some_and(|said| said.contains("point at the picture")));
     let bright = |nits: &[f32; 3]| nits.iter().sum::<f32>();
     let nits = &bench.picture().nits;
     let brightest = (0..nits.len()).max_by(|&a, &b| bright(&nits[a]).total_cmp(&bright(&nits[b]))).unwrap();
     let [x, y] = [brightest % bench.picture().width, brightest / bench.picture().width];
-    let at = bench.app.pictured().min + vec2(x as f32 + 0.5, y as f32 + 0.5);
+    let at = bench.app.picture_rect().min + vec2(x as f32 + 0.5, y as f32 + 0.5);
     bench.frame(vec![Event::PointerMoved(at)]);
     bench.frame(vec![]);
     bench.frame(vec![Event::Copy]);
-    let reading = bench.app.work.as_ref().unwrap().reading().expect("a reading");
+    let reading = bench.app.workspace.as_ref().unwrap().reading().expect("a reading");
     let picture = bench.picture();
     assert_eq!(reading.pixel, [x, y]);
     assert_eq!(reading.nits, picture.nits[y * picture.width + x]);
@@ -308,7 +310,7 @@ fn a_copied_reading_is_the_pictures() {
 }
 
 /// Frames that a window draws by itself until it sleeps, as its event loop does: each when the last has asked for it.
-fn frames_to_sleep(bench: &mut Bench) -> u32 {
+fn frames_to_sleep(bench: &mut HeadlessViewer) -> u32 {
     let started = std::time::Instant::now();
     let mut frames = 0;
     while bench.again < std::time::Duration::from_secs(3600) {
@@ -323,8 +325,8 @@ fn frames_to_sleep(bench: &mut Bench) -> u32 {
 #[test]
 fn a_window_at_rest_sleeps() {
     let Some(guard) = crate::common::gpu() else { return };
-    let (_dir, file) = lamps("");
-    let mut bench = Bench::new(&guard.gpu, request(&file));
+    let (_dir, file) = lights_scene("");
+    let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     for change in [None, Some("taa"), Some("morphological")] {
         if let Some(method) = change {
             bench.app.set(&[("passes.aa.method", Some(method)), ("passes.aa.samples", Some("3"))]);
@@ -374,7 +376,7 @@ fn every_light() -> (tempfile::TempDir, PathBuf, Vec<&'static str>) {
             }
             _ => (Emitter::Point, LightStrength::Lumens(Lumen(800.0))),
         };
-        builder.light(name, emitter, strength, Vec3::new(1.0, 0.6, 0.3), facing(at, at - DVec3::Y));
+        builder.light(name, emitter, strength, Vec3::new(1.0, 0.6, 0.3), look_at_transform(at, at - DVec3::Y));
         if !properties.is_empty() {
             look += &format!("[lights.{name}]\n{properties}");
         }
@@ -390,8 +392,12 @@ fn every_light() -> (tempfile::TempDir, PathBuf, Vec<&'static str>) {
 }
 
 /// What the lists of a page offer.
-fn offers_of(bench: &mut Bench, watched: &Mutex<Vec<choice::Offer>>, page: Selection) -> BTreeSet<choice::Offer> {
-    bench.app.work.as_mut().unwrap().select(page);
+fn offers_of(
+    bench: &mut HeadlessViewer,
+    watched: &Mutex<Vec<choice::Offer>>,
+    page: Selection,
+) -> BTreeSet<choice::Offer> {
+    bench.app.workspace.as_mut().unwrap().select(page);
     bench.frame(vec![]);
     watched.lock().unwrap().clear();
     bench.frame(vec![]);
@@ -399,13 +405,13 @@ fn offers_of(bench: &mut Bench, watched: &Mutex<Vec<choice::Offer>>, page: Selec
 }
 
 /// Puts the look back to a text.
-fn put_back(bench: &mut Bench, text: &str) {
-    bench.app.work.as_mut().unwrap().document.replace(text.into(), "all of it");
+fn put_back(bench: &mut HeadlessViewer, text: &str) {
+    bench.app.workspace.as_mut().unwrap().document.replace(text.into(), "all of it");
     bench.app.set(&[]);
 }
 
 /// Chooses from a list: each value alone, and the whole step on the scene.
-fn choose(bench: &mut Bench, (list, changes): &choice::Offer) {
+fn choose(bench: &mut HeadlessViewer, (list, changes): &choice::Offer) {
     for (path, value) in changes {
         if let Some(value) = value {
             Look::default().set(path, value).unwrap_or_else(|error| panic!("list {list}: {error}"));
@@ -413,8 +419,8 @@ fn choose(bench: &mut Bench, (list, changes): &choice::Offer) {
     }
     let step: Vec<_> = changes.iter().map(|(path, value)| (path.as_str(), value.as_deref())).collect();
     bench.app.set(&step);
-    assert_eq!(bench.app.complaint(), None, "list {list}: {changes:?}");
-    let values = bench.app.work.as_ref().unwrap().document.values();
+    assert_eq!(bench.app.error_message(), None, "list {list}: {changes:?}");
+    let values = bench.app.workspace.as_ref().unwrap().document.values();
     for (path, value) in changes {
         assert_eq!(values.contains_key(path), value.is_some(), "list {list}: {path} after {changes:?}");
     }
@@ -423,8 +429,8 @@ fn choose(bench: &mut Bench, (list, changes): &choice::Offer) {
 #[test]
 fn lists_offer_what_the_look_takes() {
     let Some(guard) = crate::common::gpu() else { return };
-    let (_dir, file) = lamps(&format!("{PANEL}{ALL}"));
-    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
+    let (_dir, file) = lights_scene(&format!("{PANEL}{ALL}"));
+    let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
     bench.paints = false;
     let watched = choice::watch(bench.app.context());
     let fresh = text(&bench);
@@ -465,7 +471,7 @@ fn lists_offer_what_the_look_takes() {
 fn each_unit_of_each_kind_of_light_leads_to_each_other() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file, lights) = every_light();
-    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
+    let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
     bench.paints = false;
     let watched = choice::watch(bench.app.context());
     let fresh = text(&bench);
@@ -473,14 +479,14 @@ fn each_unit_of_each_kind_of_light_leads_to_each_other() {
     for light in lights {
         let page = || Selection::Light(light.into());
         // Illuminance of a sun, intensity of all else, by any unit.
-        let strength = |bench: &Bench| {
-            let stage = &bench.app.work.as_ref().unwrap().stage;
-            let node = &stage.seen().nodes[stage.light_nodes(light)[0]];
-            let light = &stage.seen().lights[node.light.unwrap()];
+        let strength = |bench: &HeadlessViewer| {
+            let viewport = &bench.app.workspace.as_ref().unwrap().viewport;
+            let node = &viewport.current_scene().nodes[viewport.light_nodes(light)[0]];
+            let light = &viewport.current_scene().lights[node.light.unwrap()];
             light.candela().map_or_else(|| light.source.lux(1.0).get(), Candela::get) * light.color_luminance()
         };
         let before = strength(&bench);
-        let same = |bench: &Bench, offer: &choice::Offer| {
+        let same = |bench: &HeadlessViewer, offer: &choice::Offer| {
             let now = strength(bench);
             // Seven digits; an EV of some tens has five after its point.
             assert!((now - before).abs() <= 2e-5 * before, "{light}: {before} is {now} by {offer:?}");
@@ -506,9 +512,9 @@ fn each_unit_of_each_kind_of_light_leads_to_each_other() {
 #[test]
 fn scenes_are_read_beside_the_window() {
     let Some(guard) = crate::common::gpu() else { return };
-    let (dir, file) = lamps("");
-    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
-    let opened = |bench: &Bench| bench.app.work.as_ref().unwrap().stage.opened.request.scene.clone();
+    let (dir, file) = lights_scene("");
+    let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
+    let opened = |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().viewport.session.request.scene.clone();
     bench.patient = false;
     // A quarter of a million triangles: they are not there by the next frame.
     let large = request(std::path::Path::new("builtin:atrium"));
@@ -532,7 +538,11 @@ fn scenes_are_read_beside_the_window() {
     bench.app.open(&request(&broken));
     bench.app.finish_opening();
     assert_eq!(opened(&bench), corridor.scene);
-    assert!(bench.app.complaint().is_some_and(|said| said.contains("broken.glb")), "{:?}", bench.app.complaint());
+    assert!(
+        bench.app.error_message().is_some_and(|said| said.contains("broken.glb")),
+        "{:?}",
+        bench.app.error_message()
+    );
     // What was changed while a scene was read is not lost for it.
     bench.app.open(&large);
     bench.app.set(&[("camera.lens.f_stop", Some("11"))]);
@@ -544,7 +554,7 @@ fn scenes_are_read_beside_the_window() {
 }
 
 /// Texts that are cut where nothing can be scrolled, and pairs of texts that lie over each other, with their places.
-fn unreadable(bench: &Bench) -> Vec<String> {
+fn unreadable(bench: &HeadlessViewer) -> Vec<String> {
     fn texts(shape: &Shape, clip: Rect, found: &mut Vec<(String, Rect, Rect)>) {
         match shape {
             Shape::Text(text) if !text.galley.text().trim().is_empty() => {
@@ -597,11 +607,11 @@ fn unreadable(bench: &Bench) -> Vec<String> {
 
 /// Scales, and sizes of the window in points.
 fn windows() -> impl Iterator<Item = (f32, [f32; 2])> {
-    let sizes = [[SMALLEST.width as f32, SMALLEST.height as f32], [960.0, 540.0], [1440.0, 900.0]];
+    let sizes = [[MIN_WINDOW_SIZE.width as f32, MIN_WINDOW_SIZE.height as f32], [960.0, 540.0], [1440.0, 900.0]];
     [1.0, 1.25, 1.5, 2.0].into_iter().flat_map(move |scale| sizes.into_iter().map(move |size| (scale, size)))
 }
 
-fn sized(bench: &mut Bench, (scale, size): (f32, [f32; 2])) {
+fn sized(bench: &mut HeadlessViewer, (scale, size): (f32, [f32; 2])) {
     bench.scale = scale;
     bench.window = size.map(|side| (side * scale) as u32);
     // Panels find their places.
@@ -613,8 +623,8 @@ fn sized(bench: &mut Bench, (scale, size): (f32, [f32; 2])) {
 #[test]
 fn panels_can_be_read_at_each_scale() {
     let Some(guard) = crate::common::gpu() else { return };
-    let (_dir, file) = lamps("");
-    let mut bench = Bench::sized(&guard.gpu, request(&file), [560, 200]);
+    let (_dir, file) = lights_scene("");
+    let mut bench = HeadlessViewer::sized(&guard.gpu, request(&file), [560, 200]);
     bench.rest();
     // The picture that is there is shown in each size; others are not drawn.
     bench.app.fatal = Some("no more pictures".into());
@@ -622,21 +632,25 @@ fn panels_can_be_read_at_each_scale() {
     let mut wrong = Vec::new();
     for window in windows() {
         let (scale, [width, height]) = window;
-        let mut check = |bench: &mut Bench, what: &str| {
+        let mut check = |bench: &mut HeadlessViewer, what: &str| {
             bench.keep(&format!("scale.{scale}.{width}x{height}.{what}.png"));
             wrong.extend(unreadable(bench).into_iter().map(|text| format!("{scale} {width}x{height} {what}: {text}")));
         };
         sized(&mut bench, window);
-        let at = bench.app.pictured().center();
+        let at = bench.app.picture_rect().center();
         bench.frame(vec![Event::PointerMoved(at)]);
         bench.frame(vec![]);
         check(&mut bench, "picture");
-        assert!(bench.app.pictured().width() >= 100.0, "there is a picture: {:?} at {window:?}", bench.app.pictured());
+        assert!(
+            bench.app.picture_rect().width() >= 100.0,
+            "there is a picture: {:?} at {window:?}",
+            bench.app.picture_rect()
+        );
         for word in ["camera EV", "scene EV", " nit EV "] {
             let whole = bench.texts.iter().any(|(text, _)| text.contains(word) && !text.ends_with("..."));
             assert!(whole, "{word} at {window:?}: {:?}", bench.texts);
         }
-        bench.app.work.as_mut().unwrap().select(Selection::Light("Spot".into()));
+        bench.app.workspace.as_mut().unwrap().select(Selection::Light("Spot".into()));
         bench.app.set_tool(Tool::Shadow);
         bench.press(Key::H, Modifiers::NONE);
         bench.frame(vec![]);
@@ -644,13 +658,13 @@ fn panels_can_be_read_at_each_scale() {
         check(&mut bench, "scopes");
         bench.press(Key::H, Modifiers::NONE);
         bench.press(Key::Escape, Modifiers::NONE);
-        for (mode, name) in truth::Mode::ALL {
-            bench.app.truth.show(mode);
+        for (mode, name) in reference_view::CompareMode::ALL {
+            bench.app.reference_view.set_mode(mode);
             bench.frame(vec![]);
             bench.frame(vec![]);
             check(&mut bench, name);
         }
-        bench.app.truth.show(truth::Mode::Raster);
+        bench.app.reference_view.set_mode(reference_view::CompareMode::Raster);
         bench.frame(vec![]);
         // The picture alone, in the whole width.
         bench.press(Key::Space, Modifiers::COMMAND);
@@ -665,14 +679,14 @@ fn panels_can_be_read_at_each_scale() {
 #[test]
 fn pages_and_dialogs_can_be_read_at_each_scale() {
     let Some(guard) = crate::common::gpu() else { return };
-    let (_dir, file) = lamps(&format!("{PANEL}{ALL}"));
-    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
+    let (_dir, file) = lights_scene(&format!("{PANEL}{ALL}"));
+    let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
     bench.paints = std::env::var_os("SUNNY16_VIEWER_PICTURES").is_some();
     let mut wrong = Vec::new();
     for window in windows() {
         let (scale, [width, height]) = window;
         // What floats may lie over what is below it, but is whole itself.
-        let mut check = |bench: &mut Bench, what: &str, floats: bool| {
+        let mut check = |bench: &mut HeadlessViewer, what: &str, floats: bool| {
             bench.frame(vec![]);
             bench.frame(vec![]);
             bench.keep(&format!("scale.{scale}.{width}x{height}.{what}.png"));
@@ -691,7 +705,7 @@ fn pages_and_dialogs_can_be_read_at_each_scale() {
             ("material", Selection::Material("Grey".into())),
         ];
         for (name, page) in pages {
-            bench.app.work.as_mut().unwrap().select(page);
+            bench.app.workspace.as_mut().unwrap().select(page);
             check(&mut bench, name, false);
         }
         bench.press(Key::X, Modifiers::NONE);
@@ -715,7 +729,7 @@ fn pages_and_dialogs_can_be_read_at_each_scale() {
 #[test]
 fn the_gallery_can_be_read_at_each_scale() {
     let Some(guard) = crate::common::gpu() else { return };
-    let mut bench = Bench::with(&guard.gpu, Options { gallery: true, ..Options::default() }, [640, 360]);
+    let mut bench = HeadlessViewer::with(&guard.gpu, Options { gallery: true, ..Options::default() }, [640, 360]);
     bench.paints = std::env::var_os("SUNNY16_VIEWER_PICTURES").is_some();
     for window in windows() {
         sized(&mut bench, window);
@@ -731,21 +745,21 @@ fn the_gallery_can_be_read_at_each_scale() {
 #[test]
 fn panels_come_back_as_they_were_from_a_window_of_nothing() {
     let Some(guard) = crate::common::gpu() else { return };
-    let (_dir, file) = lamps("");
-    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
+    let (_dir, file) = lights_scene("");
+    let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
     bench.paints = false;
     bench.press(Key::H, Modifiers::NONE);
     let full = (1.0, [1000.0, 640.0]);
     sized(&mut bench, full);
-    let panels = |bench: &Bench| {
+    let panels = |bench: &HeadlessViewer| {
         ["outliner", "inspector", "scopes"].map(|name| {
             egui::containers::panel::PanelState::load(bench.app.context(), egui::Id::new(name)).unwrap().outer_rect
         })
     };
-    let before = (panels(&bench), bench.app.pictured());
+    let before = (panels(&bench), bench.app.picture_rect());
     for tiny in [[1.0, 1.0], [40.0, 30.0], [200.0, 500.0], [900.0, 20.0]] {
         sized(&mut bench, (1.0, tiny));
         sized(&mut bench, full);
-        assert_eq!((panels(&bench), bench.app.pictured()), before, "after {tiny:?}");
+        assert_eq!((panels(&bench), bench.app.picture_rect()), before, "after {tiny:?}");
     }
 }

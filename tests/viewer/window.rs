@@ -6,41 +6,41 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::common::bench::{Bench, WINDOW, project, request};
+use crate::common::headless_viewer::{HeadlessViewer, WINDOW, project, request};
 use egui::{Event, Key, Modifiers, PointerButton, RawInput, vec2};
 use glam::{Vec3, vec3};
 use sunny16::{
-    camera::{Encoding, display::with_highlights, exposure::Receptor},
-    frame::{Picture, Renderer, Settings, incident},
-    gpu::{Gpu, fault::Fault, vk},
-    studio::{self, Request, Size, expose},
+    camera::{DisplayEncoding, display::tone_map_hdr, exposure::Receptor},
+    frame::{RenderSettings, RenderedImage, Renderer, incident},
+    gpu::{Gpu, fault_injection::Fault, vk},
+    session::{self, OpenRequest, Size, expose},
     viewer::{
         App,
-        panels::{inspector::Selection, mixer::Fader, picture::Tool, truth},
-        shaders::Sources,
-        stage::{Errand, Sequence},
+        panels::{inspector::Selection, mixer::Fader, picture::Tool, reference_view},
+        shader_reload::ShaderSources,
+        viewport::{Job, Sequence},
     },
 };
 
 /// What the command line renders of the same look, in this size.
-fn by_command_line(gpu: &Gpu, scene: &std::path::Path, size: Size) -> Picture {
-    let opened = studio::open(&Request { size: Some(size), ..request(scene) }).unwrap();
+fn by_command_line(gpu: &Gpu, scene: &std::path::Path, size: Size) -> RenderedImage {
+    let session = session::open(&OpenRequest { size: Some(size), ..request(scene) }).unwrap();
     let mut renderer = Renderer::new(gpu).unwrap();
-    let on_device = opened.upload(&mut renderer).unwrap();
-    let view = opened.view();
-    let exposed = expose::exposure(&opened, &mut renderer, &on_device, &view, true).unwrap();
-    let white_balance = expose::white_balance(&opened, &mut renderer, &on_device, &view, exposed.exposure).unwrap();
-    let settings = Settings { white_balance, ..opened.picture_settings(&exposed, vec![]).unwrap() };
-    renderer.render_still(&on_device, &view, &settings, opened.still_samples()).unwrap()
+    let on_device = session.upload(&mut renderer).unwrap();
+    let view = session.view();
+    let exposed = expose::determine_exposure(&session, &mut renderer, &on_device, &view, true).unwrap();
+    let white_balance = expose::white_balance(&session, &mut renderer, &on_device, &view, exposed.exposure).unwrap();
+    let settings = RenderSettings { white_balance, ..session.picture_settings(&exposed, vec![]).unwrap() };
+    renderer.render_still(&on_device, &view, &settings, session.still_samples()).unwrap()
 }
 
 #[test]
 fn dial_aim_meter_save_and_reopen_show_what_the_command_line_renders() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = project("");
-    let mut bench = Bench::new(&guard.gpu, request(&file));
+    let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
-    bench.keep("opened.png");
+    bench.keep("session.png");
     let size = bench.size();
     let expected = by_command_line(&guard.gpu, &file, size);
     assert_eq!(bench.picture().display, expected.display, "bit for bit what `render` writes");
@@ -54,7 +54,7 @@ fn dial_aim_meter_save_and_reopen_show_what_the_command_line_renders() {
     bench.press(Key::Enter, Modifiers::NONE);
     bench.rest();
     let stops = bench.picture().exposure.stops_above(before.exposure);
-    let f_stop = bench.app.work.as_ref().unwrap().stage.opened.look.camera.f_stop;
+    let f_stop = bench.app.workspace.as_ref().unwrap().viewport.session.look.camera.f_stop;
     assert_eq!(f_stop, Some(4.0));
     assert!(stops.abs() > 0.1, "the dial exposes: {stops}");
     bench.press(Key::Z, Modifiers::COMMAND);
@@ -64,15 +64,15 @@ fn dial_aim_meter_save_and_reopen_show_what_the_command_line_renders() {
 
     // Aim a light by a click on a surface.
     let name = sunny16_lights(&bench)[0].clone();
-    bench.app.work.as_mut().unwrap().select(Selection::Light(name.clone()));
+    bench.app.workspace.as_mut().unwrap().select(Selection::Light(name.clone()));
     bench.app.set_tool(Tool::Aim);
     let at = bench.middle();
     bench.rest();
     bench.click(at);
     bench.rest();
-    let text = bench.app.work.as_ref().unwrap().document.text().to_owned();
-    let aim = bench.app.work.as_ref().unwrap().stage.opened.look.lights[&name].aim.expect("aimed");
-    let point = bench.app.work.as_ref().unwrap().surface().expect("a surface under the pointer").point;
+    let text = bench.app.workspace.as_ref().unwrap().document.text().to_owned();
+    let aim = bench.app.workspace.as_ref().unwrap().viewport.session.look.lights[&name].aim.expect("aimed");
+    let point = bench.app.workspace.as_ref().unwrap().surface().expect("a surface under the pointer").point;
     assert!((aim - point).length() < 2e-5, "{aim} is where the click met the surface, {point}: {text}");
     bench.keep("aimed.png");
 
@@ -80,14 +80,14 @@ fn dial_aim_meter_save_and_reopen_show_what_the_command_line_renders() {
     bench.app.set_tool(Tool::Meter);
     bench.click(at);
     bench.rest();
-    let surface = bench.app.work.as_ref().unwrap().surface().unwrap();
-    let read = bench.app.work.as_ref().unwrap().incident().expect("a reading").to_owned();
-    let opened = studio::open(&Request { size: Some(size), ..request(&file) }).unwrap();
-    let mut scene = studio::read(&request(&file)).unwrap().scene;
-    bench.app.work.as_ref().unwrap().document.look().unwrap().apply(&mut scene).unwrap();
+    let surface = bench.app.workspace.as_ref().unwrap().surface().unwrap();
+    let read = bench.app.workspace.as_ref().unwrap().incident().expect("a reading").to_owned();
+    let session = session::open(&OpenRequest { size: Some(size), ..request(&file) }).unwrap();
+    let mut scene = session::read(&request(&file)).unwrap().scene;
+    bench.app.workspace.as_ref().unwrap().document.look().unwrap().apply(&mut scene).unwrap();
     let mut renderer = Renderer::new(&guard.gpu).unwrap();
     let lux =
-        incident::illuminance(&mut renderer, &scene, surface.point, surface.normal, Receptor::Flat, opened.shadows());
+        incident::illuminance(&mut renderer, &scene, surface.point, surface.normal, Receptor::Flat, session.shadows());
     let value: f64 = read.split(' ').next().unwrap().parse().unwrap();
     assert!((value / lux.unwrap().get() - 1.0).abs() < 1e-4, "{read}");
 
@@ -95,11 +95,11 @@ fn dial_aim_meter_save_and_reopen_show_what_the_command_line_renders() {
     bench.rest();
     let saved = bench.picture().clone();
     bench.press(Key::S, Modifiers::COMMAND);
-    assert!(!bench.app.work.as_ref().unwrap().document.changed());
+    assert!(!bench.app.workspace.as_ref().unwrap().document.changed());
     drop(bench);
-    let mut again = Bench::new(&guard.gpu, request(&file));
+    let mut again = HeadlessViewer::new(&guard.gpu, request(&file));
     // The same panels, and so the same size of picture.
-    again.app.work.as_mut().unwrap().select(Selection::Light(name));
+    again.app.workspace.as_mut().unwrap().select(Selection::Light(name));
     again.rest();
     let size = again.size();
     assert_eq!([size.width as usize, size.height as usize], [saved.width, saved.height]);
@@ -107,16 +107,16 @@ fn dial_aim_meter_save_and_reopen_show_what_the_command_line_renders() {
     assert_eq!(again.picture().display, saved.display);
 }
 
-fn sunny16_lights(bench: &Bench) -> Vec<String> {
-    let work = bench.app.work.as_ref().unwrap();
-    work.stage.base().lights.iter().map(|light| light.name.clone()).filter(|name| !name.is_empty()).collect()
+fn sunny16_lights(bench: &HeadlessViewer) -> Vec<String> {
+    let work = bench.app.workspace.as_ref().unwrap();
+    work.viewport.base().lights.iter().map(|light| light.name.clone()).filter(|name| !name.is_empty()).collect()
 }
 
 #[test]
 fn what_is_shown_in_the_window_is_the_picture() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = project("");
-    let mut bench = Bench::new(&guard.gpu, request(&file));
+    let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
     bench.frame(vec![Event::PointerGone]);
     let picture = bench.picture();
@@ -137,16 +137,16 @@ fn what_is_shown_in_the_window_is_the_picture() {
     assert!(differing < height / 2, "{differing} of {height} lines differ");
 
     // The same on a display that shows more than white: the picture by the host's codes, panels no brighter than paper.
-    let light = bench.app.light().unwrap();
+    let light = bench.app.hdr_picture().unwrap();
     let range = bench.app.settings().range;
     let codes = |nits: &[f32; 3]| {
         let exposed = light.to_display.white_balance * (Vec3::from_array(*nits) * light.multiplier as f32);
-        Encoding::Hdr10.codes(with_highlights(light.to_display.mapper, exposed, range.headroom()), range) * 1023.0
+        DisplayEncoding::Hdr10.codes(tone_map_hdr(light.to_display.mapper, exposed, range.headroom()), range) * 1023.0
     };
     let wanted: Vec<Vec3> = light.nits.iter().map(codes).collect();
     bench.press(Key::N, Modifiers::NONE);
     assert!(bench.app.settings().hdr);
-    bench.shown_by(vk::Format::A2B10G10R10_UNORM_PACK32, Encoding::Hdr10);
+    bench.shown_by(vk::Format::A2B10G10R10_UNORM_PACK32, DisplayEncoding::Hdr10);
     bench.frame(vec![]);
     let pixel = |x: usize, y: usize| {
         let at = (y * WINDOW[0] as usize + x) * 4;
@@ -175,41 +175,44 @@ fn what_is_shown_in_the_window_is_the_picture() {
 fn the_camera_moves_and_comes_home() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = project("");
-    let mut bench = Bench::new(&guard.gpu, request(&file));
+    let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
     // By hand: the meter reads nevertheless.
     bench.app.set(&[("camera.exposure.mode", Some("manual")), ("camera.exposure.compensation", None)]);
     bench.rest();
-    let metered =
-        |bench: &Bench| bench.app.work.as_ref().unwrap().stage.exposed().unwrap().metered.unwrap().ev100().get();
-    let (before, pose) = (bench.picture().display.clone(), bench.app.work.as_ref().unwrap().stage.pose());
+    let metered = |bench: &HeadlessViewer| {
+        bench.app.workspace.as_ref().unwrap().viewport.exposed().unwrap().metered.unwrap().ev100().get()
+    };
+    let (before, pose) = (bench.picture().display.clone(), bench.app.workspace.as_ref().unwrap().viewport.pose());
     let read = metered(&bench);
     let at = bench.middle();
     bench.drag(at, at + vec2(160.0, 60.0), PointerButton::Middle);
     bench.rest();
     assert!((metered(&bench) - read).abs() > 1e-3, "another view, another reading: {read}");
-    let undone = bench.app.work.as_mut().unwrap().document.undo();
+    let undone = bench.app.workspace.as_mut().unwrap().document.undo();
     assert!(undone.is_some());
-    let moved = bench.app.work.as_ref().unwrap().stage.pose();
+    let moved = bench.app.workspace.as_ref().unwrap().viewport.pose();
     assert!((moved.w_axis - pose.w_axis).length() > 1e-3, "the drag goes around the target");
     assert_ne!(bench.picture().display, before);
-    assert!(!bench.app.work.as_ref().unwrap().document.changed(), "looking around is no change of the look");
+    assert!(!bench.app.workspace.as_ref().unwrap().document.changed(), "looking around is no change of the look");
     bench.press(Key::Home, Modifiers::NONE);
     bench.rest();
-    assert!((bench.app.work.as_ref().unwrap().stage.pose().w_axis - pose.w_axis).length() < 1e-9);
+    assert!((bench.app.workspace.as_ref().unwrap().viewport.pose().w_axis - pose.w_axis).length() < 1e-9);
 }
 
 #[test]
-fn the_truth_grows_beside_the_picture() {
+fn the_reference_accumulates_beside_the_picture() {
     let Some(guard) = crate::common::gpu() else { return };
-    let mut bench = Bench::new(&guard.gpu, request(std::path::Path::new("builtin:cornell")));
+    let mut bench = HeadlessViewer::new(&guard.gpu, request(std::path::Path::new("builtin:cornell")));
     bench.rest();
-    bench.app.truth.show(truth::Mode::Wipe);
-    bench.until("the path tracer begins", |app| app.truth.samples() >= 4 && app.truth.verdict.starts_with("mean"));
+    bench.app.reference_view.set_mode(reference_view::CompareMode::Wipe);
+    bench.until("the path tracer begins", |app| {
+        app.reference_view.samples() >= 4 && app.reference_view.summary.starts_with("mean")
+    });
     bench.frame(vec![]);
     bench.keep("wipe.png");
-    bench.app.truth.show(truth::Mode::Flip);
-    bench.until("a difference is shown", |app| app.truth.verdict.contains("FLIP"));
+    bench.app.reference_view.set_mode(reference_view::CompareMode::Flip);
+    bench.until("a difference is shown", |app| app.reference_view.summary.contains("FLIP"));
     bench.frame(vec![]);
     bench.keep("flip.png");
     // What is shown, as a file: it is a display's light, which differs in nothing.
@@ -218,23 +221,23 @@ fn the_truth_grows_beside_the_picture() {
     let picture = bench.picture();
     sunny16::output::write_png(&png, picture.width, picture.height, &picture.display).unwrap();
     bench.app.open_file(&png);
-    bench.app.truth.show(truth::Mode::Flip);
-    bench.until("the same picture", |app| app.truth.verdict == "mean +0.00 % as shown, FLIP 0.0000");
-    bench.app.truth.show(truth::Mode::Stops);
-    bench.until("no stops of bytes", |app| app.truth.verdict.contains("take a reference in light"));
-    bench.app.truth.trace_again();
-    bench.until("the path tracer again", |app| app.truth.samples() > 0);
-    // Another view is another truth.
+    bench.app.reference_view.set_mode(reference_view::CompareMode::Flip);
+    bench.until("the same picture", |app| app.reference_view.summary == "mean +0.00 % as shown, FLIP 0.0000");
+    bench.app.reference_view.set_mode(reference_view::CompareMode::Stops);
+    bench.until("no stops of bytes", |app| app.reference_view.summary.contains("take a reference in light"));
+    bench.app.reference_view.use_path_tracer();
+    bench.until("the path tracer again", |app| app.reference_view.samples() > 0);
+    // Another view is another reference_view.
     let at = bench.middle();
     bench.drag(at, at + vec2(30.0, 0.0), PointerButton::Middle);
-    assert_eq!(bench.app.truth.samples(), 0);
+    assert_eq!(bench.app.reference_view.samples(), 0);
 }
 
 #[test]
 fn scopes_and_buffers_are_drawn() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = project("");
-    let mut bench = Bench::sized(&guard.gpu, request(&file), [1100, 430]);
+    let mut bench = HeadlessViewer::sized(&guard.gpu, request(&file), [1100, 430]);
     bench.press(Key::H, Modifiers::NONE);
     bench.rest();
     let plain = bench.last.clone();
@@ -242,13 +245,13 @@ fn scopes_and_buffers_are_drawn() {
     for name in ["histogram in EV", "waveform in EV", "vectorscope"] {
         assert!(bench.text(name).is_some(), "{name}");
     }
-    let height = bench.app.pictured().height();
+    let height = bench.app.picture_rect().height();
     for overlay in ["false_color.png", "zones.png", "zebra.png", "peaking.png"] {
         bench.press(Key::C, Modifiers::NONE);
         bench.rest();
         bench.keep(overlay);
         assert_ne!(bench.last, plain, "{overlay}");
-        assert!(bench.app.pictured().height() >= height, "{overlay}: the panel keeps its size");
+        assert!(bench.app.picture_rect().height() >= height, "{overlay}: the panel keeps its size");
     }
     // The other way around: colours first, with their name and scale, then the scopes.
     bench.press(Key::H, Modifiers::NONE);
@@ -260,7 +263,7 @@ fn scopes_and_buffers_are_drawn() {
     bench.press(Key::H, Modifiers::NONE);
     bench.rest();
     bench.keep("scopes_after.png");
-    assert!(bench.app.pictured().height() >= height, "the panel is no larger for its legend");
+    assert!(bench.app.picture_rect().height() >= height, "the panel is no larger for its legend");
     assert!(bench.text("vectorscope").is_some());
 }
 
@@ -285,29 +288,34 @@ fn shaders() -> tempfile::TempDir {
 #[test]
 fn shaders_are_reloaded_as_they_are_saved_and_their_errors_shown() {
     let Some(guard) = crate::common::gpu() else { return };
-    let mut bench = Bench::new(&guard.gpu, request(std::path::Path::new("builtin:corridor")));
+    let mut bench = HeadlessViewer::new(&guard.gpu, request(std::path::Path::new("builtin:corridor")));
     bench.app.set(&[("passes.aa.samples", Some("1"))]);
     bench.rest();
     let before = bench.picture().clone();
     let dir = shaders();
     let file = dir.path().join("shaders/passes/tonemap.frag");
     let text = fs::read_to_string(&file).unwrap();
-    bench.app.take_shaders(Sources::below(dir.path()).expect("the build's compiler is here"));
+    bench.app.take_shaders(ShaderSources::below(dir.path()).expect("the build's compiler is here"));
     // Channels change places: red for blue.
     fs::write(&file, text.replace("out_color = vec4(code, 1.0);", "out_color = vec4(code.bgr, 1.0);")).unwrap();
     bench.press(Key::F5, Modifiers::NONE);
     let swapped: Vec<u8> = before.display.chunks_exact(4).flat_map(|p| [p[2], p[1], p[0], p[3]]).collect();
     assert_ne!(swapped, before.display);
     let shows = |app: &App, bytes: &[u8]| {
-        app.work.as_ref().and_then(|work| work.stage.finished.as_ref()).is_some_and(|f| f.picture.display == bytes)
+        app.workspace
+            .as_ref()
+            .and_then(|work| work.viewport.last_frame.as_ref())
+            .is_some_and(|f| f.picture.display == bytes)
     };
     bench.until("the picture by the other shader", |app| shows(app, &swapped));
     // An error is said with its place, and the picture stays.
     let wait = Duration::from_millis(30);
     std::thread::sleep(wait);
     fs::write(&file, text.replace("out_color = vec4(code, 1.0);", "out_color = vec4(cod, 1.0);")).unwrap();
-    bench.until("the compiler's complaint", |app| app.complaint().is_some_and(|said| said.contains("tonemap.frag:")));
-    assert!(bench.app.complaint().unwrap().contains("'cod'"), "{:?}", bench.app.complaint());
+    bench.until("the compiler's complaint", |app| {
+        app.error_message().is_some_and(|said| said.contains("tonemap.frag:"))
+    });
+    assert!(bench.app.error_message().unwrap().contains("'cod'"), "{:?}", bench.app.error_message());
     bench.rest();
     assert_eq!(bench.picture().display, swapped);
     // What the program does not bind is refused.
@@ -315,7 +323,9 @@ fn shaders_are_reloaded_as_they_are_saved_and_their_errors_shown() {
     let other = text.replace("void main() {", "layout(set = 0, binding = 7) uniform texture2D other;\nvoid main() {");
     let other = other.replace("vec4(code, 1.0)", "vec4(code + texelFetch(other, pixel, 0).rgb, 1.0)");
     fs::write(&file, other).unwrap();
-    bench.until("what does not fit", |app| app.complaint().is_some_and(|said| said.contains("'other' is a resource")));
+    bench.until("what does not fit", |app| {
+        app.error_message().is_some_and(|said| said.contains("'other' is a resource"))
+    });
     // Back to what was built: the very picture.
     std::thread::sleep(wait);
     fs::write(&file, &text).unwrap();
@@ -327,18 +337,19 @@ fn shaders_are_reloaded_as_they_are_saved_and_their_errors_shown() {
 fn a_wrong_value_leaves_the_look_as_it_was_and_an_unfit_one_can_be_undone() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = project("");
-    let mut bench = Bench::new(&guard.gpu, request(&file));
+    let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
-    let (before, text) = (bench.picture().display.clone(), bench.app.work.as_ref().unwrap().document.text().to_owned());
+    let (before, text) =
+        (bench.picture().display.clone(), bench.app.workspace.as_ref().unwrap().document.text().to_owned());
     bench.app.set(&[("camera.lens.f_stop", Some("0"))]);
-    assert_eq!(bench.app.work.as_ref().unwrap().document.text(), text);
+    assert_eq!(bench.app.workspace.as_ref().unwrap().document.text(), text);
     // No lamp of this name: the text has it, the picture is of the last look that fits.
     bench.app.set(&[("lights.Nobody.lumens", Some("5"))]);
     bench.rest();
     assert_eq!(bench.picture().display, before);
     bench.press(Key::Z, Modifiers::COMMAND);
     bench.rest();
-    assert_eq!(bench.app.work.as_ref().unwrap().document.text(), text);
+    assert_eq!(bench.app.workspace.as_ref().unwrap().document.text(), text);
     assert_eq!(bench.picture().display, before);
 }
 
@@ -347,7 +358,7 @@ fn a_lost_device_is_said_and_the_look_is_kept() {
     let fault = Fault::parse("wait:frame 12=device-lost").unwrap();
     let Some(guard) = crate::common::gpu_with(vec![fault]) else { return };
     let (dir, file) = project("");
-    let mut bench = Bench::new(&guard.gpu, request(&file));
+    let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     let started = Instant::now();
     for iso in 1.. {
         if bench.app.fatal.is_some() || started.elapsed().as_secs() > 120 {
@@ -383,26 +394,26 @@ fn flat(held: &[Option<u64>]) {
 fn any_size_and_nothing_grows() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = project("");
-    let mut bench = Bench::new(&guard.gpu, request(&file));
+    let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
-    let stage = &mut bench.app.work.as_mut().unwrap().stage;
+    let viewport = &mut bench.app.workspace.as_mut().unwrap().viewport;
     for size in [[1, 1], [3, 200], [200, 3], [0, 0], [64, 48]] {
-        stage.resize(size, 1).unwrap();
-        stage.settle(false).unwrap();
-        let picture = &stage.finished.as_ref().unwrap().picture;
+        viewport.resize(size, 1).unwrap();
+        viewport.settle(false).unwrap();
+        let picture = &viewport.last_frame.as_ref().unwrap().picture;
         assert_eq!([picture.width, picture.height], size.map(|side: u32| side.max(1) as usize));
     }
     for _ in 0..8 {
-        stage.touch();
-        stage.settle(false).unwrap();
+        viewport.invalidate();
+        viewport.settle(false).unwrap();
     }
     let (objects, bytes) = (guard.gpu.live_objects(), guard.gpu.memory_in_use().0);
     // `SUNNY16_LONG=1` takes the time for what nobody would notice sooner.
     let long = std::env::var_os("SUNNY16_LONG").is_some();
     let mut held = Vec::new();
     for frame in 0..if long { 10_000 } else { 60 } {
-        stage.touch();
-        stage.settle(false).unwrap();
+        viewport.invalidate();
+        viewport.settle(false).unwrap();
         if frame % 2_000 == 1_999 {
             held.push(resident());
         }
@@ -415,11 +426,11 @@ fn any_size_and_nothing_grows() {
     for reload in 0..if long { 100 } else { 2 } {
         bench.app.open(&request(&file));
         bench.app.finish_opening();
-        bench.app.work.as_mut().unwrap().stage.resize([64, 48], 1).unwrap();
-        let stage = &mut bench.app.work.as_mut().unwrap().stage;
+        bench.app.workspace.as_mut().unwrap().viewport.resize([64, 48], 1).unwrap();
+        let viewport = &mut bench.app.workspace.as_mut().unwrap().viewport;
         for _ in 0..9 {
-            stage.touch();
-            stage.settle(false).unwrap();
+            viewport.invalidate();
+            viewport.settle(false).unwrap();
         }
         if reload % 20 == 19 {
             held.push(resident());
@@ -435,37 +446,38 @@ fn any_size_and_nothing_grows() {
 #[test]
 fn what_cannot_be_opened_is_said_and_the_gallery_opens_without_a_scene() {
     let Some(guard) = crate::common::gpu() else { return };
-    let mut bench = Bench::new(&guard.gpu, Request::default());
+    let mut bench = HeadlessViewer::new(&guard.gpu, OpenRequest::default());
     bench.frame(vec![]);
     bench.keep("gallery.png");
-    assert!(bench.app.work.is_none());
+    assert!(bench.app.workspace.is_none());
     let dir = tempfile::tempdir().unwrap();
     for (name, bytes) in [("a.glb", &b"glTF nonsense"[..]), ("b.ies", b"x"), ("c.txt", b""), ("d.exr", b"no")] {
         let file = dir.path().join(name);
         fs::write(&file, bytes).unwrap();
         bench.app.open_file(&file);
         bench.frame(vec![]);
-        assert!(bench.app.work.is_none());
-        assert!(bench.app.complaint().is_some_and(|text| !text.is_empty()), "{name}");
+        assert!(bench.app.workspace.is_none());
+        assert!(bench.app.error_message().is_some_and(|text| !text.is_empty()), "{name}");
     }
     bench.app.open(&request(std::path::Path::new("builtin:cornell")));
     bench.rest();
-    assert!(bench.app.work.is_some());
+    assert!(bench.app.workspace.is_some());
 }
 
 #[test]
 fn the_window_stays_alive_while_a_picture_takes_long() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = project("");
-    let mut bench = Bench::new(&guard.gpu, request(&file));
+    let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
     // Frames of the window while the picture is drawn anew again and again: each is as short as if nothing were drawn. The
     // software driver shares its processors with the picture, and so most frames are asked, not the worst.
-    let alone = bench.app.work.as_ref().unwrap().stage.frame_ms;
+    let alone = bench.app.workspace.as_ref().unwrap().viewport.frame_ms;
     let mut frames = 0;
-    let number = |bench: &Bench| bench.app.work.as_ref().unwrap().stage.finished.as_ref().unwrap().number;
+    let number =
+        |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().viewport.last_frame.as_ref().unwrap().number;
     let first = number(&bench);
-    bench.app.work.as_mut().unwrap().stage.touch();
+    bench.app.workspace.as_mut().unwrap().viewport.invalidate();
     let started = Instant::now();
     while number(&bench) == first {
         bench.app.frame(RawInput::default()).textures_delta.clear();
@@ -480,39 +492,39 @@ fn the_window_stays_alive_while_a_picture_takes_long() {
 #[test]
 fn a_scene_is_played_and_stands_still_as_it_is_rendered() {
     let Some(guard) = crate::common::gpu() else { return };
-    let request = Request {
+    let request = OpenRequest {
         scene: Some("builtin:petals".into()),
         size: Some(Size { width: 64, height: 36 }),
         set: vec!["passes.aa.samples=1".into()],
-        ..Request::default()
+        ..OpenRequest::default()
     };
-    let mut bench = Bench::new(&guard.gpu, request.clone());
-    let engine_time = |bench: &Bench| bench.app.work.as_ref().unwrap().stage.time();
+    let mut bench = HeadlessViewer::new(&guard.gpu, request.clone());
+    let engine_time = |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().viewport.time();
     assert_eq!(engine_time(&bench), Some(0.0));
-    bench.app.work.as_mut().unwrap().stage.resize([64, 36], 1).unwrap();
-    let stage = &mut bench.app.work.as_mut().unwrap().stage;
-    stage.settle(true).unwrap();
-    let first = stage.finished.as_ref().unwrap().picture.display.clone();
-    stage.play(true);
+    bench.app.workspace.as_mut().unwrap().viewport.resize([64, 36], 1).unwrap();
+    let viewport = &mut bench.app.workspace.as_mut().unwrap().viewport;
+    viewport.settle(true).unwrap();
+    let first = viewport.last_frame.as_ref().unwrap().picture.display.clone();
+    viewport.set_playing(true);
     let started = Instant::now();
-    while stage.time().unwrap() < 0.3 {
-        stage.draw().unwrap();
+    while viewport.time().unwrap() < 0.3 {
+        viewport.draw().unwrap();
         std::thread::sleep(Duration::from_millis(2));
         assert!(started.elapsed().as_secs() < 300, "time stands still");
     }
-    stage.play(false);
-    stage.go_to(0.5);
-    stage.settle(true).unwrap();
-    let shown = stage.finished.as_ref().unwrap().picture.display.clone();
+    viewport.set_playing(false);
+    viewport.seek(0.5);
+    viewport.settle(true).unwrap();
+    let shown = viewport.last_frame.as_ref().unwrap().picture.display.clone();
     assert_ne!(shown, first, "things move");
-    let opened = studio::open(&Request { time: Some(0.5), ..request }).unwrap();
-    let mut opened = opened;
+    let session = session::open(&OpenRequest { time: Some(0.5), ..request }).unwrap();
+    let mut session = session;
     let mut renderer = Renderer::new(&guard.gpu).unwrap();
-    let on_device = opened.upload(&mut renderer).unwrap();
-    let view = opened.view();
-    let exposed = expose::exposure(&opened, &mut renderer, &on_device, &view, true).unwrap();
-    let mut settings = opened.picture_settings(&exposed, vec![]).unwrap();
-    opened.set_in_motion(&mut settings, &on_device);
+    let on_device = session.upload(&mut renderer).unwrap();
+    let view = session.view();
+    let exposed = expose::determine_exposure(&session, &mut renderer, &on_device, &view, true).unwrap();
+    let mut settings = session.picture_settings(&exposed, vec![]).unwrap();
+    session.set_motion(&mut settings, &on_device);
     let rendered = renderer.render_still(&on_device, &view, &settings, 1).unwrap();
     assert_eq!(rendered.display, shown, "bit for bit what `render --time 0.5` writes");
 
@@ -523,9 +535,9 @@ fn a_scene_is_played_and_stands_still_as_it_is_rendered() {
         first: 0.25,
         fps: 4.0,
         count: 2,
-        size: bench.app.work.as_ref().unwrap().stage.full_size(),
+        size: bench.app.workspace.as_ref().unwrap().viewport.full_size(),
     };
-    bench.app.work.as_mut().unwrap().stage.send_on(Errand::Write(sequence));
+    bench.app.workspace.as_mut().unwrap().viewport.submit_job(Job::WriteSequence(sequence));
     bench.until("two pictures", |_| dir.path().join("a.0001.png").exists());
     bench.rest();
     let bytes = fs::read(dir.path().join("a.0001.png")).unwrap();
@@ -539,15 +551,15 @@ fn a_scene_is_played_and_stands_still_as_it_is_rendered() {
 fn the_mixer_balances_lights_as_the_renderer_would() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = project("");
-    let mut bench = Bench::new(&guard.gpu, request(&file));
-    let small = |bench: &mut Bench| {
-        let stage = &mut bench.app.work.as_mut().unwrap().stage;
-        stage.resize([96, 54], 1).unwrap();
-        stage.settle(true).unwrap();
+    let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
+    let small = |bench: &mut HeadlessViewer| {
+        let viewport = &mut bench.app.workspace.as_mut().unwrap().viewport;
+        viewport.resize([96, 54], 1).unwrap();
+        viewport.settle(true).unwrap();
     };
     small(&mut bench);
-    bench.app.take_apart();
-    let order = bench.app.work.as_ref().unwrap().stage.order();
+    bench.app.separate_lights();
+    let order = bench.app.workspace.as_ref().unwrap().viewport.request_id();
     let started = Instant::now();
     while !bench.app.mixer.ready(order) {
         bench.app.draw();
@@ -569,10 +581,10 @@ fn the_mixer_balances_lights_as_the_renderer_would() {
     assert!(bench.app.mixer.set(&names[0], Fader { stops: -2.0, off: false }));
     assert!(bench.app.mixer.set(&names[1], Fader { stops: 0.0, off: true }));
     let sum = bench.app.mixer.sum().unwrap();
-    bench.app.keep_mix();
+    bench.app.apply_mix_to_look();
     small(&mut bench);
     near(&sum, &bench.picture().nits.clone(), 0.002);
-    let text = bench.app.work.as_ref().unwrap().document.text().to_owned();
+    let text = bench.app.workspace.as_ref().unwrap().document.text().to_owned();
     assert!(text.contains("enabled = false"), "{text}");
 }
 
@@ -582,19 +594,21 @@ fn the_mixer_balances_lights_as_the_renderer_would() {
 fn exposure_follows_the_light_of_what_is_played() {
     let Some(guard) = crate::common::gpu() else { return };
     let dir = tempfile::tempdir().unwrap();
-    crate::common::lamp::lamp_before_a_wall(dir.path(), 1000.0, false);
+    crate::common::dimming_light::dimming_light_scene(dir.path(), 1000.0, false);
     let mut request = request(&dir.path().join("lamp.gltf"));
     request.time = Some(0.0);
     request.set = vec!["camera.exposure.adaptation=0.05".into()];
-    let mut bench = Bench::new(&guard.gpu, request);
+    let mut bench = HeadlessViewer::new(&guard.gpu, request);
     bench.rest();
-    let ev = |app: &App| app.work.as_ref().unwrap().stage.finished.as_ref().unwrap().exposed.exposure.ev100().get();
+    let ev = |app: &App| {
+        app.workspace.as_ref().unwrap().viewport.last_frame.as_ref().unwrap().exposed.exposure.ev100().get()
+    };
     let near = ev(&bench.app);
-    bench.app.work.as_mut().unwrap().stage.play(true);
+    bench.app.workspace.as_mut().unwrap().viewport.set_playing(true);
     bench.until("the exposure to follow the lamp", |app| near - ev(app) > 9.0);
-    let playing = bench.app.work.as_ref().unwrap().stage.moving();
+    let playing = bench.app.workspace.as_ref().unwrap().viewport.moving();
     assert!(playing, "it followed while the scene was played");
-    bench.app.work.as_mut().unwrap().stage.play(false);
+    bench.app.workspace.as_mut().unwrap().viewport.set_playing(false);
     bench.rest();
     let far = ev(&bench.app);
     assert!((10.0..13.0).contains(&(near - far)), "{near} and {far}");

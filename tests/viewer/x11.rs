@@ -1,4 +1,4 @@
-//! The look-dev window itself, under a virtual X server, driven by xdotool as by hands and looked at on the server's screen: opened,
+//! The look-dev window itself, under a virtual X server, driven by xdotool as by driver and looked at on the server's screen: opened,
 //! typed into, clicked in, compared, resized, hidden, saved, closed, opened again. Skipped where there is no Xvfb or xdotool.
 
 use std::{
@@ -18,7 +18,7 @@ use sunny16::{
     photometry::Lumen,
     scene::{
         Scene,
-        build::{SceneBuilder, dielectric, facing},
+        build::{SceneBuilder, dielectric, look_at_transform},
         procedural::shapes,
     },
 };
@@ -145,7 +145,7 @@ impl Shown {
     }
 }
 
-struct Hands {
+struct XdotoolDriver {
     display: String,
     /// Where the server's frame buffer is.
     screen: PathBuf,
@@ -154,7 +154,7 @@ struct Hands {
     printed: Arc<Mutex<Vec<String>>>,
 }
 
-impl Hands {
+impl XdotoolDriver {
     fn tool(&self, arguments: &[&str]) -> String {
         let out = Command::new("xdotool").args(arguments).env("DISPLAY", &self.display).output().unwrap();
         String::from_utf8_lossy(&out.stdout).trim().to_owned()
@@ -176,7 +176,7 @@ impl Hands {
     }
 
     /// Hands look before they go on: until what is on the screen stands still, or for a while.
-    fn eyes(&self) {
+    fn wait_until_static(&self) {
         let mut before = self.look().pixels;
         for _ in 0..6 {
             sleep(Duration::from_millis(200));
@@ -205,13 +205,13 @@ impl Hands {
         let started = Instant::now();
         loop {
             self.key("Escape");
-            self.eyes();
+            self.wait_until_static();
             self.key("ctrl+p");
-            self.eyes();
+            self.wait_until_static();
             self.type_in(line);
-            self.eyes();
+            self.wait_until_static();
             self.key("Return");
-            self.eyes();
+            self.wait_until_static();
             if worked() {
                 return;
             }
@@ -225,9 +225,9 @@ impl Hands {
 
     fn click(&self, at: [usize; 2]) {
         self.point(at);
-        self.eyes();
+        self.wait_until_static();
         self.tool(&["click", "1"]);
-        self.eyes();
+        self.wait_until_static();
     }
 
     /// The reading under the pointer, copied by Ctrl+C, once something holds of it.
@@ -259,7 +259,7 @@ fn numbers(text: &str) -> Vec<f64> {
     text.split([',', ' ']).map(|value| value.parse().unwrap()).collect()
 }
 
-fn open((display, screen): (&str, &Path), scene: &Path, more: &[&str]) -> (Ended, Hands) {
+fn open((display, screen): (&str, &Path), scene: &Path, more: &[&str]) -> (Ended, XdotoolDriver) {
     let program = Command::new(env!("CARGO_BIN_EXE_sunny16"))
         .arg("view")
         .arg(scene)
@@ -280,9 +280,10 @@ fn open((display, screen): (&str, &Path), scene: &Path, more: &[&str]) -> (Ended
             lines.lock().unwrap().push(line);
         }
     });
-    let mut hands = Hands { display: display.to_owned(), screen: screen.into(), window: String::new(), printed };
+    let mut driver =
+        XdotoolDriver { display: display.to_owned(), screen: screen.into(), window: String::new(), printed };
     let started = Instant::now();
-    while hands.window.is_empty() {
+    while driver.window.is_empty() {
         assert!(started.elapsed() < Duration::from_secs(120), "no window");
         if let Some(status) = program.0.try_wait().unwrap() {
             let mut text = String::new();
@@ -290,15 +291,15 @@ fn open((display, screen): (&str, &Path), scene: &Path, more: &[&str]) -> (Ended
             panic!("{status}: {text}");
         }
         sleep(Duration::from_millis(200));
-        hands.window = hands.tool(&["search", "--name", "sunny16"]).lines().next().unwrap_or_default().to_owned();
+        driver.window = driver.tool(&["search", "--name", "sunny16"]).lines().next().unwrap_or_default().to_owned();
     }
     // Without a window manager nobody gives it the keyboard.
-    hands.tool(&["windowfocus", "--sync", &hands.window]);
-    (program, hands)
+    driver.tool(&["windowfocus", "--sync", &driver.window]);
+    (program, driver)
 }
 
 /// A window at rest draws no frames but those of the readings here and of messages that go, and takes hardly any time.
-fn sleeps(hands: &Hands, program: &Ended) {
+fn sleeps(driver: &XdotoolDriver, program: &Ended) {
     // Clock ticks of all threads (proc(5), fields 14 and 15); 100 a second.
     let ticks = || {
         let stat = fs::read_to_string(format!("/proc/{}/stat", program.0.id())).unwrap();
@@ -306,7 +307,7 @@ fn sleeps(hands: &Hands, program: &Ended) {
             stat.rsplit_once(')').unwrap().1.split_whitespace().skip(11).take(2).map(|x| x.parse().unwrap()).collect();
         fields.iter().sum::<u64>()
     };
-    let frames = || hands.reading("a window at rest", whole)["window_frames"].parse::<u64>().unwrap();
+    let frames = || driver.reading("a window at rest", whole)["window_frames"].parse::<u64>().unwrap();
     let before = frames();
     sleep(Duration::from_millis(1500));
     let (worked, since) = (ticks(), Instant::now());
@@ -319,9 +320,9 @@ fn sleeps(hands: &Hands, program: &Ended) {
 }
 
 /// Closes the window by hand; it must end well, without a word from the validation layer.
-fn quit(hands: &Hands, mut program: Ended) {
-    hands.key("ctrl+q");
-    hands.until("the end", || program.0.try_wait().unwrap().is_some());
+fn quit(driver: &XdotoolDriver, mut program: Ended) {
+    driver.key("ctrl+q");
+    driver.until("the end", || program.0.try_wait().unwrap().is_some());
     let status = program.0.wait().unwrap();
     let mut said = String::new();
     program.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
@@ -354,14 +355,14 @@ fn room() -> Scene {
         Lumen(900.0),
         Vec3::ONE,
         (0.3, 0.5),
-        facing(DVec3::new(1.0, 2.0, 1.2), DVec3::new(1.2, 0.0, -0.9)),
+        look_at_transform(DVec3::new(1.0, 2.0, 1.2), DVec3::new(1.2, 0.0, -0.9)),
     );
     builder.camera("Eye", DVec3::new(1.6, 1.5, 3.0), DVec3::new(-0.1, 0.7, 0.0), 0.7, None);
     builder.build().unwrap()
 }
 
 #[test]
-fn hands_open_aim_meter_compare_resize_hide_save_close_and_reopen() {
+fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
     if crate::common::no_gpu("the window") {
         return;
     }
@@ -375,24 +376,24 @@ fn hands_open_aim_meter_compare_resize_hide_save_close_and_reopen() {
     let text = || fs::read_to_string(&look).unwrap();
     const WINDOW: [&str; 2] = ["820", "440"];
 
-    let (mut program, hands) = open(at, &file, &["--validation", "--pacing", "--size", &WINDOW.join("x")]);
-    hands.until("the scene's name in the title", || hands.title().contains("room.glb"));
+    let (mut program, driver) = open(at, &file, &["--validation", "--pacing", "--size", &WINDOW.join("x")]);
+    driver.until("the scene's name in the title", || driver.title().contains("room.glb"));
     // Between outliner and inspector.
     let middle = [360, 260];
-    hands.point(middle);
-    hands.reading("the first picture", whole);
+    driver.point(middle);
+    driver.reading("the first picture", whole);
 
     // A dial, by the palette.
-    hands.palette("camera.lens.f_stop=4", || hands.title().contains('*'));
+    driver.palette("camera.lens.f_stop=4", || driver.title().contains('*'));
     // The spot is aimed by a click on a surface.
-    let before = hands.look();
-    hands.palette("view.select=Spot", || hands.look().pixels != before.pixels);
-    hands.palette("view.tool=aim", || true);
-    hands.point(middle);
-    let pointed = hands.reading("the surface", |reading| whole(reading) && reading.contains_key("point"));
-    hands.click(middle);
-    hands.key("ctrl+s");
-    hands.until("the light's aim in the file", || text().contains("aim ="));
+    let before = driver.look();
+    driver.palette("view.select=Spot", || driver.look().pixels != before.pixels);
+    driver.palette("view.tool=aim", || true);
+    driver.point(middle);
+    let pointed = driver.reading("the surface", |reading| whole(reading) && reading.contains_key("point"));
+    driver.click(middle);
+    driver.key("ctrl+s");
+    driver.until("the light's aim in the file", || text().contains("aim ="));
     assert!(text().starts_with("# Kept.\n") && text().contains("f_stop = 4"), "{}", text());
     let saved: toml::Table = text().parse().unwrap();
     let aim = numbers(saved["lights"]["Spot"]["aim"].as_str().unwrap());
@@ -400,15 +401,15 @@ fn hands_open_aim_meter_compare_resize_hide_save_close_and_reopen() {
         assert!((aimed - point).abs() < 2e-5, "{aim:?} is where the click met the surface, {pointed:?}");
     }
     // The incident meter is held there, and the spot meter read.
-    hands.key("m");
-    hands.click(middle);
-    let reading = hands.reading("incident light", |reading| whole(reading) && reading.contains_key("lux"));
+    driver.key("m");
+    driver.click(middle);
+    let reading = driver.reading("incident light", |reading| whole(reading) && reading.contains_key("lux"));
     assert_ne!(reading["nit"], pointed["nit"], "the light has moved");
-    hands.key("Escape");
+    driver.key("Escape");
     // Files of the picture as it is.
     let png = |number: u32| dir.path().join(format!("room.{number:04}.png"));
-    hands.key("F12");
-    hands.until("the picture's files", || png(0).with_extension("exr").exists());
+    driver.key("F12");
+    driver.until("the picture's files", || png(0).with_extension("exr").exists());
     let shown = Shown::read(&png(0));
     // Right after the head: the codes are sRGB, and check themselves (ISO/IEC 15948, 11.3.3.5).
     assert_eq!(fs::read(png(0)).unwrap()[33..46], *b"\0\0\0\x01sRGB\0\xae\xce\x1c\xe9");
@@ -440,11 +441,11 @@ fn hands_open_aim_meter_compare_resize_hide_save_close_and_reopen() {
     assert!((lux / cli - 1.0).abs() < 1e-5, "{lux}, {cli}");
 
     // What is on the screen is that picture.
-    hands.point([2, 2]);
-    let place = || hands.look().find(&shown);
-    hands.until("the picture on the screen", || place().is_some());
+    driver.point([2, 2]);
+    let place = || driver.look().find(&shown);
+    driver.until("the picture on the screen", || place().is_some());
     let place = place().unwrap();
-    let on_screen = || hands.look().cut(place, shown.size);
+    let on_screen = || driver.look().cut(place, shown.size);
     let [width, height] = shown.size;
     let apart = on_screen().rows_apart(&shown, 0..width);
     assert!(apart < height / 3, "{apart} of {height} rows: only the light's handles lie over it");
@@ -455,8 +456,8 @@ fn hands_open_aim_meter_compare_resize_hide_save_close_and_reopen() {
     let half = width / 2 + 12;
     println!("raster and path tracer are {:.2} codes apart", shown.apart(&traced, half));
     assert!(shown.apart(&traced, half) > 2.0, "bounced light makes them differ");
-    hands.palette("view.compare=wipe", || true);
-    hands.until("the traced half", || {
+    driver.palette("view.compare=wipe", || true);
+    driver.until("the traced half", || {
         let now = on_screen();
         println!("{:.2} codes from it, {:.2} from raster", now.apart(&traced, half), now.apart(&shown, half));
         now.apart(&traced, half) < 0.5 * now.apart(&shown, half)
@@ -470,58 +471,58 @@ fn hands_open_aim_meter_compare_resize_hide_save_close_and_reopen() {
     assert!(now.rows_apart(&shown, 0..width / 2 - 60) < height / 3, "left of the line is the picture");
     // Hands go on while it works.
     for _ in 0..12 {
-        hands.key("bracketright");
+        driver.key("bracketright");
     }
-    hands.until("the line has moved", || on_screen().rows_apart(&shown, 0..width / 2 + 20) < height / 3);
-    hands.palette("view.compare=raster", || on_screen().rows_apart(&shown, 0..width) < height / 3);
+    driver.until("the line has moved", || on_screen().rows_apart(&shown, 0..width / 2 + 20) < height / 3);
+    driver.palette("view.compare=raster", || on_screen().rows_apart(&shown, 0..width) < height / 3);
 
     // Squeezed to nothing, hidden and brought back: the picture and its place are the same.
     for size in [["1", "1"], ["520", "300"], WINDOW] {
-        hands.tool(&["windowsize", &hands.window, size[0], size[1]]);
+        driver.tool(&["windowsize", &driver.window, size[0], size[1]]);
         sleep(Duration::from_millis(500));
         assert!(program.0.try_wait().unwrap().is_none(), "it ended at {size:?}");
     }
-    hands.until("the picture as before", || on_screen().rows_apart(&shown, 0..width) < height / 3);
-    hands.tool(&["windowunmap", "--sync", &hands.window]);
+    driver.until("the picture as before", || on_screen().rows_apart(&shown, 0..width) < height / 3);
+    driver.tool(&["windowunmap", "--sync", &driver.window]);
     sleep(Duration::from_millis(700));
     assert!(program.0.try_wait().unwrap().is_none(), "it ended hidden");
     assert!(on_screen().rows_apart(&shown, 0..width) > height / 2, "it is hidden");
-    hands.tool(&["windowmap", "--sync", &hands.window]);
-    hands.tool(&["windowfocus", "--sync", &hands.window]);
-    hands.until("the picture after it was hidden", || on_screen().rows_apart(&shown, 0..width) < height / 3);
+    driver.tool(&["windowmap", "--sync", &driver.window]);
+    driver.tool(&["windowfocus", "--sync", &driver.window]);
+    driver.until("the picture after it was hidden", || on_screen().rows_apart(&shown, 0..width) < height / 3);
 
     // Software drivers offer no HDR: the window makes its pictures anew, as sRGB, and goes on.
     let settings = dir.path().join("state/sunny16/settings");
-    hands.key("n");
-    hands
+    driver.key("n");
+    driver
         .until("the window's settings", || fs::read_to_string(&settings).is_ok_and(|text| text.contains("hdr = true")));
-    hands.eyes();
-    hands.key("ctrl+s");
+    driver.wait_until_static();
+    driver.key("ctrl+s");
     assert!(fs::read_to_string(dir.path().join("state/sunny16/recent")).unwrap().contains("room.glb"));
     let kept = text();
-    let lines = Arc::clone(&hands.printed);
-    quit(&hands, program);
-    hands.until("the window's pulse", || lines.lock().unwrap().last().is_some_and(|line| line.contains("stutters=")));
+    let lines = Arc::clone(&driver.printed);
+    quit(&driver, program);
+    driver.until("the window's pulse", || lines.lock().unwrap().last().is_some_and(|line| line.contains("stutters=")));
     println!("{}", lines.lock().unwrap().last().unwrap());
 
     // Opened again: the same picture, bit for bit.
-    let (program, hands) = open(at, &file, &["--validation", "--pacing", "--size", &WINDOW.join("x")]);
-    hands.until("the scene's name in the title", || hands.title().contains("room.glb"));
-    hands.point(middle);
-    let again = hands.reading("the picture again", whole);
-    sleeps(&hands, &program);
+    let (program, driver) = open(at, &file, &["--validation", "--pacing", "--size", &WINDOW.join("x")]);
+    driver.until("the scene's name in the title", || driver.title().contains("room.glb"));
+    driver.point(middle);
+    let again = driver.reading("the picture again", whole);
+    sleeps(&driver, &program);
     for name in ["size", "x", "y", "nit", "ev100", "rgb_nit", "exposed", "shown", "point"] {
         assert_eq!(again[name], reading[name], "{name}");
     }
-    hands.key("F12");
-    hands.until("the picture's files", || png(1).with_extension("exr").exists());
+    driver.key("F12");
+    driver.until("the picture's files", || png(1).with_extension("exr").exists());
     assert!(Shown::read(&png(1)) == shown, "the same picture, bit for bit");
     for channel in ["R", "G", "B"] {
         let [before, after] =
             [0, 1].map(|number| crate::common::exr_channel(&png(number).with_extension("exr"), channel));
         assert_eq!(before, after, "{channel}");
     }
-    quit(&hands, program);
+    quit(&driver, program);
     assert_eq!(text(), kept, "looking changes nothing");
 }
 

@@ -210,7 +210,7 @@ impl FalseColor {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::{
-        super::eyes::{Eye, difference},
+        super::color_vision::{ColorVision, difference},
         *,
     };
 
@@ -278,7 +278,7 @@ mod tests {
         // The whole scale with its ends, as a legend has it: neighbours are 5 apart (CIE 1976), here nearly 8, and nothing else
         // is nearer than they are.
         let steps: Vec<Rgb> = [BLACK].into_iter().chain(COLORS).chain([WHITE]).collect();
-        for eye in Eye::ALL {
+        for eye in ColorVision::ALL {
             let seen: Vec<[f64; 3]> = steps.iter().map(|color| eye.lab(*color)).collect();
             let apart = |least: usize, most: usize| {
                 let pairs =

@@ -6,14 +6,14 @@
 //! `EV100 = log2(8 L)` (ISO 2720:1974), and "grey" is the luminance that the camera's exposure is set for.
 
 #[cfg(test)]
-pub(crate) mod eyes;
+pub(crate) mod color_vision;
 pub mod false_color;
 pub mod font;
-pub mod levels;
+pub mod waveform;
 pub mod zones;
 
 pub use false_color::FalseColor;
-pub use levels::{EvRange, Waveform};
+pub use waveform::{EvRange, Waveform};
 pub use zones::ZoneMap;
 
 use super::metering::MeterError;

@@ -25,7 +25,7 @@ pub struct ZoneMap {
 
 /// A connected part of a picture in one zone, and its place for a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Area {
+pub struct ZoneRegion {
     /// 0 to 10.
     pub zone: u8,
     /// Pixels.
@@ -104,7 +104,7 @@ impl ZoneMap {
 
     /// The connected parts (four neighbours), in the order of their first pixel.
     #[must_use]
-    pub fn areas(&self) -> Vec<Area> {
+    pub fn areas(&self) -> Vec<ZoneRegion> {
         let distance = self.distances();
         let mut seen = vec![false; self.zones.len()];
         let mut areas = Vec::new();
@@ -114,7 +114,7 @@ impl ZoneMap {
                 continue;
             }
             let zone = self.zones[start];
-            let mut area = Area { zone, pixels: 0, place: [0, 0], room: 0 };
+            let mut area = ZoneRegion { zone, pixels: 0, place: [0, 0], room: 0 };
             open.push(start);
             while let Some(index) = open.pop() {
                 let (x, y) = (index % self.width, index / self.width);

@@ -31,7 +31,8 @@ pub fn denoise(
 ) -> Result<(), CliError> {
     let oops = |what: String| CliError::Internal(format!("--denoise: Open Image Denoise: {what}"));
     let [albedo, normal] =
-        crate::reference::aov::guides(world, camera, (width, height), settings, GUIDE_SAMPLES).map(|v| v.concat());
+        crate::reference::aov::denoiser_guides(world, camera, (width, height), settings, GUIDE_SAMPLES)
+            .map(|v| v.concat());
     let mut color: Vec<f32> = nits.iter().flat_map(|c| c.as_vec3().to_array()).collect();
     let device = oidn::Device::cpu().map_err(|error| oops(format!("{error:?}")))?;
     let mut filter = oidn::RayTracing::try_new(&device).map_err(|error| oops(format!("{error:?}")))?;

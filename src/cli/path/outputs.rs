@@ -2,28 +2,28 @@
 
 use glam::{DVec3, Mat3, Vec3};
 
-use super::{CliError, Opened, RenderArgs};
+use super::{CliError, RenderArgs, Session};
 use crate::{
     camera::Exposure,
-    cli::render::beside,
-    compare::false_color::{MAGMA, color as painted},
+    cli::render::aov_path,
+    compare::error_colormap::{MAGMA, sample_colormap},
     frame::Aov,
-    output::{self, Layer},
-    passes::resolve::Channel,
+    output::{self, ExrLayer},
+    passes::gbuffer_channel::GbufferChannel,
     reference::{
-        Film, Parts, Pinhole, World,
-        aov::{First, OpenRays, first_hits},
+        Film, LightComponents, Pinhole, World,
+        aov::{AmbientOcclusionRays, PrimaryHitAov, primary_hit_aovs},
     },
-    studio::preview::{Development, preview},
+    session::preview::{ViewTransform, aov_preview},
 };
 
 /// A further output.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Wanted {
+pub enum PathAov {
     /// What is seen at pixels' centres, and how a PNG shows it.
-    First(First, Channel),
+    PrimaryHit(PrimaryHitAov, GbufferChannel),
     /// A part of the light: which of `Parts::NAMES`.
-    Part(usize),
+    LightComponent(usize),
     /// The variance of the mean luminance.
     Variance,
     /// Samples that were taken.
@@ -34,31 +34,35 @@ pub enum Wanted {
 const EMISSION: usize = 0;
 
 /// Rays a pixel for what is open; the look has their radius.
-const OPEN_RAYS: OpenRays = OpenRays { radius: 0.0, count: 256 };
+const AO_RAYS: AmbientOcclusionRays = AmbientOcclusionRays { radius: 0.0, count: 256 };
 
 /// Those that are no part of the light.
-const OTHERS: [(&str, Wanted); 12] = [
-    ("base_color", Wanted::First(First::BaseColor, Channel::BaseColor)),
-    ("metallic", Wanted::First(First::Metallic, Channel::Metallic)),
-    ("roughness", Wanted::First(First::Roughness, Channel::Roughness)),
-    ("normal", Wanted::First(First::Normal, Channel::Normal)),
-    ("depth", Wanted::First(First::Depth, Channel::Depth)),
-    ("occlusion", Wanted::First(First::Occlusion, Channel::Occlusion)),
-    ("position", Wanted::First(First::Position, Channel::Position)),
-    ("ambient_occlusion", Wanted::First(First::AmbientOcclusion(OPEN_RAYS), Channel::AmbientOcclusion)),
-    ("bent_normal", Wanted::First(First::BentNormal(OPEN_RAYS), Channel::BentNormal)),
-    ("variance", Wanted::Variance),
-    ("samples", Wanted::Samples),
-    ("bvh_cost", Wanted::First(First::BvhCost, Channel::Depth)),
+const OTHERS: [(&str, PathAov); 12] = [
+    ("base_color", PathAov::PrimaryHit(PrimaryHitAov::BaseColor, GbufferChannel::BaseColor)),
+    ("metallic", PathAov::PrimaryHit(PrimaryHitAov::Metallic, GbufferChannel::Metallic)),
+    ("roughness", PathAov::PrimaryHit(PrimaryHitAov::Roughness, GbufferChannel::Roughness)),
+    ("normal", PathAov::PrimaryHit(PrimaryHitAov::Normal, GbufferChannel::Normal)),
+    ("depth", PathAov::PrimaryHit(PrimaryHitAov::Depth, GbufferChannel::Depth)),
+    ("occlusion", PathAov::PrimaryHit(PrimaryHitAov::Occlusion, GbufferChannel::Occlusion)),
+    ("position", PathAov::PrimaryHit(PrimaryHitAov::Position, GbufferChannel::Position)),
+    (
+        "ambient_occlusion",
+        PathAov::PrimaryHit(PrimaryHitAov::AmbientOcclusion(AO_RAYS), GbufferChannel::AmbientOcclusion),
+    ),
+    ("bent_normal", PathAov::PrimaryHit(PrimaryHitAov::BentNormal(AO_RAYS), GbufferChannel::BentNormal)),
+    ("variance", PathAov::Variance),
+    ("samples", PathAov::Samples),
+    ("bvh_cost", PathAov::PrimaryHit(PrimaryHitAov::BvhCost, GbufferChannel::Depth)),
 ];
 
-fn all() -> impl Iterator<Item = (&'static str, Wanted)> {
-    let parts = Parts::NAMES.into_iter().enumerate().map(|(index, name)| (name, Wanted::Part(index)));
+fn all() -> impl Iterator<Item = (&'static str, PathAov)> {
+    let parts =
+        LightComponents::NAMES.into_iter().enumerate().map(|(index, name)| (name, PathAov::LightComponent(index)));
     OTHERS.into_iter().chain(parts)
 }
 
 /// The outputs of these names, each once.
-pub fn wanted(names: &[String]) -> Result<Vec<(&'static str, Wanted)>, CliError> {
+pub fn parse_aovs(names: &[String]) -> Result<Vec<(&'static str, PathAov)>, CliError> {
     let mut out = Vec::new();
     for name in names {
         let before = out.len();
@@ -78,7 +82,7 @@ pub fn wanted(names: &[String]) -> Result<Vec<(&'static str, Wanted)>, CliError>
 }
 
 /// A picture and how it is shown.
-pub struct Traced<'a> {
+pub struct PathTracedImage<'a> {
     pub film: &'a Film,
     pub nits: &'a [DVec3],
     pub exposure: Exposure,
@@ -87,11 +91,13 @@ pub struct Traced<'a> {
 
 const RGB: &[&str] = &["R", "G", "B"];
 
-const fn channels(wanted: Wanted) -> &'static [&'static str] {
+const fn channels(wanted: PathAov) -> &'static [&'static str] {
     match wanted {
-        Wanted::First(First::BaseColor, _) | Wanted::Part(_) => RGB,
-        Wanted::First(First::Normal | First::Position | First::BentNormal(_), _) => &["X", "Y", "Z"],
-        Wanted::First(First::Depth, _) => &["Z"],
+        PathAov::PrimaryHit(PrimaryHitAov::BaseColor, _) | PathAov::LightComponent(_) => RGB,
+        PathAov::PrimaryHit(PrimaryHitAov::Normal | PrimaryHitAov::Position | PrimaryHitAov::BentNormal(_), _) => {
+            &["X", "Y", "Z"]
+        }
+        PathAov::PrimaryHit(PrimaryHitAov::Depth, _) => &["Z"],
         _ => &["V"],
     }
 }
@@ -99,71 +105,72 @@ const fn channels(wanted: Wanted) -> &'static [&'static str] {
 pub fn write(
     args: &RenderArgs,
     exr: bool,
-    opened: &Opened,
+    session: &Session,
     world: &World<'_>,
     camera: &Pinhole,
-    picture: &Traced<'_>,
-    wanted: &[(&'static str, Wanted)],
+    picture: &PathTracedImage<'_>,
+    wanted: &[(&'static str, PathAov)],
 ) -> Result<(), CliError> {
     let (width, height) = picture.film.size();
-    let eye = opened.camera.0.w_axis.truncate();
-    let with_radius = |rays| OpenRays { radius: opened.ao().radius, ..rays };
+    let eye = session.camera.0.w_axis.truncate();
+    let with_radius = |rays| AmbientOcclusionRays { radius: session.ao().radius, ..rays };
     let sought = |first| match first {
-        First::AmbientOcclusion(rays) => First::AmbientOcclusion(with_radius(rays)),
-        First::BentNormal(rays) => First::BentNormal(with_radius(rays)),
+        PrimaryHitAov::AmbientOcclusion(rays) => PrimaryHitAov::AmbientOcclusion(with_radius(rays)),
+        PrimaryHitAov::BentNormal(rays) => PrimaryHitAov::BentNormal(with_radius(rays)),
         first => first,
     };
-    let firsts: Vec<First> = wanted
+    let firsts: Vec<PrimaryHitAov> = wanted
         .iter()
-        .filter_map(|(_, w)| if let Wanted::First(first, _) = w { Some(sought(*first)) } else { None })
+        .filter_map(|(_, w)| if let PathAov::PrimaryHit(first, _) = w { Some(sought(*first)) } else { None })
         .collect();
-    let found = first_hits(world, camera, eye, (width, height), &firsts);
-    let of = |wanted: Wanted| -> Vec<[f32; 4]> {
+    let found = primary_hit_aovs(world, camera, eye, (width, height), &firsts);
+    let of = |wanted: PathAov| -> Vec<[f32; 4]> {
         let value = |v: f64| [v as f32, v as f32, v as f32, 1.0];
         match wanted {
-            Wanted::First(first, _) => {
+            PathAov::PrimaryHit(first, _) => {
                 let index = firsts.iter().position(|known| *known == sought(first));
                 index.and_then(|index| found.get(index)).cloned().unwrap_or_default()
             }
-            Wanted::Part(index) => {
+            PathAov::LightComponent(index) => {
                 // What is unlit shines by itself, as the raster renderer has it.
                 let white = picture.exposure.saturation_luminance().get();
-                let unlit = |parts: &Parts| if index == EMISSION { parts.unlit * white } else { DVec3::ZERO };
+                let unlit = |parts: &LightComponents| if index == EMISSION { parts.unlit * white } else { DVec3::ZERO };
                 let mean = picture.film.mean(|parts| parts.to_array()[index] + unlit(parts));
                 mean.iter().map(|c| c.as_vec3().extend(1.0).to_array()).collect()
             }
-            Wanted::Variance => picture.film.variance().into_iter().map(value).collect(),
-            Wanted::Samples => picture.film.counts().into_iter().map(|count| value(f64::from(count))).collect(),
+            PathAov::Variance => picture.film.variance().into_iter().map(value).collect(),
+            PathAov::Samples => picture.film.counts().into_iter().map(|count| value(f64::from(count))).collect(),
         }
     };
     if exr {
         return write_exr(args, picture, wanted, of);
     }
-    let mapper = opened.look.passes.tone_mapper.unwrap_or_default();
-    let dither = opened.look.passes.dither.unwrap_or(true);
+    let mapper = session.look.passes.tone_mapper.unwrap_or_default();
+    let dither = session.look.passes.dither.unwrap_or(true);
     let multiplier = picture.exposure.multiplier();
-    let development = Development { exposure: picture.exposure, white_balance: picture.white_balance, mapper, dither };
+    let development =
+        ViewTransform { exposure: picture.exposure, white_balance: picture.white_balance, mapper, dither };
     let bytes = development.display(picture.nits.iter().copied(), width);
     output::write_png(&args.output, width, height, &bytes)?;
     for (name, wanted) in wanted {
         let pixels = of(*wanted);
         let shown = match wanted {
-            Wanted::First(First::BvhCost, _) | Wanted::Variance | Wanted::Samples => heat(&pixels),
-            Wanted::First(_, channel) => preview(Aov::Channel(*channel), &pixels, multiplier as f32),
-            Wanted::Part(_) => preview(Aov::Emission, &pixels, multiplier as f32),
+            PathAov::PrimaryHit(PrimaryHitAov::BvhCost, _) | PathAov::Variance | PathAov::Samples => heat_map(&pixels),
+            PathAov::PrimaryHit(_, channel) => aov_preview(Aov::Channel(*channel), &pixels, multiplier as f32),
+            PathAov::LightComponent(_) => aov_preview(Aov::Emission, &pixels, multiplier as f32),
         };
-        output::write_png(&beside(&args.output, name), width, height, &shown)?;
+        output::write_png(&aov_path(&args.output, name), width, height, &shown)?;
     }
     Ok(())
 }
 
 /// Values as colours: black is none, pale yellow the value that one pixel in a hundred exceeds.
-fn heat(pixels: &[[f32; 4]]) -> Vec<u8> {
+fn heat_map(pixels: &[[f32; 4]]) -> Vec<u8> {
     let mut sorted: Vec<f32> = pixels.iter().map(|pixel| pixel[0]).collect();
     sorted.sort_by(f32::total_cmp);
     let most = sorted.get(sorted.len() * 99 / 100).copied().unwrap_or(1.0).max(f32::MIN_POSITIVE);
     let of = |pixel: &[f32; 4]| {
-        let [r, g, b] = painted(&MAGMA, pixel[0] / most);
+        let [r, g, b] = sample_colormap(&MAGMA, pixel[0] / most);
         [r, g, b, 255]
     };
     pixels.iter().flat_map(of).collect()
@@ -171,9 +178,9 @@ fn heat(pixels: &[[f32; 4]]) -> Vec<u8> {
 
 fn write_exr(
     args: &RenderArgs,
-    picture: &Traced<'_>,
-    wanted: &[(&'static str, Wanted)],
-    of: impl Fn(Wanted) -> Vec<[f32; 4]>,
+    picture: &PathTracedImage<'_>,
+    wanted: &[(&'static str, PathAov)],
+    of: impl Fn(PathAov) -> Vec<[f32; 4]>,
 ) -> Result<(), CliError> {
     let (width, height) = picture.film.size();
     let multiplier = picture.exposure.multiplier() as f32;
@@ -183,16 +190,19 @@ fn write_exr(
     };
     let picture_light = light(picture.nits.iter().map(|c| c.as_vec3().extend(1.0).to_array()).collect());
     // Light by its ways and the variance are always there.
-    let mut names: Vec<(&str, Wanted)> =
-        Parts::NAMES.into_iter().enumerate().map(|(index, name)| (name, Wanted::Part(index))).collect();
-    names.push(("variance", Wanted::Variance));
-    names.extend(wanted.iter().filter(|(_, wanted)| !matches!(wanted, Wanted::Part(_) | Wanted::Variance)));
-    let layers: Vec<(&str, Wanted, Vec<[f32; 4]>)> = names
+    let mut names: Vec<(&str, PathAov)> = LightComponents::NAMES
+        .into_iter()
+        .enumerate()
+        .map(|(index, name)| (name, PathAov::LightComponent(index)))
+        .collect();
+    names.push(("variance", PathAov::Variance));
+    names.extend(wanted.iter().filter(|(_, wanted)| !matches!(wanted, PathAov::LightComponent(_) | PathAov::Variance)));
+    let layers: Vec<(&str, PathAov, Vec<[f32; 4]>)> = names
         .into_iter()
         .map(|(name, wanted)| {
             let pixels = match wanted {
-                Wanted::Part(_) => light(of(wanted)),
-                Wanted::Variance if args.exposed => {
+                PathAov::LightComponent(_) => light(of(wanted)),
+                PathAov::Variance if args.exposed => {
                     of(wanted).iter().map(|v| [v[0] * multiplier * multiplier, 0.0, 0.0, 1.0]).collect()
                 }
                 _ => of(wanted),
@@ -200,8 +210,8 @@ fn write_exr(
             (name, wanted, pixels)
         })
         .collect();
-    let mut list = vec![Layer { name: "", channels: RGB, pixels: &picture_light }];
-    list.extend(layers.iter().map(|(name, wanted, pixels)| Layer { name, channels: channels(*wanted), pixels }));
+    let mut list = vec![ExrLayer { name: "", channels: RGB, pixels: &picture_light }];
+    list.extend(layers.iter().map(|(name, wanted, pixels)| ExrLayer { name, channels: channels(*wanted), pixels }));
     let white = if args.exposed { picture.exposure.saturation_luminance().get() as f32 } else { 1.0 };
     Ok(output::write_exr(&args.output, width, height, white, &list)?)
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     compare::{
-        false_color::{self, MAGMA},
+        error_colormap::{self, MAGMA},
         flip::{self, PIXELS_PER_DEGREE},
     },
     photometry::color::srgb_eotf,
@@ -173,12 +173,12 @@ fn magma_is_that_of_nv_flip() {
     let lut = nv_flip::magma_lut().to_vec();
     let worst = (0..256)
         .flat_map(|i| {
-            let ours = false_color::color(&MAGMA, i as f32 / 255.0);
+            let ours = error_colormap::sample_colormap(&MAGMA, i as f32 / 255.0);
             let theirs = &lut[i * 3..i * 3 + 3];
             [0, 1, 2].map(|c| i32::from(ours[c]) - i32::from(theirs[c]))
         })
         .map(i32::abs)
         .max();
     assert!(worst <= Some(4), "{worst:?}");
-    assert_eq!(false_color::color(&MAGMA, f32::NAN), [0, 0, 4]);
+    assert_eq!(error_colormap::sample_colormap(&MAGMA, f32::NAN), [0, 0, 4]);
 }

@@ -2,6 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod flip;
+mod linear_image;
 mod metrics;
-mod picture;
 mod report;

@@ -6,21 +6,21 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use half::f16;
 
 use crate::compare::{
-    picture::{Encoding, Picture},
-    report::{Cell, ErrorMap, PictureSet, Report, Section, Shown, Table},
+    linear_image::{Encoding, LinearImage},
+    report::{Cell, ErrorMap, HtmlReport, ImageSet, NamedImage, ReportTable, Section},
 };
 
-fn scene(scale: f32) -> Picture {
+fn scene(scale: f32) -> LinearImage {
     let pixels = (0..15).map(|i| [i as f32 * scale, 3.0 * scale, (15 - i) as f32 * 0.01 * scale]).collect();
-    Picture::from_nits(5, 3, pixels).unwrap()
+    LinearImage::from_nits(5, 3, pixels).unwrap()
 }
 
-fn shown(name: &str, picture: Picture) -> Shown {
-    Shown { name: name.into(), picture }
+fn shown(name: &str, picture: LinearImage) -> NamedImage {
+    NamedImage { name: name.into(), picture }
 }
 
-fn set(pictures: Vec<Shown>) -> PictureSet {
-    PictureSet { pictures, first: [0, 1], unit: "nits".into(), ..PictureSet::default() }
+fn set(pictures: Vec<NamedImage>) -> ImageSet {
+    ImageSet { pictures, first: [0, 1], unit: "nits".into(), ..ImageSet::default() }
 }
 
 /// What stands in the element of that name.
@@ -77,7 +77,7 @@ fn a_scene_comes_back_as_half_floats_whatever_its_scale() {
     // Also beyond what half floats hold: the sun's 1.6e9 nits, and starlight.
     for scale in [1.0, 1e9, 1e-9] {
         let picture = scene(scale);
-        let mut report = Report::new("t");
+        let mut report = HtmlReport::new("t");
         let pictures = vec![set(vec![shown("a", picture.clone())])];
         report.section(Section { title: "s".into(), pictures, ..Section::default() });
         let html = report.to_html();
@@ -101,8 +101,8 @@ fn codes_come_back_exactly() {
     for (most, kind) in [(255.0, "code8"), (65535.0, "code16")] {
         let code = |i: u16, channel: u16| (i * 17 + channel * 40) * if most > 255.0 { 131 } else { 1 } % 256;
         let pixels = (0..15).map(|i| [0, 1, 2].map(|channel| curve(code(i, channel), most))).collect();
-        let picture = Picture::new(5, 3, pixels, Encoding::Display).unwrap();
-        let mut report = Report::new("t");
+        let picture = LinearImage::new(5, 3, pixels, Encoding::Display).unwrap();
+        let mut report = HtmlReport::new("t");
         report.section(Section { pictures: vec![set(vec![shown("a", picture)])], ..Section::default() });
         let html = report.to_html();
         let description = &description(&html)["sets"][0]["pictures"][0];
@@ -119,9 +119,9 @@ fn codes_come_back_exactly() {
 #[test]
 fn names_cannot_leave_their_places() {
     let hostile = "</script><script>alert(1)</script><img src=x onerror=alert(1)> \" ' & \u{0}\u{202e}\n";
-    let mut report = Report::new(hostile);
+    let mut report = HtmlReport::new(hostile);
     report.text(hostile);
-    let table = Table {
+    let table = ReportTable {
         caption: hostile.into(),
         columns: vec![hostile.into()],
         rows: vec![vec![
@@ -151,7 +151,7 @@ fn names_cannot_leave_their_places() {
 
 #[test]
 fn nothing_is_loaded_from_elsewhere() {
-    let mut report = Report::new("t");
+    let mut report = HtmlReport::new("t");
     report.section(Section { pictures: vec![set(vec![shown("a", scene(1.0))])], ..Section::default() });
     let html = report.to_html();
     for outside in
@@ -164,9 +164,9 @@ fn nothing_is_loaded_from_elsewhere() {
 
 #[test]
 fn tags_close_in_order() {
-    let mut report = Report::new("t");
+    let mut report = HtmlReport::new("t");
     for number in 0..5 {
-        let table = Table {
+        let table = ReportTable {
             caption: "c".into(),
             columns: vec!["a".into(), "b".into()],
             rows: vec![vec![Cell::mark(number > 2, "at most 1"), Cell::link("to the first", "case 0")]],
@@ -194,8 +194,8 @@ fn tags_close_in_order() {
 
 #[test]
 fn odd_sets_are_shown_as_far_as_they_go() {
-    let small = Picture::from_nits(1, 1, vec![[0.0; 3]]).unwrap();
-    let mut report = Report::new("");
+    let small = LinearImage::from_nits(1, 1, vec![[0.0; 3]]).unwrap();
+    let mut report = HtmlReport::new("");
     let mut odd = set(vec![shown("first", small.clone()), shown("larger", scene(1.0)), shown("last", small)]);
     odd.first = [2, 99];
     odd.maps = vec![
@@ -204,7 +204,7 @@ fn odd_sets_are_shown_as_far_as_they_go() {
         ErrorMap { name: "good".into(), test: 0, reference: 2, values: vec![f32::NAN] },
     ];
     odd.ev100 = Some(f64::INFINITY);
-    report.section(Section { pictures: vec![odd, PictureSet::default()], ..Section::default() });
+    report.section(Section { pictures: vec![odd, ImageSet::default()], ..Section::default() });
     // Two titles that make one name, and names that the file itself has.
     for title in ["a b", "a-b", "theme", "sets", "d0", "\u{4e2d}"] {
         report.section(Section { title: title.into(), ..Section::default() });
@@ -223,7 +223,7 @@ fn odd_sets_are_shown_as_far_as_they_go() {
 #[test]
 fn the_same_report_has_the_same_bytes() {
     let make = || {
-        let mut report = Report::new("t");
+        let mut report = HtmlReport::new("t");
         report.section(Section { pictures: vec![set(vec![shown("a", scene(1.0))])], ..Section::default() });
         report.to_html()
     };
@@ -232,7 +232,7 @@ fn the_same_report_has_the_same_bytes() {
 
 #[test]
 fn flip_is_added_for_pairs_that_fit() {
-    let small = Picture::from_nits(1, 1, vec![[0.0; 3]]).unwrap();
+    let small = LinearImage::from_nits(1, 1, vec![[0.0; 3]]).unwrap();
     let mut pictures = set(vec![shown("a", scene(1.0)), shown("b", scene(2.0)), shown("c", small)]);
     for (test, reference) in [(0, 1), (0, 2), (2, 9)] {
         pictures.add_flip(test, reference);

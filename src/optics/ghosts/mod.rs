@@ -8,18 +8,18 @@
 //!
 //! Amounts are per illuminance (lx) on a plane across the beam: illuminance is then a plain ratio, light (lm) an area (m2).
 
-mod fast;
-mod grid;
-pub mod referee;
+mod mesh;
+mod paraxial;
+pub mod reference_tracer;
 
 use std::sync::Arc;
 
 use glam::{DVec2, DVec3};
 
-pub use fast::{Crossing, FastGhost};
-pub use grid::{Grid, Node, Window};
+pub use mesh::{EntranceWindow, GhostMesh, GhostMeshNode};
+pub use paraxial::{Crossing, ParaxialGhost};
 
-use super::{lens::Lens, paraxial::Bounces, trace::Losses};
+use super::{lens::Lens, paraxial::ReflectionPair, trace::Losses};
 
 /// Light from one far source.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,7 +72,7 @@ impl Beam {
 
 /// How a ghost is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tier {
+pub enum GhostMethod {
     /// By matrices: right near the axis.
     Paraxial,
     /// By exact rays.
@@ -82,7 +82,7 @@ pub enum Tier {
 
 /// What films a lens has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Films {
+pub enum LensCoatings {
     /// Those of its prescription.
     #[default]
     Prescribed,
@@ -92,7 +92,7 @@ pub enum Films {
     Single,
 }
 
-impl Films {
+impl LensCoatings {
     /// For which wavelength (m) a single layer is a quarter wave thick.
     pub const SINGLE: f64 = 550e-9;
 
@@ -115,7 +115,7 @@ pub struct LensGhosts {
     /// Width and height (m) of the sensor's part that the picture shows.
     pub gate: [f64; 2],
     /// By matrices or by exact rays.
-    pub tier: Tier,
+    pub tier: GhostMethod,
     /// Ghosts whose greatest luminance is below this part of white under the exposure are left out; 0 draws all.
     pub cull: f64,
 }
@@ -125,7 +125,7 @@ pub const CULL: f64 = 1.0 / 512.0;
 
 /// A ghost on the sensor, by its moments. Lengths in metres on the sensor, whose middle is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spot {
+pub struct GhostSpot {
     /// Its light: lumens per lux (m2).
     pub flux: f64,
     /// Its middle, weighted by light.
@@ -137,7 +137,7 @@ pub struct Spot {
     pub peak: f64,
 }
 
-impl Spot {
+impl GhostSpot {
     /// From sums of light, light times place and light times squared place; a disc of a radius (m) by which all is blurred.
     fn of(flux: f64, first: DVec2, second: DVec2, peak: f64, blur: DVec2) -> Self {
         if flux.is_nan() || flux <= 0.0 {
@@ -156,9 +156,9 @@ impl Spot {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ghost {
     /// Its path.
-    pub bounces: Bounces,
+    pub bounces: ReflectionPair,
     /// What of it reaches the plane of the sensor, also beside the picture.
-    pub spot: Spot,
+    pub spot: GhostSpot,
 }
 
 /// A ghost that is drawn stays until its greatest luminance falls below this part of the bound at which it came: lights that flicker
@@ -167,13 +167,13 @@ pub const HYSTERESIS: f64 = 0.5;
 
 /// Whether a ghost is drawn: its greatest luminance over white, the bound, and whether it was drawn in the last frame.
 #[must_use]
-pub fn drawn(peak: f64, least: f64, was_drawn: bool) -> bool {
+pub fn is_drawn(peak: f64, least: f64, was_drawn: bool) -> bool {
     peak >= if was_drawn { least * HYSTERESIS } else { least }
 }
 
 /// Ghosts counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Tally {
+pub struct GhostStats {
     /// Ghosts that are drawn.
     pub drawn: usize,
     /// Ghosts that have light and are not.
@@ -184,9 +184,9 @@ pub struct Tally {
     pub flux_dropped: f64,
 }
 
-impl Tally {
+impl GhostStats {
     /// Counts one.
-    pub fn count(&mut self, spot: &Spot, drawn: bool) {
+    pub fn count(&mut self, spot: &GhostSpot, drawn: bool) {
         if drawn {
             self.drawn += 1;
             self.flux += spot.flux;
@@ -198,7 +198,7 @@ impl Tally {
 
     /// The part of the light that is not drawn, 0 to 1.
     #[must_use]
-    pub fn part_dropped(&self) -> f64 {
+    pub fn dropped_fraction(&self) -> f64 {
         let all = self.flux + self.flux_dropped;
         if all > 0.0 { self.flux_dropped / all } else { 0.0 }
     }
@@ -207,10 +207,12 @@ impl Tally {
 impl Lens {
     /// All ghosts of a beam at a wavelength (m), in the order of `ghosts`.
     #[must_use]
-    pub fn survey(&self, tier: Tier, beam: &Beam, wavelength: f64) -> Vec<Ghost> {
-        let spot =
-            |bounces| self.adapted_grid(tier, bounces, beam, wavelength).map_or_else(Spot::default, |grid| grid.spot());
-        self.ghosts().map(|bounces| Ghost { bounces, spot: spot(bounces) }).collect()
+    pub fn survey(&self, tier: GhostMethod, beam: &Beam, wavelength: f64) -> Vec<Ghost> {
+        let spot = |bounces| {
+            self.adaptive_ghost_mesh(tier, bounces, beam, wavelength)
+                .map_or_else(GhostSpot::default, |grid| grid.spot())
+        };
+        self.reflection_pairs().map(|bounces| Ghost { bounces, spot: spot(bounces) }).collect()
     }
 
     /// The luminance (nit) that a pixel means per illuminance (lx) that ghosts add to the sensor there, at a wavelength (m): one

@@ -3,13 +3,13 @@
 
 use std::path::Path;
 
-use super::{referee::Film, *};
+use super::{reference_tracer::SensorFilm, *};
 use crate::{
     camera::Iris,
     optics::{
         glass::LINE_D,
-        lens::Dials,
-        paraxial::{Axis, Matrix},
+        lens::LensSettings,
+        paraxial::{Axis, RayTransferMatrix},
         prescription::{ElementKind, Prescription},
     },
 };
@@ -21,7 +21,7 @@ fn prescription(name: &str) -> Prescription {
 }
 
 fn lens(name: &str, f_stop: Option<f64>) -> Lens {
-    Lens::new(&prescription(name), &Dials { f_stop, ..Dials::default() }).unwrap()
+    Lens::new(&prescription(name), &LensSettings { f_stop, ..LensSettings::default() }).unwrap()
 }
 
 /// A lens that does to the d line what the tables of other origin have at 550 nm: its films shifted, its sensor where the table
@@ -33,7 +33,7 @@ fn as_tabled(name: &str) -> Lens {
             film.wavelength *= LINE_D / GREEN;
         }
     }
-    let lens = Lens::new(&shifted, &Dials::default()).unwrap();
+    let lens = Lens::new(&shifted, &LensSettings::default()).unwrap();
     let stated = shifted.gaps(None).last().unwrap() - (lens.sensor() - lens.last());
     lens.defocused(stated)
 }
@@ -49,7 +49,7 @@ fn near(got: f64, want: f64, tolerance: f64, what: &str) {
 #[test]
 fn a_lens_of_27_surfaces_has_351_ghosts() {
     let lens = lens("nikon-28-75-f2.8-wide", None);
-    let fast: Vec<FastGhost> = lens.ghosts().map(|bounces| lens.fast_ghost(bounces, GREEN)).collect();
+    let fast: Vec<ParaxialGhost> = lens.reflection_pairs().map(|bounces| lens.paraxial_ghost(bounces, GREEN)).collect();
     assert_eq!(fast.len(), 351);
     // Of 14 surfaces before the iris and 13 behind it.
     assert_eq!(fast.iter().filter(|ghost| ghost.same_side()).count(), 91 + 78);
@@ -82,7 +82,7 @@ fn known_ghosts_on_the_axis() {
         ("nikon-28-75-f2.8-wide", 2, 0, 0.000_037, 24.043_426),
         ("takumar-100-f1.25", 10, 9, 0.002_314, 37.356_377),
     ] {
-        let ghost = as_tabled(name).fast_ghost(Bounces { first, second }, LINE_D);
+        let ghost = as_tabled(name).paraxial_ghost(ReflectionPair { first, second }, LINE_D);
         near(ghost.part, part, 6e-7, name);
         near(ghost.entering_radius() * 1e3, radius, 2e-4 * radius, name);
     }
@@ -92,7 +92,7 @@ fn known_ghosts_on_the_axis() {
 #[test]
 fn few_ghosts_have_most_of_the_light() {
     let lens = as_tabled("nikon-28-75-f2.8-wide");
-    let fast = lens.ghosts().map(|bounces| lens.fast_ghost(bounces, LINE_D));
+    let fast = lens.reflection_pairs().map(|bounces| lens.paraxial_ghost(bounces, LINE_D));
     let (mut bright, mut light): (Vec<f64>, Vec<f64>) = fast
         .map(|ghost| (ghost.part / ghost.matrices[1].a.powi(2), ghost.part * ghost.entering_radius().powi(2)))
         .unzip();
@@ -130,13 +130,13 @@ fn tables_of_other_origin() {
         let lens = as_tabled(name);
         let table: serde_json::Value = serde_json::from_str(&text).unwrap();
         let rows = table["ghosts"].as_array().unwrap();
-        assert_eq!(rows.len(), lens.ghosts().count());
+        assert_eq!(rows.len(), lens.reflection_pairs().count());
         for row in rows {
             let number = |key: &str| row[key].as_f64().unwrap();
             let index = |key: &str| row[key].as_u64().unwrap() as usize;
-            let ghost = lens.fast_ghost(Bounces { first: index("j"), second: index("i") }, LINE_D);
+            let ghost = lens.paraxial_ghost(ReflectionPair { first: index("j"), second: index("i") }, LINE_D);
             let what = format!("{name} {:?}", ghost.bounces);
-            let Matrix { a, b, c, d } = ghost.matrices[1];
+            let RayTransferMatrix { a, b, c, d } = ghost.matrices[1];
             for (key, got, unit) in [("A", a, 1.0), ("B", b, 1e3), ("C", c, 1e-3), ("D", d, 1.0)] {
                 let want = number(key);
                 near(got * unit, want, 2e-5 * want.abs() + 2e-6, &format!("{what} {key}"));
@@ -166,8 +166,8 @@ fn meshes_keep_the_light() {
         let lens = lens(name, Some(5.6));
         let beam = beam(degrees, 30.0);
         let (mut entering, mut drawn) = (0.0, 0.0);
-        for bounces in lens.ghosts() {
-            let Some(grid) = lens.ghost_grid(Tier::Traced, bounces, &beam, GREEN, 24) else { continue };
+        for bounces in lens.reflection_pairs() {
+            let Some(grid) = lens.ghost_mesh(GhostMethod::Traced, bounces, &beam, GREEN, 24) else { continue };
             let (spot, flux) = (grid.spot(), grid.drawn_flux());
             near(flux, spot.flux, 0.05 * spot.flux, &format!("{name} {bounces:?}"));
             entering += spot.flux;
@@ -178,9 +178,9 @@ fn meshes_keep_the_light() {
     }
     // In closed form: on the axis a round beam enters.
     let lens = lens("dgauss-50-f2", Some(8.0));
-    for bounces in lens.ghosts().step_by(5) {
-        let fast = lens.fast_ghost(bounces, GREEN);
-        let grid = lens.ghost_grid(Tier::Paraxial, bounces, &beam(0.0, 0.0), GREEN, 48).unwrap();
+    for bounces in lens.reflection_pairs().step_by(5) {
+        let fast = lens.paraxial_ghost(bounces, GREEN);
+        let grid = lens.ghost_mesh(GhostMethod::Paraxial, bounces, &beam(0.0, 0.0), GREEN, 48).unwrap();
         let want = std::f64::consts::PI * fast.entering_radius().powi(2) * fast.part;
         near(grid.spot().flux, want, 0.005 * want, "round");
         near(grid.drawn_flux(), want, 0.005 * want, "round, drawn");
@@ -199,18 +199,19 @@ fn meshes_agree_with_counted_rays() {
         ("cooke-triplet-50-f5", 10.0, 90.0, None, 0, 6000),
     ] {
         let iris = Iris { blades, curvature: 0.2, rotation: 0.3 };
-        let lens = Lens::new(&prescription(name), &Dials { f_stop, iris, ..Dials::default() }).unwrap();
+        let lens = Lens::new(&prescription(name), &LensSettings { f_stop, iris, ..LensSettings::default() }).unwrap();
         let beam = beam(degrees, azimuth);
         let (mut meshed, mut counted) = (0.0, 0.0);
-        for bounces in lens.ghosts() {
-            let grid = lens.adapted_grid(Tier::Traced, bounces, &beam, GREEN);
-            let spot = grid.map_or_else(Spot::default, |grid| grid.spot());
-            let other = lens.counted_ghost(bounces, &beam, GREEN, rays, None).spot;
+        for bounces in lens.reflection_pairs() {
+            let grid = lens.adaptive_ghost_mesh(GhostMethod::Traced, bounces, &beam, GREEN);
+            let spot = grid.map_or_else(GhostSpot::default, |grid| grid.spot());
+            let other = lens.reference_ghost(bounces, &beam, GREEN, rays, None).spot;
             meshed += spot.flux;
             counted += other.flux;
             // Of those that a sensor sees something of, with rays enough.
             let what = format!("{name} {degrees} {bounces:?}: {spot:?} {other:?}");
-            let hits = other.flux / (lens.front_radius().powi(2) * lens.ghost_part(bounces, GREEN)) * f64::from(rays);
+            let hits =
+                other.flux / (lens.front_radius().powi(2) * lens.ghost_transmittance(bounces, GREEN)) * f64::from(rays);
             if hits > 400.0 && other.center.length() < width && other.extent.length() < width {
                 near(spot.center.x, other.center.x, 0.01 * width, &what);
                 near(spot.center.y, other.center.y, 0.01 * width, &what);
@@ -229,9 +230,12 @@ fn meshes_of_the_zoom_agree_with_counted_rays() {
     let lens = lens("nikon-28-75-f2.8-wide", Some(4.0));
     let beam = beam(20.0, 45.0);
     let (mut meshed, mut counted) = (0.0, 0.0);
-    for bounces in lens.ghosts().filter(|bounces| lens.ghost_part(*bounces, GREEN) > 2.2e-4).step_by(2) {
-        meshed += lens.adapted_grid(Tier::Traced, bounces, &beam, GREEN).map_or(0.0, |grid| grid.spot().flux);
-        counted += lens.counted_ghost(bounces, &beam, GREEN, 3000, None).spot.flux;
+    for bounces in
+        lens.reflection_pairs().filter(|bounces| lens.ghost_transmittance(*bounces, GREEN) > 2.2e-4).step_by(2)
+    {
+        meshed +=
+            lens.adaptive_ghost_mesh(GhostMethod::Traced, bounces, &beam, GREEN).map_or(0.0, |grid| grid.spot().flux);
+        counted += lens.reference_ghost(bounces, &beam, GREEN, 3000, None).spot.flux;
     }
     println!("{meshed:e} {counted:e} {:.4}", meshed / counted);
     near(meshed, counted, 0.02 * counted, "light");
@@ -242,12 +246,12 @@ fn meshes_of_the_zoom_agree_with_counted_rays() {
 fn a_disc_spreads_its_ghosts() {
     let lens = lens("dgauss-50-f2", Some(8.0));
     let round = Beam::from_angles(0.05, 1.0, 0.02).unwrap();
-    let bounces = Bounces { first: 8, second: 4 };
-    let spot = lens.ghost_grid(Tier::Traced, bounces, &round, GREEN, 24).unwrap().spot();
-    let counted = lens.counted_ghost(bounces, &round, GREEN, 20_000, None).spot;
+    let bounces = ReflectionPair { first: 8, second: 4 };
+    let spot = lens.ghost_mesh(GhostMethod::Traced, bounces, &round, GREEN, 24).unwrap().spot();
+    let counted = lens.reference_ghost(bounces, &round, GREEN, 20_000, None).spot;
     near(spot.extent.x, counted.extent.x, 0.03 * counted.extent.x, "x");
     near(spot.extent.y, counted.extent.y, 0.03 * counted.extent.y, "y");
-    let sharp = lens.ghost_grid(Tier::Traced, bounces, &beam(0.0, 0.0), GREEN, 24).unwrap().spot();
+    let sharp = lens.ghost_mesh(GhostMethod::Traced, bounces, &beam(0.0, 0.0), GREEN, 24).unwrap().spot();
     assert!(spot.extent.x > 2.0 * sharp.extent.x && spot.peak < 0.2 * sharp.peak, "{spot:?} {sharp:?}");
 }
 
@@ -257,15 +261,16 @@ fn matrices_agree_with_rays_near_the_axis() {
     for (name, f_stop) in [("dgauss-50-f2", 64.0), ("cooke-triplet-50-f5", 64.0), ("schneider-anamorphic-31", 64.0)] {
         let lens = lens(name, Some(f_stop));
         let beam = beam(0.3, 25.0);
-        let light =
-            |bounces| lens.fast_ghost(bounces, GREEN).entering_radius().powi(2) * lens.ghost_part(bounces, GREEN);
-        let brightest = lens.ghosts().map(light).fold(0.0, f64::max);
-        for bounces in lens.ghosts().filter(|bounces| light(*bounces) > 1e-3 * brightest) {
-            let of = |tier| lens.ghost_grid(tier, bounces, &beam, GREEN, 16).map(|grid| grid.spot());
-            let (Some(traced), Some(fast)) = (of(Tier::Traced), of(Tier::Paraxial)) else { continue };
+        let light = |bounces| {
+            lens.paraxial_ghost(bounces, GREEN).entering_radius().powi(2) * lens.ghost_transmittance(bounces, GREEN)
+        };
+        let brightest = lens.reflection_pairs().map(light).fold(0.0, f64::max);
+        for bounces in lens.reflection_pairs().filter(|bounces| light(*bounces) > 1e-3 * brightest) {
+            let of = |tier| lens.ghost_mesh(tier, bounces, &beam, GREEN, 16).map(|grid| grid.spot());
+            let (Some(traced), Some(fast)) = (of(GhostMethod::Traced), of(GhostMethod::Paraxial)) else { continue };
             // A beam that is wide in spite of the small iris is not near the axis.
-            let wide = lens.fast_ghost(bounces, GREEN).window(&beam).unwrap();
-            if (wide.most - wide.least).max_element() > 0.04 * lens.focal_length() {
+            let wide = lens.paraxial_ghost(bounces, GREEN).window(&beam).unwrap();
+            if (wide.max - wide.min).max_element() > 0.04 * lens.focal_length() {
                 continue;
             }
             let what = format!("{name} {bounces:?} {traced:?} {fast:?}");
@@ -285,7 +290,7 @@ fn chains_go_through_the_centre() {
     let (beam, azimuth) = (beam(10.0, 35.0), 35.0_f64.to_radians());
     let across = DVec2::new(-azimuth.sin(), azimuth.cos());
     let mut sides = [0, 0];
-    for ghost in lens.survey(Tier::Traced, &beam, GREEN).iter().filter(|ghost| ghost.spot.flux > 0.0) {
+    for ghost in lens.survey(GhostMethod::Traced, &beam, GREEN).iter().filter(|ghost| ghost.spot.flux > 0.0) {
         near(ghost.spot.center.dot(across), 0.0, 3.6e-5, "off the line");
         sides[usize::from(ghost.spot.center.dot(beam.slope()) > 0.0)] += 1;
     }
@@ -294,15 +299,20 @@ fn chains_go_through_the_centre() {
 
 #[test]
 fn culling_keeps_what_was_drawn() {
-    assert!(drawn(1.0, 1.0, false) && !drawn(0.9, 1.0, false) && drawn(0.6, 1.0, true) && !drawn(0.4, 1.0, true));
-    assert!(!drawn(f64::NAN, 1.0, true));
-    let mut tally = Tally::default();
-    let spot = |flux| Spot { flux, ..Spot::default() };
+    assert!(
+        is_drawn(1.0, 1.0, false)
+            && !is_drawn(0.9, 1.0, false)
+            && is_drawn(0.6, 1.0, true)
+            && !is_drawn(0.4, 1.0, true)
+    );
+    assert!(!is_drawn(f64::NAN, 1.0, true));
+    let mut tally = GhostStats::default();
+    let spot = |flux| GhostSpot { flux, ..GhostSpot::default() };
     tally.count(&spot(3.0), true);
     tally.count(&spot(1.0), false);
     tally.count(&spot(0.0), false);
-    assert_eq!(tally, Tally { drawn: 1, dropped: 1, flux: 3.0, flux_dropped: 1.0 });
-    assert_eq!((tally.part_dropped(), Tally::default().part_dropped()), (0.25, 0.0));
+    assert_eq!(tally, GhostStats { drawn: 1, dropped: 1, flux: 3.0, flux_dropped: 1.0 });
+    assert_eq!((tally.dropped_fraction(), GhostStats::default().dropped_fraction()), (0.25, 0.0));
 }
 
 /// Whatever the direction: an answer in finite numbers.
@@ -315,9 +325,9 @@ fn beams_from_everywhere() {
     for name in ["fisheye-10", "cooke-triplet-50-f5"] {
         let lens = lens(name, None);
         for degrees in [0.0, 45.0, 80.0, 89.0, 89.9] {
-            for tier in [Tier::Paraxial, Tier::Traced] {
+            for tier in [GhostMethod::Paraxial, GhostMethod::Traced] {
                 for ghost in lens.survey(tier, &beam(degrees, 10.0), GREEN) {
-                    let Spot { flux, center, extent, peak } = ghost.spot;
+                    let GhostSpot { flux, center, extent, peak } = ghost.spot;
                     assert!(
                         flux.is_finite() && flux >= 0.0 && center.is_finite() && extent.is_finite() && !peak.is_nan()
                     );
@@ -347,21 +357,23 @@ fn light_is_relative_to_the_direct_light() {
     ] {
         let what = format!("{name} {f_stop:?} {blades} {curvature}");
         let iris = Iris { blades, curvature, rotation: 0.2 };
-        let lens = Lens::new(&prescription(name), &Dials { f_stop, iris, ..Dials::default() }).unwrap();
+        let lens = Lens::new(&prescription(name), &LensSettings { f_stop, iris, ..LensSettings::default() }).unwrap();
         // As many rays through the pupil whatever its part of the rear glass.
         let rays = if f_stop.is_some() { 300_000 } else { 40_000 };
-        let direct =
-            lens.luminance_per_illuminance(GREEN) * lens.counted_direct(DVec2::ZERO, GREEN, Losses::Counted, rays);
+        let direct = lens.luminance_per_illuminance(GREEN)
+            * lens.reference_illuminance(DVec2::ZERO, GREEN, Losses::Counted, rays);
         near(direct, 1.0, 0.01, &what);
         // The brightest ghosts, which rays are spent on.
-        let part = |bounces: &Bounces| lens.ghost_part(*bounces, GREEN);
-        let mut ghosts: Vec<Bounces> = lens.ghosts().collect();
+        let part = |bounces: &ReflectionPair| lens.ghost_transmittance(*bounces, GREEN);
+        let mut ghosts: Vec<ReflectionPair> = lens.reflection_pairs().collect();
         ghosts.sort_by(|a, b| part(b).total_cmp(&part(a)));
         let beam = beam(degrees, 35.0);
         let (mut meshed, mut counted) = (0.0, 0.0);
         for bounces in ghosts.into_iter().take(24) {
-            meshed += lens.adapted_grid(Tier::Traced, bounces, &beam, GREEN).map_or(0.0, |grid| grid.spot().flux);
-            counted += lens.counted_ghost(bounces, &beam, GREEN, 6000, None).spot.flux;
+            meshed += lens
+                .adaptive_ghost_mesh(GhostMethod::Traced, bounces, &beam, GREEN)
+                .map_or(0.0, |grid| grid.spot().flux);
+            counted += lens.reference_ghost(bounces, &beam, GREEN, 6000, None).spot.flux;
         }
         println!("{what}: {direct:.4} {:.4}", meshed / counted);
         near(meshed / counted * direct, 1.0, 0.02, &what);
@@ -372,7 +384,8 @@ fn light_is_relative_to_the_direct_light() {
 #[test]
 fn the_film_has_all_of_a_small_ghost() {
     let lens = lens("dgauss-50-f2", Some(8.0));
-    let mut film = Film::new(DVec2::new(0.036, 0.024), [36, 24]);
-    let all = lens.counted_ghost(Bounces { first: 8, second: 4 }, &beam(2.0, 0.0), GREEN, 2000, Some(&mut film));
+    let mut film = SensorFilm::new(DVec2::new(0.036, 0.024), [36, 24]);
+    let all =
+        lens.reference_ghost(ReflectionPair { first: 8, second: 4 }, &beam(2.0, 0.0), GREEN, 2000, Some(&mut film));
     near(film.flux(), all.spot.flux, 1e-12, "all of it falls on the film");
 }

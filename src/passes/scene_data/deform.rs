@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use glam::{DMat4, Vec3, Vec4};
 
 use super::{
-    super::{refit::Moving, skin_shared as shared},
+    super::{refit::DeformedPrimitive, skin_shared as shared},
     geometry::Group,
 };
 use crate::{
@@ -43,7 +43,7 @@ pub(in crate::passes) struct Deformers {
 
 /// What moves the vertices at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::passes) struct Movers {
+pub(in crate::passes) struct DeformPose {
     /// Three rows a joint.
     pub palette: Vec<[Vec4; 3]>,
     /// Morph weights.
@@ -114,15 +114,15 @@ impl Deformers {
     }
 
     /// Of each primitive where it is in a scene's pose.
-    pub(super) fn moving(&self, scene: &Scene, groups: &[Group]) -> Vec<Moving> {
-        let worlds = scene.worlds();
+    pub(super) fn moving(&self, scene: &Scene, groups: &[Group]) -> Vec<DeformedPrimitive> {
+        let worlds = scene.world_transforms();
         let of = |part: &DeformPart| Some(part.moving(scene, &worlds, groups.get(part.group)?.source?));
         self.parts.iter().filter_map(of).collect()
     }
 
     /// What moves the vertices in a scene's pose.
-    pub fn movers(&self, scene: &Scene, worlds: &[DMat4]) -> Movers {
-        let mut movers = Movers::default();
+    pub fn movers(&self, scene: &Scene, worlds: &[DMat4]) -> DeformPose {
+        let mut movers = DeformPose::default();
         for &(node, ..) in &self.nodes {
             movers.palette.extend(scene.palette(node, worlds).iter().map(rows));
             movers.weights.extend(scene.nodes.get(node).into_iter().flat_map(|node| &node.weights));
@@ -168,10 +168,10 @@ impl DeformPart {
     }
 
     /// A box around its vertices as the device moves them; `vertices` is its first among the scene's.
-    pub fn moving(&self, scene: &Scene, worlds: &[DMat4], (mesh, primitive): (usize, usize)) -> Moving {
+    pub fn moving(&self, scene: &Scene, worlds: &[DMat4], (mesh, primitive): (usize, usize)) -> DeformedPrimitive {
         let (carried, room) = self.carried(scene, worlds);
         let (low, high) = if carried.is_empty() { (Vec3::ZERO, Vec3::ZERO) } else { around(&carried) };
-        Moving { mesh, primitive, vertices: self.constants.target, low: low - room, high: high + room }
+        DeformedPrimitive { mesh, primitive, vertices: self.constants.target, low: low - room, high: high + room }
     }
 }
 
@@ -188,7 +188,7 @@ fn rows(matrix: &DMat4) -> [Vec4; 3] {
 fn append(
     deform: &Deform,
     targets: usize,
-    rest: &mut Vec<shared::RestVertex>,
+    rest: &mut Vec<shared::BindPoseVertex>,
     influences: &mut Vec<shared::Influence>,
     morphs: &mut Vec<shared::MorphOffset>,
 ) {
@@ -210,7 +210,7 @@ fn append(
                 morphs.push(offset);
             }
         }
-        rest.push(shared::RestVertex {
+        rest.push(shared::BindPoseVertex {
             position,
             first_influence,
             normal: deform.normals.get(vertex).copied().unwrap_or(Vec3::Y),

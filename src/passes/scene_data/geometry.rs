@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::{DMat4, Vec2, Vec3, Vec4};
 use rayon::prelude::*;
 
-use super::{Layer, layers, levels::coarser, materials::texture_slots, posed::PosedGroup};
+use super::{RenderQueue, extended_materials, lod::coarser, materials::texture_slots, pose::PrimitivePose};
 use crate::{
     bvh::casts_shadow,
     gpu::{Buffer, BufferKind, Gpu, GpuError, GpuResult, upload::Uploader, vk},
@@ -47,7 +47,7 @@ pub(super) struct Group {
     pub(super) index_count: u32,
     pub(super) vertex_offset: i32,
     pub(super) material: u32,
-    pub(super) layer: Layer,
+    pub(super) queue: RenderQueue,
     pub(super) lobes: bool,
     pub(super) refracts: bool,
     pub(super) casts: bool,
@@ -60,7 +60,7 @@ pub(super) struct Group {
 
 /// Which meshes get coarser levels of detail at upload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LevelsFor {
+pub enum LodGeneration {
     /// None: every mesh is drawn as it is.
     #[default]
     None,
@@ -91,7 +91,7 @@ impl Group {
 
     /// Whether the device may choose what of it is drawn: neither what the host sorts nor what the layered pass draws again.
     pub(super) fn culled_on_device(&self) -> bool {
-        self.layer != Layer::Blend && !self.lobes
+        self.queue != RenderQueue::Blend && !self.lobes
     }
 
     /// How many levels it has.
@@ -101,9 +101,9 @@ impl Group {
 }
 
 /// Primitives that a scene may show, instances counted each: 1.8 GB of instances on the host.
-pub(super) const MOST_INSTANCES: usize = 16 << 20;
+pub(super) const MAX_INSTANCES: usize = 16 << 20;
 
-pub(super) type Geometry = (Arc<Buffer>, Arc<Buffer>, Vec<Group>, Vec<PosedGroup>);
+pub(super) type Geometry = (Arc<Buffer>, Arc<Buffer>, Vec<Group>, Vec<PrimitivePose>);
 
 /// A primitive with all places where it stands.
 pub(super) struct Part<'a> {
@@ -141,11 +141,11 @@ pub(super) fn upload_geometry(
     parts: &[Part<'_>],
     materials: &[scene::Material],
     multiscatter: bool,
-    detail: LevelsFor,
+    detail: LodGeneration,
 ) -> GpuResult<Geometry> {
     let levels: Vec<Vec<(Vec<u32>, f32)>> = match detail {
-        LevelsFor::None => vec![Vec::new(); parts.len()],
-        LevelsFor::Large => parts.par_iter().map(|part| coarser(part.primitive)).collect(),
+        LodGeneration::None => vec![Vec::new(); parts.len()],
+        LodGeneration::Large => parts.par_iter().map(|part| coarser(part.primitive)).collect(),
     };
     let vertex_count: usize = parts.iter().map(|part| part.primitive.positions.len()).sum();
     let index_count: usize = parts.iter().map(|part| part.primitive.indices.len()).sum::<usize>()
@@ -154,12 +154,12 @@ pub(super) fn upload_geometry(
     for (what, count, limit) in [
         ("the number of vertices", vertex_count, i32::MAX as usize),
         ("the number of indices", index_count, u32::MAX as usize),
-        ("the number of shown primitives", instance_count, MOST_INSTANCES),
+        ("the number of shown primitives", instance_count, MAX_INSTANCES),
     ] {
         if count > limit {
             return Err(GpuError::TooLarge {
                 what: what.into(),
-                asked: count.to_string(),
+                requested: count.to_string(),
                 limit: limit.to_string(),
                 device: gpu.info().name.clone(),
                 remedy: "use a simpler scene",
@@ -167,7 +167,7 @@ pub(super) fn upload_geometry(
         }
     }
     let moves = parts.iter().any(|part| part.primitive.deform.is_some());
-    let kind = if moves { BufferKind::MovingGeometry } else { BufferKind::Geometry };
+    let kind = if moves { BufferKind::DynamicGeometry } else { BufferKind::Geometry };
     let vertices = Buffer::new(gpu, "vertices", vertex_count as u64 * u64::from(VERTEX_STRIDE), kind)?;
     let indices = Buffer::new(gpu, "indices", index_count as u64 * 4, BufferKind::Geometry)?;
     let mut vertex_data: Vec<Vertex> = Vec::with_capacity(vertex_count);
@@ -189,21 +189,21 @@ pub(super) fn upload_geometry(
             index_count: primitive.indices.len() as u32,
             vertex_offset: vertex_data.len() as i32,
             material: material as u32,
-            layer: match described.alpha {
-                _ if layers::goes_over(&described) => Layer::Blend,
-                AlphaMode::Opaque if texture_slots(&described).iter().all(Option::is_none) => Layer::Plain,
-                AlphaMode::Opaque => Layer::Opaque,
-                AlphaMode::Mask { .. } => Layer::Mask,
-                AlphaMode::Blend => Layer::Blend,
+            queue: match described.alpha {
+                _ if extended_materials::needs_blend_pass(&described) => RenderQueue::Blend,
+                AlphaMode::Opaque if texture_slots(&described).iter().all(Option::is_none) => RenderQueue::Untextured,
+                AlphaMode::Opaque => RenderQueue::Opaque,
+                AlphaMode::Mask { .. } => RenderQueue::Mask,
+                AlphaMode::Blend => RenderQueue::Blend,
             },
-            lobes: layers::has_lobes(&described, multiscatter),
-            refracts: layers::refracts(&described),
+            lobes: extended_materials::is_extended(&described, multiscatter),
+            refracts: extended_materials::refracts(&described),
             casts: casts_shadow(&described),
             double_sided: described.double_sided,
             source,
             coarser,
         });
-        posed.push(PosedGroup { center, radius, half_size, places: Arc::clone(places) });
+        posed.push(PrimitivePose { center, radius, half_size, places: Arc::clone(places) });
         vertex_data.extend((0..primitive.positions.len()).map(|index| vertex(primitive, index)));
     }
     uploader.buffer(&vertices, bytemuck::cast_slice(&vertex_data))?;

@@ -28,12 +28,16 @@ pub struct WorldLight {
     pub candela: Vec3,
 }
 
-pub(super) fn tree_over(lights: &[WorldLight]) -> Vec<light_tree::Node> {
+pub(super) fn tree_over(lights: &[WorldLight]) -> Vec<light_tree::LightTreeNode> {
     let first = lights.iter().filter(|light| light.directional).count() as u32;
-    let lamps: Vec<light_tree::Lamp> = lights
+    let lamps: Vec<light_tree::LightBound> = lights
         .iter()
         .filter(|light| !light.directional)
-        .map(|light| light_tree::Lamp { position: light.position, radius: light.radius, intensity: light.candela })
+        .map(|light| light_tree::LightBound {
+            position: light.position,
+            radius: light.radius,
+            intensity: light.candela,
+        })
         .collect();
     light_tree::build(&lamps, first)
 }
@@ -50,7 +54,7 @@ pub fn world_lights(scene: &Scene, profiles: &mut Profiles) -> Vec<WorldLight> {
         lights.push(world_light(light, &placed.world, profiles));
     }
     if scene.emissive_lights {
-        lights.extend(scene::emissive::emissive_lights(scene).patches.iter().map(area_lights::patch_light));
+        lights.extend(scene::emissive::emissive_lights(scene).lights.iter().map(area_lights::emissive_triangle_light));
     }
     // Stable: the file's order among equals.
     lights.sort_by_key(|light| !light.directional);
@@ -78,8 +82,12 @@ pub(super) fn world_light(light: &scene::Light, world: &DMat4, profiles: &mut Pr
         Emitter::Sun { angular_radius } => {
             let disk = light.sun_disk(world).unwrap_or(SunDisk::whole(-direction, angular_radius));
             (position, direction) = (disk.middle, -disk.towards);
-            let seen = if disk.part > 0.0 && disk.part < 1.0 { disk.equal_radius() } else { angular_radius };
-            (shared::LIGHT_DIRECTIONAL, source.lux(1.0).get() * disk.part, seen, angular_radius)
+            let seen = if disk.visible_fraction > 0.0 && disk.visible_fraction < 1.0 {
+                disk.equal_radius()
+            } else {
+                angular_radius
+            };
+            (shared::LIGHT_DIRECTIONAL, source.lux(1.0).get() * disk.visible_fraction, seen, angular_radius)
         }
         Emitter::Sphere { radius } => (shared::LIGHT_SPHERE, nits, radius, radius),
         Emitter::Disk { radius, sides } => (shared::LIGHT_DISK | two(sides), nits, radius, radius),

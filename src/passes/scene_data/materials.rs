@@ -6,7 +6,7 @@ use glam::{Vec3, Vec4};
 
 use super::super::{
     alpha_coverage,
-    mips::{self, Meaning},
+    mips::{self, TextureSemantic},
     shared,
 };
 use crate::{
@@ -54,7 +54,7 @@ pub(super) fn pack_material(material: &scene::Material, has_tangents: bool) -> s
     for (on, flag) in [
         (material.unlit, shared::MATERIAL_UNLIT),
         (material.alpha == AlphaMode::Blend, shared::MATERIAL_BLEND),
-        (material.emissive_texture.is_some(), shared::MATERIAL_GLOW_MAP),
+        (material.emissive_texture.is_some(), shared::MATERIAL_EMISSION_MAP),
         (material.double_sided, shared::MATERIAL_DOUBLE_SIDED),
         (material.normal_texture.is_some() && has_tangents, shared::MATERIAL_NORMAL_MAP),
     ] {
@@ -69,7 +69,7 @@ pub(super) fn pack_material(material: &scene::Material, has_tangents: bool) -> s
         occlusion_strength: material.occlusion_strength,
         flags,
         layers: shared::NONE,
-        layer_mark: 1.0,
+        forward_mark: 1.0,
         uv_rows,
         ..Default::default()
     }
@@ -79,12 +79,12 @@ pub(super) const SLOT_NAMES: [&str; 5] =
     ["base_color_texture", "metallic_roughness_texture", "normal_texture", "occlusion_texture", "emissive_texture"];
 
 /// Pictures that are on the device already, by what they stand for: one used both as colour and as data is there twice.
-pub(super) type Uploaded = HashMap<(usize, Meaning, Option<u32>), Arc<Image>>;
+pub(super) type Uploaded = HashMap<(usize, TextureSemantic, Option<u32>), Arc<Image>>;
 
 /// What a slot of a material takes.
 pub(super) struct Slot {
     pub(super) reference: Option<TextureRef>,
-    pub(super) meaning: Meaning,
+    pub(super) meaning: TextureSemantic,
     /// Opacity at which its texels are cut off.
     pub(super) cutoff: Option<f32>,
 }
@@ -163,12 +163,12 @@ pub(super) fn upload_textures(
 }
 
 /// What the picture in a slot of `texture_slots` stands for.
-fn meaning(slot: usize, material: &scene::Material) -> Meaning {
+fn meaning(slot: usize, material: &scene::Material) -> TextureSemantic {
     match slot {
-        0 if material.alpha != AlphaMode::Opaque => Meaning::Cutout,
-        0 | 4 => Meaning::Color,
-        2 => Meaning::Normals,
-        _ => Meaning::Data,
+        0 if material.alpha != AlphaMode::Opaque => TextureSemantic::Cutout,
+        0 | 4 => TextureSemantic::Color,
+        2 => TextureSemantic::Normals,
+        _ => TextureSemantic::Data,
     }
 }
 
@@ -180,8 +180,8 @@ fn cutoff(slot: usize, material: &scene::Material) -> Option<f32> {
 }
 
 /// Whether a device reads such bytes as sRGB.
-const fn is_srgb(meaning: Meaning) -> bool {
-    matches!(meaning, Meaning::Color | Meaning::Cutout)
+const fn is_srgb(meaning: TextureSemantic) -> bool {
+    matches!(meaning, TextureSemantic::Color | TextureSemantic::Cutout)
 }
 
 /// A picture of the scene, whose levels cover as much beyond `cutoff` as the first does: in the file's own blocks and levels where it has some that serve, else with a chain of ours.
@@ -189,14 +189,14 @@ pub(super) fn picture_image(
     gpu: &Gpu,
     uploader: &mut Uploader,
     picture: &scene::Image,
-    meaning: Meaning,
+    meaning: TextureSemantic,
     cutoff: Option<f32>,
 ) -> GpuResult<Arc<Image>> {
     let limit = gpu.limits().max_image_dimension2_d;
     let srgb = is_srgb(meaning);
     // Normals need a variance in alpha, which no file has.
-    let blocks = picture.blocks.as_deref().filter(|blocks| {
-        meaning != Meaning::Normals
+    let blocks = picture.compressed.as_deref().filter(|blocks| {
+        meaning != TextureSemantic::Normals
             && (!srgb || blocks.format.may_be_srgb())
             && gpu.info().has("block compression")
             && picture.width.max(picture.height) <= limit
@@ -237,7 +237,7 @@ pub(super) fn texture_image(
     gpu: &Gpu,
     uploader: &mut Uploader,
     (name, rgba8, width, height): (&str, &[u8], u32, u32),
-    meaning: Meaning,
+    meaning: TextureSemantic,
     cutoff: Option<f32>,
 ) -> GpuResult<Arc<Image>> {
     let mut levels = mips::chain(rgba8, width, height, meaning);

@@ -1,14 +1,14 @@
 //! The scene on the device: geometry, materials, textures, lights; and what of it a view sees.
 
+mod blend_order;
 mod deform;
+mod extended_materials;
 mod geometry;
-mod layers;
-mod levels;
+mod instances;
 mod lights;
+mod lod;
 mod materials;
-mod order;
-mod placements;
-mod posed;
+mod pose;
 mod water;
 
 use std::{
@@ -22,33 +22,33 @@ use std::{
 use glam::{DVec3, Vec3};
 
 pub(in crate::passes) use self::deform::Deformers;
-pub use self::layers::{Layers, WaterTextures, goes_over, has_lobes, refracts};
+pub use self::extended_materials::{ExtendedMaterials, WaterTextures, is_extended, needs_blend_pass, refracts};
 pub(super) use self::lights::{STRONGEST, light_axes};
+pub use self::{
+    blend_order::MAX_SORTED,
+    geometry::{LodGeneration, VERTEX_STRIDE, vertex_attributes},
+    instances::{GpuInstances, LodSelection, OcclusionGain, Run, SplitPoint, in_view},
+    lights::{WorldLight, world_lights},
+    pose::GpuScenePose,
+    water::PlacedWater,
+};
 use self::{
+    extended_materials::upload_layers,
     geometry::{Group, Level, Part, scene_parts, upload_geometry},
-    layers::upload_layers,
     lights::tree_over,
     materials::{materials_with_tangents, pack_material, texture_image, upload_textures},
 };
-pub use self::{
-    geometry::{LevelsFor, VERTEX_STRIDE, vertex_attributes},
-    lights::{WorldLight, world_lights},
-    order::MOST_SORTED,
-    placements::{DetailChoice, DevicePlacements, HiddenGain, Run, SplitPoint, in_view},
-    posed::Posed,
-    water::PlacedWater,
-};
 use super::{
     area_lights,
-    culling_shared::Placement,
+    culling_shared::InstanceTransform,
     environment,
     gi::{GiSettings, SceneGi},
     light_tree,
-    mips::Meaning,
+    mips::TextureSemantic,
     probes::{Capture, PlacedProbe},
     profiles::Profiles,
+    scene_bvh::{BvhUsage, GpuBvh, RayTracedLights},
     shared, storage_buffer,
-    traced::{SceneTrees, TreeUse, TreesFor},
     view::View,
     volumes_scene::SceneVolumes,
 };
@@ -60,9 +60,9 @@ use crate::{
 
 /// How a draw's pixels reach the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Layer {
+pub enum RenderQueue {
     /// G-buffer, material without textures.
-    Plain,
+    Untextured,
     /// G-buffer.
     Opaque,
     /// G-buffer, alpha-tested.
@@ -91,9 +91,9 @@ pub struct Draw {
     /// The transform mirrors, so that the front winds the other way.
     pub mirrored: bool,
     /// Where its pixels go.
-    pub layer: Layer,
+    pub queue: RenderQueue,
     /// The G-buffer does not hold all lobes of its material: the layered pass lights it.
-    pub lobes: bool,
+    pub extended: bool,
     /// It shows what lies behind it.
     pub refracts: bool,
     /// Its indices are the view's own, from back to front (`Visible::sorted`).
@@ -117,9 +117,9 @@ pub struct Visible {
 /// A scene on the device.
 pub struct GpuScene {
     /// Another one for each upload.
-    pub upload: u64,
+    pub upload_id: u64,
     /// Another one for each upload and each pose.
-    pub number: u64,
+    pub revision: u64,
     /// All vertices.
     pub vertices: Arc<Buffer>,
     /// All indices.
@@ -129,13 +129,13 @@ pub struct GpuScene {
     /// One set of textures a material.
     pub textures: Arc<TextureSet>,
     /// What materials have beyond the G-buffer; none where none has anything.
-    pub layers: Option<Layers>,
+    pub extended_materials: Option<ExtendedMaterials>,
     /// Rough surfaces keep what facets pass on to each other.
     pub multiscatter: bool,
     /// Directional lights first.
     pub lights: Vec<WorldLight>,
     /// Tree over all lights that have a place.
-    pub light_tree: Vec<light_tree::Node>,
+    pub light_tree: Vec<light_tree::LightTreeNode>,
     /// The linear maps of area lights (`photometry::area::ltc`).
     pub ltc: Arc<Buffer>,
     /// What is lost by leaving out lamps below a threshold (`light_tree::loss_table`).
@@ -157,28 +157,28 @@ pub struct GpuScene {
     /// Participating volumes.
     pub volumes: SceneVolumes,
     /// What shadow rays walk, where it was asked for.
-    pub trees: Option<SceneTrees>,
+    pub bvh: Option<GpuBvh>,
     /// Patches that bounced light made, where it was asked for.
-    pub indirect: Option<SceneGi>,
+    pub gi: Option<SceneGi>,
     /// One white texel, for what is not there.
     pub white: Arc<Image>,
     /// No back face, for where nothing refracts.
-    pub no_backs: Arc<Image>,
+    pub no_back_faces: Arc<Image>,
     /// Waters, by their numbers.
     pub waters: Vec<PlacedWater>,
     /// The box around all that is shown (m).
     pub bounds: (DVec3, DVec3),
     /// Where everything is in the frames to come.
-    pub now: Arc<Posed>,
+    pub current_pose: Arc<GpuScenePose>,
     /// Meshes whose vertices move.
     pub(in crate::passes) deformers: Option<Deformers>,
     /// Those from `own_groups` on are shining surfaces of lamps: seen, but nothing else; they cast no shadow.
     groups: Vec<Group>,
     /// Triangles of blended groups.
-    blended: HashMap<usize, order::Triangles>,
+    blended: HashMap<usize, blend_order::Triangles>,
     own_groups: usize,
     /// Where what is drawn in an order that is known beforehand stands; none where the device cannot cull it.
-    pub device_placements: Option<DevicePlacements>,
+    pub gpu_instances: Option<GpuInstances>,
     /// The one material that cameras see; none where they see all.
     shown: Option<u32>,
 }
@@ -203,7 +203,7 @@ pub struct CasterGroup {
     /// Into the scene's materials.
     pub material: u32,
     /// Alpha-tested or not.
-    pub layer: Layer,
+    pub queue: RenderQueue,
     /// Into the casters' instances.
     first_instance: u32,
     /// Around each place: centre relative to the camera, and radius.
@@ -233,7 +233,7 @@ impl CasterGroup {
 static UPLOADS: AtomicU64 = AtomicU64::new(0);
 
 /// The scene's materials, the default one, and those of lamps' surfaces.
-fn all_materials(scene: &Scene, bodies: &[area_lights::LampBody]) -> Vec<scene::Material> {
+fn all_materials(scene: &Scene, bodies: &[area_lights::LightBody]) -> Vec<scene::Material> {
     let own = scene.materials.iter().cloned().chain([scene::Material::default()]);
     own.chain(bodies.iter().map(|body| body.material.clone())).collect()
 }
@@ -254,12 +254,12 @@ fn pack_all(
     let has_tangents = materials_with_tangents(scene);
     let pack = |(index, material): (usize, &scene::Material)| {
         let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
-        packed.flags |= if index > default_material { shared::MATERIAL_LAMP } else { 0 };
+        packed.flags |= if index > default_material { shared::MATERIAL_LIGHT_SURFACE } else { 0 };
         packed.mean_color = packed_mean(material.base_color_texture.map_or(Vec3::ONE, |t| scene.mean_color(t)));
-        packed.layer_mark = layers::layer_mark(material, scene.multiscatter);
+        packed.forward_mark = extended_materials::forward_mark(material, scene.multiscatter);
         let lights = index > default_material || scene.emissive_lights && !material.unlit;
-        if lights && material.emission != Vec3::ZERO && packed.layer_mark < shared::LAYER_MARK {
-            packed.layer_mark = shared::EMITTER_MARK;
+        if lights && material.emission != Vec3::ZERO && packed.forward_mark < shared::FORWARD_MARK {
+            packed.forward_mark = shared::EMITTER_MARK;
         }
         packed.layers = numbers.get(index).copied().flatten().unwrap_or(shared::NONE);
         packed
@@ -269,41 +269,41 @@ fn pack_all(
 
 /// Whether a surface may be a light's (`EMITTER_MARK`).
 fn any_emitter(materials: &[shared::Material]) -> bool {
-    materials.iter().any(|material| material.layer_mark == shared::EMITTER_MARK)
+    materials.iter().any(|material| material.forward_mark == shared::EMITTER_MARK)
 }
 
 /// Every material as the shaders read it.
 fn pack_materials(scene: &Scene, numbers: &[Option<u32>]) -> Vec<shared::Material> {
-    pack_all(scene, &all_materials(scene, &area_lights::lamp_bodies(scene)), scene.materials.len(), numbers)
+    pack_all(scene, &all_materials(scene, &area_lights::light_bodies(scene)), scene.materials.len(), numbers)
 }
 
 impl GpuScene {
     /// Whether it was uploaded with trees for shadow rays.
     #[must_use]
     pub fn traces_shadows(&self) -> bool {
-        self.trees.as_ref().is_some_and(|trees| trees.wanted.shadows)
+        self.bvh.as_ref().is_some_and(|trees| trees.usage.shadows)
     }
 
     /// Lights the scene that was uploaded by these patches, as though its photons had made them.
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn light_by(&mut self, gpu: &Gpu, scene: &Scene, set: VplSet) -> GpuResult<()> {
-        self.grow_trees(gpu, scene)?;
-        let generation = self.indirect.as_ref().map_or(0, |before| before.generation + 1);
-        let mut lit = SceneGi::of(gpu, scene, Arc::new(set))?;
+    pub fn set_vpls(&mut self, gpu: &Gpu, scene: &Scene, set: VplSet) -> GpuResult<()> {
+        self.ensure_bvh(gpu, scene)?;
+        let generation = self.gi.as_ref().map_or(0, |before| before.generation + 1);
+        let mut lit = SceneGi::from_vpls(gpu, scene, Arc::new(set))?;
         lit.generation = generation;
-        self.indirect = Some(lit);
+        self.gi = Some(lit);
         Ok(())
     }
 
-    fn grow_trees(&mut self, gpu: &Gpu, scene: &Scene) -> GpuResult<()> {
-        if self.trees.is_none() {
+    fn ensure_bvh(&mut self, gpu: &Gpu, scene: &Scene) -> GpuResult<()> {
+        if self.bvh.is_none() {
             let mut uploader = Uploader::new(gpu)?;
-            let wanted = TreeUse { indirect: true, ..TreeUse::default() };
+            let wanted = BvhUsage { indirect: true, ..BvhUsage::default() };
             let moving =
                 self.deformers.as_ref().map_or_else(Vec::new, |deformers| deformers.moving(scene, &self.groups));
-            self.trees = Some(SceneTrees::new(gpu, &mut uploader, scene, wanted, &moving)?);
+            self.bvh = Some(GpuBvh::new(gpu, &mut uploader, scene, wanted, &moving)?);
             uploader.finish()?;
         }
         Ok(())
@@ -314,8 +314,8 @@ impl GpuScene {
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn look_beyond_the_border(&mut self, gpu: &Gpu, scene: &Scene) -> GpuResult<()> {
-        self.grow_trees(gpu, scene)
+    pub fn enable_offscreen_flares(&mut self, gpu: &Gpu, scene: &Scene) -> GpuResult<()> {
+        self.ensure_bvh(gpu, scene)
     }
 
     /// Traces photons through the scene that was uploaded, for bounced light; and what has changed of them when called again,
@@ -323,12 +323,12 @@ impl GpuScene {
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn light_indirectly(&mut self, gpu: &Gpu, scene: &Scene, settings: &GiSettings) -> GpuResult<()> {
-        if let Some(indirect) = &mut self.indirect {
+    pub fn update_gi(&mut self, gpu: &Gpu, scene: &Scene, settings: &GiSettings) -> GpuResult<()> {
+        if let Some(indirect) = &mut self.gi {
             return indirect.follow(gpu, scene, settings);
         }
-        self.grow_trees(gpu, scene)?;
-        self.indirect = Some(SceneGi::new(gpu, scene, settings)?);
+        self.ensure_bvh(gpu, scene)?;
+        self.gi = Some(SceneGi::new(gpu, scene, settings)?);
         Ok(())
     }
 
@@ -340,13 +340,13 @@ impl GpuScene {
     pub fn new(
         gpu: &Gpu,
         scene: &Scene,
-        (trees, detail): (TreesFor, LevelsFor),
+        (trees, detail): (RayTracedLights, LodGeneration),
         pipeline: &GraphicsPipeline,
         layered: &dyn Fn() -> GpuResult<Arc<GraphicsPipeline>>,
     ) -> GpuResult<Self> {
         let mut uploader = Uploader::new(gpu)?;
         let default_material = scene.materials.len();
-        let bodies = area_lights::lamp_bodies(scene);
+        let bodies = area_lights::light_bodies(scene);
         let materials = all_materials(scene, &bodies);
         let mut parts = scene_parts(scene, default_material);
         let own_groups = parts.len();
@@ -359,11 +359,11 @@ impl GpuScene {
         let (vertices, indices, groups, posed) =
             upload_geometry(gpu, &mut uploader, &parts, &materials, scene.multiscatter, detail)?;
         let deformers = Deformers::new(gpu, &mut uploader, scene, &groups)?;
-        let over = groups.iter().zip(&parts).enumerate().filter(|(_, (group, _))| group.layer == Layer::Blend);
-        let blended = over.map(|(index, (_, part))| (index, order::Triangles::of(part.primitive))).collect();
+        let over = groups.iter().zip(&parts).enumerate().filter(|(_, (group, _))| group.queue == RenderQueue::Blend);
+        let blended = over.map(|(index, (_, part))| (index, blend_order::Triangles::of(part.primitive))).collect();
         let has_tangents = materials_with_tangents(scene);
-        let white = texture_image(gpu, &mut uploader, ("white", &[255; 4], 1, 1), Meaning::Data, None)?;
-        let no_backs = layers::no_backs(gpu, &mut uploader)?;
+        let white = texture_image(gpu, &mut uploader, ("white", &[255; 4], 1, 1), TextureSemantic::Data, None)?;
+        let no_back_faces = extended_materials::no_back_faces(gpu, &mut uploader)?;
         let described = (materials.as_slice(), has_tangents.as_slice());
         let mut uploaded = materials::Uploaded::default();
         let further = upload_layers(gpu, &mut uploader, (scene, &white, &mut uploaded), described, layered)?;
@@ -394,9 +394,9 @@ impl GpuScene {
         let losses = Buffer::new(gpu, "light losses", size_of_val(table.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&losses, bytemuck::cast_slice(&table))?;
         let refraction = materials.iter().any(refracts);
-        let wanted = TreeUse { shadows: trees.wanted(&lights), refraction, indirect: false };
+        let wanted = BvhUsage { shadows: trees.needs_bvh(&lights), refraction, indirect: false };
         let moving = deformers.as_ref().map_or_else(Vec::new, |deformers| deformers.moving(scene, &groups));
-        let trees = wanted.any().then(|| SceneTrees::new(gpu, &mut uploader, scene, wanted, &moving)).transpose()?;
+        let trees = wanted.any().then(|| GpuBvh::new(gpu, &mut uploader, scene, wanted, &moving)).transpose()?;
         let maps = crate::photometry::area::ltc::table();
         let ltc = Buffer::new(gpu, "linear maps of area lights", size_of_val(maps) as u64, BufferKind::Storage)?;
         uploader.buffer(&ltc, bytemuck::cast_slice(maps))?;
@@ -405,13 +405,13 @@ impl GpuScene {
         let bounds = (low, high);
         let number = UPLOADS.fetch_add(1, Ordering::Relaxed);
         let mut uploaded = Self {
-            upload: number,
-            number,
+            upload_id: number,
+            revision: number,
             vertices,
             indices,
             materials: material_buffer,
             textures,
-            layers: further,
+            extended_materials: further,
             multiscatter: scene.multiscatter,
             lights,
             light_tree,
@@ -424,23 +424,23 @@ impl GpuScene {
             has_background,
             has_emitters: any_emitter(&packed),
             volumes,
-            trees,
-            indirect: None,
+            bvh: trees,
+            gi: None,
             ltc,
             white,
-            no_backs,
+            no_back_faces,
             waters: PlacedWater::all(scene, &[]),
             bounds,
-            now: Arc::new(Posed { groups: posed, movers: Default::default() }),
+            current_pose: Arc::new(GpuScenePose { groups: posed, deform: Default::default() }),
             deformers,
             groups,
             blended,
             own_groups,
-            device_placements: None,
+            gpu_instances: None,
             shown: None,
         };
         if uploaded.deformers.is_some() {
-            uploaded.now = uploaded.posed(scene);
+            uploaded.current_pose = uploaded.pose(scene);
         }
         uploaded.place(gpu)?;
         Ok(uploaded)
@@ -449,36 +449,36 @@ impl GpuScene {
     /// Brings where things are now to the device.
     fn place(&mut self, gpu: &Gpu) -> GpuResult<()> {
         let mut uploader = Uploader::new(gpu)?;
-        let before = self.device_placements.take();
+        let before = self.gpu_instances.take();
         // The device knows no materials that are not shown.
         if self.shown.is_none() {
-            self.device_placements =
-                DevicePlacements::new(gpu, &mut uploader, (&self.groups, &self.now.groups), before.as_ref())?;
+            self.gpu_instances =
+                GpuInstances::new(gpu, &mut uploader, (&self.groups, &self.current_pose.groups), before.as_ref())?;
         }
         uploader.finish()
     }
 
     /// From now on cameras see what is of this material alone. Everything else still throws its shadows and its light.
-    pub fn show_only(&mut self, material: u32) {
+    pub fn show_only_material(&mut self, material: u32) {
         self.shown = Some(material);
-        self.device_placements = None;
+        self.gpu_instances = None;
     }
 
     /// What this view sees, and in which order it is drawn. Where the device culls (`on_device`), only what is drawn back
     /// to front, which the host sorts, and what is drawn twice, where depth is equal. With the shining surfaces of lamps or without.
     #[must_use]
-    pub fn visible(&self, view: &View, detail: DetailChoice, (lamps, on_device): (bool, bool)) -> Visible {
+    pub fn visible(&self, view: &View, detail: LodSelection, (lamps, on_device): (bool, bool)) -> Visible {
         let (camera, frustum) = (SplitPoint::new(view.position), view.frustum());
         let mut visible =
             Visible { draws: Vec::new(), instances: Vec::new(), sources: Vec::new(), culled: 0, sorted: Vec::new() };
-        let mut blended: Vec<order::Item<'_>> = Vec::new();
+        let mut blended: Vec<blend_order::Item<'_>> = Vec::new();
         let shown = if lamps { self.groups.len() } else { self.own_groups };
-        for (number, (group, posed)) in self.groups.iter().zip(&self.now.groups).take(shown).enumerate() {
+        for (number, (group, posed)) in self.groups.iter().zip(&self.current_pose.groups).take(shown).enumerate() {
             if on_device && group.culled_on_device() || self.shown.is_some_and(|material| material != group.material) {
                 continue;
             }
             // What is sorted by triangle is drawn as it is.
-            let levels = if group.layer == Layer::Blend { 1 } else { group.levels() };
+            let levels = if group.queue == RenderQueue::Blend { 1 } else { group.levels() };
             let errors: Vec<f32> = (0..levels).map(|level| group.level(level).error).collect();
             for (mirrored, level) in [false, true].into_iter().flat_map(|m| (0..levels).map(move |level| (m, level))) {
                 let first = visible.instances.len() as u32;
@@ -492,8 +492,8 @@ impl GpuScene {
                     material: group.material,
                     double_sided: group.double_sided,
                     mirrored,
-                    layer: group.layer,
-                    lobes: group.lobes,
+                    queue: group.queue,
+                    extended: group.lobes,
                     refracts: group.refracts,
                     sorted: false,
                 };
@@ -501,7 +501,7 @@ impl GpuScene {
                     if (place.determinant() < 0.0) != mirrored {
                         continue;
                     }
-                    let placement = Placement::new(place, posed, 0);
+                    let placement = InstanceTransform::new(place, posed, 0);
                     let (instance, center) = placement.relative_to(camera);
                     if !in_view(&frustum, center, placement.radius) {
                         visible.culled += usize::from(level == 0);
@@ -510,8 +510,8 @@ impl GpuScene {
                     if detail.level(&errors, placement.stretch, center, placement.radius) != level {
                         continue;
                     }
-                    if group.layer == Layer::Blend {
-                        blended.push(order::Item {
+                    if group.queue == RenderQueue::Blend {
+                        blended.push(blend_order::Item {
                             distance: center.dot(view.forward),
                             draw: draw(visible.instances.len() as u32, 1),
                             place: *place,
@@ -522,13 +522,13 @@ impl GpuScene {
                     visible.sources.push((number as u32, index as u32));
                 }
                 let count = visible.instances.len() as u32 - first;
-                if count > 0 && group.layer != Layer::Blend {
+                if count > 0 && group.queue != RenderQueue::Blend {
                     visible.draws.push(draw(first, count));
                 }
             }
         }
-        visible.draws.sort_by_key(|draw| (draw.layer, draw.material));
-        let (draws, sorted) = order::back_to_front(view, blended);
+        visible.draws.sort_by_key(|draw| (draw.queue, draw.material));
+        let (draws, sorted) = blend_order::back_to_front(view, blended);
         visible.draws.extend(draws);
         visible.sorted = sorted;
         visible
@@ -539,12 +539,12 @@ impl GpuScene {
     pub fn casters(&self, camera: DVec3) -> Casters {
         let mut casters = Casters { instances: Vec::new(), groups: Vec::new() };
         let camera = SplitPoint::new(camera);
-        let groups = self.groups.iter().zip(&self.now.groups).take(self.own_groups);
+        let groups = self.groups.iter().zip(&self.current_pose.groups).take(self.own_groups);
         for (group, posed) in groups.filter(|(group, _)| group.casts) {
             let first_instance = casters.instances.len() as u32;
             let mut spheres = Vec::with_capacity(posed.places.len());
             for place in posed.places.iter() {
-                let placement = Placement::new(place, posed, 0);
+                let placement = InstanceTransform::new(place, posed, 0);
                 let (instance, center) = placement.relative_to(camera);
                 spheres.push((center, placement.radius));
                 casters.instances.push(instance);
@@ -555,7 +555,7 @@ impl GpuScene {
                 vertex_offset: group.vertex_offset,
                 material: group.material,
                 // What refracts without letting light straight through is as opaque to lamps.
-                layer: if group.layer == Layer::Blend { Layer::Opaque } else { group.layer },
+                queue: if group.queue == RenderQueue::Blend { RenderQueue::Opaque } else { group.queue },
                 first_instance,
                 spheres,
             });
@@ -600,6 +600,6 @@ impl GpuScene {
     /// Whether anything is alpha-blended.
     #[must_use]
     pub fn has_blended(&self) -> bool {
-        self.groups.iter().any(|group| group.layer == Layer::Blend)
+        self.groups.iter().any(|group| group.queue == RenderQueue::Blend)
     }
 }

@@ -32,11 +32,11 @@ impl PlacedWater {
         if scene.materials.iter().all(|material| material.water.is_none()) {
             return Vec::new();
         }
-        let factors: Arc<[Option<Vec4>]> = scene.matte_factors().collect();
+        let factors: Arc<[Option<Vec4>]> = scene.diffuse_factors().collect();
         let waters = scene.materials.iter().enumerate().filter_map(|(i, material)| Some((i, material.water.as_ref()?)));
         let of = |(number, (material, water)): (usize, (usize, &Arc<Water>))| {
             // What is not shown covers nothing.
-            let extent = scene.extent_of(material).unwrap_or((DVec3::MAX, DVec3::MIN));
+            let extent = scene.material_bounds(material).unwrap_or((DVec3::MAX, DVec3::MIN));
             let same = before.get(number).filter(|before| before.factors == factors);
             let bed = same.map_or_else(|| scene.bed_reflectance(extent), |before| before.bed);
             Self { water: Arc::clone(water), extent, bed, factors: Arc::clone(&factors), time: scene.time }
@@ -65,7 +65,7 @@ impl PlacedWater {
             }
         };
         let (least, greatest) = (place(DVec2::new(low.x, low.z)), place(DVec2::new(high.x, high.z)));
-        set(&mut values.water_place, four(least, greatest));
+        set(&mut values.water_extent, four(least, greatest));
         let coefficients = settings.coefficients;
         let height = (high.y - eye.y) as f32;
         set(&mut values.water_medium, coefficients.extinction().as_vec3().extend(height));
@@ -88,7 +88,7 @@ impl PlacedWater {
         );
         let [foam, depth, shore] = [settings.foam, settings.foam_depth, settings.shore].map(|v| v as f32);
         set(&mut values.water_foam, Vec4::new(foam, depth, shore, 0.0));
-        set(&mut values.water_foam_place, four(offset(settings.foam_tile), Vec2::new(tiles(settings.foam_tile), 0.0)));
+        set(&mut values.water_foam_offset, four(offset(settings.foam_tile), Vec2::new(tiles(settings.foam_tile), 0.0)));
         set(&mut values.water_bed, self.bed.extend(settings.slope_fine as f32));
     }
 }

@@ -18,7 +18,7 @@ pub const SIZE: usize = 32;
 pub const MIN_ALPHA: f64 = 0.002;
 
 /// The cosine that stands for 0 in the table's first column.
-const LEAST_COSINE: f64 = 1e-3;
+const MIN_COSINE: f64 = 1e-3;
 
 /// What `examples/fit_ltc.rs` wrote: three floats an entry, little-endian, by row.
 static TABLE: &[u8] = include_bytes!("../../../assets/ltc.bin");
@@ -29,7 +29,7 @@ static TABLE: &[u8] = include_bytes!("../../../assets/ltc.bin");
 /// `y' = C y / (2 alpha)`, `z' = z`. For a mirror-like surface `A` is `n.v`, and `B` and `C` are 1: a half vector that
 /// tilts by `alpha` turns the reflected direction by `2 alpha` in the plane of incidence and by `2 alpha cos` across.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Entry {
+pub struct LtcEntry {
     /// Root of the scale in the plane of incidence.
     pub a: f64,
     /// Where the lobe points, over the mirror direction.
@@ -49,7 +49,7 @@ pub struct Ltc {
 impl Ltc {
     /// The map that an entry stands for.
     #[must_use]
-    pub fn new(entry: Entry, alpha: f64, view: DVec3) -> Self {
+    pub fn new(entry: LtcEntry, alpha: f64, view: DVec3) -> Self {
         let scale = 0.5 / alpha;
         Self { xx: entry.a * entry.a * scale, xz: entry.b * entry.a * view.x.abs() * scale, yy: entry.c * scale }
     }
@@ -98,7 +98,7 @@ pub fn table() -> &'static [[f32; 3]] {
 
 /// The table at a roughness and a cosine to the viewer, each 0 to 1, bilinear.
 #[must_use]
-pub fn interpolate(roughness: f64, cosine: f64) -> Entry {
+pub fn interpolate(roughness: f64, cosine: f64) -> LtcEntry {
     let place = |x: f64| {
         let x = x.clamp(0.0, 1.0) * (SIZE - 1) as f64;
         let low = (x.floor() as usize).min(SIZE - 2);
@@ -111,14 +111,14 @@ pub fn interpolate(roughness: f64, cosine: f64) -> Entry {
         let lower = at(row + 1, column)[k] * (1.0 - u) + at(row + 1, column + 1)[k] * u;
         upper * (1.0 - v) + lower * v
     };
-    Entry { a: mix(0), b: mix(1), c: mix(2) }
+    LtcEntry { a: mix(0), b: mix(1), c: mix(2) }
 }
 
 /// The roughness and the cosine of a table entry.
 #[must_use]
 pub fn grid(row: usize, column: usize) -> (f64, f64) {
     let cosine = column as f64 / (SIZE - 1) as f64;
-    (row as f64 / (SIZE - 1) as f64, cosine.max(LEAST_COSINE))
+    (row as f64 / (SIZE - 1) as f64, cosine.max(MIN_COSINE))
 }
 
 /// Cosine-distributed directions on a polar grid.
@@ -155,10 +155,10 @@ pub fn quality(ltc: &Ltc, alpha: f64, view: DVec3, rings: usize) -> (f64, f64) {
 /// Fits the map for a roughness and a cosine to the viewer: least chi-square by the simplex method of Nelder and Mead
 /// (1965) from the mirror's map. The same input gives the same numbers.
 #[must_use]
-pub fn fit(roughness: f64, cosine: f64) -> Entry {
+pub fn fit(roughness: f64, cosine: f64) -> LtcEntry {
     let alpha = (roughness * roughness).max(MIN_ALPHA);
     let view = view_direction(cosine);
-    let entry = |x: [f64; 3]| Entry { a: x[0].exp(), b: x[1], c: x[2].exp() };
+    let entry = |x: [f64; 3]| LtcEntry { a: x[0].exp(), b: x[1], c: x[2].exp() };
     let start = [cosine.max(0.5 * alpha).ln(), 1.0, 0.0];
     // Where the grid of directions cannot tell maps apart, the one near the mirror's.
     let away = |x: [f64; 3]| 1e-3 * (0..3).map(|k| (x[k] - start[k]).powi(2)).sum::<f64>();
@@ -243,10 +243,10 @@ mod tests {
                 let (alpha, view) = ((roughness * roughness).max(MIN_ALPHA), view_direction(cosine));
                 let [a, b, c] = table()[row * SIZE + column].map(f64::from);
                 assert!(a > 0.0 && c > 0.0 && a.is_finite() && b.is_finite() && c.is_finite());
-                let (by_map, _) = quality(&Ltc::new(Entry { a, b, c }, alpha, view), alpha, view, 48);
+                let (by_map, _) = quality(&Ltc::new(LtcEntry { a, b, c }, alpha, view), alpha, view, 48);
                 // The mirror's map, by far more directions, where it resolves the lobe.
                 if cosine > 4.0 * alpha || roughness > 0.7 {
-                    let mirror = Ltc::new(Entry { a: cosine.max(alpha), b: 1.0, c: 1.0 }, alpha, view);
+                    let mirror = Ltc::new(LtcEntry { a: cosine.max(alpha), b: 1.0, c: 1.0 }, alpha, view);
                     let (want, _) = quality(&mirror, alpha, view, 96);
                     assert!((by_map / want - 1.0).abs() < 0.02, "{row} {column}: {by_map} for {want}");
                 }

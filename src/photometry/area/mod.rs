@@ -10,7 +10,7 @@
 
 pub mod brdf;
 pub mod ltc;
-pub mod outline;
+pub mod spherical_polygon;
 
 use std::f64::consts::PI;
 
@@ -18,11 +18,11 @@ use glam::{DVec3, dvec3};
 
 pub use brdf::BrdfWeights;
 pub use ltc::Ltc;
-pub use outline::Outline;
+pub use spherical_polygon::SphericalPolygon;
 
 /// An emitting surface, placed in the surface's frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Shape {
+pub enum AreaShape {
     /// A flat polygon of three or four corners, anticlockwise as seen from where it is looked at; for three corners the
     /// last two are the same.
     Polygon([DVec3; 4]),
@@ -53,7 +53,7 @@ pub enum Shape {
     },
 }
 
-impl Shape {
+impl AreaShape {
     /// A rectangle from its middle and the two half axes.
     #[must_use]
     pub fn rectangle(center: DVec3, right: DVec3, up: DVec3) -> Self {
@@ -73,26 +73,26 @@ impl Shape {
 /// Exact for polygons (Lambert 1760; Baum, Rushmeier and Winget 1989, equation 10), spheres, and disks and tubes that
 /// the horizon does not cut; cut disks and tubes are polygons of `outline::STEPS` corners on each round.
 #[must_use]
-pub fn projected_solid_angle(shape: &Shape) -> f64 {
+pub fn projected_solid_angle(shape: &AreaShape) -> f64 {
     match *shape {
-        Shape::Sphere { center, radius } => sphere(center, radius),
-        Shape::Disk { center, axis, radius } => {
+        AreaShape::Sphere { center, radius } => sphere(center, radius),
+        AreaShape::Disk { center, axis, radius } => {
             let lowest = center.z - radius * (1.0 - axis.z * axis.z).max(0.0).sqrt();
             if lowest >= 0.0 { disk_above_horizon(center, axis, radius) } else { by_outline(shape) }
         }
-        Shape::Tube { start, end, radius } => {
+        AreaShape::Tube { start, end, radius } => {
             if start.z.min(end.z) >= radius {
                 tube_above_horizon(start, end, radius)
             } else {
                 by_outline(shape)
             }
         }
-        Shape::Polygon(_) => by_outline(shape),
+        AreaShape::Polygon(_) => by_outline(shape),
     }
 }
 
-fn by_outline(shape: &Shape) -> f64 {
-    let mut outline = Outline::of(shape, DVec3::Z, 1.0);
+fn by_outline(shape: &AreaShape) -> f64 {
+    let mut outline = SphericalPolygon::of(shape, DVec3::Z, 1.0);
     outline.clip();
     outline.normalize();
     outline.vector_irradiance().z.max(0.0)
@@ -149,7 +149,7 @@ fn disk_above_horizon(center: DVec3, axis: DVec3, radius: f64) -> f64 {
 
 /// Projected solid angle of a tube wholly above the horizon: two arcs of cones in closed form, two straight edges.
 fn tube_above_horizon(start: DVec3, end: DVec3, radius: f64) -> f64 {
-    let Some(sides) = outline::tube_sides(start, end, radius) else {
+    let Some(sides) = spherical_polygon::tube_sides(start, end, radius) else {
         let nearer = if start.length_squared() < end.length_squared() { start } else { end };
         return sphere(nearer, radius);
     };
@@ -158,21 +158,21 @@ fn tube_above_horizon(start: DVec3, end: DVec3, radius: f64) -> f64 {
         let d = center.length();
         let (axis, sin) = (center / d, radius / d);
         let cos = (1.0 - sin * sin).max(0.0).sqrt();
-        let (begin, turn) = outline::tube_arc(axis, other / other.length(), from);
+        let (begin, turn) = spherical_polygon::tube_arc(axis, other / other.length(), from);
         let side = axis.cross(begin);
         let finish = begin * turn.cos() + side * turn.sin();
         // The integral of a unit vector that turns is the difference of its perpendiculars.
         sum += sin * sin * turn * axis.z - sin * cos * (side - axis.cross(finish)).z;
     }
     let touch = |p: DVec3, n: DVec3| (p + n * radius).normalize_or(DVec3::Z);
-    sum += outline::edge(touch(start, sides[1]), touch(end, sides[1])).z;
-    sum += outline::edge(touch(end, sides[0]), touch(start, sides[0])).z;
+    sum += spherical_polygon::edge(touch(start, sides[1]), touch(end, sides[1])).z;
+    sum += spherical_polygon::edge(touch(end, sides[0]), touch(start, sides[0])).z;
     (0.5 * sum).abs()
 }
 
 /// What a uniform emitter of one nit does to a surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Shaded {
+pub struct AreaResponse {
     /// Projected solid angle (sr): illuminance in lux.
     pub irradiance: f64,
     /// The same weighted with Schlick's `(1 - v.h)^5`: what Fresnel reflection takes from a white diffuse base.
@@ -186,18 +186,18 @@ pub struct Shaded {
 /// Integrates the BRDF over what is seen of a shape of one nit. `view` is the unit direction to the viewer with `y = 0`;
 /// `alpha` is the square of roughness, above 0 and at most 1.
 #[must_use]
-pub fn shade(shape: &Shape, view: DVec3, alpha: f64, ltc: &Ltc) -> Shaded {
+pub fn integrate_brdf(shape: &AreaShape, view: DVec3, alpha: f64, ltc: &Ltc) -> AreaResponse {
     let irradiance = projected_solid_angle(shape);
-    let mut outline = Outline::of(shape, ltc.to_world(DVec3::Z), alpha);
+    let mut outline = SphericalPolygon::of(shape, ltc.to_world(DVec3::Z), alpha);
     outline.clip();
     if irradiance <= 0.0 || outline.len() < 3 {
-        return Shaded::default();
+        return AreaResponse::default();
     }
     let mut warped = outline.mapped(|p| ltc.to_cosine(p));
     outline.normalize();
     warped.normalize();
     let mut sums = [0.0; 2];
-    outline.nodes(outline.inside(), false, &outline::ONE, |p, volume| {
+    outline.nodes(outline.inside(), false, &spherical_polygon::ONE, |p, volume| {
         let p2 = p.length_squared();
         let weight = volume * p.z.max(0.0) / (p2 * p2);
         sums[0] += weight;
@@ -205,9 +205,9 @@ pub fn shade(shape: &Shape, view: DVec3, alpha: f64, ltc: &Ltc) -> Shaded {
     });
     let irradiance_schlick = if sums[0] > 0.0 { irradiance * sums[1] / sums[0] } else { 0.0 };
     let vector = warped.vector_irradiance();
-    let rule = outline::rule_for(vector.length(), view.z);
+    let rule = spherical_polygon::rule_for(vector.length(), view.z);
     let mut sums = [0.0; 3];
-    warped.nodes(vector, vector.length() > outline::WIDE, rule, |p, volume| {
+    warped.nodes(vector, vector.length() > spherical_polygon::WIDE, rule, |p, volume| {
         let l = ltc.to_world(p);
         let length = l.length();
         let f = brdf::specular(view, l / length, alpha);
@@ -219,7 +219,7 @@ pub fn shade(shape: &Shape, view: DVec3, alpha: f64, ltc: &Ltc) -> Shaded {
         sums[2] += share * f.schlick;
     });
     let k = if sums[0] > 0.0 { vector.z.max(0.0) / sums[0] } else { 0.0 };
-    Shaded { irradiance, irradiance_schlick, specular: k * sums[1], specular_schlick: k * sums[2] }
+    AreaResponse { irradiance, irradiance_schlick, specular: k * sums[1], specular_schlick: k * sums[2] }
 }
 
 /// The direction to a viewer from the cosine of its angle to the normal.
@@ -242,30 +242,31 @@ mod tests {
         let up = DVec3::Z;
         for (h, r) in [(1.0, 0.5), (0.1, 3.0), (100.0, 0.2)] {
             // A disk above a point: pi r^2 / (r^2 + h^2).
-            let disk = Shape::Disk { center: up * h, axis: -up, radius: r };
+            let disk = AreaShape::Disk { center: up * h, axis: -up, radius: r };
             near(projected_solid_angle(&disk), PI * r * r / (r * r + h * h), 1e-12);
         }
         for (center, r) in [(dvec3(0.3, -0.4, 2.0), 0.7), (dvec3(1.0, 0.0, 0.71), 0.5)] {
             // A sphere above the horizon: pi r^2 cos / d^2.
             let want = PI * r * r * center.z / center.length().powi(3);
-            near(projected_solid_angle(&Shape::Sphere { center, radius: r }), want, 1e-12);
+            near(projected_solid_angle(&AreaShape::Sphere { center, radius: r }), want, 1e-12);
         }
         // A quarter of the plane's factor to a parallel rectangle with a corner above the point: Hamilton and Morgan 1952,
         // configuration P-2, twice over pi.
         let (a, b, h) = (0.8, 0.5, 1.0f64);
-        let corner = Shape::rectangle(dvec3(a / 2.0, b / 2.0, h), DVec3::X * (a / 2.0), DVec3::Y * (b / 2.0));
+        let corner = AreaShape::rectangle(dvec3(a / 2.0, b / 2.0, h), DVec3::X * (a / 2.0), DVec3::Y * (b / 2.0));
         let (x, y) = (a / h, b / h);
         let side = |p: f64, q: f64| p / (1.0 + p * p).sqrt() * (q / (1.0 + p * p).sqrt()).atan();
         near(projected_solid_angle(&corner), 0.5 * (side(x, y) + side(y, x)), 1e-12);
         // A wall that rises from the horizon, infinitely wide and high: half of the sky.
-        let wall = Shape::rectangle(dvec3(1.0, 0.0, 0.0), DVec3::Y * 1e6, DVec3::Z * 1e6);
+        let wall = AreaShape::rectangle(dvec3(1.0, 0.0, 0.0), DVec3::Y * 1e6, DVec3::Z * 1e6);
         near(projected_solid_angle(&wall), PI / 2.0, 1e-5);
     }
 
     #[test]
     fn the_horizon_cuts_a_sphere_as_two_halves_and_smoothly() {
-        let at =
-            |z: f64| projected_solid_angle(&Shape::Sphere { center: dvec3((4.0 - z * z).sqrt(), 0.0, z), radius: 1.0 });
+        let at = |z: f64| {
+            projected_solid_angle(&AreaShape::Sphere { center: dvec3((4.0 - z * z).sqrt(), 0.0, z), radius: 1.0 })
+        };
         // A half above the horizon: a - sin a cos a with a = 30 degrees.
         near(at(0.0), PI / 6.0 - 0.5 * 0.75f64.sqrt(), 1e-12);
         assert_eq!(at(-1.0), 0.0);
@@ -280,14 +281,14 @@ mod tests {
     #[test]
     fn tubes_are_between_spheres_and_lines() {
         let tube = |half: f64, radius: f64, center: DVec3| {
-            projected_solid_angle(&Shape::Tube {
+            projected_solid_angle(&AreaShape::Tube {
                 start: center - DVec3::X * half,
                 end: center + DVec3::X * half,
                 radius,
             })
         };
         let center = dvec3(0.0, 0.3, 1.0);
-        near(tube(1e-7, 0.2, center), projected_solid_angle(&Shape::Sphere { center, radius: 0.2 }), 1e-5);
+        near(tube(1e-7, 0.2, center), projected_solid_angle(&AreaShape::Sphere { center, radius: 0.2 }), 1e-5);
         // An infinite thin one above a point: 2 r / h, times pi / 2 / 2 for the cosine squared along it... in closed form
         // the integral of 2 r h / (x^2 + h^2)^1.5 * h / sqrt(x^2 + h^2) over x is pi r / h.
         near(tube(1e4, 1e-4, DVec3::Z), PI * 1e-4, 1e-3);
@@ -298,15 +299,18 @@ mod tests {
     #[test]
     fn nothing_shines_on_a_point_within() {
         let center = dvec3(0.1, 0.0, 0.1);
-        assert_eq!(projected_solid_angle(&Shape::Sphere { center, radius: 0.5 }), 0.0);
+        assert_eq!(projected_solid_angle(&AreaShape::Sphere { center, radius: 0.5 }), 0.0);
         let ltc = Ltc::lookup(0.5, DVec3::Z);
-        assert_eq!(shade(&Shape::Sphere { center, radius: 0.5 }, DVec3::Z, 0.25, &ltc), Shaded::default());
+        assert_eq!(
+            integrate_brdf(&AreaShape::Sphere { center, radius: 0.5 }, DVec3::Z, 0.25, &ltc),
+            AreaResponse::default()
+        );
     }
 
     /// A sky around everything gives the directional albedo, whatever the map.
     #[test]
     fn a_full_sky_gives_the_albedo() {
-        let sky = Shape::Disk { center: DVec3::Z * 1e-6, axis: DVec3::Z, radius: 1.0 };
+        let sky = AreaShape::Disk { center: DVec3::Z * 1e-6, axis: DVec3::Z, radius: 1.0 };
         // By numeric integration: F = 1, roughness 1 at the normal 1 - ln 2; roughness 0.5 and 0.7 at the normal and at 60
         // degrees.
         for (roughness, cosine, albedo) in [
@@ -317,7 +321,7 @@ mod tests {
             (0.5, 1.0, 0.9158),
         ] {
             let view = view_direction(cosine);
-            let got = shade(&sky, view, roughness * roughness, &Ltc::lookup(roughness, view));
+            let got = integrate_brdf(&sky, view, roughness * roughness, &Ltc::lookup(roughness, view));
             near(got.specular, albedo, 0.01);
             near(got.irradiance, PI, 1e-4);
         }

@@ -23,7 +23,7 @@ pub const EARTH_RADIUS: f64 = 6_378_140.0;
 /// Why a place is refused.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("the {what} is {value}; it must lie between {low} and {high} {unit}")]
-pub struct PlaceError {
+pub struct GeoLocationError {
     /// Which number.
     pub what: &'static str,
     /// The number.
@@ -38,7 +38,7 @@ pub struct PlaceError {
 
 /// A place on Earth, and the air there, which bends light near the horizon.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct GeoLocation {
     latitude: f64,
     longitude: f64,
     altitude: f64,
@@ -46,13 +46,13 @@ pub struct Place {
     temperature: f64,
 }
 
-impl Place {
+impl GeoLocation {
     /// At a latitude (radians, north positive) and longitude (radians, east positive), at sea level, with the
     /// pressure 1010 mbar and 10 degrees C for which the refraction formula is given.
     ///
     /// # Errors
     /// A latitude beyond 90 degrees, a longitude beyond 180, or not numbers.
-    pub fn new(latitude: f64, longitude: f64) -> Result<Self, PlaceError> {
+    pub fn new(latitude: f64, longitude: f64) -> Result<Self, GeoLocationError> {
         check("latitude", latitude.to_degrees(), -90.0, 90.0, "degrees")?;
         check("longitude", longitude.to_degrees(), -180.0, 180.0, "degrees")?;
         Ok(Self { latitude, longitude, altitude: 0.0, pressure: 1010.0, temperature: 10.0 })
@@ -63,7 +63,7 @@ impl Place {
     ///
     /// # Errors
     /// An altitude outside of that.
-    pub fn at_altitude(self, altitude: f64) -> Result<Self, PlaceError> {
+    pub fn at_altitude(self, altitude: f64) -> Result<Self, GeoLocationError> {
         check("altitude", altitude, -500.0, 9000.0, "m")?;
         let pressure = 1013.25 * (1.0 - 2.255_77e-5 * altitude).powf(5.2559);
         Ok(Self { altitude, pressure, ..self })
@@ -73,7 +73,7 @@ impl Place {
     ///
     /// # Errors
     /// Numbers outside of that.
-    pub fn with_air(self, pressure: f64, temperature: f64) -> Result<Self, PlaceError> {
+    pub fn with_air(self, pressure: f64, temperature: f64) -> Result<Self, GeoLocationError> {
         check("pressure", pressure, 0.0, 1200.0, "mbar")?;
         check("temperature", temperature, -100.0, 60.0, "degrees C")?;
         Ok(Self { pressure, temperature, ..self })
@@ -115,21 +115,21 @@ impl Place {
     }
 }
 
-fn check(what: &'static str, value: f64, low: f64, high: f64, unit: &'static str) -> Result<(), PlaceError> {
+fn check(what: &'static str, value: f64, low: f64, high: f64, unit: &'static str) -> Result<(), GeoLocationError> {
     // Written so that NaN is refused too.
-    if (low..=high).contains(&value) { Ok(()) } else { Err(PlaceError { what, value, low, high, unit }) }
+    if (low..=high).contains(&value) { Ok(()) } else { Err(GeoLocationError { what, value, low, high, unit }) }
 }
 
 /// A direction in the sky.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Horizontal {
+pub struct HorizontalCoordinates {
     /// Radians above the horizon, -pi/2 to pi/2.
     pub elevation: f64,
     /// Radians from north over east, 0 to 2 pi.
     pub azimuth: f64,
 }
 
-impl Horizontal {
+impl HorizontalCoordinates {
     /// Unit vector to it: +X east, +Y up, -Z north.
     #[must_use]
     pub fn direction(self) -> DVec3 {
@@ -187,7 +187,7 @@ fn polynomial(x: f64, coefficients: &[f64]) -> f64 {
 /// From Earth's centre to an observer: true elevation and azimuth, with parallax, without refraction.
 ///
 /// NREL/TP-560-34302, sections 3.8 to 3.15, for any distance.
-fn topocentric(moment: Moment, place: Place, body: Ecliptic, nutation: Nutation) -> Horizontal {
+fn topocentric(moment: Moment, place: GeoLocation, body: Ecliptic, nutation: Nutation) -> HorizontalCoordinates {
     let (sin_e, cos_e) = nutation.obliquity.sin_cos();
     let (sin_l, cos_l) = body.longitude.sin_cos();
     let (sin_b, cos_b) = body.latitude.sin_cos();
@@ -209,7 +209,7 @@ fn topocentric(moment: Moment, place: Place, body: Ecliptic, nutation: Nutation)
     let (sin_p, cos_p) = place.latitude.sin_cos();
     let elevation = (sin_p * declination.sin() + cos_p * declination.cos() * hour.cos()).clamp(-1.0, 1.0).asin();
     let azimuth = hour.sin().atan2(hour.cos() * sin_p - declination.tan() * cos_p) + PI;
-    Horizontal { elevation, azimuth: azimuth.rem_euclid(TAU) }
+    HorizontalCoordinates { elevation, azimuth: azimuth.rem_euclid(TAU) }
 }
 
 /// Relative optical air mass at an apparent elevation in radians: 1 at the zenith, 37.9 at the horizon; none below it.
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn refraction_lifts_and_never_jumps() {
-        let place = Place::new(0.0, 0.0).unwrap();
+        let place = GeoLocation::new(0.0, 0.0).unwrap();
         let at = |degrees: f64| place.refraction(degrees.to_radians()).to_degrees() * 60.0;
         // Meeus, Astronomical Algorithms, chapter 16: 28 to 29 minutes at true elevation 0, 5.3 minutes at 10 degrees.
         assert!((28.0..30.0).contains(&at(0.0)), "{}", at(0.0));
@@ -256,16 +256,16 @@ mod tests {
 
     #[test]
     fn impossible_places_are_refused() {
-        assert!(Place::new(f64::NAN, 0.0).is_err());
-        let message = Place::new(2.0, 0.0).unwrap_err().to_string();
+        assert!(GeoLocation::new(f64::NAN, 0.0).is_err());
+        let message = GeoLocation::new(2.0, 0.0).unwrap_err().to_string();
         assert!(message.contains("latitude") && message.contains("-90"), "{message}");
-        assert!(Place::new(0.0, 0.0).unwrap().at_altitude(f64::INFINITY).is_err());
+        assert!(GeoLocation::new(0.0, 0.0).unwrap().at_altitude(f64::INFINITY).is_err());
     }
 
     #[test]
     fn directions() {
-        let north = Horizontal { elevation: 0.0, azimuth: 0.0 }.direction();
-        let east = Horizontal { elevation: 0.0, azimuth: FRAC_PI_2 }.direction();
+        let north = HorizontalCoordinates { elevation: 0.0, azimuth: 0.0 }.direction();
+        let east = HorizontalCoordinates { elevation: 0.0, azimuth: FRAC_PI_2 }.direction();
         assert!((north - DVec3::NEG_Z).length() < 1e-12 && (east - DVec3::X).length() < 1e-12);
     }
 }

@@ -6,7 +6,7 @@
 use std::f64::consts::{PI, TAU};
 
 use super::{
-    ASTRONOMICAL_UNIT, Ecliptic, Horizontal, Moment, Nutation, Place, nutation, polynomial, sun,
+    ASTRONOMICAL_UNIT, Ecliptic, GeoLocation, HorizontalCoordinates, Moment, Nutation, nutation, polynomial, sun,
     tables::{MOON_LATITUDE, MOON_LONGITUDE_DISTANCE},
     topocentric,
 };
@@ -21,9 +21,9 @@ const MEAN_DISTANCE: f64 = 384_400e3;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moon {
     /// Where it is, without the air's refraction.
-    pub geometric: Horizontal,
+    pub geometric: HorizontalCoordinates,
     /// Where it is seen, lifted by refraction.
-    pub apparent: Horizontal,
+    pub apparent: HorizontalCoordinates,
     /// Metres from Earth's centre.
     pub distance: f64,
     /// Radians, from the observer.
@@ -40,7 +40,7 @@ pub struct Moon {
 
 /// The Moon from a place at a moment. Always finite, also below the horizon.
 #[must_use]
-pub fn moon(moment: Moment, place: Place) -> Moon {
+pub fn moon(moment: Moment, place: GeoLocation) -> Moon {
     let nutation = nutation(moment);
     let body = ecliptic(moment, nutation);
     let sun = sun::ecliptic(moment, nutation);
@@ -53,7 +53,7 @@ pub fn moon(moment: Moment, place: Place) -> Moon {
     let phase_angle = (sun.distance * elongation.sin()).atan2(body.distance - sun.distance * elongation.cos());
     Moon {
         geometric,
-        apparent: Horizontal { elevation: lifted.min(PI / 2.0), ..geometric },
+        apparent: HorizontalCoordinates { elevation: lifted.min(PI / 2.0), ..geometric },
         distance: body.distance,
         angular_radius: (RADIUS / (body.distance - nearer)).asin(),
         phase_angle,
@@ -129,7 +129,7 @@ mod tests {
         near(body.latitude.to_degrees(), -3.229_126, 1e-6);
         near(body.distance, 368_409.7e3, 50.0);
         near(ecliptic(moment, nutation(moment)).longitude.to_degrees(), 133.167_265, 2e-6);
-        let moon = moon(moment, Place::new(0.0, 0.0).unwrap());
+        let moon = moon(moment, GeoLocation::new(0.0, 0.0).unwrap());
         near(moon.phase_angle.to_degrees(), 69.0756, 5e-3);
         near(moon.illuminated, 0.6786, 5e-4);
         assert!(moon.waxing);
@@ -143,7 +143,7 @@ mod tests {
         assert!((0.06..0.12).contains(&(at(90.0) / at(0.0))), "{}", at(90.0) / at(0.0));
         assert!(at(180.0) < 1e-4 && at(170.0) < at(90.0));
         // A total eclipse of the Moon, 2000 January 21, 4:44: full to a degree. Of the Sun, 1999 August 11: new.
-        let place = Place::new(0.0, 0.0).unwrap();
+        let place = GeoLocation::new(0.0, 0.0).unwrap();
         let full = moon(Moment::parse("2000-01-21", "04:44", 0.0).unwrap(), place);
         assert!(full.illuminated > 0.9999, "{}", full.illuminated);
         let new = moon(Moment::parse("1999-08-11", "11:03", 0.0).unwrap(), place);
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn sizes_and_no_nan() {
-        let place = Place::new(0.9, 0.2).unwrap();
+        let place = GeoLocation::new(0.9, 0.2).unwrap();
         let (mut least, mut most) = (f64::MAX, f64::MIN);
         for day in 0..400 {
             let moon = moon(Moment::from_julian_day(2_460_000.5 + f64::from(day) * 0.97).unwrap(), place);

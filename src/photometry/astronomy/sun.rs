@@ -6,7 +6,7 @@
 use std::f64::consts::{PI, TAU};
 
 use super::{
-    ASTRONOMICAL_UNIT, Ecliptic, Horizontal, Moment, Nutation, Place, nutation, polynomial,
+    ASTRONOMICAL_UNIT, Ecliptic, GeoLocation, HorizontalCoordinates, Moment, Nutation, nutation, polynomial,
     tables::{B0, B1, L0, L1, L2, L3, L4, L5, R0, R1, R2, R3, R4},
     topocentric,
 };
@@ -18,9 +18,9 @@ const RADIUS_AT_1_AU: f64 = 695_700e3 / ASTRONOMICAL_UNIT;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sun {
     /// Where it is, without the air's refraction.
-    pub geometric: Horizontal,
+    pub geometric: HorizontalCoordinates,
     /// Where it is seen, lifted by refraction.
-    pub apparent: Horizontal,
+    pub apparent: HorizontalCoordinates,
     /// Metres from Earth's centre.
     pub distance: f64,
     /// Radians.
@@ -37,14 +37,14 @@ impl Sun {
 
 /// The Sun from a place at a moment. Always finite, also below the horizon.
 #[must_use]
-pub fn sun(moment: Moment, place: Place) -> Sun {
+pub fn sun(moment: Moment, place: GeoLocation) -> Sun {
     let nutation = nutation(moment);
     let body = ecliptic(moment, nutation);
     let geometric = topocentric(moment, place, body, nutation);
     let lifted = geometric.elevation + place.refraction(geometric.elevation);
     Sun {
         geometric,
-        apparent: Horizontal { elevation: lifted.min(PI / 2.0), ..geometric },
+        apparent: HorizontalCoordinates { elevation: lifted.min(PI / 2.0), ..geometric },
         distance: body.distance,
         angular_radius: (RADIUS_AT_1_AU * ASTRONOMICAL_UNIT / body.distance).asin(),
     }
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn the_worked_example() {
         let moment = Moment::parse("2003-10-17", "12:30:30", -7.0).unwrap().with_delta_t(67.0);
-        let place = Place::new(39.742_476_f64.to_radians(), (-105.1786_f64).to_radians()).unwrap();
+        let place = GeoLocation::new(39.742_476_f64.to_radians(), (-105.1786_f64).to_radians()).unwrap();
         let place = place.at_altitude(1830.14).unwrap().with_air(820.0, 11.0).unwrap();
         let nutation = nutation(moment);
         near(nutation.longitude.to_degrees(), -0.003_998_40, 5e-9);
@@ -106,12 +106,12 @@ mod tests {
     fn solstices_poles_and_nights() {
         // The Sun stands in the zenith over the tropic at the solstice, and circles the pole at 23.4 degrees.
         let noon = Moment::parse("2024-06-20", "12:00", 0.0).unwrap();
-        let tropic = sun(noon, Place::new(23.44_f64.to_radians(), 0.0).unwrap());
+        let tropic = sun(noon, GeoLocation::new(23.44_f64.to_radians(), 0.0).unwrap());
         assert!(tropic.apparent.elevation.to_degrees() > 89.4, "{}", tropic.apparent.elevation.to_degrees());
         for (date, want) in [("2024-06-20", 23.4), ("2024-12-21", -23.4)] {
             for hour in 0..24 {
                 let moment = Moment::parse(date, &format!("{hour}:00"), 0.0).unwrap();
-                let pole = sun(moment, Place::new(PI / 2.0, 0.0).unwrap());
+                let pole = sun(moment, GeoLocation::new(PI / 2.0, 0.0).unwrap());
                 near(pole.geometric.elevation.to_degrees(), want, 0.05);
                 assert!(pole.apparent.azimuth.is_finite());
             }

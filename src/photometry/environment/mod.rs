@@ -1,7 +1,7 @@
 //! Light from all around: maps of luminance by direction, what they give a surface, and tables for shading with them.
 
 pub mod dfg;
-pub mod filter;
+pub mod prefilter;
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::Lux;
 
 pub use dfg::{DFG_SIZE, dfg_table};
-pub use filter::{Filtered, octahedral_direction};
+pub use prefilter::{PrefilteredEnvironment, octahedral_direction};
 
 /// The most texels of a map.
 pub const MAX_TEXELS: usize = 64 << 20;
@@ -20,7 +20,7 @@ pub const MAX_NITS: f32 = 1e12;
 
 /// How the rows of a map stand for elevations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rows {
+pub enum RowMapping {
     /// In equal steps: the equirectangular maps of files.
     Linear,
     /// By the square root of the elevation, dense at the horizon: Hillaire 2020, section 5.3.
@@ -34,7 +34,7 @@ pub enum Rows {
 pub struct RadianceMap {
     width: usize,
     height: usize,
-    rows: Rows,
+    rows: RowMapping,
     texels: Vec<Vec3>,
 }
 
@@ -59,7 +59,7 @@ impl RadianceMap {
     ///
     /// # Errors
     /// A size that is none.
-    pub fn new(width: usize, height: usize, rows: Rows, mut texels: Vec<Vec3>) -> Result<Self, MapError> {
+    pub fn new(width: usize, height: usize, rows: RowMapping, mut texels: Vec<Vec3>) -> Result<Self, MapError> {
         let count = width.checked_mul(height).filter(|&count| count <= MAX_TEXELS && count == texels.len());
         if width < 2 || height < 2 || count.is_none() {
             return Err(MapError::Size { width, height });
@@ -77,7 +77,7 @@ impl RadianceMap {
     pub fn from_fn(
         width: usize,
         height: usize,
-        rows: Rows,
+        rows: RowMapping,
         nits: impl Fn(DVec3) -> DVec3 + Sync,
     ) -> Result<Self, MapError> {
         if width.saturating_mul(height) > MAX_TEXELS {
@@ -107,7 +107,7 @@ impl RadianceMap {
 
     /// How rows stand for elevations.
     #[must_use]
-    pub const fn rows(&self) -> Rows {
+    pub const fn rows(&self) -> RowMapping {
         self.rows
     }
 
@@ -146,7 +146,7 @@ impl RadianceMap {
         let sine = |row: usize| elevation(self.rows, row as f64 / self.height as f64).sin();
         let (above, below) = (sine(y), sine(y + 1));
         let height = above + (below - above) * down;
-        let level = direction(Rows::Linear, (x as f64 + across) / self.width as f64, 0.5);
+        let level = direction(RowMapping::Linear, (x as f64 + across) / self.width as f64, 0.5);
         let flat = (1.0 - height * height).max(0.0).sqrt();
         dvec3(level.x * flat, height, level.z * flat)
     }
@@ -236,26 +236,26 @@ fn sound(channel: f32) -> f32 {
 }
 
 /// Elevation (rad) at a height `v` of the map, 0 top to 1 bottom.
-fn elevation(rows: Rows, v: f64) -> f64 {
+fn elevation(rows: RowMapping, v: f64) -> f64 {
     let s = 1.0 - 2.0 * v;
     match rows {
-        Rows::Linear => s * FRAC_PI_2,
-        Rows::SquareRoot => s * s.abs() * FRAC_PI_2,
+        RowMapping::Linear => s * FRAC_PI_2,
+        RowMapping::SquareRoot => s * s.abs() * FRAC_PI_2,
     }
 }
 
-fn direction(rows: Rows, u: f64, v: f64) -> DVec3 {
+fn direction(rows: RowMapping, u: f64, v: f64) -> DVec3 {
     let (sin_e, cos_e) = elevation(rows, v).sin_cos();
     let (sin_a, cos_a) = ((u - 0.5) * TAU).sin_cos();
     dvec3(cos_e * sin_a, sin_e, -cos_e * cos_a)
 }
 
 /// Where a direction stands in the map, 0 to 1 each.
-fn coordinates(rows: Rows, d: DVec3) -> (f64, f64) {
+fn coordinates(rows: RowMapping, d: DVec3) -> (f64, f64) {
     let s = d.y.clamp(-1.0, 1.0).asin() / FRAC_PI_2;
     let s = match rows {
-        Rows::Linear => s,
-        Rows::SquareRoot => s.abs().sqrt().copysign(s),
+        RowMapping::Linear => s,
+        RowMapping::SquareRoot => s.abs().sqrt().copysign(s),
     };
     let turn = if d.x == 0.0 && d.z == 0.0 { 0.0 } else { d.x.atan2(-d.z) };
     (turn / (2.0 * PI) + 0.5, 0.5 - 0.5 * s)
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn directions_go_there_and_back() {
-        for rows in [Rows::Linear, Rows::SquareRoot] {
+        for rows in [RowMapping::Linear, RowMapping::SquareRoot] {
             let map = RadianceMap::from_fn(64, 32, rows, |d| d.abs()).unwrap();
             let mut angle = 0.0;
             for y in 0..32 {
@@ -280,7 +280,7 @@ mod tests {
             }
             assert!((angle - 4.0 * PI).abs() < 1e-9);
         }
-        let map = RadianceMap::from_fn(256, 128, Rows::Linear, |d| dvec3(d.x, d.y, -d.z)).unwrap();
+        let map = RadianceMap::from_fn(256, 128, RowMapping::Linear, |d| dvec3(d.x, d.y, -d.z)).unwrap();
         assert!(map.sample(DVec3::X).x > 0.99 && map.sample(DVec3::Y).y > 0.99 && map.sample(DVec3::NEG_Z).z > 0.99);
         // The middle of the picture is -Z, its right half +X.
         assert!(map.texel_direction(128, 64).z < -0.99 && map.texel_direction(192, 64).x > 0.99);
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn measured_lux() {
-        for rows in [Rows::Linear, Rows::SquareRoot] {
+        for rows in [RowMapping::Linear, RowMapping::SquareRoot] {
             let map = RadianceMap::from_fn(64, 31, rows, |_| DVec3::splat(100.0)).unwrap();
             assert!((map.illuminance().0 / (100.0 * PI) - 1.0).abs() < 1e-6, "{:?}", map.illuminance());
             // Luminance 1 + sin(elevation): pi + 2 pi / 3.
@@ -297,24 +297,24 @@ mod tests {
             let scaled = map.scaled_to(Lux(12_345.0)).unwrap();
             assert!((scaled.illuminance().0 / 12_345.0 - 1.0).abs() < 1e-6);
         }
-        let black = RadianceMap::from_fn(8, 4, Rows::Linear, |_| DVec3::ZERO).unwrap();
+        let black = RadianceMap::from_fn(8, 4, RowMapping::Linear, |_| DVec3::ZERO).unwrap();
         assert!(matches!(black.scaled_to(Lux(1.0)), Err(MapError::Black(_))));
     }
 
     #[test]
     fn hostile_numbers_and_sizes() {
         let texels = vec![Vec3::new(f32::NAN, -1.0, f32::INFINITY); 8];
-        let map = RadianceMap::new(4, 2, Rows::Linear, texels).unwrap();
+        let map = RadianceMap::new(4, 2, RowMapping::Linear, texels).unwrap();
         assert_eq!(map.texels()[0], Vec3::new(0.0, 0.0, MAX_NITS));
-        assert!(RadianceMap::new(4, 2, Rows::Linear, vec![]).is_err());
-        assert!(RadianceMap::new(usize::MAX, 2, Rows::Linear, vec![]).is_err());
-        assert!(RadianceMap::new(1, 1, Rows::Linear, vec![Vec3::ONE]).is_err());
+        assert!(RadianceMap::new(4, 2, RowMapping::Linear, vec![]).is_err());
+        assert!(RadianceMap::new(usize::MAX, 2, RowMapping::Linear, vec![]).is_err());
+        assert!(RadianceMap::new(1, 1, RowMapping::Linear, vec![Vec3::ONE]).is_err());
         assert!(map.sample(DVec3::Y).is_finite() && map.illuminance().0.is_finite());
     }
 
     #[test]
     fn halving_keeps_the_light() {
-        let map = RadianceMap::from_fn(100, 50, Rows::Linear, |d| DVec3::splat(2.0 + d.x + d.y * d.z)).unwrap();
+        let map = RadianceMap::from_fn(100, 50, RowMapping::Linear, |d| DVec3::splat(2.0 + d.x + d.y * d.z)).unwrap();
         let total = |map: &RadianceMap| -> f64 {
             (0..map.height())
                 .map(|y| {

@@ -9,8 +9,8 @@
 //! are alternatives, the first counts.
 
 use super::{
-    IesError, IesProfile, IesVersion, Listed, MAX_ANGLES, MAX_VALUES, Opening, PhotometricType, StatedRatios, Symmetry,
-    Tilt, snapped,
+    IesError, IesProfile, IesVersion, Listed, LuminousOpening, MAX_ANGLES, MAX_VALUES, PhotometricType, StatedRatios,
+    Symmetry, Tilt, snapped,
 };
 use crate::photometry::units::Lumen;
 
@@ -346,7 +346,7 @@ fn folded(isym: usize, angles: Vec<f64>, rows: Vec<Vec<f64>>, notes: &mut Vec<St
 }
 
 /// The luminous area in metres, negative where it is round, as `Opening` has it.
-fn opening(lines: &mut Lines<'_>) -> Opening {
+fn opening(lines: &mut Lines<'_>) -> LuminousOpening {
     let length = lines.aside(16, "the length of the luminous area").max(0.0) / 1000.0;
     let width = lines.aside(17, "the width of the luminous area").max(0.0) / 1000.0;
     let height =
@@ -354,10 +354,10 @@ fn opening(lines: &mut Lines<'_>) -> Opening {
     if width == 0.0 {
         // Round: -0 is no shape.
         let diameter = if length > 0.0 { -length } else { 0.0 };
-        return Opening { width: diameter, length: diameter, height };
+        return LuminousOpening { width: diameter, length: diameter, height };
     }
     // The length lies in C90-C270, along Y.
-    Opening { width: length, length: width, height }
+    LuminousOpening { width: length, length: width, height }
 }
 
 fn keywords(lines: &Lines<'_>, lamps: &Lamps) -> Vec<(String, String)> {

@@ -45,7 +45,7 @@ pub struct SkyError {
 
 /// What the sky depends on, apart from the body that lights it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Air {
+pub struct AtmosphereParams {
     /// How much haze there is, by Preetham's scale (`spectrum::aerosol_depth`): `TURBIDITIES`.
     pub turbidity: f64,
     /// What the ground far and wide reflects, 0 to 1.
@@ -56,7 +56,7 @@ pub struct Air {
     pub altitude: f64,
 }
 
-impl Default for Air {
+impl Default for AtmosphereParams {
     /// A clear day: turbidity 2 (the clear sky of IES RP-21), ground like grass and soil (0.2), 300 Dobson units, at the
     /// sea.
     fn default() -> Self {
@@ -64,7 +64,7 @@ impl Default for Air {
     }
 }
 
-impl Air {
+impl AtmosphereParams {
     /// Itself, if every number can be.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ pub type Columns = [f64; 3];
 /// The optical properties in bands, and tables of columns.
 pub struct Atmosphere {
     /// What it was made from.
-    pub air: Air,
+    pub air: AtmosphereParams,
     /// Scattering of air at sea level (1/km).
     pub rayleigh: Spectrum,
     /// Scattering of aerosol at sea level (1/km).
@@ -109,7 +109,7 @@ const TABLE_R: usize = 96;
 impl Atmosphere {
     /// Air of these numbers; they are taken as they are (`Air::checked`).
     #[must_use]
-    pub fn new(air: Air) -> Self {
+    pub fn new(air: AtmosphereParams) -> Self {
         let bands = Bands::get();
         let rayleigh = bands.map(|nm| rayleigh_depth(nm) / AIR_SCALE);
         let mie_extinction = bands.map(|nm| aerosol_depth(nm, air.turbidity) / AEROSOL_SCALE);
@@ -122,10 +122,16 @@ impl Atmosphere {
     #[must_use]
     pub fn vacuum(ground_albedo: f64) -> Self {
         let none = [0.0; BANDS];
-        Self::with(Air { ground_albedo, ..Air::default() }, none, none, none, none)
+        Self::with(AtmosphereParams { ground_albedo, ..AtmosphereParams::default() }, none, none, none, none)
     }
 
-    fn with(air: Air, rayleigh: Spectrum, mie: Spectrum, mie_extinction: Spectrum, ozone: Spectrum) -> Self {
+    fn with(
+        air: AtmosphereParams,
+        rayleigh: Spectrum,
+        mie: Spectrum,
+        mie_extinction: Spectrum,
+        ozone: Spectrum,
+    ) -> Self {
         let mut out = Self { air, rayleigh, mie, mie_extinction, ozone, columns: Vec::new() };
         let mut columns = Vec::with_capacity(TABLE_MU * TABLE_R);
         for row in 0..TABLE_R {
@@ -210,7 +216,7 @@ impl Atmosphere {
     pub fn sunlight(&self, r: f64, mu: f64, size: f64) -> Spectrum {
         let horizon = horizon(r);
         let above = mu.clamp(-1.0, 1.0).asin() - horizon.asin();
-        let visible = SunDisk::over_horizon(DVec3::new(above.cos(), above.sin(), 0.0), size).part;
+        let visible = SunDisk::over_horizon(DVec3::new(above.cos(), above.sin(), 0.0), size).visible_fraction;
         if visible <= 0.0 {
             return [0.0; BANDS];
         }
@@ -275,7 +281,7 @@ mod tests {
 
     #[test]
     fn columns_agree_with_the_air_mass_of_kasten_and_young() {
-        let atmosphere = Atmosphere::new(Air::default());
+        let atmosphere = Atmosphere::new(AtmosphereParams::default());
         let zenith = atmosphere.integrate_columns(GROUND, 1.0, 400)[0];
         assert!((zenith / AIR_SCALE - 1.0).abs() < 1e-4, "{zenith}");
         for degrees in [90.0_f64, 60.0, 30.0, 15.0, 10.0, 5.0] {
@@ -293,7 +299,7 @@ mod tests {
 
     #[test]
     fn the_table_is_the_integral() {
-        let atmosphere = Atmosphere::new(Air::default());
+        let atmosphere = Atmosphere::new(AtmosphereParams::default());
         for (height, mu) in [(0.0, 0.0), (0.0, 0.02), (0.3, 0.1), (2.0, 0.5), (20.0, -0.05), (50.0, 0.9), (90.0, 0.0)] {
             let exact = atmosphere.transmittance(atmosphere.integrate_columns(GROUND + height, mu, 800));
             let table = atmosphere.transmittance(atmosphere.columns(GROUND + height, mu));
@@ -306,7 +312,7 @@ mod tests {
     /// Direct light by the air mass of the paper, down to the horizon: Kasten and Young 1989, table II and equation 3.
     #[test]
     fn direct_sunlight_has_the_air_mass_of_kasten_and_young() {
-        let atmosphere = Atmosphere::new(Air { ozone: 0.0, ..Air::default() });
+        let atmosphere = Atmosphere::new(AtmosphereParams { ozone: 0.0, ..AtmosphereParams::default() });
         let depth = |elevation: f64| atmosphere.direct_sunlight(elevation.to_radians()).map(|left| -left.ln());
         for (degrees, mass) in [(0.0, 37.92), (0.5, 31.35), (1.0, 26.31), (5.0, 10.306)] {
             for (low, high) in depth(degrees).iter().zip(depth(90.0)) {
@@ -319,7 +325,7 @@ mod tests {
 
     #[test]
     fn the_disk_sets_bit_by_bit() {
-        let atmosphere = Atmosphere::new(Air::default());
+        let atmosphere = Atmosphere::new(AtmosphereParams::default());
         let size = 0.0047;
         let mut last = 1.0;
         for step in 0..=200 {

@@ -16,21 +16,21 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use glam::{DVec3, dvec3};
 use rayon::prelude::*;
 
-pub use atmosphere::{Air, Atmosphere, SkyError};
+pub use atmosphere::{Atmosphere, AtmosphereParams, SkyError};
 pub use scattering::{mie_phase, rayleigh_phase};
-pub use spectrum::{Source, solar_illuminance};
+pub use spectrum::{SkySource, solar_illuminance};
 
-use crate::photometry::{Lux, astronomy::Horizontal, color::luminance, lights::SunDisk};
-use scattering::{Multiple, Path};
+use crate::photometry::{Lux, astronomy::HorizontalCoordinates, color::luminance, lights::SunDisk};
+use scattering::{MultipleScattering, ViewPath};
 use spectrum::{BANDS, Bands};
 
 /// What lights the sky.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Body {
+pub struct SkyBody {
     /// Sun or Moon.
-    pub source: Source,
+    pub source: SkySource,
     /// Where it is seen. Azimuth counts from north over east (`Horizontal::direction`).
-    pub place: Horizontal,
+    pub place: HorizontalCoordinates,
     /// Outside of the air, on a plane that faces it.
     pub illuminance: Lux,
     /// Radians, above 0.
@@ -43,7 +43,7 @@ const COLUMNS: usize = 65;
 
 /// The luminance of every direction.
 pub struct Sky {
-    body: Body,
+    body: SkyBody,
     direction: DVec3,
     /// Rows from the zenith's to the nadir's, columns of azimuth: all but what aerosol scatters once.
     smooth: Vec<DVec3>,
@@ -59,20 +59,20 @@ pub struct Sky {
 impl Sky {
     /// The sky under one body. Deterministic. Costs about half a second on one core.
     #[must_use]
-    pub fn new(atmosphere: &Atmosphere, body: Body) -> Self {
+    pub fn new(atmosphere: &Atmosphere, body: SkyBody) -> Self {
         let bands = Bands::get();
         let outside = luminance(bands.to_rgb(&[1.0; BANDS], body.source));
         // From fractions of the light outside, band by band, to linear Rec.709 in lux or nits.
         let scale = body.illuminance.0 / outside;
         let rgb = |fractions: &[f64; BANDS]| bands.to_rgb(fractions, body.source) * scale;
         let mu = body.place.elevation.sin();
-        let multiple = Multiple::new(atmosphere, body.angular_radius);
+        let multiple = MultipleScattering::new(atmosphere, body.angular_radius);
         let disk = SunDisk::over_horizon(body.place.direction(), body.angular_radius);
         let arriving = atmosphere.direct_sunlight(body.place.elevation);
         let upper = |row: usize, column: usize| {
             let elevation = FRAC_PI_2 * (1.0 - row as f64 / ROWS as f64).powi(2);
             let azimuth = PI * column as f64 / (COLUMNS - 1) as f64;
-            Path::new(atmosphere, &multiple, body, elevation, azimuth).integrate()
+            ViewPath::new(atmosphere, &multiple, body, elevation, azimuth).integrate()
         };
         let above: Vec<_> =
             (0..(ROWS + 1) * COLUMNS).into_par_iter().map(|i| upper(i / COLUMNS, i % COLUMNS)).collect();
@@ -109,7 +109,7 @@ impl Sky {
             .map(|i| {
                 let elevation = -FRAC_PI_2 * ((i / COLUMNS + 1) as f64 / ROWS as f64).powi(2);
                 let azimuth = PI * (i % COLUMNS) as f64 / (COLUMNS - 1) as f64;
-                let path = Path::new(atmosphere, &multiple, body, elevation, azimuth);
+                let path = ViewPath::new(atmosphere, &multiple, body, elevation, azimuth);
                 // The observer stands on the ground: what lies between is shorter than a step.
                 path.integrate_to_ground(&ground)
             })
@@ -129,7 +129,7 @@ impl Sky {
 
     /// The body that lights it.
     #[must_use]
-    pub const fn body(&self) -> Body {
+    pub const fn body(&self) -> SkyBody {
         self.body
     }
 
@@ -149,7 +149,7 @@ impl Sky {
     /// Illuminance (lx by channel, linear Rec.709) of what of the body's disk is above the horizon, on a plane that faces it.
     #[must_use]
     pub fn direct(&self) -> DVec3 {
-        self.whole * self.disk.part
+        self.whole * self.disk.visible_fraction
     }
 
     /// Illuminance (lx) that comes straight from the body to level ground.

@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use rayon::prelude::*;
 
 use super::{
-    Body,
+    SkyBody,
     atmosphere::{AEROSOL_ASYMMETRY, Atmosphere, GROUND, TOP, distance_to_ground, distance_to_top, radius_at},
     spectrum::{BANDS, Spectrum},
 };
@@ -35,7 +35,7 @@ const STEPS: u32 = 24;
 
 /// What isotropic scattering gives after the first time: radiance that comes from all around, over the irradiance of the
 /// body outside of the air.
-pub(super) struct Multiple {
+pub(super) struct MultipleScattering {
     size: f64,
     table: Vec<Spectrum>,
 }
@@ -50,7 +50,7 @@ fn elevation_at(u: f64) -> f64 {
     s.abs().powf(1.5).copysign(s) * PI / 2.0
 }
 
-impl Multiple {
+impl MultipleScattering {
     pub(super) fn new(atmosphere: &Atmosphere, size: f64) -> Self {
         let mut out = Self { size, table: Vec::new() };
         out.table = (0..HEIGHTS * COSINES)
@@ -162,20 +162,20 @@ pub(super) struct Part {
 }
 
 /// A line of sight from an observer who stands on the ground.
-pub(super) struct Path<'a> {
+pub(super) struct ViewPath<'a> {
     atmosphere: &'a Atmosphere,
-    multiple: &'a Multiple,
+    multiple: &'a MultipleScattering,
     mu: f64,
     cosine: f64,
     sun_up: f64,
 }
 
-impl<'a> Path<'a> {
+impl<'a> ViewPath<'a> {
     /// Towards an elevation and an azimuth away from the body's, in radians.
     pub(super) fn new(
         atmosphere: &'a Atmosphere,
-        multiple: &'a Multiple,
-        body: Body,
+        multiple: &'a MultipleScattering,
+        body: SkyBody,
         elevation: f64,
         azimuth: f64,
     ) -> Self {

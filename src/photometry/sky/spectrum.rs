@@ -113,7 +113,7 @@ pub fn aerosol_albedo(nanometres: f64) -> f64 {
 
 /// Whose light falls into the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum SkySource {
     /// The Sun's spectrum.
     Sun,
     /// The Sun's, reddened by the Moon's soil, whose reflectance grows by about 0.13 % of its value at 555 nm a
@@ -156,12 +156,12 @@ impl Bands {
     /// Linear Rec.709 whose luminance is in lux (or, of radiance over irradiance, in nits): `factor` of the light of a
     /// source outside of the air, per band. Colours outside of the gamut come back to it at their luminance.
     #[must_use]
-    pub fn to_rgb(&self, factor: &Spectrum, source: Source) -> DVec3 {
+    pub fn to_rgb(&self, factor: &Spectrum, source: SkySource) -> DVec3 {
         let mut sum = DVec3::ZERO;
         for ((rgb, factor), wavelength) in self.rgb.iter().zip(factor).zip(&self.wavelength) {
             let soil = match source {
-                Source::Sun => 1.0,
-                Source::Moon => 1.0 + 0.0013 * (wavelength - 555.0),
+                SkySource::Sun => 1.0,
+                SkySource::Moon => 1.0 + 0.0013 * (wavelength - 555.0),
             };
             sum += *rgb * (*factor * soil);
         }
@@ -196,12 +196,12 @@ mod tests {
     fn the_sun_outside_of_the_air() {
         let lux = solar_illuminance().0;
         assert!((lux / 133_300.0 - 1.0).abs() < 0.01, "{lux}");
-        let rgb = Bands::get().to_rgb(&[1.0; BANDS], Source::Sun);
+        let rgb = Bands::get().to_rgb(&[1.0; BANDS], SkySource::Sun);
         assert!((luminance(rgb) / lux - 1.0).abs() < 2e-4, "{rgb}");
         // ASTM E490 and most handbooks: about 5900 K outside of the air.
         let white = Chromaticity::from_xyz(REC709_TO_XYZ * rgb).map(correlated_temperature);
         assert!(matches!(white, Some(Ok((kelvin, _))) if (5700.0..6100.0).contains(&kelvin.0)), "{white:?}");
-        let moon = Chromaticity::from_xyz(REC709_TO_XYZ * Bands::get().to_rgb(&[1.0; BANDS], Source::Moon));
+        let moon = Chromaticity::from_xyz(REC709_TO_XYZ * Bands::get().to_rgb(&[1.0; BANDS], SkySource::Moon));
         let kelvin = moon.map(correlated_temperature);
         assert!(matches!(kelvin, Some(Ok((kelvin, _))) if (4000.0..5200.0).contains(&kelvin.0)), "{kelvin:?}");
     }
@@ -213,7 +213,7 @@ mod tests {
         for (mass, turbidity) in [(1.0, 2.0), (2.0, 3.0), (5.6, 2.0), (10.3, 4.0), (38.0, 2.0)] {
             let depth = |nm: f64| mass * (rayleigh_depth(nm) + 0.3 * ozone_depth(nm) + aerosol_depth(nm, turbidity));
             let fine = spectrum_to_xyz(|m| solar_irradiance(m * 1e9) * (-depth(m * 1e9)).exp()) * EFFICACY;
-            let rgb = bands.to_rgb(&bands.map(|nm| (-depth(nm)).exp()), Source::Sun);
+            let rgb = bands.to_rgb(&bands.map(|nm| (-depth(nm)).exp()), SkySource::Sun);
             let coarse = REC709_TO_XYZ * rgb;
             let error = coarse.y / fine.y - 1.0;
             println!("air mass {mass}, turbidity {turbidity}: {:.1} lx, bands {:+.2} %", fine.y, error * 100.0);

@@ -4,10 +4,10 @@ use super::{atmosphere::GROUND, *};
 use crate::photometry::color::{Chromaticity, REC709_TO_XYZ, correlated_temperature};
 use atmosphere::{distance_to_ground, distance_to_top};
 
-fn sun(degrees: f64) -> Body {
-    Body {
-        source: Source::Sun,
-        place: Horizontal { elevation: degrees.to_radians(), azimuth: PI },
+fn sun(degrees: f64) -> SkyBody {
+    SkyBody {
+        source: SkySource::Sun,
+        place: HorizontalCoordinates { elevation: degrees.to_radians(), azimuth: PI },
         illuminance: solar_illuminance(),
         angular_radius: 0.2666_f64.to_radians(),
     }
@@ -49,7 +49,7 @@ fn on_sphere(random: &mut Random) -> DVec3 {
 
 /// Radiance over the irradiance outside of the air in one band along a ray from the ground: a path tracer with delta
 /// tracking that follows every order of scattering with its real phase function.
-fn traced(atmosphere: &Atmosphere, band: usize, body: Body, direction: DVec3, random: &mut Random) -> f64 {
+fn traced(atmosphere: &Atmosphere, band: usize, body: SkyBody, direction: DVec3, random: &mut Random) -> f64 {
     let sun = body.place.direction();
     let most = atmosphere.rayleigh[band] + atmosphere.mie_extinction[band] + atmosphere.ozone[band];
     let (mut p, mut d) = (dvec3(0.0, GROUND + 1e-6, 0.0), direction);
@@ -110,9 +110,9 @@ fn every_order_of_scattering_is_there() {
     for (turbidity, degrees, bound) in
         [(2.0, 60.0, 0.05), (2.0, 10.0, 0.08), (4.0, 30.0, 0.08), (2.0, 0.0, 0.12), (2.0, -6.0, 0.3)]
     {
-        let atmosphere = Atmosphere::new(Air { turbidity, ..Air::default() });
+        let atmosphere = Atmosphere::new(AtmosphereParams { turbidity, ..AtmosphereParams::default() });
         let body = sun(degrees);
-        let multiple = Multiple::new(&atmosphere, body.angular_radius);
+        let multiple = MultipleScattering::new(&atmosphere, body.angular_radius);
         for band in [2, 5, 8] {
             let paths = 30_000;
             let mut random = Random(7);
@@ -124,7 +124,7 @@ fn every_order_of_scattering_is_there() {
                 squares += one * one;
                 if i < 1500 {
                     let azimuth = up.x.atan2(up.z);
-                    let part = Path::new(&atmosphere, &multiple, body, up.y.asin(), azimuth).integrate();
+                    let part = ViewPath::new(&atmosphere, &multiple, body, up.y.asin(), azimuth).integrate();
                     let phase = mie_phase(
                         up.y * body.place.elevation.sin()
                             + (1.0 - up.y * up.y).sqrt() * azimuth.cos() * body.place.elevation.cos(),
@@ -153,7 +153,7 @@ fn figures() {
     // Turbidity 2 is a clear sky. The formulas are IES RP-21-84, "Recommended practice for the calculation of
     // daylight availability": sky alone 0.8 + 15.5 sqrt(sin a) klx, direct 127.5 exp(-0.21 m) klx; and Krochmann and
     // Seidl, "Quantitative data on daylight for illuminating engineering" (1974), for the zenith.
-    let atmosphere = Atmosphere::new(Air::default());
+    let atmosphere = Atmosphere::new(AtmosphereParams::default());
     for degrees in [70.0, 60.0, 40.0, 20.0, 10.0, 5.0] {
         let sky = Sky::new(&atmosphere, sun(degrees));
         let zenith = luminance(sky.luminance(DVec3::Y));
@@ -194,7 +194,8 @@ fn figures() {
 #[test]
 fn every_direction_is_finite_whatever_the_sun() {
     for (turbidity, degrees) in [(1.0, 90.0), (10.0, 0.1), (2.0, -0.3), (3.0, -18.0), (3.0, -90.0)] {
-        let sky = Sky::new(&Atmosphere::new(Air { turbidity, ..Air::default() }), sun(degrees));
+        let sky =
+            Sky::new(&Atmosphere::new(AtmosphereParams { turbidity, ..AtmosphereParams::default() }), sun(degrees));
         let mut random = Random(1);
         for direction in (0..2000).map(|_| on_sphere(&mut random)).chain([DVec3::Y, DVec3::NEG_Y, DVec3::X, DVec3::Z]) {
             let light = sky.luminance(direction);
@@ -206,7 +207,7 @@ fn every_direction_is_finite_whatever_the_sun() {
 /// The table's own integral is the illuminance that it states.
 #[test]
 fn luminance_integrates_to_the_illuminance() {
-    let sky = Sky::new(&Atmosphere::new(Air::default()), sun(35.0));
+    let sky = Sky::new(&Atmosphere::new(AtmosphereParams::default()), sun(35.0));
     let mut random = Random(3);
     let n = 200_000;
     let sum: f64 = (0..n)

@@ -4,17 +4,17 @@ use std::{num::NonZero, sync::LazyLock, thread};
 
 use glam::{DVec2, DVec3};
 
-use super::microfacet::{Alpha, lambda, visible_normal};
+use super::microfacet::{Alpha, lambda, sample_visible_normal};
 
 /// A function of cosine and roughness, each 0 to 1, between whose points it is bilinear. Points lie at even steps of the cosine's
 /// square root: closer at grazing angles.
-pub(super) struct Table {
+pub(super) struct AlbedoTable {
     /// Points each way.
     size: usize,
     cells: Vec<f64>,
 }
 
-impl Table {
+impl AlbedoTable {
     /// The values of a function of cosine and roughness, by threads of its own: a worker of rayon's pool that waits takes up other
     /// work, which may ask for the very table that it is making, and then waits for itself.
     pub(super) fn of(size: usize, value: impl Fn(f64, f64) -> f64 + Sync) -> Self {
@@ -50,9 +50,9 @@ impl Table {
 }
 
 /// Of GGX with Smith's height-correlated shadowing and reflectance 1, in one bounce.
-static GGX: LazyLock<Table> = LazyLock::new(|| {
-    Table::of(112, |cos, roughness| {
-        ggx_by_quadrature(cos.max(1e-4), Alpha::round((roughness * roughness).max(super::MIN_ALPHA)), 0.0)
+static GGX: LazyLock<AlbedoTable> = LazyLock::new(|| {
+    AlbedoTable::of(112, |cos, roughness| {
+        ggx_by_quadrature(cos.max(1e-4), Alpha::isotropic((roughness * roughness).max(super::MIN_ALPHA)), 0.0)
     })
 });
 
@@ -69,7 +69,7 @@ pub(super) fn ggx_by_quadrature(cos: f64, alpha: Alpha, azimuth: f64) -> f64 {
         let weight = 3.0 * rest * rest;
         for column in 0..columns {
             let u = DVec2::new((f64::from(column) + 0.5) / f64::from(columns), 1.0 - rest.powi(3));
-            let h = visible_normal(v, alpha, u);
+            let h = sample_visible_normal(v, alpha, u);
             let l = 2.0 * v.dot(h) * h - v;
             if l.z > 0.0 {
                 sum += weight * (1.0 + lambda(v, alpha)) / (1.0 + lambda(v, alpha) + lambda(l, alpha));
@@ -99,8 +99,8 @@ mod tests {
     #[test]
     fn a_table_may_first_be_asked_for_by_many_workers() {
         let pause = || thread::sleep(Duration::from_millis(1));
-        static TABLE: LazyLock<Table> = LazyLock::new(|| {
-            Table::of(16, |cos, _| {
+        static TABLE: LazyLock<AlbedoTable> = LazyLock::new(|| {
+            AlbedoTable::of(16, |cos, _| {
                 thread::sleep(Duration::from_millis(1));
                 cos
             })

@@ -6,7 +6,7 @@ use glam::{DVec2, DVec3};
 
 use super::{
     MIN_ALPHA,
-    microfacet::{Alpha, ggx, lambda, schlick, seen_normals, visible_normal},
+    microfacet::{Alpha, ggx, lambda, sample_visible_normal, schlick, visible_normal_pdf},
 };
 
 /// Reflectance of the index 1.5 along the normal.
@@ -14,7 +14,7 @@ const F0: f64 = 0.04;
 
 /// How much a coat of this strength takes from what lies below, and reflects, at an angle of this cosine.
 #[must_use]
-pub fn coat_share(factor: f64, cos: f64) -> f64 {
+pub fn coat_reflectance(factor: f64, cos: f64) -> f64 {
     factor * (F0 + (1.0 - F0) * schlick(cos.abs()))
 }
 
@@ -32,12 +32,12 @@ pub struct Coat {
 impl Coat {
     /// What it takes from below of light that leaves towards `v`.
     #[must_use]
-    pub fn share(&self, v: DVec3) -> f64 {
-        coat_share(self.factor, v.dot(self.normal))
+    pub fn reflectance(&self, v: DVec3) -> f64 {
+        coat_reflectance(self.factor, v.dot(self.normal))
     }
 
     fn spread(&self) -> Alpha {
-        Alpha::round(self.alpha.max(MIN_ALPHA))
+        Alpha::isotropic(self.alpha.max(MIN_ALPHA))
     }
 
     /// In the coat's own frame.
@@ -66,18 +66,18 @@ impl Coat {
 
     /// Density (1/sr) with which `sample` gives `l`. Under a tilted coat `l` may lie so far below the coat's own horizon that the
     /// half vector does too: no facet faces that way, though GGX, being even, has a value there.
-    pub(super) fn density(&self, v: DVec3, l: DVec3) -> f64 {
+    pub(super) fn pdf(&self, v: DVec3, l: DVec3) -> f64 {
         let (v, l) = (self.view(v), self.inside(l));
         let sum = v + l;
         if sum.z <= 0.0 || sum.length_squared() < 1e-24 {
             return 0.0;
         }
-        seen_normals(v, sum.normalize(), self.spread()) / 4.0
+        visible_normal_pdf(v, sum.normalize(), self.spread()) / 4.0
     }
 
     pub(super) fn sample(&self, v: DVec3, u: DVec2) -> DVec3 {
         let v = self.view(v);
-        let h = visible_normal(v, self.spread(), u);
+        let h = sample_visible_normal(v, self.spread(), u);
         let l = 2.0 * v.dot(h) * h - v;
         let (x, y) = self.normal.any_orthonormal_pair();
         x * l.x + y * l.y + self.normal * l.z

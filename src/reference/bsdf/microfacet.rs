@@ -17,7 +17,7 @@ pub struct Alpha {
 impl Alpha {
     /// The same every way.
     #[must_use]
-    pub const fn round(alpha: f64) -> Self {
+    pub const fn isotropic(alpha: f64) -> Self {
         Self { x: alpha, y: alpha }
     }
 
@@ -41,7 +41,7 @@ pub(super) fn lambda(v: DVec3, alpha: Alpha) -> f64 {
 }
 
 /// Density (1/sr) of the normals that are seen from `v`, over `v.h`. Heitz 2014, equation 19.
-pub(super) fn seen_normals(v: DVec3, h: DVec3, alpha: Alpha) -> f64 {
+pub(super) fn visible_normal_pdf(v: DVec3, h: DVec3, alpha: Alpha) -> f64 {
     ggx(h, alpha) / (v.z * (1.0 + lambda(v, alpha)))
 }
 
@@ -88,13 +88,13 @@ pub(super) fn refracting_normal(v: DVec3, l: DVec3, eta: f64) -> Option<DVec3> {
 
 /// A direction with density cos/pi: Malley's method.
 #[must_use]
-pub fn cosine_hemisphere(u: DVec2) -> DVec3 {
+pub fn sample_cosine_hemisphere(u: DVec2) -> DVec3 {
     let (r, phi) = (u.x.sqrt(), 2.0 * PI * u.y);
     DVec3::new(r * phi.cos(), r * phi.sin(), (1.0 - u.x).max(0.0).sqrt())
 }
 
 /// A direction with density 1/(2 pi).
-pub(super) fn even_hemisphere(u: DVec2) -> DVec3 {
+pub(super) fn sample_uniform_hemisphere(u: DVec2) -> DVec3 {
     let (sin, phi) = ((1.0 - u.x * u.x).max(0.0).sqrt(), 2.0 * PI * u.y);
     DVec3::new(sin * phi.cos(), sin * phi.sin(), u.x)
 }
@@ -102,7 +102,7 @@ pub(super) fn even_hemisphere(u: DVec2) -> DVec3 {
 /// A normal of those that are seen from `v`. Heitz, "Sampling the GGX Distribution of Visible Normals" (JCGT 7(4), 2018),
 /// section 3.2, in the form of Dupuy and Benyoub, "Sampling Visible GGX Normals with Spherical Caps" (2023), section 3.
 #[must_use]
-pub fn visible_normal(v: DVec3, alpha: Alpha, u: DVec2) -> DVec3 {
+pub fn sample_visible_normal(v: DVec3, alpha: Alpha, u: DVec2) -> DVec3 {
     let stretched = DVec3::new(alpha.x * v.x, alpha.y * v.y, v.z).normalize();
     let phi = 2.0 * PI * u.x;
     let z = (1.0 - u.y) * (1.0 + stretched.z) - stretched.z;

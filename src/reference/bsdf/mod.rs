@@ -13,22 +13,22 @@
 //! at every crossing, as the extensions have it.
 
 mod albedo;
-mod base;
+mod base_lobes;
 mod coat;
-mod film;
 mod microfacet;
 mod sheen;
+mod thin_film;
 
 use std::f64::consts::PI;
 
 use glam::{DVec2, DVec3};
 
-use self::{base::BaseSeen, microfacet::even_hemisphere};
+use self::{base_lobes::BaseEvaluator, microfacet::sample_uniform_hemisphere};
 pub use self::{
-    coat::{Coat, coat_share},
-    film::Film,
-    microfacet::{Alpha, cosine_hemisphere, fresnel, refract, visible_normal},
+    coat::{Coat, coat_reflectance},
+    microfacet::{Alpha, fresnel, refract, sample_cosine_hemisphere, sample_visible_normal},
     sheen::{MIN_SHEEN_ROUGHNESS, Sheen},
+    thin_film::ThinFilm,
 };
 
 /// Below this alpha a highlight of a point-like source is narrower than a pixel ever is (`shaders/lib/brdf.glsl`): reflection
@@ -37,14 +37,14 @@ pub const MIN_ALPHA: f64 = 0.002;
 
 /// What lies beyond glass.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Wall {
+pub enum GlassInterface {
     /// The same as on this side: nothing is bent.
-    Thin {
+    ThinWalled {
         /// Index of refraction of the wall over that around it.
         eta: f64,
     },
     /// A volume, or the outside of one.
-    Border {
+    VolumeBoundary {
         /// Index of refraction beyond over that on the side of the view.
         eta: f64,
     },
@@ -65,7 +65,7 @@ pub struct Bsdf {
     /// The part of the dielectric that is glass, 0 to 1.
     pub transmission: f64,
     /// What lies beyond the glass.
-    pub wall: Wall,
+    pub interface: GlassInterface,
     /// Strength of the dielectric's reflection at every angle, 0 to 1 (KHR_materials_specular).
     pub specular: f64,
     /// A factor of its reflectance along the normal, at least 0.
@@ -73,7 +73,7 @@ pub struct Bsdf {
     /// How much rougher it is along the tangent, 0 to 1 (KHR_materials_anisotropy).
     pub anisotropy: f64,
     /// A film on it.
-    pub film: Option<Film>,
+    pub thin_film: Option<ThinFilm>,
     /// The part of diffuse light that leaves on the other side, 0 to 1 (KHR_materials_diffuse_transmission).
     pub diffuse_transmission: f64,
     /// Its colour, 0 to 1.
@@ -95,11 +95,11 @@ impl Default for Bsdf {
             alpha: 1.0,
             f0: 0.04,
             transmission: 0.0,
-            wall: Wall::Thin { eta: 1.5 },
+            interface: GlassInterface::ThinWalled { eta: 1.5 },
             specular: 1.0,
             specular_color: DVec3::ONE,
             anisotropy: 0.0,
-            film: None,
+            thin_film: None,
             diffuse_transmission: 0.0,
             diffuse_transmission_color: DVec3::ONE,
             sheen: None,
@@ -111,13 +111,13 @@ impl Default for Bsdf {
 
 /// The perceptual roughness from which reflections no longer show what glows and lights nothing, and the last part of the way
 /// there over which they fade: as the raster renderer's reflections do (`passes.ssr.max_roughness`, `shaders/lib/ssr.glsl`).
-const SHOWS_TO: f64 = 0.6;
-const SHOWS_FADE: f64 = 0.2;
+const EMISSION_VISIBILITY_MAX_ROUGHNESS: f64 = 0.6;
+const EMISSION_VISIBILITY_FADE: f64 = 0.2;
 
 /// Radiance that leaves over irradiance on a plane facing the light, with the cosine (1/sr); or that over the density of a
 /// sample (no unit).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Scattered {
+pub struct BsdfValue {
     /// Reflected diffusely.
     pub diffuse: DVec3,
     /// Reflected specularly.
@@ -126,7 +126,7 @@ pub struct Scattered {
     pub transmitted: DVec3,
 }
 
-impl Scattered {
+impl BsdfValue {
     /// All of it.
     #[must_use]
     pub fn total(self) -> DVec3 {
@@ -152,15 +152,15 @@ impl Scattered {
 
 /// A chosen direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sampled {
+pub struct BsdfSample {
     /// Towards the light, a unit vector; below the surface (z < 0) where the light comes from the other side.
     pub l: DVec3,
     /// What leaves of the radiance from there, over the density.
-    pub weight: Scattered,
+    pub weight: BsdfValue,
     /// Density (1/sr); none for a direction that smooth glass dictates, which no other way finds.
-    pub density: Option<f64>,
+    pub pdf: Option<f64>,
     /// Square of the ratio of indices by which radiance grew when it was bent: how little the weight says of what will come.
-    pub bent: f64,
+    pub eta_scale: f64,
 }
 
 /// Chances of the layers; the rest is the base's.
@@ -180,8 +180,12 @@ impl Bsdf {
     /// Of what a sample carries, the share by channel that shows things instead of being lit by them: reflection and
     /// refraction by lobes that are narrow enough, and nothing that is diffuse. What glows but lights nothing is seen by it.
     #[must_use]
-    pub fn shows(&self, weight: &Scattered) -> DVec3 {
-        let of = |alpha: f64| ((SHOWS_TO - alpha.sqrt()) / (SHOWS_TO * SHOWS_FADE)).clamp(0.0, 1.0);
+    pub fn emission_visibility(&self, weight: &BsdfValue) -> DVec3 {
+        let of = |alpha: f64| {
+            ((EMISSION_VISIBILITY_MAX_ROUGHNESS - alpha.sqrt())
+                / (EMISSION_VISIBILITY_MAX_ROUGHNESS * EMISSION_VISIBILITY_FADE))
+                .clamp(0.0, 1.0)
+        };
         let (base, coat) = (of(self.alpha), self.coat.map_or(0.0, |coat| of(coat.alpha)));
         let leaf = (1.0 - self.transmission) * self.diffuse_transmission;
         let glass = if leaf > 0.0 { self.transmission / (self.transmission + leaf) } else { 1.0 };
@@ -195,7 +199,7 @@ impl Bsdf {
     #[must_use]
     pub fn straight_through(&self, v: DVec3) -> DVec3 {
         let through = self.base_straight_through(v);
-        if self.is_bare() || through == DVec3::ZERO { through } else { through * self.leaves(v, -v) }
+        if self.is_bare() || through == DVec3::ZERO { through } else { through * self.layer_transmittance(v, -v) }
     }
 
     /// Nothing lies over the base.
@@ -204,63 +208,63 @@ impl Bsdf {
     }
 
     /// What the layers leave of what the base does. KHR_materials_clearcoat takes the view's share alone.
-    fn leaves(&self, v: DVec3, l: DVec3) -> f64 {
-        let below_coat = self.coat.map_or(1.0, |coat| 1.0 - coat.share(v));
-        below_coat * self.sheen.map_or(1.0, |sheen| sheen.leaves(v, l))
+    fn layer_transmittance(&self, v: DVec3, l: DVec3) -> f64 {
+        let below_coat = self.coat.map_or(1.0, |coat| 1.0 - coat.reflectance(v));
+        below_coat * self.sheen.map_or(1.0, |sheen| sheen.transmittance(v, l))
     }
 
     /// The point as seen from `v` (z > 0, a unit vector): what does not depend on the light is found once.
     #[must_use]
-    pub fn seen_from(&self, v: DVec3) -> Seen<'_> {
+    pub fn evaluator(&self, v: DVec3) -> BsdfEvaluator<'_> {
         let layers = (!self.is_bare()).then(|| self.layers(v));
-        Seen { bsdf: self, v, base: self.base_seen(v), layers }
+        BsdfEvaluator { bsdf: self, v, base: self.base_seen(v), layers }
     }
 
     fn layers(&self, v: DVec3) -> Layers {
         Layers {
             sheen: self.sheen.map_or(0.0, |sheen| sheen.albedo(v.z).clamp(0.05, 0.4)),
-            coat: self.coat.map_or(0.0, |coat| coat.share(v).clamp(0.1, 0.5)),
+            coat: self.coat.map_or(0.0, |coat| coat.reflectance(v).clamp(0.1, 0.5)),
         }
     }
 
     /// What leaves towards `v` (z > 0) of light from `l`, but for what smooth glass does. Both are unit vectors.
     #[must_use]
-    pub fn evaluate(&self, v: DVec3, l: DVec3) -> Scattered {
-        self.seen_from(v).evaluate(l).0
+    pub fn evaluate(&self, v: DVec3, l: DVec3) -> BsdfValue {
+        self.evaluator(v).evaluate(l).0
     }
 
     /// Density (1/sr) with which `sample` gives `l`, but for the directions of smooth glass.
     #[must_use]
-    pub fn density(&self, v: DVec3, l: DVec3) -> f64 {
-        self.seen_from(v).evaluate(l).1
+    pub fn pdf(&self, v: DVec3, l: DVec3) -> f64 {
+        self.evaluator(v).evaluate(l).1
     }
 
     /// A direction in proportion to the light that leaves towards `v`, about; none where it falls on the wrong side.
     #[must_use]
-    pub fn sample(&self, v: DVec3, lobe: f64, u: DVec2) -> Option<Sampled> {
-        self.seen_from(v).sample(lobe, u)
+    pub fn sample(&self, v: DVec3, lobe: f64, u: DVec2) -> Option<BsdfSample> {
+        self.evaluator(v).sample(lobe, u)
     }
 }
 
 /// A point of a surface as seen from one direction.
 #[derive(Clone, Copy)]
-pub struct Seen<'a> {
+pub struct BsdfEvaluator<'a> {
     bsdf: &'a Bsdf,
     v: DVec3,
-    base: BaseSeen,
+    base: BaseEvaluator,
     /// Chances of what lies over the base; none where nothing does.
     layers: Option<Layers>,
 }
 
-impl Seen<'_> {
+impl BsdfEvaluator<'_> {
     /// What leaves towards the view of light from `l`, and the density (1/sr) with which `sample` gives `l`; both but for what
     /// smooth glass does.
     #[must_use]
-    pub fn evaluate(&self, l: DVec3) -> (Scattered, f64) {
+    pub fn evaluate(&self, l: DVec3) -> (BsdfValue, f64) {
         let (bsdf, v) = (self.bsdf, self.v);
-        let (base, base_density) = bsdf.base(&self.base, v, l);
+        let (base, base_density) = bsdf.evaluate_base(&self.base, v, l);
         let Some(chances) = self.layers else { return (base, base_density) };
-        let mut all = base.scaled(bsdf.leaves(v, l));
+        let mut all = base.scaled(bsdf.layer_transmittance(v, l));
         if v.z <= 0.0 {
             return (all, 0.0);
         }
@@ -271,10 +275,10 @@ impl Seen<'_> {
         density += chances.sheen / (2.0 * PI);
         let mut below_coat = 1.0;
         if let Some(coat) = bsdf.coat {
-            let share = coat.share(v);
+            let share = coat.reflectance(v);
             below_coat -= share;
             all.specular += share * coat.evaluate(v, l);
-            density += chances.coat * coat.density(v, l);
+            density += chances.coat * coat.pdf(v, l);
         }
         if let Some(sheen) = bsdf.sheen {
             all.specular += below_coat * sheen.evaluate(v, l);
@@ -284,7 +288,7 @@ impl Seen<'_> {
 
     /// A direction in proportion to the light that leaves towards the view, about; none where it falls on the wrong side.
     #[must_use]
-    pub fn sample(&self, lobe: f64, u: DVec2) -> Option<Sampled> {
+    pub fn sample(&self, lobe: f64, u: DVec2) -> Option<BsdfSample> {
         let (bsdf, v) = (self.bsdf, self.v);
         if v.z <= 0.0 {
             return None;
@@ -300,37 +304,42 @@ impl Seen<'_> {
                 } else {
                     let l = match bsdf.coat {
                         Some(coat) if lobe >= below + chances.sheen => coat.sample(v, u),
-                        _ => even_hemisphere(u),
+                        _ => sample_uniform_hemisphere(u),
                     };
-                    (l.z > 0.0).then_some(Base::Spread(l))?
+                    (l.z > 0.0).then_some(BaseSample::Direction(l))?
                 }
             }
         };
         match l {
-            Base::Dictated(mut sampled) => {
+            BaseSample::Delta(mut sampled) => {
                 if self.layers.is_some() {
-                    sampled.weight = sampled.weight.scaled(bsdf.leaves(v, sampled.l) / below);
+                    sampled.weight = sampled.weight.scaled(bsdf.layer_transmittance(v, sampled.l) / below);
                 }
                 Some(sampled)
             }
-            Base::Spread(l) => {
+            BaseSample::Direction(l) => {
                 let (scattered, density) = self.evaluate(l);
-                let bent = match bsdf.wall {
-                    Wall::Border { eta } if l.z < 0.0 && bsdf.glass() > 0.0 => eta * eta,
+                let bent = match bsdf.interface {
+                    GlassInterface::VolumeBoundary { eta } if l.z < 0.0 && bsdf.glass() > 0.0 => eta * eta,
                     _ => 1.0,
                 };
-                (density > 0.0).then(|| Sampled { l, weight: scattered.over(density), density: Some(density), bent })
+                (density > 0.0).then(|| BsdfSample {
+                    l,
+                    weight: scattered.over(density),
+                    pdf: Some(density),
+                    eta_scale: bent,
+                })
             }
         }
     }
 }
 
 /// What the base was sampled to do.
-enum Base {
+enum BaseSample {
     /// Smooth glass: one of two directions.
-    Dictated(Sampled),
+    Delta(BsdfSample),
     /// Any other direction.
-    Spread(DVec3),
+    Direction(DVec3),
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::{f64::consts::PI, sync::LazyLock};
 
 use glam::DVec3;
 
-use super::albedo::Table;
+use super::albedo::AlbedoTable;
 
 pub use crate::scene::MIN_SHEEN_ROUGHNESS;
 
@@ -20,8 +20,8 @@ pub struct Sheen {
 }
 
 /// Directional albedo by cosine and roughness.
-static ALBEDO: LazyLock<Table> = LazyLock::new(|| {
-    Table::of(64, |cos, roughness| albedo_by_quadrature(cos.max(1e-3), roughness.max(MIN_SHEEN_ROUGHNESS)))
+static ALBEDO: LazyLock<AlbedoTable> = LazyLock::new(|| {
+    AlbedoTable::of(64, |cos, roughness| albedo_by_quadrature(cos.max(1e-3), roughness.max(MIN_SHEEN_ROUGHNESS)))
 });
 
 /// The integral of the lobe of colour 1 over all lights, by midpoints.
@@ -84,7 +84,7 @@ impl Sheen {
     }
 
     /// What it leaves of light between two directions.
-    pub(super) fn leaves(&self, v: DVec3, l: DVec3) -> f64 {
+    pub(super) fn transmittance(&self, v: DVec3, l: DVec3) -> f64 {
         (1.0 - self.albedo(v.z).max(self.albedo(l.z))).max(0.0)
     }
 }

@@ -1,8 +1,8 @@
 //! Samplers, energy and symmetry of the material.
 
-use super::{microfacet::seen_normals, *};
+use super::{microfacet::visible_normal_pdf, *};
 use crate::reference::{
-    chi_square::{Cells, Numbers, Test, check},
+    chi_square::{Cells, Test, TrialSampler, check},
     sampler::{Sampler, SamplerKind},
 };
 
@@ -14,13 +14,13 @@ fn metal(roughness: f64) -> Bsdf {
     Bsdf { metallic: 1.0, alpha: roughness * roughness, ..Bsdf::default() }
 }
 
-fn glass(roughness: f64, wall: Wall) -> Bsdf {
-    Bsdf { transmission: 1.0, alpha: roughness * roughness, wall, ..Bsdf::default() }
+fn glass(roughness: f64, wall: GlassInterface) -> Bsdf {
+    Bsdf { transmission: 1.0, alpha: roughness * roughness, interface: wall, ..Bsdf::default() }
 }
 
-const INTO: Wall = Wall::Border { eta: 1.5 };
-const OUT: Wall = Wall::Border { eta: 1.0 / 1.5 };
-const THIN: Wall = Wall::Thin { eta: 1.5 };
+const INTO: GlassInterface = GlassInterface::VolumeBoundary { eta: 1.5 };
+const OUT: GlassInterface = GlassInterface::VolumeBoundary { eta: 1.0 / 1.5 };
+const THIN: GlassInterface = GlassInterface::ThinWalled { eta: 1.5 };
 
 /// The mean weight of samples: reflected, transmitted.
 fn albedo(bsdf: &Bsdf, v: DVec3, count: u32) -> (DVec3, DVec3) {
@@ -31,7 +31,7 @@ fn albedo(bsdf: &Bsdf, v: DVec3, count: u32) -> (DVec3, DVec3) {
         if let Some(sampled) = bsdf.sample(v, lobe, u) {
             up += sampled.weight.diffuse + sampled.weight.specular;
             // Energy, not radiance: without the change of solid angle.
-            down += sampled.weight.transmitted * sampled.bent;
+            down += sampled.weight.transmitted * sampled.eta_scale;
         }
     }
     (up / f64::from(count), down / f64::from(count))
@@ -46,8 +46,14 @@ fn all() -> Vec<(String, Bsdf)> {
             let bsdf = Bsdf { base_color: color, metallic, alpha: roughness * roughness, ..Bsdf::default() };
             out.push((format!("opaque, roughness {roughness}, metallic {metallic}"), bsdf));
         }
-        let walls =
-            [INTO, OUT, Wall::Border { eta: 1.2 }, Wall::Border { eta: 2.4 }, Wall::Border { eta: 1.0 / 1.33 }, THIN];
+        let walls = [
+            INTO,
+            OUT,
+            GlassInterface::VolumeBoundary { eta: 1.2 },
+            GlassInterface::VolumeBoundary { eta: 2.4 },
+            GlassInterface::VolumeBoundary { eta: 1.0 / 1.33 },
+            THIN,
+        ];
         for wall in walls {
             out.push((format!("glass, roughness {roughness}, {wall:?}"), glass(roughness, wall)));
         }
@@ -57,11 +63,14 @@ fn all() -> Vec<(String, Bsdf)> {
             transmission: 0.6,
             alpha: roughness * roughness,
             f0: 0.1,
-            wall: Wall::Border { eta: 1.9 },
+            interface: GlassInterface::VolumeBoundary { eta: 1.9 },
             ..Bsdf::default()
         };
         out.push((format!("mixed, roughness {roughness}"), mixed));
-        out.push((format!("mixed thin wall, roughness {roughness}"), Bsdf { wall: Wall::Thin { eta: 1.9 }, ..mixed }));
+        out.push((
+            format!("mixed thin wall, roughness {roughness}"),
+            Bsdf { interface: GlassInterface::ThinWalled { eta: 1.9 }, ..mixed },
+        ));
     }
     out
 }
@@ -73,20 +82,20 @@ fn narrow() -> Vec<(String, Bsdf, DVec3, DVec3)> {
         (0.1, INTO),
         (0.1, OUT),
         (0.1, THIN),
-        (0.1, Wall::Border { eta: 2.4 }),
-        (0.25, Wall::Border { eta: 1.1 }),
-        (0.25, Wall::Border { eta: 1.0 / 1.1 }),
+        (0.1, GlassInterface::VolumeBoundary { eta: 2.4 }),
+        (0.25, GlassInterface::VolumeBoundary { eta: 1.1 }),
+        (0.25, GlassInterface::VolumeBoundary { eta: 1.0 / 1.1 }),
     ] {
         for cos in [0.3, 0.7, 1.0] {
             let (v, bsdf) = (view(cos), glass(roughness, wall));
             let name = format!("narrow, roughness {roughness}, {wall:?}, cosine {cos}");
             // Of what hardly reflects too few samples would be there.
-            if !matches!(wall, Wall::Border { eta } if (eta - 1.0).abs() < 0.2) {
+            if !matches!(wall, GlassInterface::VolumeBoundary { eta } if (eta - 1.0).abs() < 0.2) {
                 out.push((name.clone() + ", reflected", bsdf, v, DVec3::new(-v.x, 0.0, v.z)));
             }
             let through = match wall {
-                Wall::Border { eta } => refract(v, DVec3::Z, eta),
-                Wall::Thin { .. } => Some(-v),
+                GlassInterface::VolumeBoundary { eta } => refract(v, DVec3::Z, eta),
+                GlassInterface::ThinWalled { .. } => Some(-v),
             };
             out.extend(through.map(|l| (name + ", transmitted", bsdf, v, l)));
         }
@@ -102,12 +111,12 @@ fn samples_follow_their_density() {
     let narrow = narrow();
     let family = all.len() * COSINES.len() + narrow.len();
     for (name, bsdf, v, middle) in narrow {
-        let sample = |numbers: &mut Numbers| {
-            let (lobe, u) = (numbers.one(), numbers.two());
+        let sample = |numbers: &mut TrialSampler| {
+            let (lobe, u) = (numbers.next_1d(), numbers.next_2d());
             bsdf.sample(v, lobe, u).map(|sampled| sampled.l)
         };
         let cells = Cells::cap(middle, 0.08);
-        check(&Test { name, cells, density: &|l| bsdf.density(v, l), sample: &sample }, 50_000, family);
+        check(&Test { name, cells, density: &|l| bsdf.pdf(v, l), sample: &sample }, 50_000, family);
     }
     for (name, bsdf) in &all {
         for cos in COSINES {
@@ -115,9 +124,9 @@ fn samples_follow_their_density() {
             let test = Test {
                 name: format!("{name}, cosine {cos}"),
                 cells: Cells::sphere(),
-                density: &|l| bsdf.density(v, l),
-                sample: &|numbers: &mut Numbers| {
-                    let (lobe, u) = (numbers.one(), numbers.two());
+                density: &|l| bsdf.pdf(v, l),
+                sample: &|numbers: &mut TrialSampler| {
+                    let (lobe, u) = (numbers.next_1d(), numbers.next_2d());
                     bsdf.sample(v, lobe, u).map(|sampled| sampled.l)
                 },
             };
@@ -132,12 +141,12 @@ fn visible_normals_and_cosines_follow_their_densities() {
         [0.1, 0.3, 0.6, 1.0].into_iter().flat_map(|r: f64| [0.1, 0.6, 1.0].map(|cos| (r, cos))).collect();
     for &(roughness, cos) in &cases {
         let (v, alpha) = (view(cos), roughness * roughness);
-        let round = Alpha::round(alpha);
+        let round = Alpha::isotropic(alpha);
         let test = Test {
             name: format!("visible normals, roughness {roughness}, cosine {cos}"),
             cells: Cells::cap(DVec3::Z, if alpha < 0.05 { 0.3 } else { PI / 2.0 }),
-            density: &|h| if h.z > 0.0 { v.dot(h).max(0.0) * seen_normals(v, h, round) } else { 0.0 },
-            sample: &|numbers: &mut Numbers| Some(visible_normal(v, round, numbers.two())),
+            density: &|h| if h.z > 0.0 { v.dot(h).max(0.0) * visible_normal_pdf(v, h, round) } else { 0.0 },
+            sample: &|numbers: &mut TrialSampler| Some(sample_visible_normal(v, round, numbers.next_2d())),
         };
         let integral = check(&test, 40_000, cases.len() + 1);
         // All normals that can be seen, but for those outside of the cells.
@@ -147,7 +156,7 @@ fn visible_normals_and_cosines_follow_their_densities() {
         name: "cosine".into(),
         cells: Cells::sphere(),
         density: &|d| d.z.max(0.0) / PI,
-        sample: &|numbers: &mut Numbers| Some(cosine_hemisphere(numbers.two())),
+        sample: &|numbers: &mut TrialSampler| Some(sample_cosine_hemisphere(numbers.next_2d())),
     };
     assert!((check(&test, 100_000, cases.len() + 1) - 1.0).abs() < 1e-4);
 }
@@ -161,12 +170,12 @@ fn weights_are_what_is_evaluated_over_the_density() {
                 let mut sampler = Sampler::new(SamplerKind::Independent, 3, 0, 0, i);
                 let (lobe, u) = (sampler.next_1d(), sampler.next_2d());
                 let Some(sampled) = bsdf.sample(v, lobe, u) else { continue };
-                let density = sampled.density.unwrap();
+                let density = sampled.pdf.unwrap();
                 assert!((sampled.l.length() - 1.0).abs() < 1e-9);
                 let total = sampled.weight.total();
                 // Visible normals: no weight is far above what its lobe's chance asks for.
                 assert!(
-                    density > 0.0 && total.is_finite() && total.max_element() * sampled.bent < 11.0,
+                    density > 0.0 && total.is_finite() && total.max_element() * sampled.eta_scale < 11.0,
                     "{name}: {total}"
                 );
             }
@@ -186,11 +195,15 @@ fn it_is_reciprocal() {
             // of the index is what is symmetric (Veach 1997, section 5.2). Frames have z on the side of the view.
             let mirror = DVec3::new(1.0, 1.0, -1.0);
             let below = DVec3::new(-0.4, 0.2, -0.8).normalize();
-            let (there, eta, other) = match bsdf.wall {
-                Wall::Border { eta } => (bsdf.evaluate(v, below), eta, Wall::Border { eta: 1.0 / eta }),
-                Wall::Thin { eta } => (bsdf.evaluate(v, below), 1.0, Wall::Thin { eta }),
+            let (there, eta, other) = match bsdf.interface {
+                GlassInterface::VolumeBoundary { eta } => {
+                    (bsdf.evaluate(v, below), eta, GlassInterface::VolumeBoundary { eta: 1.0 / eta })
+                }
+                GlassInterface::ThinWalled { eta } => {
+                    (bsdf.evaluate(v, below), 1.0, GlassInterface::ThinWalled { eta })
+                }
             };
-            let back = Bsdf { wall: other, ..bsdf }.evaluate(below * mirror, v * mirror);
+            let back = Bsdf { interface: other, ..bsdf }.evaluate(below * mirror, v * mirror);
             let (there, back) = (there.total() / -below.z * (eta * eta), back.total() / v.z);
             assert!((there - back).abs().max_element() < 1e-9 * (1.0 + there.max_element()), "{name}: {there} {back}");
         }
@@ -224,9 +237,14 @@ fn fresnel_and_snell_are_the_closed_forms() {
 
 #[test]
 fn smooth_glass_keeps_all_energy() {
-    for wall in
-        [INTO, OUT, THIN, Wall::Border { eta: 1.0 }, Wall::Border { eta: 0.0 }, Wall::Border { eta: f64::INFINITY }]
-    {
+    for wall in [
+        INTO,
+        OUT,
+        THIN,
+        GlassInterface::VolumeBoundary { eta: 1.0 },
+        GlassInterface::VolumeBoundary { eta: 0.0 },
+        GlassInterface::VolumeBoundary { eta: f64::INFINITY },
+    ] {
         for cos in [0.01, 0.3, 0.6, 1.0] {
             let bsdf = glass(0.0, wall);
             let v = view(cos);
@@ -234,7 +252,7 @@ fn smooth_glass_keeps_all_energy() {
             let all = up + down + bsdf.straight_through(v);
             // Which of the two directions is taken is a chance, but each weighs 1.
             assert!((all - DVec3::ONE).abs().max_element() < 1e-12, "{wall:?} {cos}: {up} {down}");
-            assert_eq!(bsdf.density(v, DVec3::Z), 0.0);
+            assert_eq!(bsdf.pdf(v, DVec3::Z), 0.0);
             assert_eq!(bsdf.evaluate(v, DVec3::Z).total(), DVec3::ZERO);
         }
     }
@@ -246,7 +264,7 @@ fn rough_glass_becomes_smooth_glass() {
         for cos in [0.3, 0.9, 1.0] {
             let v = view(cos);
             let (up, down) = albedo(&glass(0.05, wall), v, 1 << 12);
-            let (Wall::Border { eta } | Wall::Thin { eta }) = wall;
+            let (GlassInterface::VolumeBoundary { eta } | GlassInterface::ThinWalled { eta }) = wall;
             let f = fresnel(cos, eta);
             assert!((up.x - f).abs() < 2e-3 && (down.x - (1.0 - f)).abs() < 2e-3, "{wall:?} {cos}: {up} {down} {f}");
         }
@@ -290,7 +308,8 @@ fn published_energy() {
     ] {
         for cos in cosines {
             let row = roughnesses.map(|roughness: f64| {
-                let bsdf = Bsdf { metallic, transmission, alpha: roughness * roughness, wall, ..Bsdf::default() };
+                let bsdf =
+                    Bsdf { metallic, transmission, alpha: roughness * roughness, interface: wall, ..Bsdf::default() };
                 let (up, down) = albedo(&bsdf, view(cos), 1 << 13);
                 let energy = (up + down + bsdf.straight_through(view(cos))).x;
                 energies.push((name, cos, roughness, energy));
@@ -340,7 +359,7 @@ fn samples_gather_what_is_evaluated() {
                 }
             }
             let cell = PI / f64::from(2 * rows) * 2.0 * PI / f64::from(columns);
-            let eta = if let Wall::Border { eta } = bsdf.wall { eta } else { 1.0 };
+            let eta = if let GlassInterface::VolumeBoundary { eta } = bsdf.interface { eta } else { 1.0 };
             let (up, down) = albedo(&bsdf, v, 1 << 14);
             let error = ((sum.0 * cell - up).abs()).max((sum.1 * (cell * eta * eta) - down).abs()).max_element();
             assert!(error < 4e-3, "{name} {cos}: {} {} against {up} {down}", sum.0 * cell, sum.1 * cell * eta * eta);
@@ -349,20 +368,21 @@ fn samples_gather_what_is_evaluated() {
 }
 
 #[test]
-fn no_input_gives_what_is_no_number() {
+fn no_input_gives_nan() {
     let odd = [0.0, 1e-9, 0.5, 1.0];
     for alpha in odd {
         for eta in [0.0, 1e-3, 1.0, 1.0 + 1e-9, 1.5, 1e6, f64::INFINITY] {
-            for wall in [Wall::Thin { eta }, Wall::Border { eta }] {
+            for wall in [GlassInterface::ThinWalled { eta }, GlassInterface::VolumeBoundary { eta }] {
                 for (metallic, transmission, f0) in [(0.0, 1.0, 0.0), (0.5, 0.5, 1.0), (1.0, 1.0, 0.04)] {
                     for base_color in [DVec3::ZERO, DVec3::ONE] {
-                        let bsdf = Bsdf { base_color, metallic, alpha, f0, transmission, wall, ..Bsdf::default() };
+                        let bsdf =
+                            Bsdf { base_color, metallic, alpha, f0, transmission, interface: wall, ..Bsdf::default() };
                         for cos in [1e-4, 0.3, 1.0] {
                             let v = view(cos);
                             assert!(bsdf.straight_through(v).is_finite());
                             for l in [DVec3::Z, DVec3::NEG_Z, view(1e-6), -v, v, v * DVec3::new(1.0, 1.0, -1.0)] {
                                 assert!(bsdf.evaluate(v, l).total().is_finite(), "{bsdf:?} {v} {l}");
-                                assert!(bsdf.density(v, l).is_finite(), "{bsdf:?} {v} {l}");
+                                assert!(bsdf.pdf(v, l).is_finite(), "{bsdf:?} {v} {l}");
                             }
                             for u in [0.0, 0.3, 0.999_999] {
                                 if let Some(sampled) = bsdf.sample(v, u, DVec2::new(u, 1.0 - u)) {

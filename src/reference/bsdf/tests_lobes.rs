@@ -4,12 +4,12 @@ use rayon::prelude::*;
 
 use super::{
     albedo::{ggx_by_quadrature, multiscatter_gain},
-    film::Film,
     sheen::albedo_by_quadrature,
+    thin_film::ThinFilm,
     *,
 };
 use crate::reference::{
-    chi_square::{Cells, Numbers, Test, check},
+    chi_square::{Cells, Test, TrialSampler, check},
     sampler::{Sampler, SamplerKind},
 };
 
@@ -34,8 +34,8 @@ fn coat(roughness: f64, normal: DVec3) -> Option<Coat> {
     Some(Coat { factor: 1.0, alpha: roughness * roughness, normal: normal.normalize() })
 }
 
-fn film(ior: f64, thickness: f64) -> Option<Film> {
-    Some(Film { factor: 1.0, ior, thickness, inside: false })
+fn film(ior: f64, thickness: f64) -> Option<ThinFilm> {
+    Some(ThinFilm { factor: 1.0, ior, thickness, inside: false })
 }
 
 /// Name, material, whether it is the same with view and light swapped.
@@ -49,18 +49,22 @@ fn all() -> Vec<(String, Bsdf, bool)> {
         add("anisotropic metal", Bsdf { metallic: 1.0, anisotropy: strength, ..rough(0.4) }, true);
         let glass = Bsdf { transmission: 1.0, anisotropy: strength, ..rough(0.5) };
         add("anisotropic pane", glass, true);
-        add("anisotropic border", Bsdf { wall: Wall::Border { eta: 1.5 }, ..glass }, true);
+        add("anisotropic border", Bsdf { interface: GlassInterface::VolumeBoundary { eta: 1.5 }, ..glass }, true);
     }
     for roughness in [0.1, 0.4, 1.0] {
         add("sheen", Bsdf { sheen: sheen(TINT, roughness), ..rough(0.8) }, true);
     }
     add("sheen on what lets through", Bsdf { sheen: sheen(GREY, 0.5), ..through }, true);
     add("diffuse through", through, true);
-    add("half glass, half through", Bsdf { transmission: 0.5, wall: Wall::Border { eta: 1.5 }, ..through }, true);
+    add(
+        "half glass, half through",
+        Bsdf { transmission: 0.5, interface: GlassInterface::VolumeBoundary { eta: 1.5 }, ..through },
+        true,
+    );
     for thickness in [200.0, 500.0] {
-        add("film on metal", Bsdf { metallic: 1.0, film: film(1.3, thickness), ..rough(0.4) }, true);
-        add("film", Bsdf { film: film(1.8, thickness), ..rough(0.4) }, true);
-        add("film on glass", Bsdf { transmission: 1.0, film: film(1.8, thickness), ..rough(0.4) }, true);
+        add("film on metal", Bsdf { metallic: 1.0, thin_film: film(1.3, thickness), ..rough(0.4) }, true);
+        add("film", Bsdf { thin_film: film(1.8, thickness), ..rough(0.4) }, true);
+        add("film on glass", Bsdf { transmission: 1.0, thin_film: film(1.8, thickness), ..rough(0.4) }, true);
     }
     for roughness in [0.3, 0.7] {
         add("coat", Bsdf { coat: coat(roughness, DVec3::Z), ..rough(0.8) }, false);
@@ -71,7 +75,7 @@ fn all() -> Vec<(String, Bsdf, bool)> {
         Bsdf {
             coat: coat(0.4, DVec3::Z),
             sheen: sheen(GREY, 0.5),
-            film: film(1.4, 300.0),
+            thin_film: film(1.4, 300.0),
             anisotropy: 0.6,
             metallic: 0.3,
             ..through
@@ -93,7 +97,7 @@ fn energy_of(bsdf: &Bsdf, v: DVec3, index: u32) -> DVec3 {
     let (lobe, u) = (sampler.next_1d(), sampler.next_2d());
     bsdf.sample(v, lobe, u).map_or(DVec3::ZERO, |sampled| {
         let weight = sampled.weight;
-        weight.diffuse + weight.specular + weight.transmitted * sampled.bent
+        weight.diffuse + weight.specular + weight.transmitted * sampled.eta_scale
     })
 }
 
@@ -107,9 +111,9 @@ fn samples_follow_their_density() {
             let test = Test {
                 name: format!("{name}, cosine {cos}: {bsdf:?}"),
                 cells: Cells::sphere(),
-                density: &|l| bsdf.density(v, l),
-                sample: &|numbers: &mut Numbers| {
-                    let (lobe, u) = (numbers.one(), numbers.two());
+                density: &|l| bsdf.pdf(v, l),
+                sample: &|numbers: &mut TrialSampler| {
+                    let (lobe, u) = (numbers.next_1d(), numbers.next_2d());
                     bsdf.sample(v, lobe, u).map(|sampled| sampled.l)
                 },
             };
@@ -127,7 +131,7 @@ fn symmetric_lobes_are_reciprocal() {
             let back = bsdf.evaluate(l, v).total() / v.z;
             assert!((there - back).abs().max_element() < 1e-12 * (1.0 + there.max_element()), "{name}");
             // Through a thin wall; what bends light is tested with the base.
-            if matches!(bsdf.wall, Wall::Thin { .. }) {
+            if matches!(bsdf.interface, GlassInterface::ThinWalled { .. }) {
                 let mirror = DVec3::new(1.0, 1.0, -1.0);
                 let below = DVec3::new(-0.4, 0.2, -0.8).normalize();
                 let there = bsdf.evaluate(v, below).total() / -below.z;
@@ -143,7 +147,7 @@ fn samples_gather_what_is_evaluated() {
     for (name, bsdf, _) in all() {
         let v = view(0.6);
         let (rows, columns) = (240, 240);
-        let eta = if let Wall::Border { eta } = bsdf.wall { eta } else { 1.0 };
+        let eta = if let GlassInterface::VolumeBoundary { eta } = bsdf.interface { eta } else { 1.0 };
         let mut sum = DVec3::ZERO;
         for row in 0..2 * rows {
             let tilt = (f64::from(row) + 0.5) / f64::from(2 * rows) * PI;
@@ -167,7 +171,7 @@ fn nothing_of_a_lobe_is_the_material_without_it() {
     let none = [
         Bsdf { sheen: sheen(DVec3::ZERO, 0.5), ..plain },
         Bsdf { coat: Some(Coat { factor: 0.0, alpha: 0.1, normal: DVec3::Z }), ..plain },
-        Bsdf { film: Some(Film { factor: 0.0, ior: 1.3, thickness: 400.0, inside: false }), ..plain },
+        Bsdf { thin_film: Some(ThinFilm { factor: 0.0, ior: 1.3, thickness: 400.0, inside: false }), ..plain },
         Bsdf { anisotropy: 0.0, ..plain },
         Bsdf { diffuse_transmission: 0.0, ..plain },
     ];
@@ -179,7 +183,7 @@ fn nothing_of_a_lobe_is_the_material_without_it() {
     }
     // A film of the index of the air around it, a hundredth of a wavelength thick, is hardly there along the normal. (At grazing
     // incidence the extension's Schlick term of the first face reflects even so.)
-    let thin = Film { factor: 1.0, ior: 1.0, thickness: 5.0, inside: false };
+    let thin = ThinFilm { factor: 1.0, ior: 1.0, thickness: 5.0, inside: false };
     let got = thin.reflectance(1.0, DVec3::splat(0.04));
     assert!((got - 0.04).abs().max_element() < 0.012, "{got}");
 }
@@ -187,7 +191,7 @@ fn nothing_of_a_lobe_is_the_material_without_it() {
 #[test]
 fn a_film_has_the_mean_of_its_interference() {
     // A thick film's fringes average out: what remains is the sum without interference.
-    let film = Film { factor: 1.0, ior: 1.5, thickness: 1e5, inside: false };
+    let film = ThinFilm { factor: 1.0, ior: 1.5, thickness: 1e5, inside: false };
     for f0 in [0.1, 0.5, 0.9] {
         for cos in [0.3, 0.8, 1.0] {
             let cos2 = (1.0 - (1.0 - cos * cos) / 2.25f64).sqrt();
@@ -203,7 +207,7 @@ fn a_film_has_the_mean_of_its_interference() {
     }
     // A quarter-wave film whose index is the root of the base's: green (550 nm) is put out.
     let base: f64 = 1.9;
-    let film = Film { factor: 1.0, ior: base.sqrt(), thickness: 550.0 / 4.0 / base.sqrt(), inside: false };
+    let film = ThinFilm { factor: 1.0, ior: base.sqrt(), thickness: 550.0 / 4.0 / base.sqrt(), inside: false };
     let f0 = ((base - 1.0) / (base + 1.0)).powi(2);
     let got = film.reflectance(1.0, DVec3::splat(f0));
     assert!(got.max_element() < 0.25 * f0, "dark: {got}, {f0}");
@@ -212,11 +216,11 @@ fn a_film_has_the_mean_of_its_interference() {
 #[test]
 fn closed_forms_of_coat_specular_and_diffuse_transmission() {
     // Along the normal the coat takes 4 %, at grazing incidence everything.
-    assert!((coat_share(1.0, 1.0) - 0.04).abs() < 1e-15 && (coat_share(0.5, 0.0) - 0.5).abs() < 1e-15);
+    assert!((coat_reflectance(1.0, 1.0) - 0.04).abs() < 1e-15 && (coat_reflectance(0.5, 0.0) - 0.5).abs() < 1e-15);
     let black = Bsdf { base_color: DVec3::ZERO, f0: 0.0, coat: coat(0.2, DVec3::Z), ..Bsdf::default() };
     for cos in [0.5, 1.0] {
         let got = energy(&black, view(cos), 1 << 13).x;
-        let want = coat_share(1.0, cos);
+        let want = coat_reflectance(1.0, cos);
         assert!((got / want - 1.0).abs() < 0.02, "a smooth coat reflects its Fresnel term: {got} {want}");
     }
     // Without a border (index 1) all diffuse light is split as stated.
@@ -243,7 +247,13 @@ fn closed_forms_of_coat_specular_and_diffuse_transmission() {
     let diffuse = white.evaluate(DVec3::Z, DVec3::Z).diffuse;
     assert!((diffuse - 0.5 / PI).abs().max_element() < 1e-12, "{diffuse}");
     // Glass: the critical angle stays, and F90 is reached just before it.
-    let glass = Bsdf { transmission: 1.0, specular: 0.5, alpha: 0.0, wall: Wall::Thin { eta: 1.5 }, ..Bsdf::default() };
+    let glass = Bsdf {
+        transmission: 1.0,
+        specular: 0.5,
+        alpha: 0.0,
+        interface: GlassInterface::ThinWalled { eta: 1.5 },
+        ..Bsdf::default()
+    };
     assert!((glass.straight_through(DVec3::Z).x - (1.0 - 0.02)).abs() < 1e-12);
 }
 
@@ -348,7 +358,7 @@ fn tables_are_what_they_tabulate() {
     for i in 0..400 {
         let u = |k: f64| (f64::from(i) * k + 0.37).fract();
         let (cos, roughness) = (0.02 + 0.98 * u(0.754_877_666), 0.05 + 0.95 * u(0.569_840_291));
-        let alpha = Alpha::round(roughness * roughness);
+        let alpha = Alpha::isotropic(roughness * roughness);
         let gain = multiscatter_gain(DVec3::ONE, cos, alpha).x;
         worst.0 = worst.0.max((gain * ggx_by_quadrature(cos, alpha, 0.0) - 1.0).abs());
         let roughness = roughness.max(MIN_SHEEN_ROUGHNESS);
@@ -377,10 +387,10 @@ fn furnaces() {
         ("anisotropic metal, strength 1", &|r| Bsdf { metallic: 1.0, anisotropy: 1.0, ..white(r) }, true),
         (
             "film of 400 nm on gray metal",
-            &|r| Bsdf { metallic: 1.0, base_color: GREY, film: film(1.3, 400.0), ..white(r) },
+            &|r| Bsdf { metallic: 1.0, base_color: GREY, thin_film: film(1.3, 400.0), ..white(r) },
             true,
         ),
-        ("film of 400 nm on glass", &|r| Bsdf { transmission: 1.0, film: film(1.8, 400.0), ..white(r) }, true),
+        ("film of 400 nm on glass", &|r| Bsdf { transmission: 1.0, thin_film: film(1.8, 400.0), ..white(r) }, true),
         ("half through", &|r| Bsdf { diffuse_transmission: 0.5, ..bare(r) }, true),
         ("multiscatter metal", &|r| Bsdf { metallic: 1.0, multiscatter: true, ..white(r) }, false),
         (
@@ -425,7 +435,7 @@ fn furnaces() {
 }
 
 #[test]
-fn no_input_gives_what_is_no_number() {
+fn no_input_gives_nan() {
     let odd = [0.0, 1e-9, 0.5, 1.0];
     for a in odd {
         for b in odd {
@@ -438,11 +448,20 @@ fn no_input_gives_what_is_no_number() {
                     specular: a,
                     specular_color: DVec3::new(0.0, 1.0, 1e9),
                     diffuse_transmission: b,
-                    film: Some(Film { factor: b, ior: 1.0 + a * 9.0, thickness: 1e-3 + b * 1e4, inside: a > 0.4 }),
+                    thin_film: Some(ThinFilm {
+                        factor: b,
+                        ior: 1.0 + a * 9.0,
+                        thickness: 1e-3 + b * 1e4,
+                        inside: a > 0.4,
+                    }),
                     sheen: sheen(DVec3::splat(b), a),
                     coat: Some(Coat { factor: b, alpha: a, normal: DVec3::new(a, 0.0, 1e-3).normalize() }),
                     multiscatter: true,
-                    wall: if a > 0.4 { Wall::Border { eta: 0.5 } } else { Wall::Thin { eta: 1.5 } },
+                    interface: if a > 0.4 {
+                        GlassInterface::VolumeBoundary { eta: 0.5 }
+                    } else {
+                        GlassInterface::ThinWalled { eta: 1.5 }
+                    },
                     ..Bsdf::default()
                 };
                 for cos in [1e-4, 0.3, 1.0] {
@@ -450,7 +469,7 @@ fn no_input_gives_what_is_no_number() {
                     assert!(bsdf.straight_through(v).is_finite());
                     for l in [DVec3::Z, DVec3::NEG_Z, view(1e-6), -v, v] {
                         assert!(bsdf.evaluate(v, l).total().is_finite(), "{bsdf:?} {v} {l}");
-                        assert!(bsdf.density(v, l).is_finite(), "{bsdf:?} {v} {l}");
+                        assert!(bsdf.pdf(v, l).is_finite(), "{bsdf:?} {v} {l}");
                     }
                     for u in [0.0, 0.3, 0.7, 0.999_999] {
                         if let Some(sampled) = bsdf.sample(v, u, DVec2::new(u, 1.0 - u)) {
@@ -470,22 +489,22 @@ type Lobe<'a> = (&'a str, &'a (dyn Fn(f64, DVec3) -> Bsdf + Sync));
 fn at_all_tilts(mut of: impl FnMut(String, Bsdf, DVec3)) {
     let white = |roughness: f64| Bsdf { alpha: roughness * roughness, ..Bsdf::default() };
     let metal = |roughness: f64| Bsdf { metallic: 1.0, ..white(roughness) };
-    let clear = |roughness: f64, wall: Wall| Bsdf { transmission: 1.0, wall, ..white(roughness) };
+    let clear = |roughness: f64, wall: GlassInterface| Bsdf { transmission: 1.0, interface: wall, ..white(roughness) };
     let bare = Bsdf { f0: 0.0, ..Bsdf::default() };
     let plain: [Lobe<'_>; 9] = [
         ("base", &|r, _| white(r)),
         ("metal", &|r, _| metal(r)),
         ("anisotropic metal", &|r, _| Bsdf { anisotropy: 0.7, ..metal(r) }),
-        ("iridescent metal", &|r, _| Bsdf { base_color: GREY, film: film(1.3, 400.0), ..metal(r) }),
-        ("glass", &|r, _| clear(r, Wall::Border { eta: 1.5 })),
-        ("glass from inside", &|r, _| clear(r, Wall::Border { eta: 1.0 / 1.5 })),
-        ("pane", &|r, _| clear(r, Wall::Thin { eta: 1.5 })),
+        ("iridescent metal", &|r, _| Bsdf { base_color: GREY, thin_film: film(1.3, 400.0), ..metal(r) }),
+        ("glass", &|r, _| clear(r, GlassInterface::VolumeBoundary { eta: 1.5 })),
+        ("glass from inside", &|r, _| clear(r, GlassInterface::VolumeBoundary { eta: 1.0 / 1.5 })),
+        ("pane", &|r, _| clear(r, GlassInterface::ThinWalled { eta: 1.5 })),
         ("diffuse transmission", &|r, _| Bsdf { diffuse_transmission: 0.5, ..white(r) }),
         ("sheen", &|r, _| Bsdf { sheen: sheen(DVec3::ONE, r), ..bare }),
     ];
     let coated: [Lobe<'_>; 3] = [
         ("coat", &|r, n| Bsdf { coat: coat(r, n), ..bare }),
-        ("coat on glass", &|r, n| Bsdf { coat: coat(r, n), ..clear(0.5, Wall::Border { eta: 1.5 }) }),
+        ("coat on glass", &|r, n| Bsdf { coat: coat(r, n), ..clear(0.5, GlassInterface::VolumeBoundary { eta: 1.5 }) }),
         ("coat and sheen on a leaf", &|r, n| Bsdf {
             coat: coat(r, n),
             sheen: sheen(GREY, 0.5),
@@ -527,9 +546,9 @@ fn samples_follow_their_density_at_all_tilts() {
         let test = Test {
             name,
             cells: Cells::sphere().with_edges(),
-            density: &|l| bsdf.density(v, l),
-            sample: &|numbers: &mut Numbers| {
-                let (lobe, u) = (numbers.one(), numbers.two());
+            density: &|l| bsdf.pdf(v, l),
+            sample: &|numbers: &mut TrialSampler| {
+                let (lobe, u) = (numbers.next_1d(), numbers.next_2d());
                 bsdf.sample(v, lobe, u).map(|sampled| sampled.l)
             },
         };
@@ -540,7 +559,7 @@ fn samples_follow_their_density_at_all_tilts() {
 /// What is evaluated, over all directions, as energy: by midpoints.
 fn furnace(bsdf: &Bsdf, v: DVec3, rows: u32) -> f64 {
     let columns = rows / 2;
-    let eta = if let Wall::Border { eta } = bsdf.wall { eta } else { 1.0 };
+    let eta = if let GlassInterface::VolumeBoundary { eta } = bsdf.interface { eta } else { 1.0 };
     let mut sum = 0.0;
     for row in 0..rows {
         // Steps of the angle from the horizon grow with its square: grazing lobes are narrow there.

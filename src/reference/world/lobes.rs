@@ -2,49 +2,60 @@
 
 use glam::{DVec3, DVec4};
 
-use super::{Interpolated, World};
+use super::{VertexAttributes, World};
 use crate::{
     bvh::PreciseHit,
     reference::{
-        bsdf::{Bsdf, Coat, Film, Sheen, coat_share},
-        shading::Frame,
+        bsdf::{Bsdf, Coat, Sheen, ThinFilm, coat_reflectance},
+        shading::ShadingFrame,
     },
     scene::{Material, TextureRef},
 };
 
 /// The directions that maps of a mesh refer to, unit vectors from the front.
-pub(super) struct Axes {
+pub(super) struct TangentFrame {
     normal: DVec3,
     tangent: DVec3,
     bitangent: DVec3,
     /// The mesh has tangents.
-    given: bool,
+    has_tangents: bool,
 }
 
-/// How a surface is met.
-pub(super) struct Meeting {
+/// How a surface is hit.
+pub(super) struct HitSide {
     /// The side that glTF calls the front.
     pub(super) front: bool,
     /// It is the border of a volume.
-    pub(super) border: bool,
+    pub(super) is_volume_boundary: bool,
     /// The shading normal, on the side of the ray.
     pub(super) normal: DVec3,
 }
 
 impl World<'_> {
-    pub(super) fn axes(&self, hit: &PreciseHit, at: &Interpolated) -> Axes {
+    pub(super) fn axes(&self, hit: &PreciseHit, at: &VertexAttributes) -> TangentFrame {
         let place = self.place_of(hit);
         let normal = place.normal(at.normal.as_dvec3());
         if at.tangent.w == 0.0 {
-            return Axes { normal, tangent: DVec3::ZERO, bitangent: DVec3::ZERO, given: false };
+            return TangentFrame { normal, tangent: DVec3::ZERO, bitangent: DVec3::ZERO, has_tangents: false };
         }
         let tangent = (place.to_eye.matrix3 * at.tangent.truncate()).normalize_or(DVec3::X);
-        Axes { normal, tangent, bitangent: normal.cross(tangent) * at.tangent.w * place.hand, given: true }
+        TangentFrame {
+            normal,
+            tangent,
+            bitangent: normal.cross(tangent) * at.tangent.w * place.handedness,
+            has_tangents: true,
+        }
     }
 
     /// The normal that a map gives; without one that of the mesh.
-    pub(super) fn bumped(&self, axes: &Axes, map: Option<TextureRef>, scale: f32, at: &Interpolated) -> DVec3 {
-        let Some(bump) = self.sample(map, at, false).filter(|_| axes.given) else { return axes.normal };
+    pub(super) fn bumped(
+        &self,
+        axes: &TangentFrame,
+        map: Option<TextureRef>,
+        scale: f32,
+        at: &VertexAttributes,
+    ) -> DVec3 {
+        let Some(bump) = self.sample(map, at, false).filter(|_| axes.has_tangents) else { return axes.normal };
         let mut n = bump.truncate() * 2.0 - 1.0;
         n.x *= f64::from(scale);
         n.y *= f64::from(scale);
@@ -52,23 +63,29 @@ impl World<'_> {
     }
 
     /// What a coat leaves of light that is emitted below it towards a direction (KHR_materials_clearcoat, "Emission").
-    pub(super) fn below_coat(&self, material: &Material, axes: &Axes, at: &Interpolated, towards: DVec3) -> f64 {
+    pub(super) fn below_coat(
+        &self,
+        material: &Material,
+        axes: &TangentFrame,
+        at: &VertexAttributes,
+        towards: DVec3,
+    ) -> f64 {
         let coat = &material.clearcoat;
         if coat.factor <= 0.0 {
             return 1.0;
         }
         let factor = f64::from(coat.factor) * self.sample(coat.texture, at, false).map_or(1.0, |texel| texel.x);
         let normal = self.bumped(axes, coat.normal_texture, coat.normal_scale, at);
-        1.0 - coat_share(factor, normal.dot(towards))
+        1.0 - coat_reflectance(factor, normal.dot(towards))
     }
 
     /// Fills in what the extensions say; the direction along which the highlights are stretched, if they are.
     pub(super) fn lobes(
         &self,
         material: &Material,
-        axes: &Axes,
-        at: &Interpolated,
-        met: &Meeting,
+        axes: &TangentFrame,
+        at: &VertexAttributes,
+        hit: &HitSide,
         bsdf: &mut Bsdf,
     ) -> Option<DVec3> {
         let texel = |map: Option<TextureRef>| self.sample(map, at, false).unwrap_or(DVec4::ONE);
@@ -83,8 +100,8 @@ impl World<'_> {
             let tint = through.color.as_dvec3() * color(through.color_texture);
             bsdf.diffuse_transmission_color = tint.clamp(DVec3::ZERO, DVec3::ONE);
         }
-        let inside = met.border && !met.front;
-        bsdf.film = self.film(material, at, inside);
+        let inside = hit.is_volume_boundary && !hit.front;
+        bsdf.thin_film = self.thin_film(material, at, inside);
         let tangent = self.stretched(material, axes, at, bsdf);
         // What lies on a volume lies outside of it.
         if inside {
@@ -100,15 +117,15 @@ impl World<'_> {
         if coat.factor > 0.0 {
             let factor = (f64::from(coat.factor) * texel(coat.texture).x).clamp(0.0, 1.0);
             let roughness = (f64::from(coat.roughness) * texel(coat.roughness_texture).y).clamp(0.0, 1.0);
-            let side = if met.front { 1.0 } else { -1.0 };
+            let side = if hit.front { 1.0 } else { -1.0 };
             let normal = self.bumped(axes, coat.normal_texture, coat.normal_scale, at) * side;
-            let normal = Frame::along(met.normal, tangent).inside(normal).normalize_or(DVec3::Z);
+            let normal = ShadingFrame::with_tangent(hit.normal, tangent).to_local(normal).normalize_or(DVec3::Z);
             bsdf.coat = (factor > 0.0).then_some(Coat { factor, alpha: roughness * roughness, normal });
         }
         tangent
     }
 
-    fn film(&self, material: &Material, at: &Interpolated, inside: bool) -> Option<Film> {
+    fn thin_film(&self, material: &Material, at: &VertexAttributes, inside: bool) -> Option<ThinFilm> {
         let film = &material.iridescence;
         if film.factor <= 0.0 {
             return None;
@@ -118,13 +135,19 @@ impl World<'_> {
         let (thin, thick) = (f64::from(film.thickness_minimum), f64::from(film.thickness_maximum));
         let thickness = thin + (thick - thin) * texel(film.thickness_texture).y;
         let ior = f64::from(film.ior).max(1.0);
-        (factor > 0.0 && thickness > 0.0).then_some(Film { factor, ior, thickness, inside })
+        (factor > 0.0 && thickness > 0.0).then_some(ThinFilm { factor, ior, thickness, inside })
     }
 
     /// KHR_materials_anisotropy: strength, and the direction in the world.
-    fn stretched(&self, material: &Material, axes: &Axes, at: &Interpolated, bsdf: &mut Bsdf) -> Option<DVec3> {
+    fn stretched(
+        &self,
+        material: &Material,
+        axes: &TangentFrame,
+        at: &VertexAttributes,
+        bsdf: &mut Bsdf,
+    ) -> Option<DVec3> {
         let anisotropy = &material.anisotropy;
-        if anisotropy.strength <= 0.0 || !axes.given {
+        if anisotropy.strength <= 0.0 || !axes.has_tangents {
             return None;
         }
         let mut strength = f64::from(anisotropy.strength);

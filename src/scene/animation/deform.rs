@@ -56,7 +56,7 @@ impl Influences {
 
 /// Vertices that have been moved.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Shape {
+pub struct DeformedVertices {
     /// Positions (m).
     pub positions: Vec<Vec3>,
     /// Unit normals.
@@ -72,7 +72,7 @@ impl Deform {
     /// The shape under morph weights and, with a skin, matrices from the mesh's space to where each joint carries it. In
     /// double precision; numbers beyond single precision are replaced so that the shape stays finite.
     #[must_use]
-    pub fn shape(&self, weights: &[f32], palette: &[DMat4]) -> Shape {
+    pub fn shape(&self, weights: &[f32], palette: &[DMat4]) -> DeformedVertices {
         let active: Vec<(f64, &MorphTarget)> =
             weights.iter().map(|&w| f64::from(w)).zip(&self.targets).filter(|(w, _)| *w != 0.0).collect();
         let moved: Vec<(Vec3, Vec3, Vec4)> = (0..self.positions.len())
@@ -80,7 +80,7 @@ impl Deform {
             .with_min_len(CHUNK)
             .map(|vertex| self.vertex(vertex, &active, palette))
             .collect();
-        let mut shape = Shape {
+        let mut shape = DeformedVertices {
             positions: moved.iter().map(|v| v.0).collect(),
             normals: moved.iter().map(|v| v.1).collect(),
             tangents: if self.tangents.is_empty() { Vec::new() } else { moved.iter().map(|v| v.2).collect() },
@@ -128,7 +128,7 @@ impl Deform {
 
     /// Takes the place of a primitive's vertices.
     pub fn write(&self, primitive: &mut Primitive, weights: &[f32], palette: &[DMat4]) {
-        let Shape { positions, normals, tangents } = self.shape(weights, palette);
+        let DeformedVertices { positions, normals, tangents } = self.shape(weights, palette);
         (primitive.positions, primitive.normals, primitive.tangents) = (positions, normals, tangents);
     }
 }

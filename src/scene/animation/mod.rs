@@ -5,7 +5,7 @@
 //! raster renderer moves the vertices on the device instead (`passes::skin`).
 
 mod deform;
-mod keys;
+mod keyframes;
 mod pose;
 mod value;
 
@@ -14,9 +14,9 @@ use std::{fmt::Debug, sync::Arc};
 use glam::{DMat3, DMat4, DQuat, DVec3};
 
 pub use self::{
-    deform::{Deform, Influences, MorphTarget, Shape},
-    keys::{Interpolation, Keys},
-    pose::{Play, Pose},
+    deform::{Deform, DeformedVertices, Influences, MorphTarget},
+    keyframes::{Interpolation, Keyframes},
+    pose::{AnimationSelection, ScenePose},
     value::{CameraValue, LightValue, MaterialValue, TextureSlot, ValueTarget},
 };
 
@@ -80,23 +80,23 @@ pub struct Animation {
     /// When it ends (s): the last key; infinite for motion by formula.
     pub duration: f64,
     /// What moves by keys.
-    pub channels: Vec<Channel>,
+    pub channels: Vec<AnimationChannel>,
     /// What moves by formula.
-    pub motion: Option<Arc<dyn Motion>>,
+    pub motion: Option<Arc<dyn ProceduralMotion>>,
 }
 
 /// What one row of keys moves.
 #[derive(Clone, Debug)]
-pub struct Channel {
+pub struct AnimationChannel {
     /// What it moves.
-    pub target: Target,
+    pub target: AnimationTarget,
     /// How; channels may share keys.
-    pub keys: Arc<Keys>,
+    pub keys: Arc<Keyframes>,
 }
 
 /// What a channel moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Target {
+pub enum AnimationTarget {
     /// A node's translation.
     Translation(usize),
     /// A node's rotation.
@@ -111,7 +111,7 @@ pub enum Target {
     Value(ValueTarget),
 }
 
-impl Target {
+impl AnimationTarget {
     /// The node that it moves.
     #[must_use]
     pub const fn node(&self) -> Option<usize> {
@@ -127,9 +127,9 @@ impl Target {
 }
 
 /// Motion by formula: a pure function of time.
-pub trait Motion: Debug + Send + Sync {
+pub trait ProceduralMotion: Debug + Send + Sync {
     /// Adds where things are at a time (s, finite, may be negative).
-    fn pose(&self, time: f64, pose: &mut Pose);
+    fn pose(&self, time: f64, pose: &mut ScenePose);
 }
 
 #[cfg(test)]

@@ -7,24 +7,24 @@ use std::{
 
 use glam::{DMat4, DVec3, DVec4};
 
-use super::{Animation, Target, Trs, ValueTarget};
-use crate::scene::{Scene, address::Things};
+use super::{Animation, AnimationTarget, Trs, ValueTarget};
+use crate::scene::{Scene, address::AddressTable};
 
 /// Which animations are played, each from its start and over again when it has ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Play {
+pub enum AnimationSelection {
     /// All of them where no two move the same thing, else the first.
     #[default]
     Auto,
     /// All of them; of two that move the same thing the later one wins.
     All,
     /// One, by its number.
-    One(usize),
+    Index(usize),
 }
 
 /// Where what moves is at a time; everything else is as in the scene.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Pose {
+pub struct ScenePose {
     /// Nodes with their transforms to their parents' space.
     pub locals: Vec<(usize, DMat4)>,
     /// Nodes with all their morph weights.
@@ -36,7 +36,7 @@ pub struct Pose {
 impl Animation {
     /// The time within the animation: what has ended begins anew; the end itself is still the end.
     #[must_use]
-    pub fn looped(&self, time: f64) -> f64 {
+    pub fn loop_time(&self, time: f64) -> f64 {
         if self.duration.is_finite() && self.duration > 0.0 && time > self.duration {
             time.rem_euclid(self.duration)
         } else {
@@ -47,11 +47,11 @@ impl Animation {
     /// What it moves: the node or value, and which part of it.
     fn moves(&self) -> impl Iterator<Item = (u8, usize, String)> + '_ {
         self.channels.iter().map(|channel| match channel.target {
-            Target::Translation(node) => (0, node, String::new()),
-            Target::Rotation(node) => (1, node, String::new()),
-            Target::Scale(node) => (2, node, String::new()),
-            Target::Weights(node) | Target::Weight(node, _) => (3, node, String::new()),
-            Target::Value(value) => (4, 0, format!("{value:?}")),
+            AnimationTarget::Translation(node) => (0, node, String::new()),
+            AnimationTarget::Rotation(node) => (1, node, String::new()),
+            AnimationTarget::Scale(node) => (2, node, String::new()),
+            AnimationTarget::Weights(node) | AnimationTarget::Weight(node, _) => (3, node, String::new()),
+            AnimationTarget::Value(value) => (4, 0, format!("{value:?}")),
         })
     }
 }
@@ -60,18 +60,18 @@ impl Scene {
     /// The animation of a name or number, for `Play::One`.
     #[must_use]
     pub fn animation(&self, name: &str) -> Option<usize> {
-        let things = Things::named(self.animations.iter().map(|animation| animation.name.as_str()));
+        let things = AddressTable::from_names(self.animations.iter().map(|animation| animation.name.as_str()));
         things.find(name).first().copied()
     }
 
     /// Which animations a choice means.
     #[must_use]
-    pub fn played(&self, play: &Play) -> Vec<usize> {
+    pub fn selected_animations(&self, play: &AnimationSelection) -> Vec<usize> {
         match *play {
-            Play::One(number) if number < self.animations.len() => vec![number],
-            Play::One(_) => Vec::new(),
-            Play::All => (0..self.animations.len()).collect(),
-            Play::Auto => {
+            AnimationSelection::Index(number) if number < self.animations.len() => vec![number],
+            AnimationSelection::Index(_) => Vec::new(),
+            AnimationSelection::All => (0..self.animations.len()).collect(),
+            AnimationSelection::Auto => {
                 let mut seen = HashSet::new();
                 // A target twice in one animation is that animation's own affair.
                 let apart = self.animations.iter().all(|animation| {
@@ -85,21 +85,21 @@ impl Scene {
 
     /// Where everything is at a time (s). A time that is not finite is 0.
     #[must_use]
-    pub fn pose(&self, play: &Play, time: f64) -> Pose {
-        self.pose_beside(play, time, 0.0)
+    pub fn pose(&self, play: &AnimationSelection, time: f64) -> ScenePose {
+        self.pose_at_offset(play, time, 0.0)
     }
 
     /// Where everything is so many seconds after a time, or before it, without beginning anew in between: a shutter that is
     /// open while an animation ends does not see its start.
     #[must_use]
     #[allow(clippy::cast_possible_truncation)]
-    pub fn pose_beside(&self, play: &Play, time: f64, offset: f64) -> Pose {
+    pub fn pose_at_offset(&self, play: &AnimationSelection, time: f64, offset: f64) -> ScenePose {
         let [time, offset] = [time, offset].map(|time| if time.is_finite() { time } else { 0.0 });
-        let mut pose = Pose::default();
+        let mut pose = ScenePose::default();
         let mut moved: BTreeMap<usize, Trs> = BTreeMap::new();
         let mut weighed: BTreeMap<usize, Vec<f32>> = BTreeMap::new();
-        for animation in self.played(play).into_iter().filter_map(|number| self.animations.get(number)) {
-            let time = animation.looped(time) + offset;
+        for animation in self.selected_animations(play).into_iter().filter_map(|number| self.animations.get(number)) {
+            let time = animation.loop_time(time) + offset;
             if let Some(motion) = &animation.motion {
                 motion.pose(time, &mut pose);
             }
@@ -116,20 +116,20 @@ impl Scene {
                     }
                 };
                 match channel.target {
-                    Target::Translation(node) => trs(node, &|trs| trs.translation = three()),
-                    Target::Scale(node) => trs(node, &|trs| trs.scale = three()),
-                    Target::Rotation(node) => trs(node, &|trs| trs.rotation = keys.rotation(time)),
-                    Target::Weights(node) => {
+                    AnimationTarget::Translation(node) => trs(node, &|trs| trs.translation = three()),
+                    AnimationTarget::Scale(node) => trs(node, &|trs| trs.scale = three()),
+                    AnimationTarget::Rotation(node) => trs(node, &|trs| trs.rotation = keys.rotation(time)),
+                    AnimationTarget::Weights(node) => {
                         weighed.insert(node, keys.sample(time).into_iter().map(|w| w as f32).collect());
                     }
-                    Target::Weight(node, number) => {
+                    AnimationTarget::Weight(node, number) => {
                         let rest = || self.nodes.get(node).map(|node| node.weights.clone()).unwrap_or_default();
                         let weights = weighed.entry(node).or_insert_with(rest);
                         if let (Some(weight), Some(&value)) = (weights.get_mut(number), keys.sample(time).first()) {
                             *weight = value as f32;
                         }
                     }
-                    Target::Value(value) => {
+                    AnimationTarget::Value(value) => {
                         let v = keys.sample(time);
                         let at = |i: usize| v.get(i).copied().unwrap_or(0.0);
                         pose.values.push((value, DVec4::new(at(0), at(1), at(2), at(3))));
@@ -137,14 +137,14 @@ impl Scene {
                 }
             }
         }
-        self.float(time + offset, &mut pose);
+        self.pose_floating_objects(time + offset, &mut pose);
         pose.locals.extend(moved.into_iter().map(|(node, trs)| (node, trs.matrix())));
         pose.weights.extend(weighed);
         pose
     }
 
     /// Puts a pose into nodes, morph weights, materials, lights and cameras. Vertices stay where they are; see `bake`.
-    pub fn apply(&mut self, pose: &Pose) {
+    pub fn apply(&mut self, pose: &ScenePose) {
         for &(node, local) in pose.locals.iter().filter(|(_, local)| local.is_finite()) {
             if let Some(node) = self.nodes.get_mut(node) {
                 node.local = local;
@@ -163,7 +163,7 @@ impl Scene {
 
     /// Each node's transform to the world, shown or not; identity for nodes of a ring.
     #[must_use]
-    pub fn worlds(&self) -> Vec<DMat4> {
+    pub fn world_transforms(&self) -> Vec<DMat4> {
         let mut worlds = vec![DMat4::IDENTITY; self.nodes.len()];
         let tops = self.nodes.iter().enumerate().filter(|(_, node)| node.parent.is_none());
         let mut stack: Vec<(usize, DMat4)> = tops.map(|(index, _)| (index, DMat4::IDENTITY)).collect();
@@ -181,7 +181,7 @@ impl Scene {
         if self.skins.is_empty() || self.nodes.iter().all(|node| node.skin.is_none()) {
             return;
         }
-        let worlds = self.worlds();
+        let worlds = self.world_transforms();
         for node in &mut self.nodes {
             let Some(skin) = node.skin.and_then(|skin| self.skins.get(skin)) else { continue };
             let anchor = skin.joints.first().and_then(|&joint| worlds.get(joint)).map(|world| world.w_axis.truncate());
@@ -226,7 +226,7 @@ impl Scene {
         if deformed.is_empty() {
             return;
         }
-        let worlds = self.worlds();
+        let worlds = self.world_transforms();
         for (node, mesh) in deformed {
             let palette = self.palette(node, &worlds);
             let weights = self.nodes.get(node).map(|node| node.weights.clone()).unwrap_or_default();
@@ -245,13 +245,13 @@ impl Scene {
         let mut moved = self.meshes.get(mesh)?.primitives.get(primitive)?.clone();
         let deform = moved.deform.clone()?;
         let weights = self.nodes.get(node).map(|node| node.weights.clone()).unwrap_or_default();
-        deform.write(&mut moved, &weights, &self.palette(node, &self.worlds()));
+        deform.write(&mut moved, &weights, &self.palette(node, &self.world_transforms()));
         Some(moved)
     }
 
     /// The scene at a time (s), with everything where it is then.
     #[must_use]
-    pub fn at(&self, play: &Play, time: f64) -> Self {
+    pub fn at(&self, play: &AnimationSelection, time: f64) -> Self {
         let mut scene = self.clone();
         scene.apply(&self.pose(play, time));
         scene.bake();

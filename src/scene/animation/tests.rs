@@ -2,11 +2,14 @@ use std::{f64::consts::FRAC_PI_2, sync::Arc};
 
 use glam::{DMat4, DQuat, DVec3, Vec3};
 
-use super::{Animation, Channel, Deform, Influences, Interpolation, Keys, MorphTarget, Play, Skin, Target, Trs};
+use super::{
+    Animation, AnimationChannel, AnimationSelection, AnimationTarget, Deform, Influences, Interpolation, Keyframes,
+    MorphTarget, Skin, Trs,
+};
 use crate::scene::{Mesh, Node, Primitive, Scene};
 
-fn keys(interpolation: Interpolation, times: &[f32], width: usize, values: &[f32]) -> Keys {
-    Keys { interpolation, times: times.to_vec(), width, values: values.to_vec() }
+fn keys(interpolation: Interpolation, times: &[f32], width: usize, values: &[f32]) -> Keyframes {
+    Keyframes { interpolation, times: times.to_vec(), width, values: values.to_vec() }
 }
 
 #[test]
@@ -80,9 +83,14 @@ fn rotations_take_the_shorter_way_at_a_constant_speed() {
     assert!((middle.length() - 1.0).abs() < 1e-12 && middle.angle_between(DQuat::from_rotation_y(0.8)) < 1e-6);
 }
 
-fn moving(target: Target, keys: Keys) -> Animation {
+fn moving(target: AnimationTarget, keys: Keyframes) -> Animation {
     let duration = keys.end();
-    Animation { name: "move".into(), duration, channels: vec![Channel { target, keys: Arc::new(keys) }], motion: None }
+    Animation {
+        name: "move".into(),
+        duration,
+        channels: vec![AnimationChannel { target, keys: Arc::new(keys) }],
+        motion: None,
+    }
 }
 
 fn arm() -> Scene {
@@ -132,15 +140,15 @@ fn joints_carry_vertices_by_their_weights() {
     let half = (FRAC_PI_2 / 2.0).sin_cos();
     let turn = [0.0, 0.0, half.0 as f32, half.1 as f32];
     scene.animations.push(moving(
-        Target::Rotation(1),
+        AnimationTarget::Rotation(1),
         keys(Interpolation::Linear, &[0.0, 1.0], 4, &[[0.0, 0.0, 0.0, 1.0], turn].concat()),
     ));
-    let rest = scene.at(&Play::Auto, 0.0);
+    let rest = scene.at(&AnimationSelection::Auto, 0.0);
     for (got, want) in in_world(&rest).into_iter().zip([DVec3::ZERO, DVec3::Y * 2.0, DVec3::Y * 4.0]) {
         assert!((got - want).length() < 1e-6, "at rest: {got} {want}");
     }
     // The arm turned to the left by a right angle around (1, 2, 0): x' = 1 - (y - 2), y' = 2 + (x - 1).
-    let bent = scene.at(&Play::Auto, 1.0);
+    let bent = scene.at(&AnimationSelection::Auto, 1.0);
     let turned = |p: DVec3| DVec3::new(1.0 - (p.y - 2.0), 2.0 + (p.x - 1.0), 0.0);
     let middle = DVec3::Y * 2.0;
     let want = [DVec3::ZERO, (middle + turned(middle)) / 2.0, turned(DVec3::Y * 4.0)];
@@ -152,7 +160,7 @@ fn joints_carry_vertices_by_their_weights() {
     assert!((normals[1] - Vec3::new(1.0, 1.0, 0.0).normalize()).length() < 1e-6, "{}", normals[1]);
     // The node that carries the mesh does not move it, wherever it stands.
     scene.nodes[2].local = DMat4::from_translation(DVec3::splat(77.0));
-    assert_eq!(in_world(&scene.at(&Play::Auto, 1.0)), in_world(&bent));
+    assert_eq!(in_world(&scene.at(&AnimationSelection::Auto, 1.0)), in_world(&bent));
 }
 
 #[test]
@@ -161,7 +169,7 @@ fn a_skeleton_far_from_the_origin_keeps_its_digits() {
     let far = DVec3::new(1e7, 0.0, -3e6);
     scene.nodes[0].trs = Some(Trs { translation: DVec3::X + far, ..Trs::default() });
     scene.nodes[0].local = DMat4::from_translation(DVec3::X + far);
-    scene.apply(&super::Pose::default());
+    scene.apply(&super::ScenePose::default());
     scene.bake();
     for (got, want) in in_world(&scene).into_iter().zip([DVec3::ZERO, DVec3::Y * 2.0, DVec3::Y * 4.0]) {
         assert!((got - far - want).length() < 1e-6, "{got}");
@@ -217,22 +225,29 @@ fn morph_weights_add_offsets() {
 fn animations_loop_and_are_chosen() {
     let mut scene = Scene { nodes: vec![Node::default(), Node::default()], roots: vec![0, 1], ..Scene::default() };
     let along = |node| {
-        moving(Target::Translation(node), keys(Interpolation::Linear, &[0.0, 2.0], 3, &[0.0, 0.0, 0.0, 4.0, 0.0, 0.0]))
+        moving(
+            AnimationTarget::Translation(node),
+            keys(Interpolation::Linear, &[0.0, 2.0], 3, &[0.0, 0.0, 0.0, 4.0, 0.0, 0.0]),
+        )
     };
     scene.animations = vec![along(0), along(1)];
-    let x = |play: &Play, time: f64| {
+    let x = |play: &AnimationSelection, time: f64| {
         let posed = scene.at(play, time);
         [posed.nodes[0].local.w_axis.x, posed.nodes[1].local.w_axis.x]
     };
-    assert_eq!(x(&Play::Auto, 1.0), [2.0, 2.0], "they move different things, so both are played");
-    assert_eq!(x(&Play::One(1), 1.0), [0.0, 2.0]);
-    assert_eq!(x(&Play::One(7), 1.0), [0.0, 0.0]);
-    assert_eq!(x(&Play::All, 2.0), [4.0, 4.0], "the end is the end");
-    assert!((x(&Play::All, 5.0)[0] - 2.0).abs() < 1e-12, "half a round later");
-    assert_eq!(x(&Play::All, f64::NAN), [0.0, 0.0]);
+    assert_eq!(x(&AnimationSelection::Auto, 1.0), [2.0, 2.0], "they move different things, so both are played");
+    assert_eq!(x(&AnimationSelection::Index(1), 1.0), [0.0, 2.0]);
+    assert_eq!(x(&AnimationSelection::Index(7), 1.0), [0.0, 0.0]);
+    assert_eq!(x(&AnimationSelection::All, 2.0), [4.0, 4.0], "the end is the end");
+    assert!((x(&AnimationSelection::All, 5.0)[0] - 2.0).abs() < 1e-12, "half a round later");
+    assert_eq!(x(&AnimationSelection::All, f64::NAN), [0.0, 0.0]);
     let mut both = scene.clone();
     both.animations = vec![along(0), along(0)];
-    assert_eq!(both.played(&Play::Auto), [0], "two animations of one thing are alternatives");
+    assert_eq!(
+        both.selected_animations(&AnimationSelection::Auto),
+        [0],
+        "two animations of one thing are alternatives"
+    );
     assert_eq!(scene.animation("move"), Some(0));
     assert_eq!(scene.animation("1"), Some(1));
     assert_eq!(scene.animation("2"), None);

@@ -82,7 +82,7 @@ impl Component {
 
 /// How many components an element has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum AccessorType {
     Scalar,
     Vec2,
     Vec3,
@@ -92,7 +92,7 @@ pub(super) enum Shape {
     Mat4,
 }
 
-impl Shape {
+impl AccessorType {
     fn of(name: &str) -> Option<Self> {
         Some(match name {
             "SCALAR" => Self::Scalar,
@@ -130,27 +130,27 @@ impl Shape {
 }
 
 /// Bytes between the columns of an element: those of matrices begin at multiples of four (section 3.6.2.4).
-const fn column_stride(shape: Shape, component: Component) -> usize {
+const fn column_stride(shape: AccessorType, component: Component) -> usize {
     let (_, rows) = shape.columns_rows();
     let bytes = rows * component.size();
     if shape.is_matrix() { bytes.next_multiple_of(4) } else { bytes }
 }
 
 /// Bytes that an element takes, without padding after its last column.
-const fn element_size(shape: Shape, component: Component) -> usize {
+const fn element_size(shape: AccessorType, component: Component) -> usize {
     let (columns, rows) = shape.columns_rows();
     (columns - 1) * column_stride(shape, component) + rows * component.size()
 }
 
 /// Bytes from one element to the next where no stride is given.
-const fn tight_stride(shape: Shape, component: Component) -> usize {
+const fn tight_stride(shape: AccessorType, component: Component) -> usize {
     let (columns, _) = shape.columns_rows();
     columns * column_stride(shape, component)
 }
 
 /// A buffer view.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct View {
+pub(super) struct BufferView {
     pub(super) buffer: usize,
     pub(super) offset: usize,
     pub(super) length: usize,
@@ -175,7 +175,7 @@ pub(super) struct Accessor {
     pub(super) view: Option<usize>,
     pub(super) offset: usize,
     pub(super) component: Component,
-    pub(super) shape: Shape,
+    pub(super) shape: AccessorType,
     pub(super) normalized: bool,
     pub(super) count: usize,
     pub(super) min: Vec<f64>,
@@ -231,7 +231,7 @@ fn broken<T>(message: impl Into<String>) -> Result<T, ReadError> {
 /// Everything that accessors read from.
 pub(super) struct Store<'a> {
     pub(super) buffers: Vec<Result<Bytes<'a>, ReadError>>,
-    pub(super) views: Vec<Option<View>>,
+    pub(super) views: Vec<Option<BufferView>>,
     pub(super) accessors: Vec<Option<Accessor>>,
     /// What may still be decoded; small files can otherwise ask for the same bytes any number of times.
     budget: Cell<u64>,
@@ -248,7 +248,7 @@ fn numbers(value: Option<&Value>) -> Vec<f64> {
     value.and_then(Value::as_array).map(|list| list.iter().filter_map(Value::as_f64).collect()).unwrap_or_default()
 }
 
-impl View {
+impl BufferView {
     fn parse(value: &Value) -> Option<Self> {
         let length = number(value.get("byteLength"))?;
         Some(Self {
@@ -287,12 +287,12 @@ impl Accessor {
         };
         // Of an empty accessor nothing else matters.
         let empty = count == 0;
-        let shape = value.get("type").and_then(Value::as_str).and_then(Shape::of);
+        let shape = value.get("type").and_then(Value::as_str).and_then(AccessorType::of);
         Some(Self {
             view: number(value.get("bufferView")).filter(|_| !empty),
             offset: number(value.get("byteOffset")).unwrap_or(0),
             component: component(value).or(empty.then_some(Component::F32))?,
-            shape: shape.or(empty.then_some(Shape::Scalar))?,
+            shape: shape.or(empty.then_some(AccessorType::Scalar))?,
             normalized: value.get("normalized").and_then(Value::as_bool).unwrap_or(false),
             count,
             min: numbers(value.get("min")),
@@ -313,7 +313,7 @@ impl<'a> Store<'a> {
         let list = |name: &str| root.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         Self {
             buffers,
-            views: list("bufferViews").iter().map(View::parse).collect(),
+            views: list("bufferViews").iter().map(BufferView::parse).collect(),
             accessors: list("accessors").iter().map(Accessor::parse).collect(),
             budget: Cell::new(MAX_CHECKED_BYTES),
             zeros: Cell::new(MAX_ZERO_ELEMENTS),
@@ -537,7 +537,7 @@ impl<'a> Store<'a> {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub(super) fn integers(&self, accessor: &Accessor) -> Result<Vec<u32>, ReadError> {
         let whole = matches!(accessor.component, Component::U8 | Component::U16 | Component::U32);
-        if accessor.count > 0 && (!whole || accessor.shape != Shape::Scalar) {
+        if accessor.count > 0 && (!whole || accessor.shape != AccessorType::Scalar) {
             return broken("indices that are not unsigned integers");
         }
         self.fits(accessor)?;

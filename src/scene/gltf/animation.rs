@@ -9,16 +9,16 @@ use glam::{DMat4, Vec3};
 use serde_json::Value;
 
 use super::{
-    accessor::{Accessor, Component, ReadError, Shape, Store},
+    accessor::{Accessor, AccessorType, Component, ReadError, Store},
     geometry::{TooLarge, too_large},
     json::{extension, index, indices, items, number, numbers, text},
-    report::{At, Report, one_line},
+    report::{At, ImportReport, one_line},
 };
 use crate::scene::{
     Scene,
     animation::{
-        Animation, CameraValue, Channel, Interpolation, Keys, LightValue, MaterialValue, Skin, Target, TextureSlot,
-        ValueTarget,
+        Animation, AnimationChannel, AnimationTarget, CameraValue, Interpolation, Keyframes, LightValue, MaterialValue,
+        Skin, TextureSlot, ValueTarget,
     },
 };
 
@@ -51,7 +51,7 @@ pub(super) fn skins(
     root: &Value,
     shown: &HashSet<usize>,
     store: &Store<'_>,
-    report: &mut Report,
+    report: &mut ImportReport,
 ) -> Result<Vec<Skin>, TooLarge> {
     let values = items(root, "nodes");
     let nodes = values.len();
@@ -122,7 +122,7 @@ pub(super) fn animations(
     store: &Store<'_>,
     scene: &Scene,
     places: &Places<'_>,
-    report: &mut Report,
+    report: &mut ImportReport,
 ) -> Result<Vec<Animation>, TooLarge> {
     let at = At::ROOT;
     let place = at.key("animations");
@@ -133,8 +133,8 @@ pub(super) fn animations(
         let at = place.index(a);
         store.spend(128).map_err(too_large)?;
         let samplers = items(animation, "samplers");
-        let mut known: HashMap<(usize, Option<usize>), Option<Arc<Keys>>> = HashMap::new();
-        let (mut channels, mut seen): (Vec<Channel>, HashSet<String>) = (Vec::new(), HashSet::new());
+        let mut known: HashMap<(usize, Option<usize>), Option<Arc<Keyframes>>> = HashMap::new();
+        let (mut channels, mut seen): (Vec<AnimationChannel>, HashSet<String>) = (Vec::new(), HashSet::new());
         for (c, channel) in items(animation, "channels").iter().enumerate() {
             let at = at.key("channels");
             let at = at.index(c);
@@ -156,7 +156,7 @@ pub(super) fn animations(
                     keys
                 }
             };
-            channels.extend(keys.map(|keys| Channel { target, keys }));
+            channels.extend(keys.map(|keys| AnimationChannel { target, keys }));
         }
         let duration = channels.iter().map(|channel| channel.keys.end()).fold(0.0, f64::max);
         out.push(Animation { name: one_line(text(animation, "name")), duration, channels, motion: None });
@@ -175,14 +175,14 @@ fn keys(
     width: Option<usize>,
     times_of: &mut HashMap<usize, Arc<Vec<f32>>>,
     at: &At<'_>,
-    report: &mut Report,
-) -> Result<Option<Arc<Keys>>, TooLarge> {
+    report: &mut ImportReport,
+) -> Result<Option<Arc<Keyframes>>, TooLarge> {
     let mut lost = |problem: &str| report.repair(at, format!("{problem}; the channel moves nothing"));
     let (Some(input), Some(output)) = (index(sampler, "input"), index(sampler, "output")) else {
         lost("a sampler without input or output");
         return Ok(None);
     };
-    let scalar = |accessor: &Accessor| accessor.shape == Shape::Scalar && accessor.component == Component::F32;
+    let scalar = |accessor: &Accessor| accessor.shape == AccessorType::Scalar && accessor.component == Component::F32;
     let times = match times_of.get(&input) {
         Some(times) => Arc::clone(times),
         None => {
@@ -209,7 +209,7 @@ fn keys(
         "CUBICSPLINE" => Interpolation::CubicSpline,
         _ => Interpolation::Linear,
     };
-    let mut shape = Shape::Scalar;
+    let mut shape = AccessorType::Scalar;
     let values = store.accessor(output).and_then(|accessor| {
         shape = accessor.shape;
         store.row(accessor)
@@ -224,13 +224,13 @@ fn keys(
     let parts = if interpolation == Interpolation::CubicSpline { 3 } else { 1 };
     let width = width.unwrap_or(shape.components());
     let per_key = width * parts;
-    if per_key == 0 || shape != Shape::Scalar && shape.components() != width {
+    if per_key == 0 || shape != AccessorType::Scalar && shape.components() != width {
         lost("values of another size than what they move");
         return Ok(None);
     }
     // Keys that rise and have values; the validation notes the others.
     store.spend((times.len() as u64).saturating_mul(4 + 4 * per_key as u64)).map_err(too_large)?;
-    let mut keys = Keys { interpolation, times: Vec::new(), width, values: Vec::new() };
+    let mut keys = Keyframes { interpolation, times: Vec::new(), width, values: Vec::new() };
     let mut broken = 0usize;
     for (&time, values) in times.iter().zip(values.chunks_exact(per_key)) {
         if !time.is_finite() || values.iter().any(|value| !value.is_finite()) {
@@ -257,8 +257,8 @@ fn target_of(
     places: &Places<'_>,
     target: &Value,
     at: &At<'_>,
-    report: &mut Report,
-) -> Option<(Target, Option<usize>)> {
+    report: &mut ImportReport,
+) -> Option<(AnimationTarget, Option<usize>)> {
     if let Some(pointer) = pointer(target) {
         let found = pointed(root, scene, places, pointer);
         if found.is_none() {
@@ -277,32 +277,43 @@ fn target_of(
     found
 }
 
-fn node_target(scene: &Scene, places: &Places<'_>, node: usize, path: &str) -> Option<(Target, Option<usize>)> {
+fn node_target(
+    scene: &Scene,
+    places: &Places<'_>,
+    node: usize,
+    path: &str,
+) -> Option<(AnimationTarget, Option<usize>)> {
     match path {
-        "translation" => Some((Target::Translation(node), Some(3))),
-        "rotation" => Some((Target::Rotation(node), Some(4))),
-        "scale" => Some((Target::Scale(node), Some(3))),
+        "translation" => Some((AnimationTarget::Translation(node), Some(3))),
+        "rotation" => Some((AnimationTarget::Rotation(node), Some(4))),
+        "scale" => Some((AnimationTarget::Scale(node), Some(3))),
         "weights" => {
             let node = places.carriers.get(&node).copied().unwrap_or(node);
             let width = scene.nodes.get(node)?.weights.len();
             // The validation notes a target without morph targets.
-            (width > 0).then_some((Target::Weights(node), Some(width)))
+            (width > 0).then_some((AnimationTarget::Weights(node), Some(width)))
         }
         _ => None,
     }
 }
 
 /// What a JSON pointer names (RFC 6901; no name of the specification needs escapes).
-fn pointed(root: &Value, scene: &Scene, places: &Places<'_>, pointer: &str) -> Option<(Target, Option<usize>)> {
+fn pointed(
+    root: &Value,
+    scene: &Scene,
+    places: &Places<'_>,
+    pointer: &str,
+) -> Option<(AnimationTarget, Option<usize>)> {
     let steps: Vec<&str> = pointer.strip_prefix('/')?.split('/').collect();
     let number = |text: &str| text.parse::<usize>().ok();
     match steps.as_slice() {
         ["nodes", node, "weights", weight] => {
-            let (Target::Weights(node), Some(width)) = node_target(scene, places, number(node)?, "weights")? else {
+            let (AnimationTarget::Weights(node), Some(width)) = node_target(scene, places, number(node)?, "weights")?
+            else {
                 return None;
             };
             let weight = number(weight).filter(|weight| *weight < width)?;
-            Some((Target::Weight(node, weight), Some(1)))
+            Some((AnimationTarget::Weight(node, weight), Some(1)))
         }
         ["nodes", node, path] => {
             let node = number(node).filter(|&node| node < items(root, "nodes").len())?;
@@ -319,7 +330,7 @@ fn pointed(root: &Value, scene: &Scene, places: &Places<'_>, pointer: &str) -> O
                 _ => return None,
             };
             let camera = places.cameras.get(number(camera)?).copied().flatten()?;
-            Some((Target::Value(ValueTarget::Camera(camera, value)), Some(1)))
+            Some((AnimationTarget::Value(ValueTarget::Camera(camera, value)), Some(1)))
         }
         ["extensions", "KHR_lights_punctual", "lights", light, value @ ..] => {
             let (value, width) = match value {
@@ -331,12 +342,12 @@ fn pointed(root: &Value, scene: &Scene, places: &Places<'_>, pointer: &str) -> O
                 _ => return None,
             };
             let light = places.lights.get(number(light)?).copied().flatten()?;
-            Some((Target::Value(ValueTarget::Light(light, value)), Some(width)))
+            Some((AnimationTarget::Value(ValueTarget::Light(light, value)), Some(width)))
         }
         ["materials", material, value @ ..] => {
             let material = number(material).filter(|&material| material < scene.materials.len())?;
             let (value, width) = material_value(items(root, "materials").get(material)?, value)?;
-            Some((Target::Value(ValueTarget::Material(material, value)), Some(width)))
+            Some((AnimationTarget::Value(ValueTarget::Material(material, value)), Some(width)))
         }
         _ => None,
     }

@@ -8,7 +8,7 @@ use std::sync::Once;
 
 use basis_universal::{DecodeFlags, TranscodeParameters, Transcoder, TranscoderTextureFormat, transcoder_init};
 
-use crate::scene::{BlockFormat, Blocks};
+use crate::scene::{BlockFormat, CompressedImage};
 
 /// Bytes of a `.basis` header, and of a slice's description (basis_universal, "basisu_file_headers.h").
 const HEADER: usize = 77;
@@ -79,7 +79,7 @@ pub(super) struct Basis<'a> {
 /// What it is transcoded to.
 pub(super) struct Transcoded {
     pub(super) rgba8: Vec<u8>,
-    pub(super) blocks: Blocks,
+    pub(super) blocks: CompressedImage,
 }
 
 impl Basis<'_> {
@@ -211,6 +211,6 @@ impl Basis<'_> {
         for number in 0..self.levels.len() {
             levels.push(level(number, TranscoderTextureFormat::BC7_RGBA)?);
         }
-        Ok(Transcoded { rgba8, blocks: Blocks { format: BlockFormat::Bc7, levels } })
+        Ok(Transcoded { rgba8, blocks: CompressedImage { format: BlockFormat::Bc7, levels } })
     }
 }

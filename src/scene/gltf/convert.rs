@@ -6,7 +6,7 @@ use glam::{DMat3, DMat4, DQuat, DVec3, Vec3, Vec4};
 use serde_json::Value;
 
 use super::{
-    MAX_NODES, MAX_SHOWN_TRIANGLES,
+    MAX_INSTANCED_TRIANGLES, MAX_NODES,
     accessor::Store,
     animation,
     files::Files,
@@ -14,7 +14,7 @@ use super::{
     ies, images, instancing,
     json::{extension, index, indices, items, number, numbers, text},
     lobes,
-    report::{At, Report, one_line},
+    report::{At, ImportReport, one_line},
     schema,
     validate::Forest,
     variants, volumes, water,
@@ -26,7 +26,7 @@ use crate::{
     },
     scene::{
         AlphaMode, Camera, Light, Material, Mesh, Node, Projection, Sampler, Scene, Texture, TextureRef, Wrap,
-        animation::{Pose, Trs},
+        animation::{ScenePose, Trs},
     },
 };
 
@@ -51,7 +51,7 @@ pub(super) fn scene(
     store: &Store<'_>,
     files: &Files<'_>,
     forest: &Forest,
-    report: &mut Report,
+    report: &mut ImportReport,
 ) -> Result<Scene, TooLarge> {
     let count = items(root, "nodes").len();
     if count > MAX_NODES {
@@ -70,7 +70,7 @@ pub(super) fn scene(
     let places = animation::Places { lights: &light_map, cameras: &camera_map, carriers: &carriers };
     scene.animations = animation::animations(root, store, &scene, &places, report)?;
     // What is shown is the scene at rest: skins where their joints stand, shapes at their default weights.
-    scene.apply(&Pose::default());
+    scene.apply(&ScenePose::default());
     scene.bake();
     if scene.animations.is_empty() {
         scene.meshes.iter_mut().flat_map(|mesh| &mut mesh.primitives).for_each(|part| part.deform = None);
@@ -84,7 +84,7 @@ pub(super) fn scene(
     Ok(scene)
 }
 
-fn lights(root: &Value, report: &mut Report) -> (Vec<Light>, Vec<Option<usize>>) {
+fn lights(root: &Value, report: &mut ImportReport) -> (Vec<Light>, Vec<Option<usize>>) {
     let at = At::ROOT;
     let at = at.key("extensions");
     let at = at.key("KHR_lights_punctual");
@@ -132,7 +132,7 @@ fn lights(root: &Value, report: &mut Report) -> (Vec<Light>, Vec<Option<usize>>)
     (out, map)
 }
 
-fn cameras(root: &Value, report: &mut Report) -> (Vec<Camera>, Vec<Option<usize>>) {
+fn cameras(root: &Value, report: &mut ImportReport) -> (Vec<Camera>, Vec<Option<usize>>) {
     let at = At::ROOT;
     let place = at.key("cameras");
     let (mut out, mut map) = (Vec::new(), Vec::new());
@@ -217,7 +217,7 @@ pub(super) fn texture_matrix(offset: [f64; 2], rotation: f64, scale: [f64; 2]) -
     [[narrow(cos * sx), narrow(sin * sy), narrow(ox)], [narrow(-sin * sx), narrow(cos * sy), narrow(oy)]]
 }
 
-fn texture_ref(root: &Value, owner: &Value, key: &str, at: &At<'_>, report: &mut Report) -> Option<TextureRef> {
+fn texture_ref(root: &Value, owner: &Value, key: &str, at: &At<'_>, report: &mut ImportReport) -> Option<TextureRef> {
     let info = owner.get(key)?;
     let texture = index(info, "index")?;
     let at = at.key(key);
@@ -242,7 +242,7 @@ fn texture_ref(root: &Value, owner: &Value, key: &str, at: &At<'_>, report: &mut
     Some(TextureRef { texture, uv_set, transform })
 }
 
-fn materials(root: &Value, textures: usize, report: &mut Report) -> Vec<Material> {
+fn materials(root: &Value, textures: usize, report: &mut ImportReport) -> Vec<Material> {
     let at = At::ROOT;
     let place = at.key("materials");
     let mut out = Vec::new();
@@ -315,7 +315,7 @@ fn nodes(
     scene: &mut Scene,
     lights: &[Option<usize>],
     cameras: &[Option<usize>],
-    report: &mut Report,
+    report: &mut ImportReport,
 ) {
     let values = items(root, "nodes");
     let animated = !items(root, "animations").is_empty();
@@ -354,7 +354,7 @@ fn nodes(
 }
 
 /// The default scene, else the first, else all roots (section 3.5.1).
-fn choose_scene(root: &Value, forest: &Forest, scene: &mut Scene, report: &mut Report) {
+fn choose_scene(root: &Value, forest: &Forest, scene: &mut Scene, report: &mut ImportReport) {
     let scenes = items(root, "scenes");
     let tops = || (0..forest.parents.len()).filter(|&i| forest.parents.get(i) == Some(&None));
     let Some(chosen) = schema::shown_scene(root) else {
@@ -405,7 +405,7 @@ fn choose_scene(root: &Value, forest: &Forest, scene: &mut Scene, report: &mut R
 }
 
 /// Hides what has no finite place in the world, and what has no size and cannot get one.
-fn prune(scene: &mut Scene, animated: bool, report: &mut Report) {
+fn prune(scene: &mut Scene, animated: bool, report: &mut ImportReport) {
     let mut lost = Vec::new();
     let mut flat = Vec::new();
     let at = At::ROOT;
@@ -465,7 +465,7 @@ fn meshes(
     root: &Value,
     store: &Store<'_>,
     scene: &mut Scene,
-    report: &mut Report,
+    report: &mut ImportReport,
 ) -> Result<HashMap<usize, usize>, TooLarge> {
     let values = items(root, "meshes");
     let nodes = items(root, "nodes");
@@ -487,7 +487,7 @@ fn meshes(
     let mut made: HashMap<Key, usize> = HashMap::new();
     let mut sizes: HashMap<usize, (usize, usize)> = HashMap::new();
     let shown: Vec<usize> = scene.walk().iter().map(|placed| placed.index).collect();
-    let (mut shown_primitives, mut shown_triangles) = (0usize, 0usize);
+    let (mut shown_primitives, mut instanced_triangles) = (0usize, 0usize);
     for index_of_node in shown {
         let Some(mesh) = scene.nodes.get(index_of_node).and_then(|node| node.mesh) else { continue };
         let Some(value) = values.get(mesh) else { continue };
@@ -575,12 +575,12 @@ fn meshes(
         // A few bytes can ask for a large mesh once more; whoever walks over what is shown must come to an end.
         let (primitives, triangles) = sizes.get(&target).copied().unwrap_or_default();
         shown_primitives = shown_primitives.saturating_add(primitives);
-        shown_triangles = shown_triangles.saturating_add(triangles);
+        instanced_triangles = instanced_triangles.saturating_add(triangles);
         if shown_primitives > MAX_NODES {
             return Err(TooLarge(format!("more than {MAX_NODES} instances of primitives")));
         }
-        if shown_triangles > MAX_SHOWN_TRIANGLES {
-            return Err(TooLarge(format!("more than {MAX_SHOWN_TRIANGLES} triangles with all instances")));
+        if instanced_triangles > MAX_INSTANCED_TRIANGLES {
+            return Err(TooLarge(format!("more than {MAX_INSTANCED_TRIANGLES} triangles with all instances")));
         }
     }
     // Carriers hold the skins. Nodes that are not shown may name meshes that were not made; they are in range and empty.

@@ -12,9 +12,9 @@ use serde_json::Value;
 
 use super::{
     MAX_DECODED_BYTES,
-    accessor::{Bytes, Component, Shape, Store, View},
+    accessor::{AccessorType, BufferView, Bytes, Component, Store},
     json::{entries, extension, index, items},
-    report::{At, Report},
+    report::{At, ImportReport},
 };
 
 /// Most bytes of attributes in one compressed mesh.
@@ -42,7 +42,7 @@ fn decode(data: &[u8], claim: &Claim) -> Result<Mesh, String> {
 }
 
 /// An accessor's elements as the file would hold them: packed, little-endian.
-fn bytes(mesh: &Mesh, id: u32, shape: Shape, component: Component) -> Result<Vec<u8>, String> {
+fn bytes(mesh: &Mesh, id: u32, shape: AccessorType, component: Component) -> Result<Vec<u8>, String> {
     let Some(attribute) = mesh.attribute_by_unique_id(id) else {
         return Err(format!("the compressed mesh has no attribute {id}"));
     };
@@ -60,14 +60,14 @@ fn bytes(mesh: &Mesh, id: u32, shape: Shape, component: Component) -> Result<Vec
 
 /// Adds a buffer and a view over all of it; returns the view's number.
 fn add(store: &mut Store<'_>, bytes: Vec<u8>) -> usize {
-    let view = View { buffer: store.buffers.len(), offset: 0, length: bytes.len(), stride: None, target: None };
+    let view = BufferView { buffer: store.buffers.len(), offset: 0, length: bytes.len(), stride: None, target: None };
     store.buffers.push(Ok(Bytes::Shared(Arc::from(bytes))));
     store.views.push(Some(view));
     store.views.len() - 1
 }
 
 /// Decodes all compressed primitives whose accessors have no data of their own.
-pub(super) fn decompress(root: &Value, store: &mut Store<'_>, report: &mut Report) {
+pub(super) fn decompress(root: &Value, store: &mut Store<'_>, report: &mut ImportReport) {
     let mut left = MAX_DECODED_BYTES;
     // Many primitives may share a compressed mesh.
     let mut meshes: HashMap<usize, Result<Mesh, String>> = HashMap::new();
@@ -154,7 +154,7 @@ fn one(
         let view = add(store, data);
         if let Some(Some(known)) = store.accessors.get_mut(accessor) {
             (known.view, known.offset, known.count) = (Some(view), 0, mesh.num_faces() * 3);
-            (known.component, known.shape) = (Component::U32, Shape::Scalar);
+            (known.component, known.shape) = (Component::U32, AccessorType::Scalar);
         }
     }
     Ok(())

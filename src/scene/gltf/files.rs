@@ -11,7 +11,7 @@ use std::{
 
 use super::{
     MAX_FILE_BYTES,
-    report::{At, Report, one_line},
+    report::{At, ImportReport, one_line},
     uri::{self, Target},
 };
 
@@ -163,7 +163,7 @@ enum Odd {
 
 impl Fetched {
     /// Notes what is odd about the URI.
-    pub(super) fn remark(&self, place: At<'_>, report: &mut Report) {
+    pub(super) fn remark(&self, place: At<'_>, report: &mut ImportReport) {
         match &self.odd {
             Some(Odd::Form(what)) => report.repair(place, format!("{}; read all the same", one_line(what))),
             Some(Odd::Outside(path)) => {

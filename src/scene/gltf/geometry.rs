@@ -7,9 +7,9 @@ use glam::{DVec3, Vec2, Vec3, Vec4};
 use serde_json::Value;
 
 use super::{
-    accessor::{Accessor, ReadError, Shape, Store},
+    accessor::{Accessor, AccessorType, ReadError, Store},
     json::{extension, index, items},
-    report::{At, Report},
+    report::{At, ImportReport},
 };
 use crate::scene::{
     Primitive,
@@ -127,7 +127,7 @@ impl Source<'_> {
         &self,
         name: &str,
         count: usize,
-        report: &mut Report,
+        report: &mut ImportReport,
         read: impl FnOnce(&Store<'_>, &Accessor) -> Result<Vec<T>, ReadError>,
     ) -> Result<Vec<T>, TooLarge> {
         let Some(number) = self.accessor(name) else { return Ok(Vec::new()) };
@@ -155,7 +155,11 @@ impl Source<'_> {
     }
 
     /// Something without which there is nothing to show.
-    fn vital<T>(at: &At<'_>, report: &mut Report, read: Result<Vec<T>, ReadError>) -> Result<Option<Vec<T>>, TooLarge> {
+    fn vital<T>(
+        at: &At<'_>,
+        report: &mut ImportReport,
+        read: Result<Vec<T>, ReadError>,
+    ) -> Result<Option<Vec<T>>, TooLarge> {
         match read {
             Ok(values) => Ok(Some(values)),
             Err(ReadError::Broken(problem)) => {
@@ -171,7 +175,7 @@ impl Source<'_> {
     }
 
     /// Makes the triangle list; none if there is nothing to show.
-    pub(super) fn build(&self, report: &mut Report) -> Result<Option<Primitive>, TooLarge> {
+    pub(super) fn build(&self, report: &mut ImportReport) -> Result<Option<Primitive>, TooLarge> {
         let at = self.at;
         // What broke the primitive itself is an error now that it is shown.
         if let Some(problem) = report.fault(at).map(str::to_owned) {
@@ -297,7 +301,7 @@ impl Source<'_> {
         }))
     }
 
-    fn attributes(&self, vertices: &mut Vertices, report: &mut Report) -> Result<(), TooLarge> {
+    fn attributes(&self, vertices: &mut Vertices, report: &mut ImportReport) -> Result<(), TooLarge> {
         let count = vertices.positions.len();
         let normals = self.optional("NORMAL", count, report, |store, accessor| store.floats::<3>(accessor))?;
         vertices.normals = normals.into_iter().map(Vec3::from_array).collect();
@@ -326,7 +330,7 @@ impl Source<'_> {
         }
         let mut wrong = 0usize;
         let colors = self.optional("COLOR_0", count, report, |store, accessor| match accessor.shape {
-            Shape::Vec3 => {
+            AccessorType::Vec3 => {
                 let colors = store.floats::<3>(accessor)?;
                 Ok(colors.into_iter().map(|[r, g, b]| Vec4::new(r, g, b, 1.0)).collect())
             }
@@ -352,7 +356,7 @@ impl Source<'_> {
 
     /// Reads the morph targets (section 3.7.2.2). One that cannot be read moves nothing, so that the others keep their
     /// numbers.
-    fn morph(&self, vertices: &mut Vertices, report: &mut Report) -> Result<(), TooLarge> {
+    fn morph(&self, vertices: &mut Vertices, report: &mut ImportReport) -> Result<(), TooLarge> {
         for (t, target) in items(self.value, "targets").iter().enumerate() {
             let at = self.at.key("targets");
             let at = at.index(t);
@@ -408,7 +412,7 @@ impl Source<'_> {
 
     /// Reads all sets of joints and weights (section 3.7.3.3): weights of a vertex get the sum 1.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    fn influences(&self, vertices: &mut Vertices, joints: usize, report: &mut Report) -> Result<(), TooLarge> {
+    fn influences(&self, vertices: &mut Vertices, joints: usize, report: &mut ImportReport) -> Result<(), TooLarge> {
         let count = vertices.positions.len();
         let mut sets: Vec<Vec<([u32; 4], [f32; 4])>> = Vec::new();
         let (mut beyond, mut wrong) = (0usize, 0usize);
@@ -556,7 +560,7 @@ fn flat(vertices: &mut Vertices, faces: &[[u32; 3]], moves: bool) -> Vec<[u32; 3
 }
 
 /// Normalizes, and puts a triangle's normal where there is none.
-fn repair_normals(vertices: &mut Vertices, faces: &[[u32; 3]], at: &At<'_>, report: &mut Report) {
+fn repair_normals(vertices: &mut Vertices, faces: &[[u32; 3]], at: &At<'_>, report: &mut ImportReport) {
     let mut missing = 0usize;
     let mut bad = vec![false; vertices.normals.len()];
     for (normal, bad) in vertices.normals.iter_mut().zip(&mut bad) {
@@ -599,7 +603,7 @@ fn some_tangent(normal: Vec3) -> Vec4 {
     if tangent.is_finite() { tangent.extend(1.0) } else { Vec4::new(1.0, 0.0, 0.0, 1.0) }
 }
 
-fn repair_tangents(vertices: &mut Vertices, at: &At<'_>, report: &mut Report) {
+fn repair_tangents(vertices: &mut Vertices, at: &At<'_>, report: &mut ImportReport) {
     let mut missing = 0usize;
     for (tangent, normal) in vertices.tangents.iter_mut().zip(&vertices.normals) {
         let sign = if tangent.w < 0.0 { -1.0 } else { 1.0 };
@@ -682,7 +686,13 @@ fn valence(vertices: &Vertices, uvs: &[Vec2], faces: &[[u32; 3]]) -> u32 {
 }
 
 /// Makes tangents as section 3.7.2.1 asks for; corners that end up with different ones are split.
-fn tangents(vertices: &mut Vertices, faces: &[[u32; 3]], set: u8, at: &At<'_>, report: &mut Report) -> Vec<[u32; 3]> {
+fn tangents(
+    vertices: &mut Vertices,
+    faces: &[[u32; 3]],
+    set: u8,
+    at: &At<'_>,
+    report: &mut ImportReport,
+) -> Vec<[u32; 3]> {
     let uvs = if set == 0 { &vertices.uv0 } else { &vertices.uv1 };
     let largest = vertices.positions.iter().fold(0.0f32, |most, p| most.max(p.abs().max_element()));
     let wild = uvs.iter().any(|uv| uv.abs().max_element() > 1e12);
@@ -763,7 +773,7 @@ mod tests {
     fn tangents_of_a_quad_follow_u_and_bitangents_point_up_the_picture() {
         let (mut vertices, faces) = quad();
         let root = At::ROOT;
-        let faces = tangents(&mut vertices, &faces, 0, &root, &mut Report::default());
+        let faces = tangents(&mut vertices, &faces, 0, &root, &mut ImportReport::default());
         assert_eq!(vertices.positions.len(), 4, "equal corners are joined again");
         assert_eq!(faces, [[0, 1, 2], [0, 2, 3]]);
         for (tangent, normal) in vertices.tangents.iter().zip(&vertices.normals) {
@@ -780,7 +790,7 @@ mod tests {
             uv.x = -uv.x;
         }
         let root = At::ROOT;
-        tangents(&mut vertices, &faces, 0, &root, &mut Report::default());
+        tangents(&mut vertices, &faces, 0, &root, &mut ImportReport::default());
         for tangent in &vertices.tangents {
             assert!((*tangent - Vec4::new(-1.0, 0.0, 0.0, -1.0)).length() < 1e-6, "{tangent}");
         }
@@ -792,7 +802,7 @@ mod tests {
         vertices.uv0 = vec![Vec2::ZERO; 4];
         vertices.positions[1] = Vec3::splat(3e38);
         let root = At::ROOT;
-        tangents(&mut vertices, &faces, 0, &root, &mut Report::default());
+        tangents(&mut vertices, &faces, 0, &root, &mut ImportReport::default());
         assert!(vertices.tangents.iter().all(|t| (t.truncate().length() - 1.0).abs() < 1e-5 && t.w.abs() == 1.0));
     }
 
@@ -802,7 +812,7 @@ mod tests {
         let faces = vec![[0u32, 1, 2]; 200_000];
         let root = At::ROOT;
         let start = std::time::Instant::now();
-        tangents(&mut vertices, &faces, 0, &root, &mut Report::default());
+        tangents(&mut vertices, &faces, 0, &root, &mut ImportReport::default());
         assert!(start.elapsed().as_secs() < 10);
         assert_eq!(vertices.tangents.len(), 4);
     }
@@ -823,7 +833,7 @@ mod tests {
             normals: vec![Vec3::ZERO, Vec3::new(0.0, 0.0, 3.0), Vec3::NAN],
             ..Vertices::default()
         };
-        let mut report = Report::default();
+        let mut report = ImportReport::default();
         let root = At::ROOT;
         repair_normals(&mut vertices, &[[0, 1, 2]], &root, &mut report);
         assert_eq!(vertices.normals, [Vec3::Z; 3]);

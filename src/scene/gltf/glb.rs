@@ -1,6 +1,6 @@
 //! The GLB container (glTF 2.0 section 4.4): a header, a JSON chunk, and perhaps a BIN chunk.
 
-use super::{ImportError, report::Report};
+use super::{ImportError, report::ImportReport};
 
 const MAGIC: [u8; 4] = *b"glTF";
 const JSON: u32 = 0x4E4F_534A;
@@ -28,7 +28,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 /// Splits a GLB into its chunks.
-pub(super) fn split<'a>(file: &str, bytes: &'a [u8], report: &mut Report) -> Result<Container<'a>, ImportError> {
+pub(super) fn split<'a>(file: &str, bytes: &'a [u8], report: &mut ImportReport) -> Result<Container<'a>, ImportError> {
     let truncated = |at: usize, what: &str| ImportError::Truncated { file: file.into(), offset: at, what: what.into() };
     let broken = |at: usize, message: String| ImportError::Violation {
         file: file.into(),
@@ -125,7 +125,7 @@ pub(super) fn split<'a>(file: &str, bytes: &'a [u8], report: &mut Report) -> Res
 }
 
 /// Where the next chunk begins: at once, or after the padding that the chunk before did not count.
-fn padded(bytes: &[u8], at: usize, report: &mut Report) -> usize {
+fn padded(bytes: &[u8], at: usize, report: &mut ImportReport) -> usize {
     let known = |at: usize| matches!(u32_at(bytes, at + 4), Some(JSON | BIN));
     let next = at.next_multiple_of(4);
     if next == at || known(at) || !known(next) {
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn both_chunks_are_found() {
         let bytes = glb(&[chunk(JSON, b"{}  "), chunk(BIN, &[1, 2, 3, 4])]);
-        let container = split("x", &bytes, &mut Report::default()).unwrap();
+        let container = split("x", &bytes, &mut ImportReport::default()).unwrap();
         assert_eq!((container.json, container.bin), (&b"{}  "[..], Some(&[1, 2, 3, 4][..])));
     }
 
@@ -167,7 +167,7 @@ mod tests {
     fn every_truncation_is_refused_or_noted() {
         let bytes = glb(&[chunk(JSON, b"{}  "), chunk(BIN, &[1, 2, 3, 4])]);
         for len in 0..bytes.len() {
-            let mut report = Report::default();
+            let mut report = ImportReport::default();
             let result = split("x", &bytes[..len], &mut report);
             assert!(result.is_err() || !report.into_notes().is_empty(), "{len} bytes");
         }
@@ -200,21 +200,21 @@ mod tests {
                 let length = u32::try_from(bytes.len()).unwrap();
                 bytes[8..12].copy_from_slice(&length.to_le_bytes());
             }
-            let mut report = Report::default();
+            let mut report = ImportReport::default();
             let container = split("x", &bytes, &mut report).unwrap();
             assert!(container.json.starts_with(b"{}"), "{what}");
             assert_eq!(container.bin, Some(&[1, 2, 3, 4][..]), "{what}");
             assert!(!report.into_notes().is_empty(), "{what}");
         }
-        assert!(split("x", &glb(&[bin]), &mut Report::default()).is_err());
+        assert!(split("x", &glb(&[bin]), &mut ImportReport::default()).is_err());
         let tail = [&whole[..], b"a tail"].concat();
-        assert!(split("x", &tail, &mut Report::default()).is_ok());
+        assert!(split("x", &tail, &mut ImportReport::default()).is_ok());
     }
 
     #[test]
     fn a_second_chunk_of_one_type_is_noted() {
         let bytes = glb(&[chunk(JSON, b"{}  "), chunk(JSON, b"[]  ")]);
-        let mut report = Report::default();
+        let mut report = ImportReport::default();
         assert_eq!(split("x", &bytes, &mut report).unwrap().json, b"{}  ");
         assert_eq!(report.into_notes().len(), 1);
     }

@@ -10,7 +10,7 @@ use super::{
     convert::narrow,
     files::Files,
     json::{extension, index, items, number, numbers, text},
-    report::{At, Report, one_line},
+    report::{At, ImportReport, one_line},
 };
 use crate::{
     photometry::{
@@ -28,7 +28,7 @@ fn profile(
     value: &Value,
     (store, files): (&Store<'_>, &Files<'_>),
     at: &At<'_>,
-    report: &mut Report,
+    report: &mut ImportReport,
 ) -> Result<IesProfile, String> {
     let bytes = match (index(value, "bufferView"), text(value, "uri")) {
         (Some(view), _) => Bytes::Borrowed(store.view(view).map_err(ReadError::text)?),
@@ -47,7 +47,7 @@ fn profile(
 }
 
 /// Adds the lights of all nodes that are shown.
-pub(super) fn add(root: &Value, store: &Store<'_>, files: &Files<'_>, scene: &mut Scene, report: &mut Report) {
+pub(super) fn add(root: &Value, store: &Store<'_>, files: &Files<'_>, scene: &mut Scene, report: &mut ImportReport) {
     let Some(lights) = extension(root, "EXT_lights_ies") else { return };
     let lights = items(lights, "lights");
     let at = At::ROOT;

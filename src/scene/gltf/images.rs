@@ -18,7 +18,7 @@ use super::{
     files::Files,
     json::{extension, index, items, text},
     ktx2::{self, Decoded},
-    report::{At, Report, one_line},
+    report::{At, ImportReport, one_line},
     uri,
 };
 use crate::scene::Image;
@@ -27,12 +27,12 @@ use crate::scene::Image;
 fn error_pattern(name: String) -> Image {
     let pixels: Vec<u8> =
         (0..64u32).flat_map(|i| if (i % 8 + i / 8) % 2 == 0 { [255, 0, 255, 255] } else { [0, 0, 0, 255] }).collect();
-    Image { name, width: 8, height: 8, rgba8: Arc::from(pixels), is_error_pattern: true, blocks: None }
+    Image { name, width: 8, height: 8, rgba8: Arc::from(pixels), is_error_pattern: true, compressed: None }
 }
 
 /// A stand-in for an image that nothing shown uses.
 fn placeholder(name: String) -> Image {
-    Image { name, width: 1, height: 1, rgba8: Arc::from([255u8; 4]), is_error_pattern: false, blocks: None }
+    Image { name, width: 1, height: 1, rgba8: Arc::from([255u8; 4]), is_error_pattern: false, compressed: None }
 }
 
 /// A format by the first bytes.
@@ -202,7 +202,7 @@ pub(super) fn load(
     store: &Store<'_>,
     files: &Files<'_>,
     uses: &[Use],
-    report: &mut Report,
+    report: &mut ImportReport,
 ) -> Vec<Image> {
     let at = At::ROOT;
     let place = at.key("images");
@@ -262,7 +262,7 @@ pub(super) fn load(
                     let blocks = blocks.map(Arc::new);
                     let rgba8 = Arc::from(rgba8);
                     let repair = odd.map(|odd| format!("{odd}; shown as far as it can be decoded"));
-                    (Image { name, width, height, rgba8, is_error_pattern: false, blocks }, repair, notes)
+                    (Image { name, width, height, rgba8, is_error_pattern: false, compressed: blocks }, repair, notes)
                 }
                 Err(problem) => {
                     (error_pattern(name), Some(format!("{problem}; an error pattern is shown")), Vec::new())
@@ -318,7 +318,7 @@ fn fetch<'a>(
     store: &'a Store<'_>,
     files: &Files<'_>,
     at: &At<'_>,
-    report: &mut Report,
+    report: &mut ImportReport,
 ) -> Result<Encoded<'a>, String> {
     let (view, uri) = (index(image, "bufferView"), image.get("uri").and_then(Value::as_str));
     if view.is_some() && uri.is_some() {
@@ -353,7 +353,7 @@ fn check(
     known: Extensions,
     needed: bool,
     at: &At<'_>,
-    report: &mut Report,
+    report: &mut ImportReport,
 ) -> Result<(), String> {
     let found = recognise(bytes);
     let stated = text(image, "mimeType");

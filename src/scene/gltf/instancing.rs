@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::{
     MAX_NODES,
-    accessor::{Accessor, Component, ReadError, Shape, Store},
+    accessor::{Accessor, AccessorType, Component, ReadError, Store},
     geometry::TooLarge,
     json::{entries, extension, items},
-    report::{At, Report},
+    report::{At, ImportReport},
 };
 use crate::scene::{Node, Scene};
 
@@ -21,14 +21,19 @@ fn allowed(name: &str, accessor: &Accessor) -> bool {
     match name {
         "ROTATION" => {
             let small = matches!(accessor.component, Component::I8 | Component::I16) && accessor.normalized;
-            accessor.shape == Shape::Vec4 && (float || small)
+            accessor.shape == AccessorType::Vec4 && (float || small)
         }
-        _ => accessor.shape == Shape::Vec3 && float,
+        _ => accessor.shape == AccessorType::Vec3 && float,
     }
 }
 
 /// The places of a node's instances; none if the node has none of its own, or they cannot be read.
-fn places(value: &Value, store: &Store<'_>, at: &At<'_>, report: &mut Report) -> Result<Option<Vec<DMat4>>, TooLarge> {
+fn places(
+    value: &Value,
+    store: &Store<'_>,
+    at: &At<'_>,
+    report: &mut ImportReport,
+) -> Result<Option<Vec<DMat4>>, TooLarge> {
     let Some(instancing) = extension(value, "EXT_mesh_gpu_instancing") else { return Ok(None) };
     let mut count = None;
     let mut found: [Option<&Accessor>; 3] = [None; 3];
@@ -90,7 +95,12 @@ fn places(value: &Value, store: &Store<'_>, at: &At<'_>, report: &mut Report) ->
 }
 
 /// Gives nodes with instances one child for each, which carries the mesh instead.
-pub(super) fn expand(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Report) -> Result<(), TooLarge> {
+pub(super) fn expand(
+    root: &Value,
+    store: &Store<'_>,
+    scene: &mut Scene,
+    report: &mut ImportReport,
+) -> Result<(), TooLarge> {
     let at = At::ROOT;
     let list = at.key("nodes");
     let values = items(root, "nodes");

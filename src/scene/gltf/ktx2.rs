@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     photometry::color::srgb_oetf,
-    scene::{BlockFormat, Blocks},
+    scene::{BlockFormat, CompressedImage},
 };
 
 /// A decoded picture.
@@ -22,7 +22,7 @@ pub(super) struct Decoded {
     pub(super) width: u32,
     pub(super) height: u32,
     pub(super) rgba8: Vec<u8>,
-    pub(super) blocks: Option<Blocks>,
+    pub(super) blocks: Option<CompressedImage>,
     /// Whether the file says that its colours are sRGB-encoded; none: it does not say, or its numbers are floats.
     pub(super) srgb: Option<bool>,
     /// Sentences on what was approximated.
@@ -316,7 +316,7 @@ pub(super) fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
         Layout::Blocks(coding) => {
             let rgba8 = blocks::decode(first, width, height, coding, &to_byte);
             let blocks = match coding {
-                Coding::Kept(format) => Some(Blocks { format, levels }),
+                Coding::Kept(format) => Some(CompressedImage { format, levels }),
                 _ => None,
             };
             (rgba8, blocks)

@@ -9,7 +9,7 @@ use super::{
     report::At,
 };
 use crate::scene::{
-    Anisotropy, Clearcoat, DiffuseTransmission, Iridescence, Material, Sheen, Specular, TextureRef, Volume,
+    Anisotropy, Clearcoat, DiffuseTransmission, Iridescence, Material, MaterialVolume, Sheen, Specular, TextureRef,
 };
 
 /// Finds a texture: the object that may name it, the property's name, the object's place.
@@ -64,8 +64,8 @@ pub(super) fn material(value: &Value, at: &At<'_>, get: &mut Get<'_>) -> Materia
     }
 }
 
-fn volume(volume: &Extension<'_>, get: &mut Get<'_>) -> Volume {
-    Volume {
+fn volume(volume: &Extension<'_>, get: &mut Get<'_>) -> MaterialVolume {
+    MaterialVolume {
         thickness: volume.number("thicknessFactor", 0.0),
         thickness_texture: volume.texture("thicknessTexture", get),
         // The schema asks for more than 0, which a tiny number loses in single precision.

@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use super::{
     MAX_DECODED_BYTES,
-    accessor::{Bytes, Store, View},
+    accessor::{BufferView, Bytes, Store},
     json::{extension, index, items, text},
-    report::{At, Report},
+    report::{At, ImportReport},
 };
 
 /// The names of the extension: the second is the first with a newer bitstream of attributes and a filter for colours.
@@ -125,7 +125,7 @@ impl Packed<'_> {
 
 /// Decodes all compressed views; what cannot be decoded is noted, and the view keeps the bytes that it has without the
 /// extension, if any.
-pub(super) fn decompress(root: &Value, store: &mut Store<'_>, report: &mut Report) {
+pub(super) fn decompress(root: &Value, store: &mut Store<'_>, report: &mut ImportReport) {
     let mut left = MAX_DECODED_BYTES;
     let at = At::ROOT;
     let place = at.key("bufferViews");
@@ -163,7 +163,7 @@ pub(super) fn decompress(root: &Value, store: &mut Store<'_>, report: &mut Repor
                 if parent.is_none_or(|parent| parent.length != bytes.len()) {
                     report.repair(at, format!("{} bytes are decoded, which is not the view's length", bytes.len()));
                 }
-                let decoded = View {
+                let decoded = BufferView {
                     buffer: store.buffers.len(),
                     offset: 0,
                     length: bytes.len(),

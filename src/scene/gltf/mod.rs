@@ -42,7 +42,7 @@ use self::{
     files::{Failure, Files},
     geometry::TooLarge,
     json::items,
-    report::{At, Report, one_line},
+    report::{At, ImportReport, one_line},
 };
 use super::Scene;
 
@@ -61,7 +61,7 @@ pub const MAX_ZERO_ELEMENTS: u64 = 1 << 24;
 /// Most nodes, and most primitives that are shown, instances counted each.
 pub const MAX_NODES: usize = 10_000_000;
 /// Most triangles that are shown, instances counted each.
-pub const MAX_SHOWN_TRIANGLES: usize = 1 << 30;
+pub const MAX_INSTANCED_TRIANGLES: usize = 1 << 30;
 /// Most pixels across and down an image.
 pub const MAX_IMAGE_SIZE: u32 = 16384;
 /// Most bytes that decoding one image may take.
@@ -216,7 +216,7 @@ pub fn load_from(path: &Path, folder: &Folder) -> Result<Scene, ImportError> {
 /// What could not be read or shown, where, and what to do about it.
 pub fn load_bytes(name: &str, bytes: &[u8], resolver: &dyn Resolver) -> Result<Scene, ImportError> {
     let file = one_line(name);
-    let mut report = Report::default();
+    let mut report = ImportReport::default();
     let (json, bin) = container(&file, bytes, &mut report)?;
     let values = json::values(json.as_bytes());
     if values > MAX_JSON_VALUES {
@@ -250,7 +250,7 @@ pub fn load_bytes(name: &str, bytes: &[u8], resolver: &dyn Resolver) -> Result<S
     let scene = convert::scene(&root, &store, &files, &forest, &mut report);
     let mut scene = scene.map_err(|TooLarge(what)| ImportError::TooLarge { file: file.clone(), what })?;
     violations(&file, &report)?;
-    if scene.shown_triangles() == 0 {
+    if scene.instanced_triangles() == 0 {
         report.info("/", "the scene shows no triangles");
     }
     scene.notes = report.into_notes();
@@ -261,7 +261,7 @@ pub fn load_bytes(name: &str, bytes: &[u8], resolver: &dyn Resolver) -> Result<S
 fn container<'a>(
     file: &str,
     bytes: &'a [u8],
-    report: &mut Report,
+    report: &mut ImportReport,
 ) -> Result<(Cow<'a, str>, Option<&'a [u8]>), ImportError> {
     let (json, bin, place) = if glb::is_glb(bytes) {
         let container = glb::split(file, bytes, report)?;
@@ -289,7 +289,7 @@ fn container<'a>(
 
 /// A document's text (RFC 8259 section 8.1: UTF-8 without a byte order mark). UTF-16, a mark, bytes that are no UTF-8
 /// and zeros after the end are noted.
-fn plain_text<'a>(json: &'a [u8], place: &str, report: &mut Report) -> Cow<'a, str> {
+fn plain_text<'a>(json: &'a [u8], place: &str, report: &mut ImportReport) -> Cow<'a, str> {
     let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = bytes.as_chunks::<2>().0.iter().map(|two| unit(*two)).collect();
         String::from_utf16_lossy(&units)
@@ -330,7 +330,7 @@ fn plain_text<'a>(json: &'a [u8], place: &str, report: &mut Report) -> Cow<'a, s
     text
 }
 
-fn violations(file: &str, report: &Report) -> Result<(), ImportError> {
+fn violations(file: &str, report: &ImportReport) -> Result<(), ImportError> {
     match report.first_error() {
         Some((place, message, more)) => {
             Err(ImportError::Violation { file: file.into(), place: place.into(), message: message.into(), more })
@@ -340,7 +340,7 @@ fn violations(file: &str, report: &Report) -> Result<(), ImportError> {
 }
 
 /// Refuses what cannot be shown without an extension, and notes what is shown without one.
-fn required_extensions(file: &str, root: &Value, report: &mut Report) -> Result<(), ImportError> {
+fn required_extensions(file: &str, root: &Value, report: &mut ImportReport) -> Result<(), ImportError> {
     let names = |key: &str| items(root, key).iter().filter_map(Value::as_str).filter(|name| !SUPPORTED.contains(name));
     let missing: Vec<&str> = names("extensionsRequired").collect();
     if !missing.is_empty() {
@@ -374,7 +374,7 @@ fn buffers<'a>(
     bin: Option<&'a [u8]>,
     glb: bool,
     files: &Files<'_>,
-    report: &mut Report,
+    report: &mut ImportReport,
 ) -> Vec<Result<Bytes<'a>, ReadError>> {
     let at = At::ROOT;
     let place = at.key("buffers");

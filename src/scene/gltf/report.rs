@@ -74,7 +74,7 @@ impl fmt::Display for At<'_> {
 
 /// All findings on one file.
 #[derive(Default)]
-pub(super) struct Report {
+pub(super) struct ImportReport {
     notes: Vec<Note>,
     left_out: usize,
     first_error: Option<(String, String)>,
@@ -83,7 +83,7 @@ pub(super) struct Report {
     faults: HashMap<String, String>,
 }
 
-impl Report {
+impl ImportReport {
     fn note(&mut self, kind: NoteKind, place: &dyn fmt::Display, message: &dyn fmt::Display) {
         if self.notes.len() >= MAX_NOTES {
             self.left_out += 1;
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn messages_stay_on_one_line_and_are_bounded() {
-        let mut report = Report::default();
+        let mut report = ImportReport::default();
         report.error("/x", format!("two\nlines{}", "y".repeat(1000)));
         for _ in 0..2000 {
             report.repair("/x", "again");

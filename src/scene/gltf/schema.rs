@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::{
     json::{entries, index, items},
-    report::{At, Report, one_line},
+    report::{At, ImportReport, one_line},
 };
 
 /// The type of a value.
@@ -545,7 +545,7 @@ static EXTENSIONS: &[(&str, &str, &Object)] = &[
 ];
 
 /// Holds a document against the tables and makes it fit them.
-pub(super) fn check(root: &mut Value, report: &mut Report) {
+pub(super) fn check(root: &mut Value, report: &mut ImportReport) {
     let lengths = Lengths::of(root);
     let used = root
         .get("extensionsUsed")
@@ -697,7 +697,7 @@ pub(super) fn integer(value: &Value) -> Option<u64> {
 struct Walk<'a> {
     lengths: Lengths,
     used: HashSet<String>,
-    report: &'a mut Report,
+    report: &'a mut ImportReport,
 }
 
 impl Walk<'_> {
@@ -961,8 +961,8 @@ mod tests {
 
     use super::*;
 
-    fn checked(mut value: Value) -> (Value, Report) {
-        let mut report = Report::default();
+    fn checked(mut value: Value) -> (Value, ImportReport) {
+        let mut report = ImportReport::default();
         check(&mut value, &mut report);
         (value, report)
     }

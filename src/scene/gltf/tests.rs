@@ -97,7 +97,7 @@ fn what_is_not_finite_drops_its_triangles() {
     bytes.extend([0, 1, 2, 0]);
     value["buffers"] = json!([{"byteLength": 40, "uri": data_uri(&bytes)}]);
     let scene = read(&value).unwrap();
-    assert_eq!(scene.shown_triangles(), 0);
+    assert_eq!(scene.instanced_triangles(), 0);
     assert!(kinds(&scene, NoteKind::Repaired).contains(&"/meshes/0/primitives/0"));
 }
 
@@ -395,7 +395,7 @@ fn a_very_deep_hierarchy_does_not_exhaust_the_stack() {
     let mut value = triangle();
     value["nodes"] = json!(nodes);
     let scene = read(&value).unwrap();
-    assert_eq!((scene.walk().len(), scene.shown_triangles()), (depth, 1));
+    assert_eq!((scene.walk().len(), scene.instanced_triangles()), (depth, 1));
     nodes[depth - 1] = json!({"children": [0]});
     value["nodes"] = json!(nodes);
     let error = read(&value).unwrap_err().to_string();
@@ -413,7 +413,7 @@ fn a_scene_may_list_nodes_that_are_no_roots() {
     assert!(scene.nodes[1].parent.is_none() && scene.nodes[0].children.is_empty());
     value["scenes"] = json!([{"nodes": [0, 1]}]);
     let scene = read(&value).unwrap();
-    assert_eq!((scene.roots.as_slice(), scene.shown_triangles()), (&[0][..], 1), "shown once");
+    assert_eq!((scene.roots.as_slice(), scene.instanced_triangles()), (&[0][..], 1), "shown once");
 }
 
 #[test]
@@ -424,14 +424,14 @@ fn zero_scale_hides_and_overflow_cuts_off() {
         {"scale": [1e38, 1e38, 1e38], "children": [2]}, {"mesh": 0},
     ]);
     value["scenes"] = json!([{"nodes": [0, 1]}]);
-    assert_eq!(read(&value).unwrap().shown_triangles(), 1);
+    assert_eq!(read(&value).unwrap().instanced_triangles(), 1);
     let mut nodes = vec![json!({"scale": [1e38, 1, 1], "children": [1]})];
     nodes.extend((2..30).map(|i| json!({"scale": [1e38, 1, 1], "children": [i]})));
     nodes.push(json!({"mesh": 0}));
     value["nodes"] = json!(nodes);
     value["scenes"] = json!([{"nodes": [0]}]);
     let scene = read(&value).unwrap();
-    assert_eq!(scene.shown_triangles(), 0);
+    assert_eq!(scene.instanced_triangles(), 0);
     assert!(scene.walk().iter().all(|placed| placed.world.is_finite()));
     assert_eq!(kinds(&scene, NoteKind::Repaired).len(), 1);
 }
@@ -555,7 +555,11 @@ fn the_same_bytes_many_times_over_meet_the_limit() {
         "bufferViews": [{"buffer": 0, "byteLength": bytes.len()}],
         "accessors": [{"bufferView": 0, "componentType": 5126, "type": "VEC3", "count": 87000, "min": [0, 0, 0], "max": [0, 0, 0]}],
     }));
-    assert!(matches!(result, Err(ImportError::TooLarge { .. })), "{:?}", result.map(|scene| scene.shown_triangles()));
+    assert!(
+        matches!(result, Err(ImportError::TooLarge { .. })),
+        "{:?}",
+        result.map(|scene| scene.instanced_triangles())
+    );
 }
 
 #[test]
@@ -578,7 +582,7 @@ fn with_indices(indices: [u8; 3]) -> Value {
 #[test]
 fn indices_beyond_the_vertices_drop_their_triangles_and_restarts_are_refused() {
     let scene = read(&with_indices([0, 1, 3])).unwrap();
-    assert_eq!(scene.shown_triangles(), 0);
+    assert_eq!(scene.instanced_triangles(), 0);
     assert!(kinds(&scene, NoteKind::Repaired).contains(&"/meshes/0/primitives/0/indices"));
     let error = read(&with_indices([0, 1, 255])).unwrap_err().to_string();
     assert!(error.starts_with("test.gltf: /meshes/0/primitives/0/indices: index 2 is 255"), "{error}");
@@ -625,7 +629,7 @@ fn meshes_that_are_not_shown_stay_empty_and_in_place() {
     value["scenes"] = json!([{"nodes": [0, 1]}]);
     let scene = read(&value).unwrap();
     assert_eq!((scene.meshes.len(), scene.meshes[0].primitives.len()), (2, 0));
-    assert_eq!((scene.meshes[0].name.as_str(), scene.shown_triangles()), ("spare", 2));
+    assert_eq!((scene.meshes[0].name.as_str(), scene.instanced_triangles()), ("spare", 2));
     assert!(scene.nodes.iter().all(|node| node.mesh == Some(1)), "instances share one mesh");
 }
 

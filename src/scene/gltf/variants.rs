@@ -7,12 +7,15 @@ use super::{
     json::{extension, index, indices, items, text},
     report::one_line,
 };
-use crate::scene::Variant;
+use crate::scene::MaterialVariant;
 
 /// The variants by name; their materials are found with the primitives.
-pub(super) fn names(root: &Value) -> Vec<Variant> {
+pub(super) fn names(root: &Value) -> Vec<MaterialVariant> {
     let variants = extension(root, "KHR_materials_variants").map(|found| items(found, "variants")).unwrap_or_default();
-    variants.iter().map(|value| Variant { name: one_line(text(value, "name")), materials: Vec::new() }).collect()
+    variants
+        .iter()
+        .map(|value| MaterialVariant { name: one_line(text(value, "name")), materials: Vec::new() })
+        .collect()
 }
 
 /// A primitive's (variant, material) pairs, all in range; a variant that is named twice counts once.

@@ -10,11 +10,11 @@ use super::{
     accessor::{Bytes, ReadError, Store},
     files::Files,
     json::{index, items, number, numbers, text},
-    report::{At, Report, one_line},
+    report::{At, ImportReport, one_line},
 };
 use crate::scene::{
     MediumCoefficients, ParticipatingVolume, Scene, VolumeShape,
-    volume::{DensityFormat, DensityGrid, MOST_VOLUMES},
+    volume::{DensityFormat, DensityGrid, MAX_VOLUMES},
 };
 
 /// The key within a node's extras.
@@ -42,7 +42,7 @@ fn density(
     value: &Value,
     (store, files): (&Store<'_>, &Files<'_>),
     at: &At<'_>,
-    report: &mut Report,
+    report: &mut ImportReport,
 ) -> Result<Option<DensityGrid>, Wrong> {
     let Some(grid) = value.get("density") else { return Ok(None) };
     let wrong = |what: String| ("density", what);
@@ -69,7 +69,7 @@ fn volume(
     (node, scene): (usize, &Scene),
     from: (&Store<'_>, &Files<'_>),
     at: &At<'_>,
-    report: &mut Report,
+    report: &mut ImportReport,
 ) -> Result<ParticipatingVolume, Wrong> {
     let medium = MediumCoefficients {
         absorption: colors(value, "absorption")?,
@@ -80,7 +80,7 @@ fn volume(
         },
         emission: colors(value, "emission")?,
     };
-    if let Some(wrong) = medium.wrong() {
+    if let Some(wrong) = medium.range_error() {
         return Err(wrong);
     }
     let carrier = scene.nodes.get(node);
@@ -102,13 +102,13 @@ fn volume(
 
 /// Adds the volumes of all nodes. A fault of one that is shown refuses the file: a picture without its fog is another
 /// picture.
-pub(super) fn add(root: &Value, store: &Store<'_>, files: &Files<'_>, scene: &mut Scene, report: &mut Report) {
+pub(super) fn add(root: &Value, store: &Store<'_>, files: &Files<'_>, scene: &mut Scene, report: &mut ImportReport) {
     let at = At::ROOT;
     let nodes_at = at.key("nodes");
     let shown: HashSet<usize> = scene.walk().iter().map(|placed| placed.index).collect();
     for (node, value) in items(root, "nodes").iter().enumerate() {
         let Some(value) = value.get("extras").and_then(|extras| extras.get(KEY)) else { continue };
-        let fail = |report: &mut Report, place: At<'_>, problem: String| {
+        let fail = |report: &mut ImportReport, place: At<'_>, problem: String| {
             if shown.contains(&node) {
                 report.error(place, problem);
             } else {
@@ -118,8 +118,8 @@ pub(super) fn add(root: &Value, store: &Store<'_>, files: &Files<'_>, scene: &mu
         let at = nodes_at.index(node);
         let at = at.key("extras");
         let at = at.key(KEY);
-        if scene.volumes.len() == MOST_VOLUMES {
-            fail(report, at, format!("a scene has at most {MOST_VOLUMES} volumes; remove some"));
+        if scene.volumes.len() == MAX_VOLUMES {
+            fail(report, at, format!("a scene has at most {MAX_VOLUMES} volumes; remove some"));
             continue;
         }
         let unknown = value.as_object().and_then(|map| map.keys().find(|key| !PROPERTIES.contains(&key.as_str())));
@@ -146,8 +146,9 @@ pub(super) fn add(root: &Value, store: &Store<'_>, files: &Files<'_>, scene: &mu
         }
     }
     let placed = scene.placed_volumes();
-    let deep =
-        placed.iter().find_map(|placed| Some((placed.volume.node?, placed.volume.too_deep(scene, &placed.world)?)));
+    let deep = placed
+        .iter()
+        .find_map(|placed| Some((placed.volume.node?, placed.volume.optical_depth_error(scene, &placed.world)?)));
     if let Some((node, what)) = deep {
         let at = nodes_at.index(node);
         report.error(at.key("extras"), what);

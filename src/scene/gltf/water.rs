@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::{
     files::Files,
     json::items,
-    report::{At, Report},
+    report::{At, ImportReport},
 };
 use crate::scene::{FlowMap, Scene, look::water_from_extras};
 
 /// Makes materials water that say that they are.
-pub(super) fn add(root: &Value, files: &Files<'_>, scene: &mut Scene, report: &mut Report) {
+pub(super) fn add(root: &Value, files: &Files<'_>, scene: &mut Scene, report: &mut ImportReport) {
     let at = At::ROOT;
     let at = at.key("materials");
     for (index, value) in items(root, "materials").iter().enumerate() {
@@ -52,7 +52,7 @@ pub(super) fn add(root: &Value, files: &Files<'_>, scene: &mut Scene, report: &m
     }
 }
 
-fn flow_map(uri: &str, files: &Files<'_>, place: At<'_>, report: &mut Report) -> Result<FlowMap, String> {
+fn flow_map(uri: &str, files: &Files<'_>, place: At<'_>, report: &mut ImportReport) -> Result<FlowMap, String> {
     let fetched = files.fetch(uri)?;
     fetched.remark(place, report);
     FlowMap::from_bytes(&fetched.bytes)

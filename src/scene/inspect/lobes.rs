@@ -53,7 +53,7 @@ pub(super) fn lobes(material: &Material, text: &mut Text) {
             text.line(2, "gathers the sun's light into caustics");
         }
         if let Some(debris) = &settings.debris {
-            text.line(2, format!("carries {} nodes named '{debris}'", water.adrift.len()));
+            text.line(2, format!("carries {} nodes named '{debris}'", water.floating.len()));
         }
     }
     if diffuse_transmission.factor > 0.0 {

@@ -4,7 +4,7 @@ use glam::{DMat4, DVec3};
 
 use super::{LookError, Reader, RigLook, effects::exposure_stop, lights::aimed};
 use crate::{
-    camera::{Dials, Exposure},
+    camera::{Exposure, ExposureDials},
     photometry::Ev100,
 };
 
@@ -67,7 +67,7 @@ impl CameraLook {
             "camera.name" => self.name = Some(read.value.into()),
             "camera.position" => self.position = Some(read.place()?),
             "camera.target" => self.target = Some(read.place()?),
-            "camera.roll" => self.roll = Some(read.within(-180.0, 180.0)?.to_radians()),
+            "camera.roll" => self.roll = Some(read.in_range(-180.0, 180.0)?.to_radians()),
             "camera.body.iso" => self.iso = Some(read.positive()?),
             "camera.body.shutter" => self.shutter = Some(read.seconds()?),
             "camera.lens.f_stop" => self.f_stop = Some(read.positive()?),
@@ -86,8 +86,8 @@ impl CameraLook {
 
     /// The dials. One that is not named stands at f/8, 1/125 s, ISO 100; a T-number takes the f-number's place.
     #[must_use]
-    pub fn dials(&self) -> Dials {
-        Dials {
+    pub fn dials(&self) -> ExposureDials {
+        ExposureDials {
             f_stop: exposure_stop(self.f_stop, self.rig.t_stop),
             shutter_s: self.shutter.unwrap_or(1.0 / 125.0),
             iso: self.iso.unwrap_or(100.0),

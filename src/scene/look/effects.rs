@@ -12,13 +12,13 @@ use super::{
 };
 use crate::{
     camera::{
-        DialRanges, Effects, ThinLens,
-        chain::{Bloom, ChromaticAberration, DepthOfField, MotionBlur, Rig, Rim, Starburst, Vignetting},
+        CameraEffects, DialRanges, ThinLens,
         effects::Grain,
+        post_effects::{Bloom, CameraRig, ChromaticAberration, DepthOfField, MotionBlur, Rim, Starburst, Vignetting},
     },
     optics::{
-        Dials, Faults, Lens, Mounted,
-        ghosts::{CULL, Films, LensGhosts, Tier},
+        Lens, LensAberrations, LensSettings, MountedLens,
+        ghosts::{CULL, GhostMethod, LensCoatings, LensGhosts},
     },
 };
 
@@ -99,11 +99,11 @@ pub struct EffectsLook {
     /// `ghosts.enabled`.
     pub ghosts: Option<bool>,
     /// `ghosts.tier`.
-    pub ghost_tier: Option<Tier>,
+    pub ghost_tier: Option<GhostMethod>,
     /// `ghosts.cull`.
     pub ghost_cull: Option<f64>,
     /// `ghosts.coatings`.
-    pub coatings: Option<Films>,
+    pub coatings: Option<LensCoatings>,
     /// `bloom.enabled`.
     pub bloom: Option<bool>,
     /// `bloom.fraction`.
@@ -133,16 +133,16 @@ impl EffectsLook {
     pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
         match read.path {
             "effects.depth_of_field.enabled" => self.depth_of_field = Some(read.boolean()?),
-            "effects.depth_of_field.f_stop" => self.depth_f_stop = Some(read.within(0.5, 1024.0)?),
+            "effects.depth_of_field.f_stop" => self.depth_f_stop = Some(read.in_range(0.5, 1024.0)?),
             "effects.depth_of_field.focus" => self.depth_focus = Some(read.distance()?),
             "effects.motion_blur.enabled" => self.motion_blur = Some(read.boolean()?),
             "effects.motion_blur.shutter" => self.motion_shutter = Some(read.seconds()?),
             "effects.starburst.enabled" => self.starburst = Some(read.boolean()?),
-            "effects.starburst.f_stop" => self.starburst_f_stop = Some(read.within(0.5, 1024.0)?),
+            "effects.starburst.f_stop" => self.starburst_f_stop = Some(read.in_range(0.5, 1024.0)?),
             "effects.starburst.dust" => self.dust = Some(read.fraction()?),
             "effects.starburst.scratches" => self.scratches = Some(read.fraction()?),
-            "effects.starburst.seed" => self.seed = Some(read.whole(0, u32::MAX)?),
-            "effects.starburst.anamorphic" => self.anamorphic = Some(read.within(0.25, 1.0)?),
+            "effects.starburst.seed" => self.seed = Some(read.integer(0, u32::MAX)?),
+            "effects.starburst.anamorphic" => self.anamorphic = Some(read.in_range(0.25, 1.0)?),
             "effects.starburst.points" => self.points = Some(read.boolean()?),
             "effects.ghosts.enabled" => self.ghosts = Some(read.boolean()?),
             "effects.ghosts.tier" => self.ghost_tier = Some(tier(read)?),
@@ -151,14 +151,14 @@ impl EffectsLook {
             "effects.bloom.enabled" => self.bloom = Some(read.boolean()?),
             "effects.bloom.fraction" => self.bloom_fraction = Some(read.fraction()?),
             "effects.vignetting.enabled" => self.vignetting = Some(read.boolean()?),
-            "effects.vignetting.natural" => self.natural = Some(read.within(0.0, 8.0)?),
+            "effects.vignetting.natural" => self.natural = Some(read.in_range(0.0, 8.0)?),
             "effects.vignetting.mechanical" => self.mechanical = Some(read.boolean()?),
             "effects.chromatic_aberration.enabled" => self.aberration = Some(read.boolean()?),
-            "effects.chromatic_aberration.amount" => self.aberration_amount = Some(read.within(-5.0, 5.0)?),
+            "effects.chromatic_aberration.amount" => self.aberration_amount = Some(read.in_range(-5.0, 5.0)?),
             "effects.distortion.enabled" => self.distortion = Some(read.boolean()?),
             "effects.grain.enabled" => self.grain = Some(read.boolean()?),
-            "effects.grain.iso" => self.grain_iso = Some(read.within(1.0, 1e7)?),
-            "effects.grain.pixel_pitch" => self.grain_pitch = Some(read.within(0.1, 1000.0)? * 1e-6),
+            "effects.grain.iso" => self.grain_iso = Some(read.in_range(1.0, 1e7)?),
+            "effects.grain.pixel_pitch" => self.grain_pitch = Some(read.in_range(0.1, 1000.0)? * 1e-6),
             _ => return Ok(false),
         }
         Ok(true)
@@ -188,7 +188,7 @@ impl Look {
 
     /// Whether bright sources beyond the picture's border matter.
     #[must_use]
-    pub fn flares(&self) -> bool {
+    pub fn needs_flare_sources(&self) -> bool {
         self.has_starbursts() || self.has_ghosts()
     }
 
@@ -208,7 +208,7 @@ impl Look {
     ///
     /// # Errors
     /// It asks for them and names no lens to reflect.
-    pub fn ghosts(&self, mounted: Option<&Mounted>) -> Result<Option<LensGhosts>, LookError> {
+    pub fn ghosts(&self, mounted: Option<&MountedLens>) -> Result<Option<LensGhosts>, LookError> {
         if !self.has_ghosts() {
             return Ok(None);
         }
@@ -238,7 +238,7 @@ impl Look {
     ///
     /// # Errors
     /// A lens that cannot be, or one that forms no image; an effect of the lens that is asked for where there is none.
-    pub fn effects(&self, rig: Option<&Rig>, size: [u32; 2]) -> Result<Effects, LookError> {
+    pub fn effects(&self, rig: Option<&CameraRig>, size: [u32; 2]) -> Result<CameraEffects, LookError> {
         let (camera, set) = (&self.camera.rig, &self.effects);
         let lens = camera.names_lens();
         let on = |enabled: Option<bool>, by_camera: bool| enabled.unwrap_or(by_camera);
@@ -253,7 +253,7 @@ impl Look {
             (on(set.vignetting, lens || vignetting_set), set.vignetting, "vignetting"),
         ];
         let grain = self.grain(rig, size)?;
-        let mut effects = Effects { motion_blur: self.motion_blur(), grain, ..Effects::default() };
+        let mut effects = CameraEffects { motion_blur: self.motion_blur(), grain, ..CameraEffects::default() };
         let Some(rig) = rig else {
             return match wanted.iter().find(|(_, asked, _)| *asked == Some(true)) {
                 Some((_, _, name)) => Err(LookError::BadValue {
@@ -292,22 +292,22 @@ impl Look {
         Ok(effects)
     }
 
-    /// The lens of the prescription for a picture of an aspect (width over height), with the faults that the look leaves on; `None` where
+    /// The lens of the prescription for a picture of an aspect (width over height), with the aberrations that the look leaves on; `None` where
     /// the look names none.
     ///
     /// Distortion, colours and vignetting are on unless they are switched off, or, the latter two, set to a value of their own.
     ///
     /// # Errors
     /// A prescription that cannot be read; a lens that cannot be set so.
-    pub fn mounted(&self, aspect: f64) -> Result<Option<Mounted>, LookError> {
+    pub fn mounted_lens(&self, aspect: f64) -> Result<Option<MountedLens>, LookError> {
         let set = &self.effects;
         let by_value = set.natural.is_some() || set.mechanical.is_some();
-        let faults = Faults {
+        let aberrations = LensAberrations {
             distortion: set.distortion.unwrap_or(true),
             colors: set.aberration.unwrap_or(true) && set.aberration_amount.is_none(),
             vignetting: set.vignetting.unwrap_or(true) && !by_value,
         };
-        self.camera.rig.mounted(self.camera.f_stop, aspect, faults)
+        self.camera.rig.mounted_lens(self.camera.f_stop, aspect, aberrations)
     }
 
     /// How far the dials turn: the look's ranges or the defaults, with the f-numbers (T-numbers where the look names one) that the prescription's
@@ -319,7 +319,7 @@ impl Look {
         let mut ranges = self.metering.ranges();
         let Some(name) = &self.camera.rig.prescription else { return Ok(ranges) };
         let prescription = read_prescription("camera.lens.prescription", name)?;
-        let dials = Dials { focal_length: self.camera.rig.focal_length, ..Dials::default() };
+        let dials = LensSettings { focal_length: self.camera.rig.focal_length, ..LensSettings::default() };
         let Ok(open) = Lens::new(&prescription, &dials) else { return Ok(ranges) };
         let losses = match (self.camera.rig.t_stop, self.camera.f_stop) {
             (Some(t_stop), Some(f_stop)) => t_stop / f_stop,
@@ -335,32 +335,36 @@ impl Look {
     ///
     /// # Errors
     /// A lens that cannot be.
-    pub fn effects_through(&self, mounted: &Mounted, effects: Effects) -> Result<Effects, LookError> {
+    pub fn effects_with_mounted_lens(
+        &self,
+        mounted: &MountedLens,
+        effects: CameraEffects,
+    ) -> Result<CameraEffects, LookError> {
         let mut effects = effects;
         let own = self.effects.mechanical.unwrap_or(true).then(|| mounted.rim()).flatten();
-        let iris = mounted.lens().seen_iris();
+        let iris = mounted.lens().apparent_iris();
         if let Some(field) = &mut effects.depth_of_field {
             field.iris = iris;
             field.rim = own.map(|rim| Rim { radius: rim.radius.max(field.lens.aperture_diameter() / 2.0), ..rim });
             // The picture of the pinhole is wider than the sensor where the lens bends more into it.
-            field.gate_width *= field.lens.image_distance(field.focus)? / mounted.pinhole();
+            field.gate_width *= field.lens.image_distance(field.focus)? / mounted.pinhole_distance();
         }
         if let Some(starburst) = &mut effects.starburst {
             starburst.iris = iris;
-            starburst.gate_width *= mounted.thin().image_distance(mounted.focus())? / mounted.pinhole();
+            starburst.gate_width *= mounted.thin().image_distance(mounted.focus())? / mounted.pinhole_distance();
         }
-        if mounted.faults().vignetting {
+        if mounted.aberrations().vignetting {
             effects.vignetting = None;
         } else if let Some(vignetting) = &mut effects.vignetting {
             vignetting.rim = own.map(|rim| Rim { radius: rim.radius.max(vignetting.pupil_radius), ..rim });
         }
-        if mounted.faults().colors {
+        if mounted.aberrations().colors {
             effects.chromatic_aberration = None;
         }
         Ok(effects)
     }
 
-    fn depth_of_field(&self, rig: &Rig) -> Result<DepthOfField, LookError> {
+    fn depth_of_field(&self, rig: &CameraRig) -> Result<DepthOfField, LookError> {
         let set = &self.effects;
         let f_stop = set.depth_f_stop.unwrap_or_else(|| rig.lens.f_stop());
         let lens = ThinLens::new(rig.lens.focal_length(), f_stop)?;
@@ -370,11 +374,11 @@ impl Look {
         Ok(field.checked()?)
     }
 
-    fn starburst(&self, rig: &Rig) -> Result<Starburst, LookError> {
+    fn starburst(&self, rig: &CameraRig) -> Result<Starburst, LookError> {
         let set = &self.effects;
         let f_stop = set.starburst_f_stop.unwrap_or_else(|| rig.lens.f_stop());
         let lens = ThinLens::new(rig.lens.focal_length(), f_stop)?;
-        let clean = Starburst::of_rig(&Rig { lens, ..*rig }, self.camera.rig.iris())?;
+        let clean = Starburst::of_rig(&CameraRig { lens, ..*rig }, self.camera.rig.iris())?;
         Ok(Starburst {
             squeeze: set.anamorphic.unwrap_or(clean.squeeze),
             dust: set.dust.unwrap_or(clean.dust),
@@ -387,7 +391,7 @@ impl Look {
 
     /// Blur of things that move before a camera that stands still: where the look names a shutter or asks for it.
     #[must_use]
-    pub fn blur_of_things(&self) -> Option<MotionBlur> {
+    pub fn object_motion_blur(&self) -> Option<MotionBlur> {
         let named = self.effects.motion_shutter.is_some() || self.camera.shutter.is_some();
         self.effects.motion_blur.unwrap_or(named).then(|| self.open_shutter())
     }
@@ -395,19 +399,20 @@ impl Look {
     fn open_shutter(&self) -> MotionBlur {
         let camera = &self.camera.rig;
         let exposure = self.effects.motion_shutter.or(self.camera.shutter).unwrap_or(DEFAULT_SHUTTER);
-        let (velocity, rotation) = (camera.velocity.unwrap_or(DVec3::ZERO), camera.turning.unwrap_or(DVec3::ZERO));
+        let (velocity, rotation) =
+            (camera.velocity.unwrap_or(DVec3::ZERO), camera.angular_velocity.unwrap_or(DVec3::ZERO));
         MotionBlur { exposure, shutter: camera.shutter(), velocity, rotation }
     }
 
     fn motion_blur(&self) -> Option<MotionBlur> {
         let camera = &self.camera.rig;
         let velocity = camera.velocity.unwrap_or(DVec3::ZERO);
-        let rotation = camera.turning.unwrap_or(DVec3::ZERO);
+        let rotation = camera.angular_velocity.unwrap_or(DVec3::ZERO);
         let moves = velocity != DVec3::ZERO || rotation != DVec3::ZERO;
         (moves && self.effects.motion_blur.unwrap_or(true)).then(|| self.open_shutter())
     }
 
-    fn grain(&self, rig: Option<&Rig>, size: [u32; 2]) -> Result<Option<Grain>, LookError> {
+    fn grain(&self, rig: Option<&CameraRig>, size: [u32; 2]) -> Result<Option<Grain>, LookError> {
         let (camera, set) = (&self.camera, &self.effects);
         let by_camera = camera.rig.sensor.is_some() && camera.iso.is_some();
         let by_section = set.grain_iso.is_some() || set.grain_pitch.is_some();
@@ -425,20 +430,20 @@ impl Look {
     }
 }
 
-fn films(read: &Reader<'_>) -> Result<Films, LookError> {
+fn films(read: &Reader<'_>) -> Result<LensCoatings, LookError> {
     match read.value {
-        "prescription" => Ok(Films::Prescribed),
-        "bare" => Ok(Films::Bare),
-        "single" => Ok(Films::Single),
-        _ => Err(read.wrong()),
+        "prescription" => Ok(LensCoatings::Prescribed),
+        "bare" => Ok(LensCoatings::Bare),
+        "single" => Ok(LensCoatings::Single),
+        _ => Err(read.bad_value()),
     }
 }
 
-fn tier(read: &Reader<'_>) -> Result<Tier, LookError> {
+fn tier(read: &Reader<'_>) -> Result<GhostMethod, LookError> {
     match read.value {
-        "traced" => Ok(Tier::Traced),
-        "paraxial" => Ok(Tier::Paraxial),
-        _ => Err(read.wrong()),
+        "traced" => Ok(GhostMethod::Traced),
+        "paraxial" => Ok(GhostMethod::Paraxial),
+        _ => Err(read.bad_value()),
     }
 }
 
@@ -452,7 +457,7 @@ pub(super) fn exposure_stop(f_stop: Option<f64>, t_stop: Option<f64>) -> f64 {
 mod tests {
     use super::*;
 
-    fn effects(assignments: &[&str]) -> Effects {
+    fn effects(assignments: &[&str]) -> CameraEffects {
         let mut look = Look::default();
         for assignment in assignments {
             look.assign(assignment).unwrap();
@@ -560,14 +565,14 @@ mod tests {
         assert!(error.contains("effects.ghosts.enabled") && error.contains("camera.lens.prescription"), "{error}");
         let named = "camera.lens.prescription=builtin:cooke-triplet-50-f5";
         let plain = look(&[named]);
-        let mounted = plain.mounted(1.5).unwrap().unwrap();
+        let mounted = plain.mounted_lens(1.5).unwrap().unwrap();
         assert_eq!(plain.ghosts(Some(&mounted)).unwrap(), None);
-        assert!(!plain.flares());
+        assert!(!plain.needs_flare_sources());
         let bare =
             look(&[named, "effects.ghosts.coatings=bare", "effects.ghosts.tier=paraxial", "effects.ghosts.cull=0"]);
-        assert!(bare.flares());
+        assert!(bare.needs_flare_sources());
         let ghosts = bare.ghosts(Some(&mounted)).unwrap().unwrap();
-        assert_eq!((ghosts.tier, ghosts.cull), (Tier::Paraxial, 0.0));
+        assert_eq!((ghosts.tier, ghosts.cull), (GhostMethod::Paraxial, 0.0));
         assert!(ghosts.lens.surfaces().iter().all(|surface| surface.coating.is_none()));
         let single = look(&[named, "effects.ghosts.coatings=single"]).ghosts(Some(&mounted)).unwrap().unwrap();
         // Three single lenses: six surfaces toward air, and the stop has none.

@@ -11,13 +11,13 @@ use super::{LookError, Reader};
 use crate::{
     photometry::{
         Lux,
-        astronomy::{Horizontal, Moment, Place, moon, sun},
+        astronomy::{GeoLocation, HorizontalCoordinates, Moment, moon, sun},
         color::luminance,
-        environment::{MapError, RadianceMap, Rows},
+        environment::{MapError, RadianceMap, RowMapping},
         lights::{Emitter, LightStrength, PhysicalLight, SUN_ANGULAR_RADIUS},
-        sky::{Air, Atmosphere, Body, Sky, Source, solar_illuminance},
+        sky::{Atmosphere, AtmosphereParams, Sky, SkyBody, SkySource, solar_illuminance},
     },
-    scene::{Environment, Light, Node, Note, NoteKind, Scene, build::facing, environment},
+    scene::{Environment, Light, Node, Note, NoteKind, Scene, build::look_at_transform, environment},
 };
 
 /// Every property of this section with its description.
@@ -84,9 +84,9 @@ pub struct EnvironmentLook {
     /// `time.utc_offset` (h).
     pub utc_offset: Option<f64>,
     /// `sun`.
-    pub sun: BodyLook,
+    pub sun: CelestialBodyLook,
     /// `moon`.
-    pub moon: BodyLook,
+    pub moon: CelestialBodyLook,
     /// `sky.enabled`.
     pub sky: Option<bool>,
     /// `sky.turbidity`.
@@ -99,7 +99,7 @@ pub struct EnvironmentLook {
 
 /// Overrides of sun or moon.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct BodyLook {
+pub struct CelestialBodyLook {
     /// `enabled`.
     pub enabled: Option<bool>,
     /// `azimuth` (rad).
@@ -113,7 +113,7 @@ pub struct BodyLook {
 /// Texels of a sky's map.
 const SKY_SIZE: [usize; 2] = [768, 384];
 /// Sun and moon stand this far (rad) below the horizon where their light no longer matters.
-const FARTHEST_BELOW: f64 = -0.33;
+const MIN_ELEVATION: f64 = -0.33;
 /// Mean illuminance (lx) of the full moon outside of the air: Krisciunas and Schaefer 1991 (`astronomy::moon`).
 const FULL_MOON: f64 = 0.316;
 /// The Moon's mean angular radius (rad): 15.5 minutes of arc.
@@ -122,35 +122,35 @@ const MOON_ANGULAR_RADIUS: f64 = 0.004_52;
 impl EnvironmentLook {
     /// Sets one property; false where it has none of this path.
     pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
-        let degrees = |least, most| read.within(least, most).map(|degrees| Some(degrees.to_radians()));
+        let degrees = |least, most| read.in_range(least, most).map(|degrees| Some(degrees.to_radians()));
         match read.path {
             "environment.file" => self.file = Some(read.file()?),
-            "environment.lux" => self.lux = Some(read.not_negative()?),
-            "environment.scale" => self.scale = Some(read.not_negative()?),
+            "environment.lux" => self.lux = Some(read.non_negative()?),
+            "environment.scale" => self.scale = Some(read.non_negative()?),
             "environment.rotation" => self.rotation = degrees(-3600.0, 3600.0)?,
             "environment.place.latitude" => self.latitude = degrees(-90.0, 90.0)?,
             "environment.place.longitude" => self.longitude = degrees(-180.0, 180.0)?,
-            "environment.place.altitude" => self.altitude = Some(read.within(-500.0, 9000.0)?),
+            "environment.place.altitude" => self.altitude = Some(read.in_range(-500.0, 9000.0)?),
             "environment.time.date" => {
-                Moment::parse(read.value, "12:00", 0.0).map_err(|_| read.wrong())?;
+                Moment::parse(read.value, "12:00", 0.0).map_err(|_| read.bad_value())?;
                 self.date = Some(read.value.into());
             }
             "environment.time.clock" => {
-                Moment::parse("2000-01-01", read.value, 0.0).map_err(|_| read.wrong())?;
+                Moment::parse("2000-01-01", read.value, 0.0).map_err(|_| read.bad_value())?;
                 self.clock = Some(read.value.into());
             }
-            "environment.time.utc_offset" => self.utc_offset = Some(read.within(-14.0, 14.0)?),
+            "environment.time.utc_offset" => self.utc_offset = Some(read.in_range(-14.0, 14.0)?),
             "environment.sun.enabled" => self.sun.enabled = Some(read.boolean()?),
             "environment.sun.azimuth" => self.sun.azimuth = degrees(-360.0, 360.0)?,
             "environment.sun.elevation" => self.sun.elevation = degrees(-90.0, 90.0)?,
             "environment.moon.enabled" => self.moon.enabled = Some(read.boolean()?),
             "environment.moon.azimuth" => self.moon.azimuth = degrees(-360.0, 360.0)?,
             "environment.moon.elevation" => self.moon.elevation = degrees(-90.0, 90.0)?,
-            "environment.moon.lux" => self.moon.lux = Some(read.not_negative()?),
+            "environment.moon.lux" => self.moon.lux = Some(read.non_negative()?),
             "environment.sky.enabled" => self.sky = Some(read.boolean()?),
-            "environment.sky.turbidity" => self.turbidity = Some(read.within(1.0, 10.0)?),
+            "environment.sky.turbidity" => self.turbidity = Some(read.in_range(1.0, 10.0)?),
             "environment.sky.ground_albedo" => self.ground_albedo = Some(read.fraction()?),
-            "environment.sky.ozone" => self.ozone = Some(read.within(0.0, 600.0)?),
+            "environment.sky.ozone" => self.ozone = Some(read.in_range(0.0, 600.0)?),
             _ => return Ok(false),
         }
         Ok(true)
@@ -163,10 +163,10 @@ impl EnvironmentLook {
     pub(super) fn apply(&self, scene: &mut Scene) -> Result<(), LookError> {
         let rotation = self.rotation.unwrap_or(0.0);
         let bodies = self.bodies()?;
-        let air = Air {
-            turbidity: self.turbidity.unwrap_or(Air::default().turbidity),
-            ground_albedo: self.ground_albedo.unwrap_or(Air::default().ground_albedo),
-            ozone: self.ozone.unwrap_or(Air::default().ozone),
+        let air = AtmosphereParams {
+            turbidity: self.turbidity.unwrap_or(AtmosphereParams::default().turbidity),
+            ground_albedo: self.ground_albedo.unwrap_or(AtmosphereParams::default().ground_albedo),
+            ozone: self.ozone.unwrap_or(AtmosphereParams::default().ozone),
             altitude: self.altitude.unwrap_or(0.0),
         };
         let skies: Vec<Sky> = if bodies.is_empty() {
@@ -178,7 +178,7 @@ impl EnvironmentLook {
         let (map, origin) = if let Some(file) = &self.file {
             let loaded = environment::load(file).map_err(|error| input("environment.file", file, error.detail))?;
             let place = file.display().to_string();
-            scene.notes.extend(loaded.remarks.into_iter().map(|remark| Note {
+            scene.notes.extend(loaded.warnings.into_iter().map(|remark| Note {
                 kind: NoteKind::Repaired,
                 place: place.clone(),
                 message: remark,
@@ -187,7 +187,7 @@ impl EnvironmentLook {
         } else if self.sky.unwrap_or(true) && !skies.is_empty() {
             let [width, height] = SKY_SIZE;
             let nits = |direction: DVec3| skies.iter().map(|sky| sky.luminance(direction)).sum();
-            let map = RadianceMap::from_fn(width, height, Rows::SquareRoot, nits)
+            let map = RadianceMap::from_fn(width, height, RowMapping::SquareRoot, nits)
                 .map_err(|error| input("environment.sky", Path::new("sky"), error.to_string()))?;
             (Some(map), format!("clear sky of turbidity {}", air.turbidity))
         } else {
@@ -237,10 +237,10 @@ impl EnvironmentLook {
     /// What should be known of it: a sky without a sun or moon to light it; a sun that is left out with its sky; a sun so far below the
     /// horizon that there is neither light nor sky.
     #[must_use]
-    pub fn remark(&self) -> Option<String> {
+    pub fn warning(&self) -> Option<String> {
         let sun = self.sun_by(self.when().ok()?).ok()?;
         let dark = self.file.is_none() && self.bodies().ok()?.is_empty();
-        let below = sun.filter(|(place, ..)| place.elevation <= FARTHEST_BELOW);
+        let below = sun.filter(|(place, ..)| place.elevation <= MIN_ELEVATION);
         if dark && below.is_none() && self.sky == Some(true) {
             return Some(
                 "environment.sky.enabled: no sun and no moon is there whose light the sky scatters, so that the look makes none; set \
@@ -261,13 +261,16 @@ impl EnvironmentLook {
                 "the sun stands {:.1} degrees below the horizon, and from {:.1} on it lights no sky: there is none; raise \
                  environment.sun.elevation, choose another environment.time.clock, or set environment.moon.elevation",
                 -place.elevation.to_degrees(),
-                -FARTHEST_BELOW.to_degrees()
+                -MIN_ELEVATION.to_degrees()
             )
         })
     }
 
     /// Where the sun stands by hand, else by time: place, angular radius (rad), and strength over that of the mean distance.
-    fn sun_by(&self, when: Option<(Moment, Place)>) -> Result<Option<(Horizontal, f64, f64)>, LookError> {
+    fn sun_by(
+        &self,
+        when: Option<(Moment, GeoLocation)>,
+    ) -> Result<Option<(HorizontalCoordinates, f64, f64)>, LookError> {
         let by_hand = place_of("sun", &self.sun)?.map(|place| (place, SUN_ANGULAR_RADIUS, 1.0));
         Ok(by_hand.or(when.map(|(moment, place)| {
             let sun = sun(moment, place);
@@ -276,15 +279,15 @@ impl EnvironmentLook {
     }
 
     /// Sun and moon where they are, and whose light matters.
-    fn bodies(&self) -> Result<Vec<Body>, LookError> {
+    fn bodies(&self) -> Result<Vec<SkyBody>, LookError> {
         let when = self.when()?;
         let mut bodies = Vec::new();
         let mut dark = true;
         if let Some((place, angular_radius, strength)) = self.sun_by(when)? {
             dark = place.elevation < 0.0;
-            if self.sun.enabled.unwrap_or(true) && place.elevation > FARTHEST_BELOW {
+            if self.sun.enabled.unwrap_or(true) && place.elevation > MIN_ELEVATION {
                 let illuminance = solar_illuminance() * strength;
-                bodies.push(Body { source: Source::Sun, place, illuminance, angular_radius });
+                bodies.push(SkyBody { source: SkySource::Sun, place, illuminance, angular_radius });
             }
         }
         let by_hand = place_of("moon", &self.moon)?.map(|place| (place, MOON_ANGULAR_RADIUS, Lux(FULL_MOON)));
@@ -295,16 +298,16 @@ impl EnvironmentLook {
         });
         if let Some((place, angular_radius, lux)) = by_hand.or(by_time)
             && self.moon.enabled.unwrap_or(true)
-            && place.elevation > FARTHEST_BELOW
+            && place.elevation > MIN_ELEVATION
         {
             let illuminance = self.moon.lux.map_or(lux, Lux);
-            bodies.push(Body { source: Source::Moon, place, illuminance, angular_radius });
+            bodies.push(SkyBody { source: SkySource::Moon, place, illuminance, angular_radius });
         }
         Ok(bodies)
     }
 
     /// The moment and place, where they are given.
-    fn when(&self) -> Result<Option<(Moment, Place)>, LookError> {
+    fn when(&self) -> Result<Option<(Moment, GeoLocation)>, LookError> {
         let parts = [
             ("environment.place.latitude", self.latitude.map(|angle| angle.to_string())),
             ("environment.place.longitude", self.longitude.map(|angle| angle.to_string())),
@@ -325,16 +328,16 @@ impl EnvironmentLook {
                 _ => Ok(None),
             };
         };
-        let oops = |path: &str, value: &str, error: String| LookError::BadValue {
+        let invalid = |path: &str, value: &str, error: String| LookError::BadValue {
             path: path.into(),
             value: value.into(),
             expected: error,
         };
         let moment = Moment::parse(date, clock, self.utc_offset.unwrap_or(0.0))
-            .map_err(|error| oops("environment.time", &format!("{date} {clock}"), error.to_string()))?;
-        let place = Place::new(latitude, longitude)
+            .map_err(|error| invalid("environment.time", &format!("{date} {clock}"), error.to_string()))?;
+        let place = GeoLocation::new(latitude, longitude)
             .and_then(|place| place.at_altitude(self.altitude.unwrap_or(0.0)))
-            .map_err(|error| oops("environment.place", "", error.to_string()))?;
+            .map_err(|error| invalid("environment.place", "", error.to_string()))?;
         Ok(Some((moment, place)))
     }
 }
@@ -344,9 +347,9 @@ fn input(property: &str, file: &Path, detail: String) -> LookError {
 }
 
 /// Where a body is by the look; none where it says nothing.
-fn place_of(name: &str, look: &BodyLook) -> Result<Option<Horizontal>, LookError> {
+fn place_of(name: &str, look: &CelestialBodyLook) -> Result<Option<HorizontalCoordinates>, LookError> {
     match (look.elevation, look.azimuth) {
-        (Some(elevation), azimuth) => Ok(Some(Horizontal { elevation, azimuth: azimuth.unwrap_or(0.0) })),
+        (Some(elevation), azimuth) => Ok(Some(HorizontalCoordinates { elevation, azimuth: azimuth.unwrap_or(0.0) })),
         (None, Some(_)) => Err(LookError::BadValue {
             path: format!("environment.{name}.azimuth"),
             value: String::new(),
@@ -367,16 +370,16 @@ fn add_light(scene: &mut Scene, sky: &Sky, rotation: f64, factor: f64) {
     else {
         return;
     };
-    if lux <= 0.0 || sky.disk().part <= 0.0 {
+    if lux <= 0.0 || sky.disk().visible_fraction <= 0.0 {
         return;
     }
-    let name = if body.source == Source::Sun { "sun" } else { "moon" };
-    let place = Horizontal { azimuth: body.place.azimuth + rotation, ..body.place };
+    let name = if body.source == SkySource::Sun { "sun" } else { "moon" };
+    let place = HorizontalCoordinates { azimuth: body.place.azimuth + rotation, ..body.place };
     let color = (whole / lux).as_vec3().max(Vec3::ZERO);
-    let light = Light { color, horizon: true, ..Light::new(name, source) };
+    let light = Light { color, clip_at_horizon: true, ..Light::new(name, source) };
     let node = Node {
         name: name.into(),
-        local: DMat4::from_mat3(glam::DMat3::from_mat4(facing(place.direction(), DVec3::ZERO))),
+        local: DMat4::from_mat3(glam::DMat3::from_mat4(look_at_transform(place.direction(), DVec3::ZERO))),
         light: Some(scene.lights.len()),
         ..Node::default()
     };
@@ -504,7 +507,7 @@ mod tests {
         let remark = |settings: &[&str]| {
             let mut look = Look::default();
             settings.iter().for_each(|setting| look.assign(setting).unwrap());
-            look.environment.remark()
+            look.environment.warning()
         };
         let told = remark(&["environment.sun.elevation=-60"]).unwrap();
         assert!(told.contains("60.0 degrees below") && told.contains("environment.sun.elevation"), "{told}");

@@ -50,27 +50,27 @@ pub struct GiLook {
     /// `cell` (m).
     pub cell: Option<f64>,
     /// `rays`.
-    pub rays: Option<u32>,
+    pub vpl_samples: Option<u32>,
     /// `gather`: all patches.
-    pub all: Option<bool>,
+    pub all_vpls: Option<bool>,
     /// `visibility`.
     pub visibility: Option<bool>,
     /// `bound`, radii of patches.
-    pub bound: Option<f64>,
+    pub clamp_radius: Option<f64>,
     /// `compensation`.
     pub compensation: Option<bool>,
     /// `sky`.
     pub sky: Option<bool>,
     /// `glossy`.
-    pub glossy: Option<bool>,
+    pub specular: Option<bool>,
     /// `filter`.
     pub filter: Option<bool>,
     /// `still`.
-    pub still: Option<u32>,
+    pub freeze_after: Option<u32>,
     /// `show`: patches as balls.
-    pub show: Option<bool>,
+    pub debug_view: Option<bool>,
     /// `frames`.
-    pub frames: Option<u32>,
+    pub max_history_frames: Option<u32>,
 }
 
 impl GiLook {
@@ -78,34 +78,34 @@ impl GiLook {
     pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
         match read.path {
             "gi.enabled" => self.enabled = Some(read.boolean()?),
-            "gi.vpls" => self.vpls = Some(read.whole(1, 4_000_000)?),
-            "gi.photons" => self.photons = Some(read.whole(1, 4_000_000)?),
-            "gi.bounces" => self.bounces = Some(read.whole(1, 64)?),
+            "gi.vpls" => self.vpls = Some(read.integer(1, 4_000_000)?),
+            "gi.photons" => self.photons = Some(read.integer(1, 4_000_000)?),
+            "gi.bounces" => self.bounces = Some(read.integer(1, 64)?),
             "gi.merge" => self.merge = Some(read.boolean()?),
-            "gi.cell" => self.cell = Some(read.within(1e-3, 1e3)?),
-            "gi.rays" => self.rays = Some(read.whole(1, 256)?),
+            "gi.cell" => self.cell = Some(read.in_range(1e-3, 1e3)?),
+            "gi.rays" => self.vpl_samples = Some(read.integer(1, 256)?),
             "gi.gather" => {
-                self.all = Some(match read.value {
+                self.all_vpls = Some(match read.value {
                     "tree" => false,
                     "all" => true,
-                    _ => return Err(read.wrong()),
+                    _ => return Err(read.bad_value()),
                 });
             }
             "gi.visibility" => self.visibility = Some(read.boolean()?),
-            "gi.bound" => self.bound = Some(read.within(0.0, 100.0)?),
+            "gi.bound" => self.clamp_radius = Some(read.in_range(0.0, 100.0)?),
             "gi.compensation" => self.compensation = Some(read.boolean()?),
             "gi.sky" => self.sky = Some(read.boolean()?),
-            "gi.glossy" => self.glossy = Some(read.boolean()?),
+            "gi.glossy" => self.specular = Some(read.boolean()?),
             "gi.filter" => self.filter = Some(read.boolean()?),
-            "gi.still" => self.still = Some(read.whole(1, 65536)?),
+            "gi.still" => self.freeze_after = Some(read.integer(1, 65536)?),
             "gi.show" => {
-                self.show = Some(match read.value {
+                self.debug_view = Some(match read.value {
                     "picture" => false,
                     "patches" => true,
-                    _ => return Err(read.wrong()),
+                    _ => return Err(read.bad_value()),
                 });
             }
-            "gi.frames" => self.frames = Some(read.whole(0, 1024)?),
+            "gi.frames" => self.max_history_frames = Some(read.integer(0, 1024)?),
             _ => return Ok(false),
         }
         Ok(true)
@@ -113,7 +113,7 @@ impl GiLook {
 
     /// What was set and changes nothing.
     #[must_use]
-    pub fn remarks(&self) -> Vec<String> {
+    pub fn warnings(&self) -> Vec<String> {
         let enabled = Self { enabled: None, ..*self };
         if self.enabled.is_none() && enabled != Self::default() {
             return vec!["gi.* changes nothing while bounced light is off (--set gi.enabled=true)".into()];
@@ -135,11 +135,11 @@ mod tests {
     use crate::scene::look::Look;
 
     #[test]
-    fn what_changes_nothing_is_said() {
+    fn ineffective_gi_properties_are_warned_about() {
         let told = |set: &[&str]| {
             let mut look = Look::default();
             set.iter().for_each(|assignment| look.assign(assignment).unwrap());
-            look.gi.remarks().join("; ")
+            look.gi.warnings().join("; ")
         };
         for silent in [
             &[][..],

@@ -9,7 +9,7 @@ use std::{
 
 use glam::{DMat4, DVec3, Vec3};
 
-use super::{LookError, Reader, no_such, unknown};
+use super::{LookError, Reader, unknown_address, unknown_property};
 use crate::{
     photometry::{
         Candela, Chromaticity, ColorError, Ev100, IesProfile, Kelvin, Lux, Nit, color,
@@ -17,7 +17,7 @@ use crate::{
         lights::{Cone, Emitter, LightStrength, PhysicalLight, Sides, SpotFlux},
         units::Lumen,
     },
-    scene::{Light, Scene, address::Things},
+    scene::{Light, Scene, address::AddressTable},
 };
 
 /// Every property of this section with its description; `*` stands for a light's address: its name, its node's or `#3`.
@@ -53,8 +53,8 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
 const LEAST_INSIDE: f64 = 1e-4;
 
 /// The least and the greatest length of a lamp (m): beyond them single precision loses its light.
-const LEAST_SIZE: f64 = 1e-6;
-const GREATEST_SIZE: f64 = 1e4;
+const MIN_SIZE: f64 = 1e-6;
+const MAX_SIZE: f64 = 1e4;
 
 /// Overrides of one light.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -78,7 +78,7 @@ pub struct LightLook {
     /// `ies_tilt` (degrees).
     pub ies_tilt: Option<f64>,
     /// `shape`.
-    pub shape: Option<Shape>,
+    pub shape: Option<LightShape>,
     /// `position` (m, world).
     pub position: Option<DVec3>,
     /// `aim` (m, world).
@@ -105,7 +105,7 @@ pub struct LightLook {
 
 /// The kinds of emitter by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum LightShape {
     /// `point`.
     Point,
     /// `spot`.
@@ -122,7 +122,7 @@ pub enum Shape {
     Sun,
 }
 
-impl Shape {
+impl LightShape {
     const ALL: [(&'static str, Self); 7] = [
         ("point", Self::Point),
         ("spot", Self::Spot),
@@ -164,7 +164,9 @@ pub(crate) fn aimed(world: DMat4, target: DVec3) -> Option<DMat4> {
 /// Sets one property; false where lights have none of this name.
 pub(super) fn set(lights: &mut BTreeMap<String, LightLook>, read: &Reader<'_>) -> Result<bool, LookError> {
     let parts = read.path.strip_prefix("lights.").and_then(|rest| rest.rsplit_once('.'));
-    let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else { return Err(unknown(read.path)) };
+    let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else {
+        return Err(unknown_property(read.path));
+    };
     let mut light = lights.get(name).cloned().unwrap_or_default();
     let set = light.set(property, read)?;
     if set {
@@ -175,34 +177,34 @@ pub(super) fn set(lights: &mut BTreeMap<String, LightLook>, read: &Reader<'_>) -
 
 impl LightLook {
     fn set(&mut self, property: &str, read: &Reader<'_>) -> Result<bool, LookError> {
-        let choose = |names: &[&str]| names.iter().position(|name| *name == read.value).ok_or_else(|| read.wrong());
+        let choose = |names: &[&str]| names.iter().position(|name| *name == read.value).ok_or_else(|| read.bad_value());
         match property {
             "enabled" => self.enabled = Some(read.boolean()?),
             "shadow" => self.shadow = Some(read.boolean()?),
             "visible" => self.visible = Some(read.boolean()?),
-            "lumens" => self.strength = Some(LightStrength::Lumens(Lumen(read.not_negative()?))),
-            "candela" => self.strength = Some(LightStrength::Candela(Candela(read.not_negative()?))),
-            "lux" => self.strength = Some(LightStrength::Lux(Lux(read.not_negative()?))),
-            "nits" => self.strength = Some(LightStrength::Nits(Nit(read.not_negative()?))),
-            "ev100" => self.strength = Some(LightStrength::Ev(Ev100(read.within(-64.0, 64.0)?))),
-            "kelvin" => self.kelvin = Some(read.within(color::KELVIN_LIMITS[0], color::KELVIN_LIMITS[1])?),
+            "lumens" => self.strength = Some(LightStrength::Lumens(Lumen(read.non_negative()?))),
+            "candela" => self.strength = Some(LightStrength::Candela(Candela(read.non_negative()?))),
+            "lux" => self.strength = Some(LightStrength::Lux(Lux(read.non_negative()?))),
+            "nits" => self.strength = Some(LightStrength::Nits(Nit(read.non_negative()?))),
+            "ev100" => self.strength = Some(LightStrength::Ev(Ev100(read.in_range(-64.0, 64.0)?))),
+            "kelvin" => self.kelvin = Some(read.in_range(color::KELVIN_LIMITS[0], color::KELVIN_LIMITS[1])?),
             "locus" => self.daylight = Some(choose(&["planck", "daylight"])? == 1),
-            "tint" => self.tint = Some(read.within(-color::DUV_LIMIT, color::DUV_LIMIT)?),
+            "tint" => self.tint = Some(read.in_range(-color::DUV_LIMIT, color::DUV_LIMIT)?),
             "ies" => self.ies = Some(read.file()?),
-            "ies_tilt" => self.ies_tilt = Some(read.within(0.0, 180.0)?),
+            "ies_tilt" => self.ies_tilt = Some(read.in_range(0.0, 180.0)?),
             "shape" => {
-                let index = choose(&Shape::ALL.map(|(name, _)| name))?;
-                self.shape = Shape::ALL.get(index).map(|(_, shape)| *shape);
+                let index = choose(&LightShape::ALL.map(|(name, _)| name))?;
+                self.shape = LightShape::ALL.get(index).map(|(_, shape)| *shape);
             }
             "position" => self.position = Some(read.place()?),
             "aim" => self.aim = Some(read.place()?),
-            "radius" => self.radius = Some(read.within(LEAST_SIZE, GREATEST_SIZE)?),
-            "width" => self.width = Some(read.within(LEAST_SIZE, GREATEST_SIZE)?),
-            "height" => self.height = Some(read.within(LEAST_SIZE, GREATEST_SIZE)?),
-            "length" => self.length = Some(read.within(LEAST_SIZE, GREATEST_SIZE)?),
+            "radius" => self.radius = Some(read.in_range(MIN_SIZE, MAX_SIZE)?),
+            "width" => self.width = Some(read.in_range(MIN_SIZE, MAX_SIZE)?),
+            "height" => self.height = Some(read.in_range(MIN_SIZE, MAX_SIZE)?),
+            "length" => self.length = Some(read.in_range(MIN_SIZE, MAX_SIZE)?),
             "sides" => self.sides = Some(if choose(&["one", "two"])? == 0 { Sides::One } else { Sides::Two }),
-            "inner_half_angle" => self.inner = Some(read.within(0.0, 180.0)?.to_radians()),
-            "outer_half_angle" => self.outer = Some(read.within(1e-4, 180.0)?.to_radians()),
+            "inner_half_angle" => self.inner = Some(read.in_range(0.0, 180.0)?.to_radians()),
+            "outer_half_angle" => self.outer = Some(read.in_range(1e-4, 180.0)?.to_radians()),
             "spot_flux" => {
                 self.spot_flux = Some(match choose(&["exact", "apex-cone", "phi-over-pi"])? {
                     0 => SpotFlux::Exact,
@@ -210,7 +212,7 @@ impl LightLook {
                     _ => SpotFlux::PhiOverPi,
                 });
             }
-            "angular_diameter" => self.angular_diameter = Some(read.within(0.0, 180.0)?.to_radians()),
+            "angular_diameter" => self.angular_diameter = Some(read.in_range(0.0, 180.0)?.to_radians()),
             _ => return Ok(false),
         }
         Ok(true)
@@ -221,7 +223,7 @@ impl LightLook {
         if self.position.is_none() && self.aim.is_none() {
             return Ok(());
         }
-        let worlds = scene.worlds();
+        let worlds = scene.world_transforms();
         let Some(mut world) = worlds.get(index).copied() else { return Ok(()) };
         if let Some(position) = self.position {
             world.w_axis = position.extend(1.0);
@@ -243,19 +245,19 @@ impl LightLook {
 
     /// The emitter that this look makes of one.
     fn emitter(&self, name: &str, old: Emitter) -> Result<Emitter, LookError> {
-        let shape = self.shape.unwrap_or_else(|| Shape::of(old));
+        let shape = self.shape.unwrap_or_else(|| LightShape::of(old));
         // A shape that the light had not before has no sizes to keep.
         let need = |what: &str, given: Option<f64>, before: Option<f64>| {
             given.or(before).ok_or_else(|| LookError::BadValue {
                 path: format!("lights.{name}.shape"),
-                value: Shape::ALL.iter().find(|(_, s)| *s == shape).map_or("", |(name, _)| name).into(),
+                value: LightShape::ALL.iter().find(|(_, s)| *s == shape).map_or("", |(name, _)| name).into(),
                 expected: format!("it needs lights.{name}.{what} too"),
             })
         };
         let sides = |before| self.sides.unwrap_or(before);
         Ok(match (shape, old) {
-            (Shape::Point, _) => Emitter::Point,
-            (Shape::Spot, old) => {
+            (LightShape::Point, _) => Emitter::Point,
+            (LightShape::Spot, old) => {
                 let (inner, outer, flux) = match old {
                     Emitter::Spot { cone, flux } => (cone.inner(), Some(cone.outer()), flux),
                     _ => (0.0, None, SpotFlux::Exact),
@@ -266,16 +268,16 @@ impl LightLook {
                 let cone = Cone::new(inner, outer).map_err(|error| LookError::Light { name: name.into(), error })?;
                 Emitter::Spot { cone, flux: self.spot_flux.unwrap_or(flux) }
             }
-            (Shape::Sphere, old) => {
+            (LightShape::Sphere, old) => {
                 let before = if let Emitter::Sphere { radius } = old { Some(radius) } else { None };
                 Emitter::Sphere { radius: need("radius", self.radius, before)? }
             }
-            (Shape::Disk, old) => {
+            (LightShape::Disk, old) => {
                 let (radius, both) =
                     if let Emitter::Disk { radius, sides } = old { (Some(radius), sides) } else { (None, Sides::One) };
                 Emitter::Disk { radius: need("radius", self.radius, radius)?, sides: sides(both) }
             }
-            (Shape::Rectangle, old) => {
+            (LightShape::Rectangle, old) => {
                 let (width, height, both) = match old {
                     Emitter::Rectangle { width, height, sides } => (Some(width), Some(height), sides),
                     _ => (None, None, Sides::One),
@@ -286,7 +288,7 @@ impl LightLook {
                     sides: sides(both),
                 }
             }
-            (Shape::Tube, old) => {
+            (LightShape::Tube, old) => {
                 let (radius, length) = match old {
                     Emitter::Tube { radius, length } => (Some(radius), Some(length)),
                     _ => (None, None),
@@ -296,7 +298,7 @@ impl LightLook {
                     length: need("length", self.length, length)?,
                 }
             }
-            (Shape::Sun, old) => {
+            (LightShape::Sun, old) => {
                 let before = if let Emitter::Sun { angular_radius } = old { angular_radius } else { 0.0 };
                 Emitter::Sun { angular_radius: self.angular_diameter.map_or(before, |diameter| diameter / 2.0) }
             }
@@ -305,20 +307,20 @@ impl LightLook {
 
     /// The colour that kelvin, locus and tint ask for, at luminance 1.
     fn color(&self, name: &str) -> Result<Option<Vec3>, LookError> {
-        let oops = |property: &str, value: f64, expected: String| LookError::BadValue {
+        let invalid = |property: &str, value: f64, expected: String| LookError::BadValue {
             path: format!("lights.{name}.{property}"),
             value: value.to_string(),
             expected,
         };
         let Some(kelvin) = self.kelvin else {
             return match self.tint {
-                Some(tint) => Err(oops("tint", tint, format!("it needs lights.{name}.kelvin too"))),
+                Some(tint) => Err(invalid("tint", tint, format!("it needs lights.{name}.kelvin too"))),
                 None => Ok(None),
             };
         };
         let chromaticity = self.chromaticity(kelvin);
         let rgb =
-            chromaticity.and_then(color::light_color).map_err(|error| oops("kelvin", kelvin, error.to_string()))?;
+            chromaticity.and_then(color::light_color).map_err(|error| invalid("kelvin", kelvin, error.to_string()))?;
         // By the weights that all light is measured with, which differ from the exact Y row by 4e-5.
         Ok(Some((rgb / color::luminance(rgb)).as_vec3()))
     }
@@ -333,8 +335,8 @@ impl LightLook {
     }
 
     /// What should be known of it: a colour that the picture cannot have.
-    pub(super) fn remark(&self, name: &str) -> Option<String> {
-        let clipped = color::beyond_rec709(self.chromaticity(self.kelvin?).ok()?).ok()?;
+    pub(super) fn warning(&self, name: &str) -> Option<String> {
+        let clipped = color::outside_rec709(self.chromaticity(self.kelvin?).ok()?).ok()?;
         clipped.then(|| {
             format!(
                 "lights.{name}: {} K{} is a colour beyond Rec.709: it is shown as the nearest without negative channels, as strong \
@@ -349,13 +351,13 @@ impl LightLook {
     /// none where the look says nothing of it.
     fn tilt_factor(&self, name: &str, profile: Option<&IesProfile>) -> Result<Option<f64>, LookError> {
         let Some(degrees) = self.ies_tilt else { return Ok(None) };
-        let oops = |expected: String| {
+        let invalid = |expected: String| {
             let (path, value) = (format!("lights.{name}.ies_tilt"), degrees.to_string());
             Err(LookError::BadValue { path, value, expected })
         };
         match profile.map(IesProfile::tilt) {
-            None => oops(format!("the light has no photometric file; set lights.{name}.ies too")),
-            Some(Tilt::File(file)) => oops(format!(
+            None => invalid(format!("the light has no photometric file; set lights.{name}.ies too")),
+            Some(Tilt::File(file)) => invalid(format!(
                 "its photometric file keeps the factors in another one, {file}, which is not read; write them into it, as TILT=INCLUDE"
             )),
             Some(tilt) => Ok(Some(tilt.factor(degrees))),
@@ -455,18 +457,18 @@ pub(super) fn rivals(properties: &[(String, String)]) -> Option<[&str; 2]> {
 /// # Errors
 /// A file that cannot be read or is not well formed.
 pub fn read_profile(property: &str, file: &Path) -> Result<IesProfile, LookError> {
-    let oops =
+    let invalid =
         |detail: String| LookError::Input { property: property.into(), file: file.display().to_string(), detail };
-    let found = fs::metadata(file).map_err(|error| oops(format!("{error}; check the path")))?;
+    let found = fs::metadata(file).map_err(|error| invalid(format!("{error}; check the path")))?;
     if !found.is_file() {
-        return Err(oops("a folder or a device; give the photometric file itself".into()));
+        return Err(invalid("a folder or a device; give the photometric file itself".into()));
     }
     let length = found.len();
     if length > ies::MAX_BYTES as u64 {
-        return Err(oops(format!("{length} bytes are more than a photometric file has ({})", ies::MAX_BYTES)));
+        return Err(invalid(format!("{length} bytes are more than a photometric file has ({})", ies::MAX_BYTES)));
     }
-    let bytes = fs::read(file).map_err(|error| oops(error.to_string()))?;
-    IesProfile::parse(&bytes).map_err(|error| oops(error.to_string()))
+    let bytes = fs::read(file).map_err(|error| invalid(error.to_string()))?;
+    IesProfile::parse(&bytes).map_err(|error| invalid(error.to_string()))
 }
 
 /// Applies the overrides to a scene.
@@ -477,11 +479,11 @@ pub(super) fn apply(looks: &BTreeMap<String, LightLook>, scene: &mut Scene) -> R
     // All are found before any is changed, since a light that is changed gets another number.
     let mut found = Vec::new();
     if !looks.is_empty() {
-        let things = Things::lights(scene);
+        let things = AddressTable::lights(scene);
         for (name, look) in looks {
             let nodes = things.find(name);
             if nodes.is_empty() {
-                return Err(no_such("lights", name, &things));
+                return Err(unknown_address("lights", name, &things));
             }
             found.push((name, look, nodes));
         }
@@ -526,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lamp_takes_a_shape_and_keeps_its_unit() {
+    fn a_light_takes_a_shape_and_keeps_its_unit() {
         let panel = changed(&["lights.Key.shape=rectangle", "lights.Key.width=2", "lights.Key.height=0.5"]).unwrap();
         assert_eq!(panel.source.authored(), LightStrength::Candela(Candela(100.0)));
         assert!((panel.source.nits().unwrap().get() - 100.0).abs() < 1e-9, "100 cd from 1 m2");
@@ -556,7 +558,7 @@ mod tests {
         let told = |settings: &[&str]| {
             let mut look = Look::default();
             settings.iter().for_each(|setting| look.assign(setting).unwrap());
-            look.light_remarks()
+            look.light_warnings()
         };
         assert!(told(&["lights.Key.kelvin=1500"])[0].starts_with("lights.Key: 1500 K"));
         assert_eq!(told(&["lights.Key.kelvin=3000", "lights.Key.tint=0.02"]).len(), 1);
@@ -565,7 +567,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_two_strengths_of_a_lamp_is_refused() {
+    fn two_strengths_of_one_light_are_rejected() {
         let parsed = |text: &str| Look::default().parse("a.look.toml", text).map_err(|error| error.to_string());
         let error = parsed("[lights.Key]\nlumens = 800\nkelvin = 3000\ncandela = 5\n").unwrap_err();
         assert!(error.contains("line 2: lights.Key has two strengths, candela and lumens"), "{error}");
@@ -604,7 +606,7 @@ mod tests {
     const IES: &str = "IESNA:LM-63-2002\nTILT=NONE\n1 -1 2 3 1 1 2 0 0 0\n1 1 100\n0 45 90\n0\n400 200 0\n";
 
     #[test]
-    fn a_measured_lamp_is_absolute_until_it_is_told_otherwise() {
+    fn an_ies_profile_is_absolute_unless_overridden() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("lamp.ies"), IES).unwrap();
         let ies = format!("lights.Key.ies={}", dir.path().join("lamp.ies").display());
@@ -650,7 +652,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tilted_lamp_gives_what_its_file_says() {
+    fn ies_tilt_scales_candela_by_the_tilt_factor() {
         let dir = tempfile::tempdir().unwrap();
         let write = |name: &str, tilt: &str| {
             fs::write(dir.path().join(name), IES.replace("TILT=NONE", tilt)).unwrap();

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use glam::{DVec3, Vec4};
 
-use super::{LookError, Reader, no_such, unknown};
-use crate::scene::{Scene, address::Things};
+use super::{LookError, Reader, unknown_address, unknown_property};
+use crate::scene::{Scene, address::AddressTable};
 
 /// What each property takes.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
@@ -44,10 +44,12 @@ pub struct MaterialLook {
 /// Sets one property; false where materials have none of this name.
 pub(super) fn set(materials: &mut BTreeMap<String, MaterialLook>, read: &Reader<'_>) -> Result<bool, LookError> {
     let parts = read.path.strip_prefix("materials.").and_then(|rest| rest.rsplit_once('.'));
-    let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else { return Err(unknown(read.path)) };
+    let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else {
+        return Err(unknown_property(read.path));
+    };
     let within = |low: f64, high: f64| {
         let inside = |v: &DVec3| v.to_array().iter().all(|c| (low..=high).contains(c));
-        read.vector().ok().filter(inside).ok_or_else(|| read.wrong())
+        read.vector().ok().filter(inside).ok_or_else(|| read.bad_value())
     };
     let mut look = materials.get(name).cloned().unwrap_or_default();
     match property {
@@ -55,7 +57,7 @@ pub(super) fn set(materials: &mut BTreeMap<String, MaterialLook>, read: &Reader<
         "metallic" => look.metallic = Some(read.fraction()?),
         "roughness" => look.roughness = Some(read.fraction()?),
         "emission" => look.emission = Some(within(0.0, MOST_NITS)?),
-        "ior" => look.ior = Some(read.within(1.0, 5.0)?),
+        "ior" => look.ior = Some(read.in_range(1.0, 5.0)?),
         _ => return Ok(false),
     }
     materials.insert(name.into(), look);
@@ -66,10 +68,10 @@ pub(super) fn set(materials: &mut BTreeMap<String, MaterialLook>, read: &Reader<
 pub(super) fn apply(looks: &BTreeMap<String, MaterialLook>, scene: &mut Scene) -> Result<(), LookError> {
     for (name, look) in looks {
         let found = {
-            let things = Things::materials(scene);
+            let things = AddressTable::materials(scene);
             let found = things.find(name);
             if found.is_empty() {
-                return Err(no_such("materials", name, &things));
+                return Err(unknown_address("materials", name, &things));
             }
             found
         };

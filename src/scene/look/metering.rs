@@ -42,7 +42,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
 
 /// A place in a picture, from its upper left corner.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place([Coordinate; 2]);
+pub struct ImagePosition([Coordinate; 2]);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Coordinate {
@@ -52,9 +52,9 @@ enum Coordinate {
     Part(f64),
 }
 
-impl Place {
+impl ImagePosition {
     /// The middle.
-    pub const MIDDLE: Self = Self([Coordinate::Part(0.5); 2]);
+    pub const CENTER: Self = Self([Coordinate::Part(0.5); 2]);
 
     /// The pixel's column and row in a picture of this size; none where it has no such pixel.
     #[must_use]
@@ -67,11 +67,11 @@ impl Place {
     }
 }
 
-impl FromStr for Place {
+impl FromStr for ImagePosition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let oops = || {
+        let invalid = || {
             format!("'{text}' is no place in a picture: write it as X,Y in pixels or percents, e.g. 320,180 or 50%,50%")
         };
         let one = |text: &str| {
@@ -84,21 +84,21 @@ impl FromStr for Place {
                 None => text.parse().ok().map(Coordinate::Pixel),
             }
         };
-        let (x, y) = text.split_once(',').ok_or_else(oops)?;
-        Ok(Self([one(x).ok_or_else(oops)?, one(y).ok_or_else(oops)?]))
+        let (x, y) = text.split_once(',').ok_or_else(invalid)?;
+        Ok(Self([one(x).ok_or_else(invalid)?, one(y).ok_or_else(invalid)?]))
     }
 }
 
 /// What a meter looks at; `camera::MeterMode` without the numbers that depend on the view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Metering {
+pub enum MeteringMode {
     /// The mean in stops of what is lit.
     #[default]
     LogAverage,
     /// The mean.
     Average,
     /// The middle most.
-    Centre,
+    Center,
     /// Zones.
     Matrix,
     /// A disk.
@@ -107,12 +107,12 @@ pub enum Metering {
     Incident,
 }
 
-impl Metering {
+impl MeteringMode {
     /// All, by name.
     pub const ALL: [(&'static str, Self); 6] = [
         ("incident", Self::Incident),
         ("spot", Self::Spot),
-        ("centre", Self::Centre),
+        ("centre", Self::Center),
         ("matrix", Self::Matrix),
         ("average", Self::Average),
         ("log-average", Self::LogAverage),
@@ -181,15 +181,15 @@ pub struct MeteringLook {
     /// `exposure.adaptation` (s): to brighter and to darker scenes.
     pub adaptation: Option<[f64; 2]>,
     /// `metering.mode`.
-    pub mode: Option<Metering>,
+    pub mode: Option<MeteringMode>,
     /// `metering.at`.
-    pub at: Option<Place>,
+    pub at: Option<ImagePosition>,
     /// `metering.spot_angle` (rad).
     pub spot_angle: Option<f64>,
     /// `white_balance`, or `white_balance.white`; the last of this and `grey_card` counts.
     pub white: Option<WhiteBalance>,
     /// `white_balance.grey_card`.
-    pub grey_card: Option<Place>,
+    pub gray_card: Option<ImagePosition>,
     /// `white_balance.tint` (Duv).
     pub tint: Option<f64>,
     /// `white_balance.method`.
@@ -204,34 +204,36 @@ impl MeteringLook {
             "camera.body.shutter_range" => self.shutter_range = Some(range(read)?),
             "camera.lens.f_stop_range" => self.f_stop_range = Some(range(read)?),
             "camera.exposure.mode" => {
-                self.control = Some(ExposureControl::from_name(read.value).ok_or_else(|| read.wrong())?);
+                self.control = Some(ExposureControl::from_name(read.value).ok_or_else(|| read.bad_value())?);
             }
             "camera.exposure.auto_iso" => self.auto_iso = Some(read.boolean()?),
             "camera.exposure.adaptation" => {
                 let (brighter, darker) = read.value.split_once(',').unwrap_or((read.value, read.value));
-                let part = |value: &str| Reader { value: value.trim(), ..*read }.not_negative();
+                let part = |value: &str| Reader { value: value.trim(), ..*read }.non_negative();
                 self.adaptation = Some([part(brighter)?, part(darker)?]);
             }
-            "camera.metering.mode" => self.mode = Some(Metering::from_name(read.value).ok_or_else(|| read.wrong())?),
-            "camera.metering.at" => self.at = Some(read.value.parse().map_err(|_| read.wrong())?),
+            "camera.metering.mode" => {
+                self.mode = Some(MeteringMode::from_name(read.value).ok_or_else(|| read.bad_value())?)
+            }
+            "camera.metering.at" => self.at = Some(read.value.parse().map_err(|_| read.bad_value())?),
             "camera.metering.spot_angle" => {
-                let degrees = read.within(0.0, 90.0).ok().filter(|angle| *angle > 0.0 && *angle < 90.0);
-                self.spot_angle = Some(degrees.ok_or_else(|| read.wrong())?.to_radians());
+                let degrees = read.in_range(0.0, 90.0).ok().filter(|angle| *angle > 0.0 && *angle < 90.0);
+                self.spot_angle = Some(degrees.ok_or_else(|| read.bad_value())?.to_radians());
             }
             "camera.white_balance" | "camera.white_balance.white" => {
                 self.white = Some(white(read)?);
-                self.grey_card = None;
+                self.gray_card = None;
             }
             "camera.white_balance.grey_card" => {
-                self.grey_card = Some(read.value.parse().map_err(|_| read.wrong())?);
+                self.gray_card = Some(read.value.parse().map_err(|_| read.bad_value())?);
                 self.white = None;
             }
-            "camera.white_balance.tint" => self.tint = Some(read.within(-0.05, 0.05)?),
+            "camera.white_balance.tint" => self.tint = Some(read.in_range(-0.05, 0.05)?),
             "camera.white_balance.method" => {
                 self.method = Some(match read.value {
                     "cat16" => Adaptation::Cat16,
                     "bradford" => Adaptation::Bradford,
-                    _ => return Err(read.wrong()),
+                    _ => return Err(read.bad_value()),
                 });
             }
             _ => return Ok(false),
@@ -255,7 +257,8 @@ impl MeteringLook {
     #[must_use]
     pub fn auto_exposure(&self, compensation: f64) -> AutoExposure {
         let range = [Ev100(f64::NEG_INFINITY), Ev100(f64::INFINITY)];
-        let default = AutoExposure { low: 0.0, high: 1.0, compensation, range, ..AutoExposure::default() };
+        let default =
+            AutoExposure { low_percentile: 0.0, high_percentile: 1.0, compensation, range, ..AutoExposure::default() };
         match self.adaptation {
             Some([brighter_s, darker_s]) => AutoExposure { brighter_s, darker_s, ..default },
             None => default,
@@ -269,7 +272,7 @@ impl MeteringLook {
     /// A colour that no light has, or that no adaptation takes for white.
     pub fn white_balance(&self, picked: Option<DVec3>) -> Result<DMat3, LookError> {
         let (property, white) = match picked {
-            Some(sample) => ("camera.white_balance.grey_card", WhiteBalance::from_grey_card(sample)),
+            Some(sample) => ("camera.white_balance.grey_card", WhiteBalance::from_gray_card(sample)),
             None => ("camera.white_balance", Ok(self.white.unwrap_or_default())),
         };
         let tinted = |white: WhiteBalance| match self.tint.filter(|tint| *tint != 0.0) {
@@ -286,10 +289,10 @@ impl MeteringLook {
 
 /// Two positive numbers or times that do not fall.
 fn range(read: &Reader<'_>) -> Result<[f64; 2], LookError> {
-    let (least, most) = read.value.split_once(',').ok_or_else(|| read.wrong())?;
+    let (least, most) = read.value.split_once(',').ok_or_else(|| read.bad_value())?;
     let part = |value: &str| Reader { value: value.trim(), ..*read }.seconds();
     let (least, most) = (part(least)?, part(most)?);
-    if least <= most { Ok([least, most]) } else { Err(read.wrong()) }
+    if least <= most { Ok([least, most]) } else { Err(read.bad_value()) }
 }
 
 fn white(read: &Reader<'_>) -> Result<WhiteBalance, LookError> {
@@ -300,8 +303,8 @@ fn white(read: &Reader<'_>) -> Result<WhiteBalance, LookError> {
         return Ok(preset);
     }
     let kelvin = read.value.trim_end_matches(['K', 'k']).trim();
-    let kelvin = Reader { value: kelvin, ..*read }.within(KELVIN_LIMITS[0], KELVIN_LIMITS[1]);
-    Ok(WhiteBalance::Temperature { kelvin: Kelvin(kelvin.map_err(|_| read.wrong())?), duv: 0.0 })
+    let kelvin = Reader { value: kelvin, ..*read }.in_range(KELVIN_LIMITS[0], KELVIN_LIMITS[1]);
+    Ok(WhiteBalance::Temperature { kelvin: Kelvin(kelvin.map_err(|_| read.bad_value())?), duv: 0.0 })
 }
 
 #[cfg(test)]
@@ -320,15 +323,15 @@ mod tests {
 
     #[test]
     fn places() {
-        let at = |text: &str| text.parse::<Place>().unwrap().pixel(640, 360);
+        let at = |text: &str| text.parse::<ImagePosition>().unwrap().pixel(640, 360);
         assert_eq!(at("320,180"), Some([320, 180]));
         assert_eq!(at(" 50% , 100%"), Some([320, 359]));
         assert_eq!(at("639,0%"), Some([639, 0]));
         assert_eq!((at("640,0"), at("0,360")), (None, None));
         for bad in ["", "3", "3;4", "-1,0", "1.5,2", "101%,0", "NaN%,0", "1,2,3"] {
-            assert!(bad.parse::<Place>().is_err(), "{bad}");
+            assert!(bad.parse::<ImagePosition>().is_err(), "{bad}");
         }
-        assert_eq!(Place::MIDDLE.pixel(1, 1), Some([0, 0]));
+        assert_eq!(ImagePosition::CENTER.pixel(1, 1), Some([0, 0]));
     }
 
     #[test]
@@ -353,7 +356,7 @@ mod tests {
         assert_eq!(ranges.f_stop, [2.8, 16.0]);
         assert_eq!(look.control, Some(ExposureControl::Dials(ExposureMode::AperturePriority)));
         assert_eq!((look.auto_iso, look.adaptation), (Some(true), Some([0.5, 2.0])));
-        assert_eq!((look.mode, look.method), (Some(Metering::Spot), Some(Adaptation::Bradford)));
+        assert_eq!((look.mode, look.method), (Some(MeteringMode::Spot), Some(Adaptation::Bradford)));
         assert_eq!(look.white, Some(WhiteBalance::Temperature { kelvin: Kelvin(2700.0), duv: 0.0 }));
         assert_eq!(set(&["camera.exposure.adaptation=1"]).unwrap().adaptation, Some([1.0, 1.0]));
         let auto = look.auto_exposure(0.7);
@@ -361,9 +364,9 @@ mod tests {
         let (plain, default) = (MeteringLook::default().auto_exposure(0.0), AutoExposure::default());
         assert_eq!((plain.brighter_s, plain.darker_s), (default.brighter_s, default.darker_s));
         // All that is lit counts, as for the meter of a still.
-        assert_eq!((plain.low, plain.high), (0.0, 1.0));
-        for (name, mode) in Metering::ALL {
-            assert_eq!((Metering::from_name(name), mode.name()), (Some(mode), name));
+        assert_eq!((plain.low_percentile, plain.high_percentile), (0.0, 1.0));
+        for (name, mode) in MeteringMode::ALL {
+            assert_eq!((MeteringMode::from_name(name), mode.name()), (Some(mode), name));
         }
         for (name, control) in ExposureControl::ALL {
             assert_eq!((ExposureControl::from_name(name), control.name()), (Some(control), name));
@@ -383,9 +386,9 @@ mod tests {
         assert_eq!(look.metering.white, Some(WhiteBalance::Temperature { kelvin: Kelvin(3200.0), duv: 0.0 }));
         // What was set last counts.
         look.assign("camera.white_balance.grey_card=5,5").unwrap();
-        assert!(look.metering.white.is_none() && look.metering.grey_card.is_some());
+        assert!(look.metering.white.is_none() && look.metering.gray_card.is_some());
         look.assign("camera.white_balance=neutral").unwrap();
-        assert!(look.metering.grey_card.is_none());
+        assert!(look.metering.gray_card.is_none());
     }
 
     #[test]

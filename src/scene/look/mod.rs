@@ -23,7 +23,7 @@ use std::{
 
 pub use camera::CameraLook;
 pub use effects::EffectsLook;
-pub use environment::{BodyLook, EnvironmentLook};
+pub use environment::{CelestialBodyLook, EnvironmentLook};
 pub use gi::GiLook;
 pub use lights::{LightLook, read_profile};
 pub use materials::MaterialLook;
@@ -35,7 +35,7 @@ pub use rig::{Curtain, RigLook};
 pub use volumes::VolumeLook;
 pub use water::{WaterLook, from_extras as water_from_extras};
 
-use super::{Scene, address::Things};
+use super::{Scene, address::AddressTable};
 use crate::{
     camera::{Exposure, ExposureError, LensError},
     photometry::{
@@ -70,7 +70,7 @@ pub struct Look {
     /// `scene.emissive_lights`: surfaces that glow light others, which is the default.
     pub emissive_lights: Option<bool>,
     /// `scene.emissive_patches`.
-    pub emissive_patches: Option<u32>,
+    pub max_emissive_lights: Option<u32>,
     /// `scene.multiscatter`: rough surfaces do not lose what facets pass on to each other; not the default, as glTF's own material
     /// loses it.
     pub multiscatter: Option<bool>,
@@ -214,12 +214,12 @@ impl Look {
     /// # Errors
     /// An unreadable file, or one that is too large.
     pub fn text_of(file: &Path) -> Result<String, LookError> {
-        let oops = |detail: String| LookError::File { file: file.display().to_string(), detail };
-        let length = fs::metadata(file).map_err(|error| oops(format!("{error}; check the path of --look")))?.len();
+        let invalid = |detail: String| LookError::File { file: file.display().to_string(), detail };
+        let length = fs::metadata(file).map_err(|error| invalid(format!("{error}; check the path of --look")))?.len();
         if length > MAX_FILE {
-            return Err(oops(format!("{length} bytes are more than a look file has ({MAX_FILE})")));
+            return Err(invalid(format!("{length} bytes are more than a look file has ({MAX_FILE})")));
         }
-        fs::read_to_string(file).map_err(|error| oops(error.to_string()))
+        fs::read_to_string(file).map_err(|error| invalid(error.to_string()))
     }
 
     /// Reads the text of a look file into this look; `name` is for messages.
@@ -227,8 +227,8 @@ impl Look {
     /// # Errors
     /// TOML that does not parse, an unknown property, a wrong value.
     pub fn parse(&mut self, name: &str, text: &str) -> Result<(), LookError> {
-        let oops = |detail: String| LookError::File { file: name.into(), detail };
-        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| oops(syntax_error(text, &error)))?;
+        let invalid = |detail: String| LookError::File { file: name.into(), detail };
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| invalid(syntax_error(text, &error)))?;
         let mut flat = Vec::new();
         flatten("", &table, &mut flat);
         let at = |path: &str| line_of(text, path).map_or_else(String::new, |line| format!("line {line}: "));
@@ -237,24 +237,24 @@ impl Look {
             let [unit, second] = [one, other].map(|path| path.rsplit_once('.').map_or(path, |(_, unit)| unit));
             let text =
                 format!("{light} has two strengths, {unit} and {second}; keep the one that its data sheet states");
-            return Err(oops(at(other) + &text));
+            return Err(invalid(at(other) + &text));
         }
         let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
         for (path, value) in flat {
-            self.set_in(folder, &path, &value).map_err(|error| oops(format!("{}{error}", at(&path))))?;
+            self.set_in(folder, &path, &value).map_err(|error| invalid(format!("{}{error}", at(&path))))?;
         }
         Ok(())
     }
 
     /// What should be known of lights that it changes, by name.
     #[must_use]
-    pub fn light_remarks(&self) -> Vec<String> {
-        self.lights.iter().filter_map(|(name, light)| light.remark(name)).collect()
+    pub fn light_warnings(&self) -> Vec<String> {
+        self.lights.iter().filter_map(|(name, light)| light.warning(name)).collect()
     }
 
     /// What of the lens prescription's numbers is taken for others; nothing of one that cannot be read.
     #[must_use]
-    pub fn lens_remarks(&self) -> Vec<String> {
+    pub fn lens_warnings(&self) -> Vec<String> {
         let Some(name) = &self.camera.rig.prescription else { return Vec::new() };
         let read = read_prescription("camera.lens.prescription", name);
         let notes = read.map(|lens| lens.notes().to_vec()).unwrap_or_default();
@@ -292,14 +292,14 @@ impl Look {
         }
         if path == "scene.animation" {
             self.animation = Some(bare.to_owned()).filter(|name| !name.is_empty());
-            return if self.animation.is_some() { Ok(()) } else { Err(read.wrong()) };
+            return if self.animation.is_some() { Ok(()) } else { Err(read.bad_value()) };
         }
         if path == "scene.emissive_lights" {
             self.emissive_lights = Some(read.boolean()?);
             return Ok(());
         }
         if path == "scene.emissive_patches" {
-            self.emissive_patches = Some(read.whole(1, 65_536)?);
+            self.max_emissive_lights = Some(read.integer(1, 65_536)?);
             return Ok(());
         }
         if path == "scene.multiscatter" {
@@ -323,7 +323,7 @@ impl Look {
             Some("volumes") => volumes::set(&mut self.volumes, &read)?,
             _ => false,
         };
-        if set { Ok(()) } else { Err(unknown(path)) }
+        if set { Ok(()) } else { Err(unknown_property(path)) }
     }
 
     /// `CameraLook::exposure`.
@@ -341,12 +341,13 @@ impl Look {
     /// A name that no light has; a unit that does not fit the kind of light; a file that cannot be used.
     pub fn apply(&self, scene: &mut Scene) -> Result<(), LookError> {
         scene.emissive_lights = self.emissive_lights.unwrap_or(true);
-        scene.emissive_patches = self.emissive_patches;
+        scene.max_emissive_lights = self.max_emissive_lights;
         scene.multiscatter = self.multiscatter.unwrap_or(false);
         if let Some(name) = &self.variant
             && !scene.choose_variant(name)
         {
-            let names = Things::named(scene.variants.iter().map(|variant| variant.name.as_str())).suggestions();
+            let names =
+                AddressTable::from_names(scene.variants.iter().map(|variant| variant.name.as_str())).suggestions();
             let expected = match names.as_slice() {
                 [] => "the file has no variants".to_owned(),
                 names => format!("one of {}", names.join(", ")),
@@ -364,7 +365,7 @@ impl Look {
 
 /// Whether a property's value names a file, which is looked for beside the look.
 #[must_use]
-pub fn names_a_file(path: &str, value: &str) -> bool {
+pub fn is_file_property(path: &str, value: &str) -> bool {
     const FILES: [&str; 5] =
         ["camera.lens.prescription", "environment.file", "lights.*.ies", "volumes.*.density", "water.*.flow"];
     FILES.contains(&generic_path(path).as_str()) && !value.is_empty() && !value.starts_with("builtin:")
@@ -381,7 +382,7 @@ pub(in crate::scene::look) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    pub fn wrong(&self) -> LookError {
+    pub fn bad_value(&self) -> LookError {
         let generic = generic_path(self.path);
         let expected = properties().find(|(path, _)| *path == generic).map_or("", |(_, expected)| expected);
         LookError::BadValue {
@@ -392,19 +393,19 @@ impl Reader<'_> {
     }
 
     pub fn number(&self) -> Result<f64, LookError> {
-        self.value.parse().ok().filter(|v: &f64| v.is_finite()).ok_or_else(|| self.wrong())
+        self.value.parse().ok().filter(|v: &f64| v.is_finite()).ok_or_else(|| self.bad_value())
     }
 
     pub fn positive(&self) -> Result<f64, LookError> {
-        self.number().ok().filter(|&v| v > 0.0).ok_or_else(|| self.wrong())
+        self.number().ok().filter(|&v| v > 0.0).ok_or_else(|| self.bad_value())
     }
 
-    pub fn not_negative(&self) -> Result<f64, LookError> {
-        self.number().ok().filter(|v| (0.0..=STRENGTH_LIMIT).contains(v)).ok_or_else(|| self.wrong())
+    pub fn non_negative(&self) -> Result<f64, LookError> {
+        self.number().ok().filter(|v| (0.0..=STRENGTH_LIMIT).contains(v)).ok_or_else(|| self.bad_value())
     }
 
     pub fn fraction(&self) -> Result<f64, LookError> {
-        self.number().ok().filter(|v| (0.0..=1.0).contains(v)).ok_or_else(|| self.wrong())
+        self.number().ok().filter(|v| (0.0..=1.0).contains(v)).ok_or_else(|| self.bad_value())
     }
 
     pub fn seconds(&self) -> Result<f64, LookError> {
@@ -412,28 +413,28 @@ impl Reader<'_> {
         let part = |value: &str| value.trim().parse().ok().filter(|v: &f64| v.is_finite() && *v > 0.0);
         match (part(above), part(below)) {
             (Some(above), Some(below)) => Ok(above / below),
-            _ => Err(self.wrong()),
+            _ => Err(self.bad_value()),
         }
     }
 
     /// Within bounds, both included.
-    pub fn within(&self, least: f64, most: f64) -> Result<f64, LookError> {
-        self.number().ok().filter(|v| (least..=most).contains(v)).ok_or_else(|| self.wrong())
+    pub fn in_range(&self, least: f64, most: f64) -> Result<f64, LookError> {
+        self.number().ok().filter(|v| (least..=most).contains(v)).ok_or_else(|| self.bad_value())
     }
 
     /// A file that is named relative to where the look stands, or `builtin:NAME` as it is: what comes with the program lies nowhere.
     pub fn file(&self) -> Result<PathBuf, LookError> {
         match self.value {
-            "" => Err(self.wrong()),
+            "" => Err(self.bad_value()),
             own if own.starts_with(prescription::BUILTIN) => Ok(own.into()),
             file => Ok(self.folder.join(file)),
         }
     }
 
     /// Millimetres within bounds, with or without the unit, as metres.
-    pub fn millimetres(&self, least: f64, most: f64) -> Result<f64, LookError> {
+    pub fn millimeters(&self, least: f64, most: f64) -> Result<f64, LookError> {
         let value = self.value.strip_suffix("mm").unwrap_or(self.value).trim();
-        Ok(Reader { value, ..*self }.within(least, most).map_err(|_| self.wrong())? * 1e-3)
+        Ok(Reader { value, ..*self }.in_range(least, most).map_err(|_| self.bad_value())? * 1e-3)
     }
 
     /// Metres above 0, with or without the unit, or infinity.
@@ -442,7 +443,7 @@ impl Reader<'_> {
             return Ok(f64::INFINITY);
         }
         let value = self.value.strip_suffix('m').unwrap_or(self.value).trim();
-        Reader { value, ..*self }.positive().map_err(|_| self.wrong())
+        Reader { value, ..*self }.positive().map_err(|_| self.bad_value())
     }
 
     /// Three numbers, separated by spaces or commas.
@@ -451,22 +452,22 @@ impl Reader<'_> {
         let numbers: Option<Vec<f64>> = parts.map(|part| part.parse().ok().filter(|v: &f64| v.is_finite())).collect();
         match numbers.as_deref() {
             Some(&[x, y, z]) => Ok(glam::DVec3::new(x, y, z)),
-            _ => Err(self.wrong()),
+            _ => Err(self.bad_value()),
         }
     }
 
     /// A place in the world (m), no farther than single floats can tell from its surroundings.
     pub fn place(&self) -> Result<glam::DVec3, LookError> {
-        self.vector().ok().filter(|place| place.abs().max_element() <= 1e9).ok_or_else(|| self.wrong())
+        self.vector().ok().filter(|place| place.abs().max_element() <= 1e9).ok_or_else(|| self.bad_value())
     }
 
     /// A whole number within bounds, both included.
-    pub fn whole(&self, least: u32, most: u32) -> Result<u32, LookError> {
-        self.value.parse().ok().filter(|v| (least..=most).contains(v)).ok_or_else(|| self.wrong())
+    pub fn integer(&self, least: u32, most: u32) -> Result<u32, LookError> {
+        self.value.parse().ok().filter(|v| (least..=most).contains(v)).ok_or_else(|| self.bad_value())
     }
 
     pub fn boolean(&self) -> Result<bool, LookError> {
-        self.value.parse().map_err(|_| self.wrong())
+        self.value.parse().map_err(|_| self.bad_value())
     }
 }
 
@@ -480,7 +481,7 @@ fn generic_path(path: &str) -> String {
     path.into()
 }
 
-pub(in crate::scene::look) fn unknown(path: &str) -> LookError {
+pub(in crate::scene::look) fn unknown_property(path: &str) -> LookError {
     LookError::UnknownPath {
         path: path.into(),
         nearest: nearest(&generic_path(path), properties().map(|(path, _)| path)),
@@ -488,7 +489,7 @@ pub(in crate::scene::look) fn unknown(path: &str) -> LookError {
 }
 
 /// Nothing of a section has this address.
-pub(in crate::scene::look) fn no_such(section: &str, address: &str, things: &Things<'_>) -> LookError {
+pub(in crate::scene::look) fn unknown_address(section: &str, address: &str, things: &AddressTable<'_>) -> LookError {
     let path = format!("{section}.{address}");
     let names: Vec<String> = things.suggestions().iter().map(|name| format!("{section}.{name}")).collect();
     if names.is_empty() {

@@ -178,7 +178,7 @@ pub struct SsrLook {
     /// `steps`.
     pub steps: Option<u32>,
     /// `frames`.
-    pub frames: Option<u32>,
+    pub max_history_frames: Option<u32>,
     /// `reprojection`.
     pub reprojection: Option<SsrReprojection>,
 }
@@ -212,9 +212,9 @@ pub struct PassesLook {
     /// `taa.scale`.
     pub taa_scale: Option<f64>,
     /// `taa.clip`, standard deviations.
-    pub taa_clip: Option<f64>,
+    pub taa_variance_gamma: Option<f64>,
     /// `taa.frames`.
-    pub taa_frames: Option<u32>,
+    pub taa_max_history_frames: Option<u32>,
     /// `taa.mip_bias`, levels.
     pub taa_mip_bias: Option<f64>,
     /// `shadows.enabled`.
@@ -240,7 +240,7 @@ pub struct PassesLook {
     /// `culling.occlusion`.
     pub culling_occlusion: Option<bool>,
     /// `culling.least`.
-    pub culling_least: Option<u32>,
+    pub culling_min_instances: Option<u32>,
     /// `lod.error_pixels`.
     pub error_pixels: Option<f64>,
     /// `light_lists.enabled`.
@@ -256,49 +256,49 @@ impl PassesLook {
             "passes.tonemap.operator" => {
                 // `neutral` is what people call it.
                 let name = if read.value == "neutral" { "pbr-neutral" } else { read.value };
-                self.tone_mapper = Some(ToneMapper::from_name(name).ok_or_else(|| read.wrong())?);
+                self.tone_mapper = Some(ToneMapper::from_name(name).ok_or_else(|| read.bad_value())?);
             }
             "passes.tonemap.dither" => self.dither = Some(read.boolean()?),
             "passes.aa.method" => {
-                self.aa_method = Some(AaMethod::from_name(read.value).ok_or_else(|| read.wrong())?);
+                self.aa_method = Some(AaMethod::from_name(read.value).ok_or_else(|| read.bad_value())?);
             }
-            "passes.aa.samples" => self.aa_samples = Some(read.whole(1, 4096)?),
-            "passes.taa.scale" => self.taa_scale = Some(read.within(0.25, 1.0)?),
-            "passes.taa.clip" => self.taa_clip = Some(read.within(0.25, 8.0)?),
-            "passes.taa.frames" => self.taa_frames = Some(read.whole(1, 256)?),
-            "passes.taa.mip_bias" => self.taa_mip_bias = Some(read.within(-4.0, 2.0)?),
+            "passes.aa.samples" => self.aa_samples = Some(read.integer(1, 4096)?),
+            "passes.taa.scale" => self.taa_scale = Some(read.in_range(0.25, 1.0)?),
+            "passes.taa.clip" => self.taa_variance_gamma = Some(read.in_range(0.25, 8.0)?),
+            "passes.taa.frames" => self.taa_max_history_frames = Some(read.integer(1, 256)?),
+            "passes.taa.mip_bias" => self.taa_mip_bias = Some(read.in_range(-4.0, 2.0)?),
             "passes.shadows.enabled" => self.shadows = Some(read.boolean()?),
             "passes.shadows.method" => {
                 self.shadow_method = Some(match read.value {
                     "auto" => ShadowMethod::Auto,
                     "maps" => ShadowMethod::Maps,
                     "traced" => ShadowMethod::Traced,
-                    _ => return Err(read.wrong()),
+                    _ => return Err(read.bad_value()),
                 });
             }
-            "passes.shadows.samples" => self.shadow_samples = Some(read.whole(1, 1024)?),
-            "passes.shadows.resolution" => self.shadow_resolution = Some(read.whole(128, 8192)?),
+            "passes.shadows.samples" => self.shadow_samples = Some(read.integer(1, 1024)?),
+            "passes.shadows.resolution" => self.shadow_resolution = Some(read.integer(128, 8192)?),
             "passes.ao.enabled" => self.ao.enabled = Some(read.boolean()?),
-            "passes.ao.radius" => self.ao.radius = Some(read.within(1e-3, 1e4)?),
+            "passes.ao.radius" => self.ao.radius = Some(read.in_range(1e-3, 1e4)?),
             "passes.ao.falloff" => self.ao.falloff = Some(read.fraction()?),
             "passes.ao.thickness" => self.ao.thickness = Some(read.fraction()?),
-            "passes.ao.slices" => self.ao.slices = Some(read.whole(1, 64)?),
-            "passes.ao.steps" => self.ao.steps = Some(read.whole(1, 64)?),
+            "passes.ao.slices" => self.ao.slices = Some(read.integer(1, 64)?),
+            "passes.ao.steps" => self.ao.steps = Some(read.integer(1, 64)?),
             "passes.ao.resolution" => {
                 self.ao.half_resolution = Some(match read.value {
                     "full" => false,
                     "half" => true,
-                    _ => return Err(read.wrong()),
+                    _ => return Err(read.bad_value()),
                 });
             }
             "passes.refraction.method" => {
                 self.refraction = Some(match read.value {
                     "traced" => RefractionMethod::Traced,
                     "screen" => RefractionMethod::Screen,
-                    _ => return Err(read.wrong()),
+                    _ => return Err(read.bad_value()),
                 });
             }
-            "passes.caustics.resolution" => self.caustics_resolution = Some(read.whole(16, 4096)?),
+            "passes.caustics.resolution" => self.caustics_resolution = Some(read.integer(16, 4096)?),
             "passes.ao.filter" => self.ao.filter = Some(read.boolean()?),
             "passes.ao.many_bounces" => self.ao.many_bounces = Some(read.boolean()?),
             "passes.ssr.enabled" => self.ssr.enabled = Some(read.boolean()?),
@@ -306,21 +306,21 @@ impl PassesLook {
                 self.ssr.half_resolution = Some(match read.value {
                     "full" => false,
                     "half" => true,
-                    _ => return Err(read.wrong()),
+                    _ => return Err(read.bad_value()),
                 });
             }
-            "passes.ssr.max_roughness" => self.ssr.max_roughness = Some(read.within(0.01, 1.0)?),
-            "passes.ssr.thickness" => self.ssr.thickness = Some(read.within(1e-3, 10.0)?),
-            "passes.ssr.taps" => self.ssr.taps = Some(read.whole(1, 64)?),
-            "passes.ssr.steps" => self.ssr.steps = Some(read.whole(8, 1024)?),
-            "passes.ssr.frames" => self.ssr.frames = Some(read.whole(0, 256)?),
+            "passes.ssr.max_roughness" => self.ssr.max_roughness = Some(read.in_range(0.01, 1.0)?),
+            "passes.ssr.thickness" => self.ssr.thickness = Some(read.in_range(1e-3, 10.0)?),
+            "passes.ssr.taps" => self.ssr.taps = Some(read.integer(1, 64)?),
+            "passes.ssr.steps" => self.ssr.steps = Some(read.integer(8, 1024)?),
+            "passes.ssr.frames" => self.ssr.max_history_frames = Some(read.integer(0, 256)?),
             "passes.ssr.reprojection" => {
                 self.ssr.reprojection = Some(match read.value {
                     "virtual" => SsrReprojection::Virtual,
                     "surface" => SsrReprojection::Surface,
                     "smallest" => SsrReprojection::Smallest,
                     "hit_parallax" => SsrReprojection::HitParallax,
-                    _ => return Err(read.wrong()),
+                    _ => return Err(read.bad_value()),
                 });
             }
             "passes.volumes.enabled" => self.volumes.enabled = Some(read.boolean()?),
@@ -328,16 +328,16 @@ impl PassesLook {
                 self.volumes.half_resolution = Some(match read.value {
                     "full" => false,
                     "half" => true,
-                    _ => return Err(read.wrong()),
+                    _ => return Err(read.bad_value()),
                 });
             }
-            "passes.volumes.steps" => self.volumes.steps = Some(read.whole(1, 1024)?),
-            "passes.volumes.shadow_steps" => self.volumes.shadow_steps = Some(read.whole(1, 256)?),
+            "passes.volumes.steps" => self.volumes.steps = Some(read.integer(1, 1024)?),
+            "passes.volumes.shadow_steps" => self.volumes.shadow_steps = Some(read.integer(1, 256)?),
             "passes.volumes.filter" => self.volumes.filter = Some(read.boolean()?),
             "passes.culling.enabled" => self.culling = Some(read.boolean()?),
             "passes.culling.occlusion" => self.culling_occlusion = Some(read.boolean()?),
-            "passes.culling.least" => self.culling_least = Some(read.whole(1, 16 << 20)?),
-            "passes.lod.error_pixels" => self.error_pixels = Some(read.within(0.0, 16.0)?),
+            "passes.culling.least" => self.culling_min_instances = Some(read.integer(1, 16 << 20)?),
+            "passes.lod.error_pixels" => self.error_pixels = Some(read.in_range(0.0, 16.0)?),
             "passes.light_lists.enabled" => self.light_lists = Some(read.boolean()?),
             "passes.light_lists.cull_bound" => self.cull_bound = Some(read.fraction()?),
             _ => return Ok(false),

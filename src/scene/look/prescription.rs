@@ -13,28 +13,30 @@ pub const BUILTIN: &str = "builtin:";
 /// # Errors
 /// A name that no lens has; a file that cannot be read or holds no possible lens.
 pub fn read_prescription(property: &str, name: &str) -> Result<Prescription, LookError> {
-    let oops = |detail: String| LookError::Input { property: property.into(), file: name.into(), detail };
+    let invalid = |detail: String| LookError::Input { property: property.into(), file: name.into(), detail };
     if let Some(lens) = name.strip_prefix(BUILTIN) {
         let found = Prescription::builtin(lens).ok_or_else(|| {
             let near = nearest(lens, library::NAMES.iter().copied());
-            oops(format!("no such lens comes with the program; the nearest are {near}, and `sunny16 lens` lists all"))
+            invalid(format!(
+                "no such lens comes with the program; the nearest are {near}, and `sunny16 lens` lists all"
+            ))
         })?;
-        return found.map_err(|error| oops(error.to_string()));
+        return found.map_err(|error| invalid(error.to_string()));
     }
     let file = Path::new(name);
     let about = fs::metadata(file).map_err(|error| {
         let builtin = library::NAMES.contains(&name).then(|| format!(", or write {BUILTIN}{name}"));
-        oops(format!("{error}; check the path{}", builtin.unwrap_or_default()))
+        invalid(format!("{error}; check the path{}", builtin.unwrap_or_default()))
     })?;
     if !about.is_file() {
-        return Err(oops("it is no file; name a lens prescription (.json)".into()));
+        return Err(invalid("it is no file; name a lens prescription (.json)".into()));
     }
     if about.len() > MAX_BYTES as u64 {
-        return Err(oops(format!("{} bytes are more than a prescription has ({MAX_BYTES})", about.len())));
+        return Err(invalid(format!("{} bytes are more than a prescription has ({MAX_BYTES})", about.len())));
     }
-    let bytes = fs::read(file).map_err(|error| oops(error.to_string()))?;
-    let text = std::str::from_utf8(&bytes).map_err(|error| oops(format!("it is no text: {error}")))?;
-    Prescription::parse(text).map_err(|error| oops(error.to_string()))
+    let bytes = fs::read(file).map_err(|error| invalid(error.to_string()))?;
+    let text = std::str::from_utf8(&bytes).map_err(|error| invalid(format!("it is no text: {error}")))?;
+    Prescription::parse(text).map_err(|error| invalid(error.to_string()))
 }
 
 #[cfg(test)]

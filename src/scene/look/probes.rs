@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use glam::DVec3;
 
-use super::{LookError, Reader, unknown};
+use super::{LookError, Reader, unknown_property};
 use crate::scene::{Probe, Scene, probe::MOST_PROBES};
 
 /// Every property of this section with its description; `*` stands for a name of your choice.
@@ -46,8 +46,10 @@ const FARTHEST: f64 = 1e6;
 /// Sets one property; an error where probes have none of this name.
 pub(super) fn set(probes: &mut BTreeMap<String, ProbeLook>, read: &Reader<'_>) -> Result<bool, LookError> {
     let parts = read.path.strip_prefix("probes.").and_then(|rest| rest.rsplit_once('.'));
-    let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else { return Err(unknown(read.path)) };
-    let place = || read.vector().ok().filter(|v| v.abs().max_element() <= FARTHEST).ok_or_else(|| read.wrong());
+    let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else {
+        return Err(unknown_property(read.path));
+    };
+    let place = || read.vector().ok().filter(|v| v.abs().max_element() <= FARTHEST).ok_or_else(|| read.bad_value());
     let mut probe = probes.get(name).copied().unwrap_or_default();
     match property {
         "enabled" => probe.enabled = Some(read.boolean()?),
@@ -55,16 +57,16 @@ pub(super) fn set(probes: &mut BTreeMap<String, ProbeLook>, read: &Reader<'_>) -
         "size" => {
             let size = place()?;
             if size.min_element() < 1e-3 {
-                return Err(read.wrong());
+                return Err(read.bad_value());
             }
             probe.size = Some(size);
         }
         "position" => probe.position = Some(place()?),
-        "blend" => probe.blend = Some(read.within(0.0, FARTHEST)?),
-        "resolution" => probe.resolution = Some(read.whole(16, 512)?),
-        "bounces" => probe.bounces = Some(read.whole(1, 8)?),
+        "blend" => probe.blend = Some(read.in_range(0.0, FARTHEST)?),
+        "resolution" => probe.resolution = Some(read.integer(16, 512)?),
+        "bounces" => probe.bounces = Some(read.integer(1, 8)?),
         "parallax" => probe.parallax = Some(read.boolean()?),
-        _ => return Err(unknown(read.path)),
+        _ => return Err(unknown_property(read.path)),
     }
     probes.insert(name.into(), probe);
     Ok(true)

@@ -8,10 +8,10 @@ use crate::{
     camera::{
         GateFit, Iris, SensorSize, ThinLens,
         body::{SENSORS, SensorPreset, Shutter},
-        chain::{Rig, Rim},
         lens::LensError,
+        post_effects::{CameraRig, Rim},
     },
-    optics::{Dials, Faults, Mounted, lens::DialError, mount::MountError},
+    optics::{LensAberrations, LensSettings, MountedLens, lens::LensSettingsError, mounted_lens::MountError},
 };
 
 /// Every property of this section with its description.
@@ -58,7 +58,7 @@ pub(super) const DEFAULT_SHUTTER: f64 = 1.0 / 125.0;
 /// cosine's when open, 0.6 of one two stops down, and next to nothing at f/8, as makers state of such lenses.
 const RIM: f64 = 1.2;
 const CORNER_SHIFT: f64 = 1.0479;
-const WIDEST: f64 = 1.4;
+const DEFAULT_MAX_APERTURE: f64 = 1.4;
 
 /// The greatest side of a picture by `camera.body.resolution`.
 const GREATEST_SIDE: u32 = 65_536;
@@ -87,9 +87,9 @@ pub struct RigLook {
     /// `lens.t_stop`.
     pub t_stop: Option<f64>,
     /// `lens.widest`, an f-number.
-    pub widest: Option<f64>,
+    pub max_aperture: Option<f64>,
     /// `lens.barrel` in metres.
-    pub barrel: Option<f64>,
+    pub barrel_length: Option<f64>,
     /// `lens.blades`.
     pub blades: Option<u32>,
     /// `lens.curvature`.
@@ -101,7 +101,7 @@ pub struct RigLook {
     /// `motion.velocity` in m/s along right, up and back.
     pub velocity: Option<DVec3>,
     /// `motion.rotation` in rad/s around right, up and back.
-    pub turning: Option<DVec3>,
+    pub angular_velocity: Option<DVec3>,
 }
 
 /// The kinds of `camera::body::Shutter`.
@@ -127,15 +127,15 @@ impl RigLook {
             "camera.body.resolution" => self.resolution = Some(resolution(read)?),
             "camera.body.curtain" => self.curtain = Some(curtain(read)?),
             "camera.body.curtain_time" => {
-                self.curtain_time = Some(read.seconds().ok().filter(|t| *t <= 1000.0).ok_or_else(|| read.wrong())?)
+                self.curtain_time = Some(read.seconds().ok().filter(|t| *t <= 1000.0).ok_or_else(|| read.bad_value())?)
             }
             "camera.lens.prescription" => self.prescription = Some(read.file()?.display().to_string()),
-            "camera.lens.focal_length" => self.focal_length = Some(read.millimetres(0.1, 10_000.0)?),
+            "camera.lens.focal_length" => self.focal_length = Some(read.millimeters(0.1, 10_000.0)?),
             "camera.lens.focus" => self.focus = Some(read.distance()?),
             "camera.lens.nearest_focus" => self.nearest_focus = Some(read.distance()?),
             "camera.lens.t_stop" => self.t_stop = Some(read.positive()?),
-            "camera.lens.widest" => self.widest = Some(read.within(0.5, 1024.0)?),
-            "camera.lens.barrel" => self.barrel = Some(read.millimetres(0.0, 10_000.0)?),
+            "camera.lens.widest" => self.max_aperture = Some(read.in_range(0.5, 1024.0)?),
+            "camera.lens.barrel" => self.barrel_length = Some(read.millimeters(0.0, 10_000.0)?),
             "camera.lens.blades" => self.blades = Some(blades(read)?),
             "camera.lens.curvature" => self.curvature = Some(read.fraction()?),
             "camera.lens.rotation" => self.rotation = Some(read.number()?.to_radians()),
@@ -143,7 +143,8 @@ impl RigLook {
             "camera.motion.velocity" => self.velocity = Some(read.vector()?),
             "camera.motion.rotation" => {
                 let degrees = read.vector()?;
-                self.turning = Some(DVec3::new(degrees.x.to_radians(), degrees.y.to_radians(), degrees.z.to_radians()));
+                self.angular_velocity =
+                    Some(DVec3::new(degrees.x.to_radians(), degrees.y.to_radians(), degrees.z.to_radians()));
             }
             _ => return Ok(false),
         }
@@ -194,10 +195,10 @@ impl RigLook {
     /// The barrel's rim before a lens.
     #[must_use]
     pub fn rim(&self, lens: ThinLens) -> Rim {
-        let open = lens.focal_length() / self.widest.unwrap_or(WIDEST).min(lens.f_stop()) / 2.0;
+        let open = lens.focal_length() / self.max_aperture.unwrap_or(DEFAULT_MAX_APERTURE).min(lens.f_stop()) / 2.0;
         // Of the field angle in the sensor's corner, focused at infinity.
         let tangent = self.sensor().diagonal() / 2.0 / lens.focal_length();
-        Rim { radius: RIM * open, distance: self.barrel.unwrap_or(CORNER_SHIFT * open / tangent) }
+        Rim { radius: RIM * open, distance: self.barrel_length.unwrap_or(CORNER_SHIFT * open / tangent) }
     }
 
     /// The focus (m from the lens), at infinity if nobody named one.
@@ -225,16 +226,16 @@ impl RigLook {
     ///
     /// # Errors
     /// A lens that cannot be, or one that forms no image at this focus.
-    pub fn rig(&self, f_stop: Option<f64>, fov: f64, aspect: f64) -> Result<Rig, LookError> {
+    pub fn rig(&self, f_stop: Option<f64>, fov: f64, aspect: f64) -> Result<CameraRig, LookError> {
         let gate = self.gate(aspect)?;
         let f_stop = f_stop.or(self.t_stop).unwrap_or(DEFAULT_F_STOP);
         let focus = self.focus()?;
         let rig = match self.focal_length {
             Some(focal_length) => {
                 let lens = ThinLens::new(focal_length, f_stop)?;
-                Rig::with_lens(lens, focus, gate, self.breathing.unwrap_or(true))?
+                CameraRig::with_lens(lens, focus, gate, self.breathing.unwrap_or(true))?
             }
-            None => Rig::with_field_of_view(fov, f_stop, focus, gate)?,
+            None => CameraRig::with_field_of_view(fov, f_stop, focus, gate)?,
         };
         self.with_losses(rig, f_stop)
     }
@@ -244,12 +245,17 @@ impl RigLook {
     ///
     /// # Errors
     /// A prescription that cannot be read; a lens that cannot be set so.
-    pub fn mounted(&self, f_stop: Option<f64>, aspect: f64, faults: Faults) -> Result<Option<Mounted>, LookError> {
+    pub fn mounted_lens(
+        &self,
+        f_stop: Option<f64>,
+        aspect: f64,
+        aberrations: LensAberrations,
+    ) -> Result<Option<MountedLens>, LookError> {
         let Some(name) = &self.prescription else { return Ok(None) };
         let property = "camera.lens.prescription";
         let prescription = read_prescription(property, name)?;
         let gate = self.gate(aspect)?;
-        let dials = Dials {
+        let dials = LensSettings {
             focal_length: self.focal_length,
             focus: self.focus()?,
             f_stop: Some(f_stop.or(self.t_stop).unwrap_or(DEFAULT_F_STOP)),
@@ -265,7 +271,7 @@ impl RigLook {
             });
         }
         let breathing = self.breathing.unwrap_or(true);
-        let mounted = Mounted::new(&prescription, &dials, [gate.width, gate.height], faults, breathing);
+        let mounted = MountedLens::new(&prescription, &dials, [gate.width, gate.height], aberrations, breathing);
         mounted.map(Some).map_err(|error| {
             let bad = |path: &str, value: f64| LookError::BadValue {
                 path: path.into(),
@@ -273,8 +279,8 @@ impl RigLook {
                 expected: error.to_string(),
             };
             match error {
-                MountError::TooOpen { asked, .. } => bad("camera.lens.f_stop", asked),
-                MountError::Dial(DialError::Focus { focus, .. }) => bad("camera.lens.focus", focus),
+                MountError::TooOpen { requested: asked, .. } => bad("camera.lens.f_stop", asked),
+                MountError::Dial(LensSettingsError::Focus { focus, .. }) => bad("camera.lens.focus", focus),
                 _ => LookError::Input { property: property.into(), file: name.clone(), detail: error.to_string() },
             }
         })
@@ -284,15 +290,20 @@ impl RigLook {
     ///
     /// # Errors
     /// A T-number below the f-number.
-    pub fn mounted_rig(&self, f_stop: Option<f64>, mounted: &Mounted) -> Result<Rig, LookError> {
+    pub fn mounted_rig(&self, f_stop: Option<f64>, mounted: &MountedLens) -> Result<CameraRig, LookError> {
         let f_stop = f_stop.or(self.t_stop).unwrap_or(DEFAULT_F_STOP);
         let gate = SensorSize { width: mounted.gate().x, height: mounted.gate().y };
-        let rig = Rig { lens: mounted.thin(), focus: mounted.focus(), gate, image_distance: mounted.pinhole() };
+        let rig = CameraRig {
+            lens: mounted.thin(),
+            focus: mounted.focus(),
+            gate,
+            image_distance: mounted.pinhole_distance(),
+        };
         self.with_losses(rig, f_stop)
     }
 
     /// The same rig with what its glass loses, by the T-number.
-    fn with_losses(&self, rig: Rig, f_stop: f64) -> Result<Rig, LookError> {
+    fn with_losses(&self, rig: CameraRig, f_stop: f64) -> Result<CameraRig, LookError> {
         // The T-number counts what the glass loses.
         let transmission = self.t_stop.map_or(1.0, |t| (f_stop / t).powi(2));
         if transmission > 1.0 {
@@ -304,12 +315,12 @@ impl RigLook {
                 ),
             });
         }
-        Ok(Rig { lens: rig.lens.with_transmission(transmission)?, ..rig })
+        Ok(CameraRig { lens: rig.lens.with_transmission(transmission)?, ..rig })
     }
 }
 
 fn pair<'a>(read: &Reader<'a>) -> Result<(&'a str, &'a str), LookError> {
-    let (width, height) = read.value.split_once(['x', 'X']).ok_or_else(|| read.wrong())?;
+    let (width, height) = read.value.split_once(['x', 'X']).ok_or_else(|| read.bad_value())?;
     Ok((width.trim(), height.trim()))
 }
 
@@ -327,7 +338,7 @@ fn sensor(read: &Reader<'_>) -> Result<SensorSize, LookError> {
     };
     let (width, height) = pair(read).map_err(wrong)?;
     let side = |text: &str| text.parse::<f64>().ok().filter(|mm| (0.1..=1e4).contains(mm)).ok_or(());
-    let (Ok(width), Ok(height)) = (side(width), side(height)) else { return Err(wrong(read.wrong())) };
+    let (Ok(width), Ok(height)) = (side(width), side(height)) else { return Err(wrong(read.bad_value())) };
     Ok(SensorSize::from_mm(width, height)?)
 }
 
@@ -337,7 +348,7 @@ fn fit(read: &Reader<'_>) -> Result<GateFit, LookError> {
         "horizontal" => GateFit::Horizontal,
         "vertical" => GateFit::Vertical,
         "overscan" => GateFit::Overscan,
-        _ => return Err(read.wrong()),
+        _ => return Err(read.bad_value()),
     })
 }
 
@@ -346,18 +357,18 @@ fn curtain(read: &Reader<'_>) -> Result<Curtain, LookError> {
         "global" => Curtain::Global,
         "focal-plane" => Curtain::FocalPlane,
         "rolling" => Curtain::Rolling,
-        _ => return Err(read.wrong()),
+        _ => return Err(read.bad_value()),
     })
 }
 
 fn resolution(read: &Reader<'_>) -> Result<[u32; 2], LookError> {
     let (width, height) = pair(read)?;
     let side = |text: &str| text.parse().ok().filter(|side| (1..=GREATEST_SIDE).contains(side));
-    side(width).zip(side(height)).map(|(width, height)| [width, height]).ok_or_else(|| read.wrong())
+    side(width).zip(side(height)).map(|(width, height)| [width, height]).ok_or_else(|| read.bad_value())
 }
 
 fn blades(read: &Reader<'_>) -> Result<u32, LookError> {
-    read.value.parse().ok().filter(|blades| *blades == 0 || (3..=64).contains(blades)).ok_or_else(|| read.wrong())
+    read.value.parse().ok().filter(|blades| *blades == 0 || (3..=64).contains(blades)).ok_or_else(|| read.bad_value())
 }
 
 #[cfg(test)]
@@ -438,7 +449,7 @@ mod tests {
         let refused = error(&near);
         assert!(refused.contains("camera.lens.focus") && refused.contains("from 0.45 m on"), "{refused}");
         let real = look(&[&near[1..], &["camera.lens.prescription=builtin:dgauss-50-f2"]].concat());
-        let refused = real.mounted(1.5).unwrap_err().to_string();
+        let refused = real.mounted_lens(1.5).unwrap_err().to_string();
         assert!(refused.contains("from 0.45 m on"), "{refused}");
         for focus in ["camera.lens.focus=0.45", "camera.lens.focus=infinity"] {
             let look = look(&[near[0], near[1], focus]);

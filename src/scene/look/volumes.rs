@@ -4,13 +4,12 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use glam::{DMat4, DQuat, DVec3, EulerRot};
 
-use super::{LookError, Reader, nearest, unknown};
+use super::{LookError, Reader, nearest, unknown_property};
 use crate::scene::{
     MediumCoefficients, ParticipatingVolume, Scene, VolumeShape,
-    address::Things,
+    address::AddressTable,
     volume::{
-        DensityFormat, DensityGrid, MOST_ANISOTROPY, MOST_COEFFICIENT, MOST_DIMENSION, MOST_EMISSION, MOST_VOLUMES,
-        encloses,
+        DensityFormat, DensityGrid, MAX_ANISOTROPY, MAX_COEFFICIENT, MAX_DIMENSION, MAX_EMISSION, MAX_VOLUMES, encloses,
     },
 };
 
@@ -83,26 +82,28 @@ const FARTHEST: f64 = 1e6;
 /// Sets one property; an error where volumes have none of this name.
 pub(super) fn set(volumes: &mut BTreeMap<String, VolumeLook>, read: &Reader<'_>) -> Result<bool, LookError> {
     let parts = read.path.strip_prefix("volumes.").and_then(|rest| rest.rsplit_once('.'));
-    let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else { return Err(unknown(read.path)) };
-    let place = || read.vector().ok().filter(|v| v.abs().max_element() <= FARTHEST).ok_or_else(|| read.wrong());
+    let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else {
+        return Err(unknown_property(read.path));
+    };
+    let place = || read.vector().ok().filter(|v| v.abs().max_element() <= FARTHEST).ok_or_else(|| read.bad_value());
     let colors = |most: f64| {
         let one = || read.number().ok().map(DVec3::splat);
         let fits = |v: &DVec3| v.to_array().iter().all(|x| (0.0..=most).contains(x));
-        one().or_else(|| read.vector().ok()).filter(fits).ok_or_else(|| read.wrong())
+        one().or_else(|| read.vector().ok()).filter(fits).ok_or_else(|| read.bad_value())
     };
-    let named = || if read.value.is_empty() { Err(read.wrong()) } else { Ok(read.value.to_owned()) };
+    let named = || if read.value.is_empty() { Err(read.bad_value()) } else { Ok(read.value.to_owned()) };
     let mut volume = volumes.get(name).cloned().unwrap_or_default();
     match property {
         "enabled" => volume.enabled = Some(read.boolean()?),
-        "absorption" => volume.absorption = Some(colors(MOST_COEFFICIENT)?),
-        "scattering" => volume.scattering = Some(colors(MOST_COEFFICIENT)?),
-        "anisotropy" => volume.anisotropy = Some(read.within(-MOST_ANISOTROPY, MOST_ANISOTROPY)?),
-        "emission" => volume.emission = Some(colors(MOST_EMISSION)?),
+        "absorption" => volume.absorption = Some(colors(MAX_COEFFICIENT)?),
+        "scattering" => volume.scattering = Some(colors(MAX_COEFFICIENT)?),
+        "anisotropy" => volume.anisotropy = Some(read.in_range(-MAX_ANISOTROPY, MAX_ANISOTROPY)?),
+        "emission" => volume.emission = Some(colors(MAX_EMISSION)?),
         "center" => volume.center = Some(place()?),
         "size" => {
             let size = place()?;
             if size.min_element() < 1e-4 {
-                return Err(read.wrong());
+                return Err(read.bad_value());
             }
             volume.size = Some(size);
         }
@@ -113,14 +114,14 @@ pub(super) fn set(volumes: &mut BTreeMap<String, VolumeLook>, read: &Reader<'_>)
         "density" => volume.density = Some(read.file()?),
         "dimensions" => {
             let fits = |v: &DVec3| {
-                v.to_array().iter().all(|x| (1.0..=f64::from(MOST_DIMENSION)).contains(x) && x.fract() == 0.0)
+                v.to_array().iter().all(|x| (1.0..=f64::from(MAX_DIMENSION)).contains(x) && x.fract() == 0.0)
             };
-            let sides = read.vector().ok().filter(fits).ok_or_else(|| read.wrong())?;
+            let sides = read.vector().ok().filter(fits).ok_or_else(|| read.bad_value())?;
             volume.dimensions = Some(sides.to_array().map(|x| x as u32));
         }
-        "format" => volume.format = Some(DensityFormat::from_name(read.value).ok_or_else(|| read.wrong())?),
-        "density_scale" => volume.density_scale = Some(read.within(0.0, 1e6)?),
-        _ => return Err(unknown(read.path)),
+        "format" => volume.format = Some(DensityFormat::from_name(read.value).ok_or_else(|| read.bad_value())?),
+        "density_scale" => volume.density_scale = Some(read.in_range(0.0, 1e6)?),
+        _ => return Err(unknown_property(read.path)),
     }
     volumes.insert(name.into(), volume);
     Ok(true)
@@ -131,7 +132,7 @@ fn wrong(name: &str, property: &str, value: &str, expected: impl Into<String>) -
 }
 
 fn node_named(scene: &Scene, (name, property): (&str, &str), wanted: &str) -> Result<usize, LookError> {
-    let things = Things::nodes(scene);
+    let things = AddressTable::nodes(scene);
     things.find(wanted).first().copied().ok_or_else(|| {
         let names = things.suggestions();
         let near = nearest(wanted, names.iter().map(String::as_str));
@@ -219,7 +220,7 @@ impl VolumeLook {
 /// A box without size, a node that is not there or has no mesh, a density file that cannot be used, too many.
 pub(super) fn apply(volumes: &BTreeMap<String, VolumeLook>, scene: &mut Scene) -> Result<(), LookError> {
     let mut all = std::mem::take(&mut scene.volumes);
-    let things = Things::named(all.iter().map(|volume| volume.name.as_str()));
+    let things = AddressTable::from_names(all.iter().map(|volume| volume.name.as_str()));
     let found: Vec<Vec<usize>> = volumes.keys().map(|name| things.find(name)).collect();
     drop(things);
     let mut gone = Vec::new();
@@ -250,13 +251,13 @@ pub(super) fn apply(volumes: &BTreeMap<String, VolumeLook>, scene: &mut Scene) -
         index += 1;
         !gone.contains(&(index - 1))
     });
-    if all.len() > MOST_VOLUMES {
-        let expected = format!("{} volumes are enabled; a scene has at most {MOST_VOLUMES}: disable some", all.len());
+    if all.len() > MAX_VOLUMES {
+        let expected = format!("{} volumes are enabled; a scene has at most {MAX_VOLUMES}: disable some", all.len());
         return Err(LookError::BadValue { path: "volumes".into(), value: String::new(), expected });
     }
     scene.volumes = all;
     for placed in scene.placed_volumes() {
-        if let Some(expected) = placed.volume.too_deep(scene, &placed.world) {
+        if let Some(expected) = placed.volume.optical_depth_error(scene, &placed.world) {
             return Err(wrong(&placed.volume.name, "scattering", "", expected));
         }
     }

@@ -4,10 +4,10 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use glam::{DVec2, DVec3};
 
-use super::{LookError, Reader, nearest, unknown};
+use super::{LookError, Reader, nearest, unknown_property};
 use crate::{
     photometry::water::WaterKind,
-    scene::{FlowMap, Scene, WaterSettings, address::Things},
+    scene::{FlowMap, Scene, WaterSettings, address::AddressTable},
 };
 
 /// Every property of this section with its description; `*` stands for a material's or a node's name.
@@ -78,24 +78,27 @@ pub struct WaterLook {
 impl WaterLook {
     fn set(&mut self, property: &str, read: &Reader<'_>) -> Result<bool, LookError> {
         let pair = || -> Result<DVec2, LookError> {
-            let v = Reader { value: &format!("{},0", read.value), ..*read }.vector().map_err(|_| read.wrong())?;
-            if v.abs().max_element() <= 1e7 { Ok(v.truncate()) } else { Err(read.wrong()) }
+            let v = Reader { value: &format!("{},0", read.value), ..*read }.vector().map_err(|_| read.bad_value())?;
+            if v.abs().max_element() <= 1e7 { Ok(v.truncate()) } else { Err(read.bad_value()) }
         };
         let rates = || {
-            read.vector().ok().filter(|v| v.min_element() >= 0.0 && v.max_element() <= 1e6).ok_or_else(|| read.wrong())
+            read.vector()
+                .ok()
+                .filter(|v| v.min_element() >= 0.0 && v.max_element() <= 1e6)
+                .ok_or_else(|| read.bad_value())
         };
         match property {
             "enabled" => self.enabled = Some(read.boolean()?),
             "kind" => {
                 let found = WaterKind::ALL.iter().find(|(name, _)| *name == read.value);
-                self.kind = Some(found.ok_or_else(|| read.wrong())?.1);
+                self.kind = Some(found.ok_or_else(|| read.bad_value())?.1);
             }
             "absorption" => self.absorption = Some(rates()?),
             "scattering" => self.scattering = Some(rates()?),
             "flow" => self.flow = Some(read.file()?),
             "flow_origin" => self.flow_origin = Some(pair()?),
             "flow_size" => {
-                self.flow_size = Some(pair().ok().filter(|v| v.min_element() >= 1e-3).ok_or_else(|| read.wrong())?)
+                self.flow_size = Some(pair().ok().filter(|v| v.min_element() >= 1e-3).ok_or_else(|| read.bad_value())?)
             }
             "direction" => self.direction = Some(pair()?),
             "caustics" => self.caustics = Some(read.boolean()?),
@@ -108,7 +111,7 @@ impl WaterLook {
                 if let Some(slot) = number_of(&mut tried, name) {
                     *slot = value;
                 }
-                tried.check().map_err(|_| read.wrong())?;
+                tried.check().map_err(|_| read.bad_value())?;
                 self.numbers.insert(name, value);
             }
         }
@@ -156,7 +159,7 @@ impl WaterLook {
         let settings = before.map_or_else(WaterSettings::default, |water| water.settings.clone());
         let mut settings = self.over(settings).map_err(|error| ("flow", error))?;
         if self.flow_origin.is_some() || self.flow_size.is_some() {
-            let covered = scene.extent_of(material).unwrap_or((DVec3::ZERO, DVec3::ONE));
+            let covered = scene.material_bounds(material).unwrap_or((DVec3::ZERO, DVec3::ONE));
             let [low, high] = [covered.0, covered.1].map(|v| DVec2::new(v.x, v.z));
             let [origin, size] = settings.rectangle.unwrap_or([low, high - low]);
             settings.rectangle = Some([self.flow_origin.unwrap_or(origin), self.flow_size.unwrap_or(size)]);
@@ -192,7 +195,7 @@ pub fn from_extras<'a>(properties: impl Iterator<Item = (&'a str, String)>) -> R
         let path = format!("water.extras.{name}");
         let read = Reader { path: &path, value: &value, folder: std::path::Path::new("") };
         if !look.set(name, &read)? {
-            return Err(unknown(&path));
+            return Err(unknown_property(&path));
         }
     }
     Ok(look)
@@ -201,10 +204,12 @@ pub fn from_extras<'a>(properties: impl Iterator<Item = (&'a str, String)>) -> R
 /// Sets one property; an error where waters have none of this name.
 pub(super) fn set(waters: &mut BTreeMap<String, WaterLook>, read: &Reader<'_>) -> Result<bool, LookError> {
     let parts = read.path.strip_prefix("water.").and_then(|rest| rest.rsplit_once('.'));
-    let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else { return Err(unknown(read.path)) };
+    let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else {
+        return Err(unknown_property(read.path));
+    };
     let mut water = waters.get(name).cloned().unwrap_or_default();
     if !water.set(property, read)? {
-        return Err(unknown(read.path));
+        return Err(unknown_property(read.path));
     }
     waters.insert(name.into(), water);
     Ok(true)
@@ -216,16 +221,17 @@ pub(super) fn set(waters: &mut BTreeMap<String, WaterLook>, read: &Reader<'_>) -
 /// A name that neither a material nor a node with a mesh has; a flow map that cannot be used; too many waters.
 pub(super) fn apply(waters: &BTreeMap<String, WaterLook>, scene: &mut Scene) -> Result<(), LookError> {
     for (name, look) in waters.iter().filter(|(_, look)| look.enabled.unwrap_or(true)) {
-        let mut materials = Things::materials(scene).find(name);
+        let mut materials = AddressTable::materials(scene).find(name);
         if materials.is_empty() {
-            let nodes = Things::nodes(scene).find(name).into_iter().filter_map(|node| scene.nodes.get(node));
+            let nodes = AddressTable::nodes(scene).find(name).into_iter().filter_map(|node| scene.nodes.get(node));
             let meshes = nodes.filter_map(|node| scene.meshes.get(node.mesh?));
             materials = meshes.flat_map(|mesh| &mesh.primitives).filter_map(|primitive| primitive.material).collect();
             materials.sort_unstable();
             materials.dedup();
         }
         if materials.is_empty() {
-            let names = [Things::materials(scene).suggestions(), Things::nodes(scene).suggestions()].concat();
+            let names =
+                [AddressTable::materials(scene).suggestions(), AddressTable::nodes(scene).suggestions()].concat();
             let near = nearest(name, names.iter().map(String::as_str));
             let expected = format!("neither a material nor a node with a mesh has this name; did you mean {near}?");
             return Err(LookError::BadValue { path: format!("water.{name}"), value: name.clone(), expected });

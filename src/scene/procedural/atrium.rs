@@ -6,7 +6,7 @@ use glam::{DAffine3, DMat4, DQuat, DVec3, Vec2, Vec3};
 
 use super::{
     atrium_parts::{banner, column, curtain, door, flipped, keystone, pilaster, surround},
-    random::Random,
+    random::SplitMix64,
     shapes::{self, CREASE, append, transformed},
     solids::{Arcade, archivolt, cloth, ring},
 };
@@ -17,7 +17,7 @@ use crate::{
     },
     scene::{
         Material, Primitive, Scene,
-        build::{MaterialId, MeshId, SceneBuilder, SceneError, black_body, dielectric, facing, metal},
+        build::{MaterialId, MeshId, SceneBuilder, SceneError, black_body, dielectric, look_at_transform, metal},
     },
 };
 
@@ -126,7 +126,7 @@ pub fn atrium() -> Result<Scene, SceneError> {
     let (azimuth, elevation) = (145f64.to_radians(), 52f64.to_radians());
     let to_sun = DVec3::new(azimuth.sin() * elevation.cos(), elevation.sin(), -azimuth.cos() * elevation.cos());
     let sun = LightStrength::Lux(Lux(90_000.0));
-    builder.light("Court sun", Emitter::SUN, sun, Vec3::new(1.04, 1.0, 0.90), facing(DVec3::ZERO, -to_sun));
+    builder.light("Court sun", Emitter::SUN, sun, Vec3::new(1.04, 1.0, 0.90), look_at_transform(DVec3::ZERO, -to_sun));
     atrium.cameras();
     atrium.builder.build()
 }
@@ -485,7 +485,7 @@ impl Atrium {
 
     /// Banners down from the upper arches, curtains in some of the lower ones.
     fn hangings(&mut self) {
-        let mut random = Random::new(7);
+        let mut random = SplitMix64::new(7);
         let dyes: [(&str, [f32; 3]); 4] = [
             ("Red cloth", [0.50, 0.022, 0.020]),
             ("Blue cloth", [0.020, 0.070, 0.36]),
@@ -501,7 +501,7 @@ impl Atrium {
         let sides: Vec<_> = bays().into_iter().filter(|(_, z, _)| (z.abs() - HALF.y).abs() < 0.01).collect();
         for (index, &(x, z, angle)) in sides.iter().enumerate() {
             let dye = dyes[(index * 3 + index / 6) % 4];
-            let phase = random.within(0.0, 6.0) as f32;
+            let phase = random.uniform(0.0, 6.0) as f32;
             // On the court's side of the arcade, from above the rail down to where the lower arches begin.
             if index % 2 == 0 {
                 let banner = cloth(28, 26, 0.004, |u, v| banner(u, v, phase));
@@ -627,9 +627,9 @@ mod tests {
     use crate::scene::procedural::shapes::checks::assert_closed;
 
     #[test]
-    fn the_court_has_its_triangles_and_stays_matte() {
+    fn the_atrium_has_its_triangles_and_stays_diffuse() {
         let scene = atrium().unwrap();
-        let triangles = scene.shown_triangles();
+        let triangles = scene.instanced_triangles();
         assert_eq!(triangles, 246_860);
         assert!((240_000..=260_000).contains(&triangles));
         assert_eq!(scene.cameras.len(), 3);

@@ -72,7 +72,7 @@ fn place(builder: &mut SceneBuilder, name: &str, part: Primitive, material: Mate
 
 /// Which of the boxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variant {
+pub enum CornellVariant {
     /// Rough dielectrics under a glowing panel.
     Panel,
     /// Rough dielectrics under a point lamp.
@@ -86,8 +86,8 @@ pub enum Variant {
 ///
 /// # Errors
 /// None in practice: the scene is checked against the invariants of the scene model, and passes.
-pub fn cornell(variant: Variant) -> Result<Scene, SceneError> {
-    let metallic = if variant == Variant::Metal { 1.0 } else { 0.0 };
+pub fn cornell(variant: CornellVariant) -> Result<Scene, SceneError> {
+    let metallic = if variant == CornellVariant::Metal { 1.0 } else { 0.0 };
     let mut builder = SceneBuilder::new("Cornell box");
     let mut material =
         |name: &str, rgb: Vec3| builder.add_material(Material { metallic, ..dielectric(name, rgb, 1.0) });
@@ -106,7 +106,7 @@ pub fn cornell(variant: Variant) -> Result<Scene, SceneError> {
     place(&mut builder, "short block", block(short, 165.0), white);
     let tall = [[423.0, 247.0], [265.0, 296.0], [314.0, 456.0], [472.0, 406.0]];
     place(&mut builder, "tall block", block(tall, 330.0), white);
-    if variant == Variant::Point {
+    if variant == CornellVariant::Point {
         builder.point_light_candela("Lamp", Candela(1000.0), Vec3::ONE, dvec3(2.78, 4.4, 2.795));
     } else {
         let glow = Material { emission: vec3(1000.0, 700.0, 450.0), ..dielectric("lamp", Vec3::ZERO, 1.0) };

@@ -10,7 +10,7 @@ use glam::{DAffine3, DMat4, DQuat, DVec2, DVec3, Vec2, Vec3};
 use super::{
     atrium_parts::column,
     kit::{Kit, Weave, at, block, ground, joined, moved, stick, turned, turned_on_lathe},
-    random::{Random, fractal_noise, noise},
+    random::{SplitMix64, fractal_noise, noise},
     shapes::{self, append},
     solids::{Arcade, archivolt, cloth, ring},
     textures,
@@ -18,7 +18,7 @@ use super::{
 use crate::scene::{
     AlphaMode, Material, Primitive, Sampler, Scene, WaterSettings, Wrap,
     build::{MaterialId, SceneBuilder, SceneError, dielectric},
-    water::obstacles::{Along, Channel, Obstacle, flow_around},
+    water::channel_flow::{Channel, FlowDirection, Obstacle, flow_around},
 };
 
 /// The name of the water's material and node.
@@ -96,7 +96,7 @@ fn herringbone(u: f32, v: f32) -> (f32, f32) {
     (joint, noise(key[0], key[1], [8, 8], 5100 + phase.rem_euclid(2) as u64))
 }
 
-fn paving_colour(u: f32, v: f32) -> Vec3 {
+fn paving_color(u: f32, v: f32) -> Vec3 {
     let (joint, tone) = herringbone(u, v);
     if joint < 0.004 {
         return Vec3::new(0.34, 0.30, 0.24);
@@ -115,7 +115,7 @@ fn paving_relief(u: f32, v: f32) -> f32 {
 }
 
 /// Glazed tiles of 20 cm with an eight-pointed star, over 0.4 m x 0.4 m.
-fn tile_colour(u: f32, v: f32) -> Vec3 {
+fn tile_color(u: f32, v: f32) -> Vec3 {
     let (column, row) = ((u * 2.0).floor(), (v * 2.0).floor());
     let p = Vec2::new(u * 2.0 - column - 0.5, v * 2.0 - row - 0.5);
     let joint = 0.5 - p.abs().max_element();
@@ -132,7 +132,7 @@ fn tile_colour(u: f32, v: f32) -> Vec3 {
     let even = (column + row) as i64 % 2 == 0;
     let ground = if even { blue } else { green };
     let glaze = 0.85 + 0.3 * noise(u * 9.0, v * 9.0, [9, 9], 5400);
-    let colour = if p.length() < 0.09 {
+    let color = if p.length() < 0.09 {
         amber
     } else if both < 0.19 {
         if even { green } else { blue }
@@ -143,7 +143,7 @@ fn tile_colour(u: f32, v: f32) -> Vec3 {
     } else {
         ground
     };
-    colour * glaze
+    color * glaze
 }
 
 fn tile_roughness(u: f32, v: f32) -> f32 {
@@ -156,7 +156,7 @@ fn tile_relief(u: f32, v: f32) -> f32 {
     0.0025 * (joint / 0.006).clamp(0.0, 1.0).sqrt() + 0.0006 * fractal_noise(u, v, [6, 6], 2, 5600)
 }
 
-fn wash_colour(u: f32, v: f32) -> Vec3 {
+fn wash_color(u: f32, v: f32) -> Vec3 {
     let blotch = fractal_noise(u, v, [3, 3], 5, 5700);
     Vec3::new(0.80, 0.76, 0.68) * (0.84 + 0.22 * blotch)
 }
@@ -204,7 +204,7 @@ fn let_flow(scene: &mut Scene) -> Result<(), String> {
     // The plinths' corners go out farther than the shafts, and lie below the surface.
     let radius = f64::from(COLUMN) * 1.2;
     let obstacles = COLUMNS.map(|x| Obstacle::Cylinder { center: DVec2::new(f64::from(x), 0.0), radius }).to_vec();
-    let channel = Channel { origin, size, along: Along::X, obstacles, texels_per_metre: 16.0 };
+    let channel = Channel { origin, size, along: FlowDirection::X, obstacles, texels_per_meter: 16.0 };
     let flow = flow_around(&channel).map_err(|error| error.to_string())?;
     let settings = WaterSettings {
         flow: Some(Arc::new(flow.map)),
@@ -233,15 +233,15 @@ struct Court {
 impl Court {
     fn new() -> Self {
         let mut kit = Kit::new("Courtyard");
-        let weave = |size, texels, colour, roughness, relief| Weave {
+        let weave = |size, texels, color, roughness, relief| Weave {
             size: Vec2::splat(size),
             texels: [texels, texels],
-            colour,
+            color,
             roughness,
             relief,
         };
-        let wash = kit.weave("Lime wash", &weave(3.0, 512, wash_colour, wash_roughness, wash_relief));
-        let tiles = kit.weave("Glazed tiles", &weave(0.4, 256, tile_colour, tile_roughness, tile_relief));
+        let wash = kit.weave("Lime wash", &weave(3.0, 512, wash_color, wash_roughness, wash_relief));
+        let tiles = kit.weave("Glazed tiles", &weave(0.4, 256, tile_color, tile_roughness, tile_relief));
         let marble = kit.paint("Marble", [0.62, 0.60, 0.56], 0.35);
         let timber = kit.paint("Cedar", [0.20, 0.10, 0.05], 0.7);
         let clay = kit.paint("Fired clay", [0.42, 0.19, 0.10], 0.8);
@@ -252,7 +252,7 @@ impl Court {
         let paving = Weave {
             size: Vec2::splat(0.8),
             texels: [512, 512],
-            colour: paving_colour,
+            color: paving_color,
             roughness: paving_roughness,
             relief: paving_relief,
         };
@@ -427,18 +427,18 @@ impl Court {
         let pot = self.kit.mesh("Pot", pot, self.clay);
         let soil = self.kit.mesh("Earth", turned_on_lathe(&[(0.33, 0.0), (0.0, 0.015)], 24), earth);
         let fruit = self.kit.mesh("Orange", shapes::uv_sphere(0.037, 16, 10), peel);
-        let mut random = Random::new(90);
+        let mut random = SplitMix64::new(90);
         let mut crowns = Vec::new();
         for kind in 0..2 {
             let mut crown = Primitive::default();
             for _ in 0..620 {
-                let way = DVec3::new(random.within(-1.0, 1.0), random.within(-0.8, 1.0), random.within(-1.0, 1.0));
+                let way = DVec3::new(random.uniform(-1.0, 1.0), random.uniform(-0.8, 1.0), random.uniform(-1.0, 1.0));
                 let way = way.normalize_or(DVec3::Y);
                 let place =
-                    way * DVec3::new(0.56, 0.5, 0.56) * random.within(0.55, 1.0) * if kind == 0 { 1.0 } else { 0.9 };
+                    way * DVec3::new(0.56, 0.5, 0.56) * random.uniform(0.55, 1.0) * if kind == 0 { 1.0 } else { 0.9 };
                 let turn = DQuat::from_rotation_arc(DVec3::Z, (way + DVec3::Y * 0.6).normalize_or(DVec3::Y))
-                    * DQuat::from_rotation_z(random.within(0.0, f64::from(TAU)));
-                let size = DVec3::splat(random.within(0.75, 1.15));
+                    * DQuat::from_rotation_z(random.uniform(0.0, f64::from(TAU)));
+                let size = DVec3::splat(random.uniform(0.75, 1.15));
                 append(&mut crown, &blade, &DAffine3::from_scale_rotation_translation(size, turn, place));
             }
             crowns.push(self.kit.mesh("Crown", crown, leaf));
@@ -452,13 +452,13 @@ impl Court {
         for (index, (x, z)) in
             [(-6.2, 3.2), (-2.1, 3.6), (2.1, 3.6), (6.2, 3.2), (-6.3, -2.45), (6.3, -2.45)].into_iter().enumerate()
         {
-            let turn = random.within(0.0, std::f64::consts::TAU);
+            let turn = random.uniform(0.0, std::f64::consts::TAU);
             self.kit.put("Pot", pot, at(x, 0.0, z));
             self.kit.put("Earth", soil, at(x, 0.47, z));
             self.kit.put("Trunk", trunk, turned(x, 0.45, z, turn));
             self.kit.put("Crown", crowns[index % 2], turned(x, 1.95, z, turn));
             for _ in 0..14 {
-                let way = DVec3::new(random.within(-1.0, 1.0), random.within(-0.7, 0.5), random.within(-1.0, 1.0));
+                let way = DVec3::new(random.uniform(-1.0, 1.0), random.uniform(-0.7, 0.5), random.uniform(-1.0, 1.0));
                 let place = DVec3::new(x, 1.93, z) + way.normalize_or(DVec3::X) * DVec3::new(0.52, 0.46, 0.52);
                 self.kit.put("Orange", fruit, DMat4::from_translation(place));
             }
@@ -475,12 +475,12 @@ impl Court {
             Vec3::new(across * 0.085, 0.02 * (across * across + along * along), along * 0.13)
         });
         let blade = self.kit.mesh(FALLEN, blade, yellow);
-        let mut random = Random::new(17);
+        let mut random = SplitMix64::new(17);
         let half = [HALF.x, CHANNEL - 0.12].map(f64::from);
         let mut laid = 0;
         while laid < 30 {
-            let [x, z] = half.map(|half| random.within(-half, half));
-            let turn = random.within(0.0, std::f64::consts::TAU);
+            let [x, z] = half.map(|half| random.uniform(-half, half));
+            let turn = random.uniform(0.0, std::f64::consts::TAU);
             let column = |at: &f32| DVec2::new(x - f64::from(*at), z).length() < f64::from(COLUMN) * 1.6;
             if !COLUMNS.iter().any(column) {
                 self.kit.put(FALLEN, blade, turned(x, 0.004 - f64::from(FREEBOARD), z, turn));

@@ -1,6 +1,6 @@
 //! The demo scenes: built-in scenes that people open first, each with its look, a thumbnail and a section of docs/demos.md.
 
-use super::Builtin;
+use super::BuiltinScene;
 
 /// A demo scene.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,7 +14,7 @@ pub struct Demo {
     /// When it is pictured (s), where it is played.
     pub time: Option<f64>,
     /// Why its dials are more than a stop off what the meter says; none where they are not.
-    pub off_meter: Option<&'static str>,
+    pub exposure_note: Option<&'static str>,
 }
 
 impl Demo {
@@ -23,72 +23,72 @@ impl Demo {
         Self {
             name: "still_life",
             title: "Still life",
-            about: "A table-top with metals, glazes, a grey card and a colour chart under five lamps of known lumens.",
+            about: "A table-top with metals, glazes, a grey card and a color chart under five lamps of known lumens.",
             time: None,
-            off_meter: None,
+            exposure_note: None,
         },
         Self {
             name: "cornell",
             title: "Cornell box",
-            about: "The published box: red and green walls colour what the panel does not reach.",
+            about: "The published box: red and green walls color what the panel does not reach.",
             time: None,
-            off_meter: None,
+            exposure_note: None,
         },
         Self {
             name: "light_room",
             title: "Light room",
             about: "A meeting room of reflectances 0.2, 0.5 and 0.8 under six panels of 3,600 lm, for checking numbers.",
             time: None,
-            off_meter: None,
+            exposure_note: None,
         },
         Self {
             name: "atrium",
             title: "Atrium by day",
             about: "A court with arcades and cloth, whose galleries have light only from what the sun falls on.",
             time: None,
-            off_meter: None,
+            exposure_note: None,
         },
         Self {
             name: "atrium_lamps",
             title: "Atrium by lamp light",
             about: "The same court at night by 36 lanterns of 470 lm at 2,400 K.",
             time: None,
-            off_meter: None,
+            exposure_note: None,
         },
         Self {
             name: "courtyard",
             title: "Courtyard with a channel",
             about: "Orange trees, glazed tiles and a channel of clear water around five columns.",
             time: None,
-            off_meter: None,
+            exposure_note: None,
         },
         Self {
             name: "street",
             title: "Night street after rain",
             about: "Street lamps, shop windows, neon and strings of bulbs, and a wet road that shows them again.",
             time: None,
-            off_meter: None,
+            exposure_note: None,
         },
         Self {
             name: "lens",
             title: "A lens facing the sun",
             about: "A double Gauss on a garden wall against a low sun, which the camera's own lens answers with ghosts and spikes.",
             time: None,
-            off_meter: Some("the sun is in the picture: dials are for what it lights, not for it"),
+            exposure_note: Some("the sun is in the picture: dials are for what it lights, not for it"),
         },
         Self {
             name: "petals",
             title: "Falling petals",
             about: "A tree in the wind that sheds ten thousand petals.",
             time: Some(2.0),
-            off_meter: None,
+            exposure_note: None,
         },
         Self {
             name: "corridor",
             title: "Corridor",
             about: "A lit corridor and a dark room behind its closed door, into which no light may leak.",
             time: None,
-            off_meter: None,
+            exposure_note: None,
         },
     ];
 
@@ -100,8 +100,8 @@ impl Demo {
 
     /// The scene that it shows.
     #[must_use]
-    pub fn builtin(self) -> Option<Builtin> {
-        Builtin::named(self.name)
+    pub fn builtin(self) -> Option<BuiltinScene> {
+        BuiltinScene::named(self.name)
     }
 
     /// Its picture of 320x180 within the repository; not every demo has been pictured.

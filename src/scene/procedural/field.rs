@@ -2,7 +2,7 @@
 
 use glam::{DAffine3, DMat4, DVec3, Vec3};
 
-use super::{random::Random, shapes};
+use super::{random::SplitMix64, shapes};
 use crate::{
     photometry::Lux,
     scene::{
@@ -13,7 +13,7 @@ use crate::{
 
 /// What stands on the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FieldKind {
     /// Stones of 80 triangles, far enough apart that most of what the view takes in is seen.
     Stones,
     /// Houses of 12 triangles, close to each other and taller than the camera: the first rows hide the others.
@@ -23,7 +23,7 @@ pub enum Kind {
 /// The vertical field of view (rad) with which a picture of 16:9 takes in a tenth of all directions.
 pub const FIELD_OF_VIEW: f32 = 0.362;
 
-impl Kind {
+impl FieldKind {
     /// The mesh that is repeated.
     #[must_use]
     pub fn mesh(self) -> Primitive {
@@ -37,7 +37,7 @@ impl Kind {
     /// for the camera, which stands at the origin. The same count gives the same places.
     #[must_use]
     pub fn places(self, count: usize) -> Vec<DMat4> {
-        let mut random = Random::new(16);
+        let mut random = SplitMix64::new(16);
         let clearing = if self == Self::Houses { 3.0 } else { 1.0 };
         let side = (count as f64).sqrt().ceil() as i64 / 2 + 4;
         let cells = (-side..side).flat_map(|z| (-side..side).map(move |x| (x as f64, z as f64)));
@@ -46,12 +46,14 @@ impl Kind {
         let place = |(x, z): (f64, f64)| match self {
             Self::Stones => {
                 let at =
-                    DVec3::new(x + random.within(-0.3, 0.3), random.within(0.0, 0.1), z + random.within(-0.3, 0.3));
-                let scale = DVec3::new(random.within(0.5, 1.2), random.within(0.4, 1.0), random.within(0.5, 1.2));
-                DMat4::from_translation(at) * DMat4::from_rotation_y(random.within(0.0, 6.3)) * DMat4::from_scale(scale)
+                    DVec3::new(x + random.uniform(-0.3, 0.3), random.uniform(0.0, 0.1), z + random.uniform(-0.3, 0.3));
+                let scale = DVec3::new(random.uniform(0.5, 1.2), random.uniform(0.4, 1.0), random.uniform(0.5, 1.2));
+                DMat4::from_translation(at)
+                    * DMat4::from_rotation_y(random.uniform(0.0, 6.3))
+                    * DMat4::from_scale(scale)
             }
             Self::Houses => {
-                let height = random.within(0.8, 1.4);
+                let height = random.uniform(0.8, 1.4);
                 DMat4::from_translation(DVec3::new(x, 1.5 * height, z))
                     * DMat4::from_scale(DVec3::new(1.0, height, 1.0))
             }
@@ -64,7 +66,7 @@ impl Kind {
 ///
 /// # Errors
 /// None in practice: the scene is checked against the invariants of the scene model, and passes.
-pub fn field(kind: Kind, count: usize) -> Result<Scene, SceneError> {
+pub fn field(kind: FieldKind, count: usize) -> Result<Scene, SceneError> {
     with(kind, |builder, material| {
         let mesh = builder.add_mesh("small", kind.mesh(), material);
         for place in kind.places(count) {
@@ -77,7 +79,7 @@ pub fn field(kind: Kind, count: usize) -> Result<Scene, SceneError> {
 ///
 /// # Errors
 /// As above.
-pub fn merged(kind: Kind, count: usize, wanted: impl Fn(usize) -> bool) -> Result<Scene, SceneError> {
+pub fn merged(kind: FieldKind, count: usize, wanted: impl Fn(usize) -> bool) -> Result<Scene, SceneError> {
     with(kind, |builder, material| {
         let (mut whole, part) = (Primitive::default(), kind.mesh());
         for (_, place) in kind.places(count).into_iter().enumerate().filter(|(index, _)| wanted(*index)) {
@@ -89,7 +91,7 @@ pub fn merged(kind: Kind, count: usize, wanted: impl Fn(usize) -> bool) -> Resul
 }
 
 fn with(
-    kind: Kind,
+    kind: FieldKind,
     fill: impl FnOnce(&mut SceneBuilder, crate::scene::build::MaterialId),
 ) -> Result<Scene, SceneError> {
     let mut builder = SceneBuilder::new("Field");
@@ -97,8 +99,8 @@ fn with(
     fill(&mut builder, material);
     builder.sun("Sun", Lux(100_000.0), Vec3::ONE, DVec3::new(0.4, -1.0, -0.5));
     let (eye, target) = match kind {
-        Kind::Stones => (DVec3::new(0.0, 1.7, 0.0), DVec3::new(20.0, 0.0, 13.0)),
-        Kind::Houses => (DVec3::new(0.0, 1.7, 0.0), DVec3::new(20.0, 1.7, 13.0)),
+        FieldKind::Stones => (DVec3::new(0.0, 1.7, 0.0), DVec3::new(20.0, 0.0, 13.0)),
+        FieldKind::Houses => (DVec3::new(0.0, 1.7, 0.0), DVec3::new(20.0, 1.7, 13.0)),
     };
     builder.camera("Along", eye, target, FIELD_OF_VIEW, None);
     builder.build()

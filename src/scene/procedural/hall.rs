@@ -3,7 +3,7 @@
 use glam::{DAffine3, DMat4, DQuat, DVec3, Vec2, Vec3};
 
 use super::{
-    random::Random,
+    random::SplitMix64,
     shapes::{self, CREASE},
 };
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
 pub const SIZE: DVec3 = DVec3::new(125.0, 14.0, 80.0);
 
 /// The most lamps that the hall holds.
-pub const MOST_LAMPS: usize = 10_000;
+pub const MAX_LUMINAIRES: usize = 10_000;
 
 /// Bays across the hall, each with a row of racks and a row of tables.
 const AISLES: usize = 8;
@@ -45,7 +45,7 @@ shadow = false
 ";
 
 /// A hall of 125 m x 80 m with trusses, columns, tables and shelves of goods, about `triangles_about` triangles
-/// (20,000 at least) and `lamps` point lamps (at most `MOST_LAMPS`) of 0.2 to 0.6 lm under 5,000 lx from the roof, with one
+/// (20,000 at least) and `lamps` point lamps (at most `MAX_LUMINAIRES`) of 0.2 to 0.6 lm under 5,000 lx from the roof, with one
 /// camera, "Along".
 ///
 /// Why daylight: lamps spread over a plane, with nothing to hide them, add up to far more from afar than from nearby.
@@ -61,7 +61,7 @@ pub fn hall(lamps: usize, triangles_about: usize) -> Result<Scene, SceneError> {
     hall.trusses();
     hall.furniture();
     hall.goods(triangles_about);
-    hall.lamps(lamps.min(MOST_LAMPS));
+    hall.lamps(lamps.min(MAX_LUMINAIRES));
     hall.builder.sun(ROOF_LIGHT_NAME, ROOF_LIGHT, Vec3::ONE, DVec3::new(0.35, -1.0, -0.5));
     let eye = DVec3::new(-SIZE.x * 0.5 + 3.0, 3.2, 4.6);
     hall.builder.camera("Along", eye, DVec3::new(20.0, 2.9, 2.5), 0.75, Some(16.0 / 9.0));
@@ -223,19 +223,19 @@ impl Hall {
             self.mesh("Ring", base(shapes::torus(0.2, 0.07, 14, 6), 0.07), white),
             self.mesh("Roll", shapes::cylinder(0.12, 0.7, 12), white),
         ];
-        let mut random = Random::new(125);
+        let mut random = SplitMix64::new(125);
         let mut places: Vec<DVec3> = Vec::new();
         for index in 0..AISLES {
             let (rack_z, table_z) = bay(index);
             for slot in 0..(RACK.1 * RACK.2 as f64) as usize {
                 for height in BOARDS {
-                    let x = RACK.0 + slot as f64 + random.within(0.46, 0.54);
-                    places.push(DVec3::new(x, height + 0.03, rack_z + random.within(-0.2, 0.2)));
+                    let x = RACK.0 + slot as f64 + random.uniform(0.46, 0.54);
+                    places.push(DVec3::new(x, height + 0.03, rack_z + random.uniform(-0.2, 0.2)));
                 }
             }
             for slot in 0..TABLES.2 * 3 {
                 let x = TABLES.0 + TABLES.1 * ((slot / 3) as f64 + 0.5) + (slot % 3) as f64 - 1.0;
-                places.push(DVec3::new(x + random.within(-0.15, 0.15), 0.8, table_z + random.within(-0.25, 0.25)));
+                places.push(DVec3::new(x + random.uniform(-0.15, 0.15), 0.8, table_z + random.uniform(-0.25, 0.25)));
             }
         }
         // Anywhere first, so that what is left empty is spread as well.
@@ -249,17 +249,17 @@ impl Hall {
             if self.triangles + self.meshes[kind.index()] > triangles_about {
                 continue;
             }
-            let pose = DMat4::from_rotation_translation(DQuat::from_rotation_y(random.within(-0.1, 0.1)), place);
+            let pose = DMat4::from_rotation_translation(DQuat::from_rotation_y(random.uniform(-0.1, 0.1)), place);
             self.show("Goods", kind, pose);
         }
     }
 
-    /// Strings of small LEDs, 1250 to a bay and so `MOST_LAMPS` together: along the tables, a few centimetres above the
+    /// Strings of small LEDs, 1250 to a bay and so `MAX_LUMINAIRES` together: along the tables, a few centimetres above the
     /// boards of the racks and under the trusses. 0.2 to 0.6 lm each is
     /// what the LEDs of such wires give.
     fn lamps(&mut self, count: usize) {
-        let mut random = Random::new(10_000);
-        let mut all: Vec<(DVec3, f64, f64)> = Vec::with_capacity(MOST_LAMPS);
+        let mut random = SplitMix64::new(10_000);
+        let mut all: Vec<(DVec3, f64, f64)> = Vec::with_capacity(MAX_LUMINAIRES);
         let mut line = |start: DVec3, end: DVec3, bulbs: usize, sag: f64, flux: (f64, f64), kelvin: f64| {
             for bulb in 0..bulbs {
                 let t = (bulb as f64 + 0.5) / bulbs as f64;
@@ -267,8 +267,8 @@ impl Hall {
                 let span = (t * 10.0).fract();
                 let mut position = start.lerp(end, t) - DVec3::Y * sag * 4.0 * span * (1.0 - span);
                 position +=
-                    DVec3::new(random.within(-0.1, 0.1), random.within(-0.02, 0.02), random.within(-0.06, 0.06));
-                all.push((position, random.within(flux.0, flux.1), kelvin * random.within(0.93, 1.07)));
+                    DVec3::new(random.uniform(-0.1, 0.1), random.uniform(-0.02, 0.02), random.uniform(-0.06, 0.06));
+                all.push((position, random.uniform(flux.0, flux.1), kelvin * random.uniform(0.93, 1.07)));
             }
         };
         let reach = 58.0;
@@ -314,7 +314,7 @@ mod tests {
     fn the_hall_has_the_triangles_and_the_lamps_that_are_asked_for() {
         for lamps in [16, 1000, 10_000] {
             let scene = hall(lamps, 50_000).unwrap();
-            let triangles = scene.shown_triangles();
+            let triangles = scene.instanced_triangles();
             assert!((47_500..=52_500).contains(&triangles), "{triangles}");
             assert_eq!(scene.lights.len(), lamps + 1, "and the roof's");
             assert_eq!(scene.cameras.len(), 1);

@@ -4,13 +4,13 @@ use glam::{DAffine3, DMat4, DVec3, Vec2, Vec3};
 
 use super::{
     shapes::{self, append, transformed},
-    textures::{self, Picture},
+    textures::{self, TextureImage},
 };
 use crate::{
     photometry::{Kelvin, Lumen},
     scene::{
         Material, Primitive, Sampler, TextureRef,
-        build::{MaterialId, MeshId, SceneBuilder, black_body, dielectric, facing, metal},
+        build::{MaterialId, MeshId, SceneBuilder, black_body, dielectric, look_at_transform, metal},
     },
 };
 
@@ -51,10 +51,10 @@ pub(super) fn turned_on_lathe(points: &[(f32, f32)], segments: usize) -> Primiti
 pub(super) struct Weave {
     /// Metres across and down.
     pub size: Vec2,
-    /// Texels across and down of colour and roughness; of the relief too.
+    /// Texels across and down of color and roughness; of the relief too.
     pub texels: [u32; 2],
-    /// Linear base colour.
-    pub colour: fn(f32, f32) -> Vec3,
+    /// Linear base color.
+    pub color: fn(f32, f32) -> Vec3,
     /// Perceptual roughness.
     pub roughness: fn(f32, f32) -> f32,
     /// Height (m).
@@ -79,20 +79,20 @@ impl Kit {
         self.builder.add_material(metal(name, rgb, roughness))
     }
 
-    /// A surface that shines by itself (nits, by the colour of a black body).
+    /// A surface that shines by itself (nits, by the color of a black body).
     pub fn glow(&mut self, name: &str, nits: f32, kelvin: f64) -> MaterialId {
         let emission = black_body(Kelvin(kelvin)) * nits;
         self.builder.add_material(Material { emission, ..dielectric(name, Vec3::splat(0.6), 0.5) })
     }
 
     /// A picture that repeats, looked up by texture coordinates in metres.
-    pub fn woven(&mut self, name: &str, picture: Picture, size: Vec2) -> TextureRef {
+    pub fn woven(&mut self, name: &str, picture: TextureImage, size: Vec2) -> TextureRef {
         let texture = self.builder.add_texture(name, picture, Sampler::default());
         let transform = [[1.0 / size.x, 0.0, 0.0], [0.0, 1.0 / size.y, 0.0]];
         TextureRef { transform, ..SceneBuilder::texture_ref(texture) }
     }
 
-    /// A non-metal with colour, roughness and relief; its meshes have texture coordinates in metres, and tangents.
+    /// A non-metal with color, roughness and relief; its meshes have texture coordinates in metres, and tangents.
     pub fn weave(&mut self, name: &str, weave: &Weave) -> MaterialId {
         let material = self.woven_material(name, weave);
         self.builder.add_material(material)
@@ -102,12 +102,12 @@ impl Kit {
     pub fn woven_material(&mut self, name: &str, weave: &Weave) -> Material {
         let Weave { size, texels: [w, h], .. } = *weave;
         let rough = textures::picture(w, h, |u, v| [1.0, (weave.roughness)(u, v), 0.0, 1.0]);
-        let colour = self.woven(&format!("{name}: colour"), textures::colour_picture(w, h, weave.colour), size);
+        let color = self.woven(&format!("{name}: color"), textures::color_image(w, h, weave.color), size);
         let rough = self.woven(&format!("{name}: roughness"), rough, size);
-        let relief = textures::normal_picture(w, h, size, weave.relief);
+        let relief = textures::normal_map_image(w, h, size, weave.relief);
         let relief = self.woven(&format!("{name}: normals"), relief, size);
         Material {
-            base_color_texture: Some(colour),
+            base_color_texture: Some(color),
             metallic_roughness_texture: Some(rough),
             normal_texture: Some(relief),
             ..dielectric(name, Vec3::ONE, 1.0)
@@ -137,14 +137,14 @@ impl Kit {
         self.put(name, mesh, pose);
     }
 
-    /// A spot of a flux (lm) and colour (K) with half angles in degrees, from one place to another.
+    /// A spot of a flux (lm) and color (K) with half angles in degrees, from one place to another.
     pub fn spot(&mut self, name: &str, (lumens, kelvin): (f64, f64), (inner, outer): (f64, f64), way: [DVec3; 2]) {
         let cone = (inner.to_radians(), outer.to_radians());
-        let colour = black_body(Kelvin(kelvin));
-        self.builder.spot_light_lumens(name, Lumen(lumens), colour, cone, facing(way[0], way[1]));
+        let color = black_body(Kelvin(kelvin));
+        self.builder.spot_light_lumens(name, Lumen(lumens), color, cone, look_at_transform(way[0], way[1]));
     }
 
-    /// A bare lamp of a flux (lm) and colour (K).
+    /// A bare lamp of a flux (lm) and color (K).
     pub fn lamp(&mut self, name: &str, (lumens, kelvin): (f64, f64), place: DVec3) {
         self.builder.point_light_lumens(name, Lumen(lumens), black_body(Kelvin(kelvin)), place);
     }

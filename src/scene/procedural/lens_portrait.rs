@@ -6,17 +6,17 @@ use glam::{DAffine3, DMat4, DQuat, DVec3, Vec2, Vec3};
 
 use super::{
     kit::{Kit, at, block, joined, moved, turned, turned_on_lathe},
-    random::{Random, fractal_noise},
+    random::{SplitMix64, fractal_noise},
     shapes::{self, append},
     textures,
 };
 use crate::{
     optics::{
         glass::LINE_D,
-        prescription::{ElementKind, Prescription, Shape},
+        prescription::{ElementKind, Prescription, SurfaceShape},
     },
     scene::{
-        AlphaMode, Material, Primitive, Sampler, Scene, Volume, Wrap,
+        AlphaMode, Material, MaterialVolume, Primitive, Sampler, Scene, Wrap,
         build::{SceneBuilder, SceneError, dielectric},
     },
 };
@@ -117,7 +117,7 @@ pub fn lens_portrait() -> Result<Scene, SceneError> {
     kit.builder.build()
 }
 
-fn stone_colour(u: f32, v: f32) -> Vec3 {
+fn stone_color(u: f32, v: f32) -> Vec3 {
     let grain = fractal_noise(u, v, [6, 6], 6, 6100);
     let moss = ((fractal_noise(u, v, [3, 3], 4, 6200) - 0.58) / 0.1).clamp(0.0, 1.0);
     (Vec3::new(0.44, 0.39, 0.31) * (0.55 + 0.7 * grain)).lerp(Vec3::new(0.10, 0.13, 0.03), moss * 0.7)
@@ -135,7 +135,7 @@ fn terrace(kit: &mut Kit) {
     let weave = super::kit::Weave {
         size: Vec2::splat(0.9),
         texels: [512, 512],
-        colour: stone_colour,
+        color: stone_color,
         roughness: stone_roughness,
         relief: stone_relief,
     };
@@ -162,11 +162,11 @@ fn terrace(kit: &mut Kit) {
         *position *= Vec3::new(bump, 1.0, bump);
     }
     let tree = kit.mesh("Poplar", tree, leaf);
-    let mut random = Random::new(61);
+    let mut random = SplitMix64::new(61);
     for index in 0..18 {
-        let x = -44.0 + 5.2 * f64::from(index) + random.within(-1.2, 1.2);
-        let size = DVec3::splat(random.within(0.8, 1.15));
-        let place = DVec3::new(x, 3.4, -72.0 + random.within(-5.0, 5.0));
+        let x = -44.0 + 5.2 * f64::from(index) + random.uniform(-1.2, 1.2);
+        let size = DVec3::splat(random.uniform(0.8, 1.15));
+        let place = DVec3::new(x, 3.4, -72.0 + random.uniform(-5.0, 5.0));
         kit.put("Poplar", tree, DMat4::from_scale_rotation_translation(size, DQuat::from_rotation_y(x), place));
     }
 }
@@ -277,7 +277,7 @@ fn glass(kit: &mut Kit, pose: DMat4) {
         let index = after.index(LINE_D);
         if !after.is_air() {
             number += 1;
-            let curvature = |shape: Shape| shape.curvature() as f32;
+            let curvature = |shape: SurfaceShape| shape.curvature() as f32;
             let radius = (front.semi_aperture.min(back.semi_aperture) as f32).min(0.0146);
             // Ten micrometres off each face, so that cemented elements do not share one.
             let thin = 1e-5;
@@ -285,7 +285,7 @@ fn glass(kit: &mut Kit, pose: DMat4) {
             let glass = Material {
                 transmission: 1.0,
                 ior: index as f32,
-                volume: Volume { thickness: gap, ..Volume::default() },
+                volume: MaterialVolume { thickness: gap, ..MaterialVolume::default() },
                 ..dielectric(&format!("Glass, n = {index:.3}"), Vec3::ONE, 0.0)
             };
             let glass = kit.builder.add_material(glass);
@@ -340,12 +340,12 @@ fn leaves(kit: &mut Kit) {
         Vec3::new(across * 0.052, along * 0.085 - 0.02 * along * along, 0.06 * across * across - 0.03 * along * along)
     });
     let blade = kit.mesh("Autumn leaf", blade, leaf);
-    let mut random = Random::new(62);
+    let mut random = SplitMix64::new(62);
     for (x, z) in
         [(-0.16, 0.04), (-0.12, -0.14), (0.20, -0.06), (0.02, -0.18), (0.29, 0.05), (-0.30, -0.02), (0.16, -0.2)]
     {
-        let turn = DQuat::from_rotation_y(random.within(0.0, std::f64::consts::TAU))
-            * DQuat::from_rotation_x(-FRAC_PI_2 + random.within(0.12, 0.35));
+        let turn = DQuat::from_rotation_y(random.uniform(0.0, std::f64::consts::TAU))
+            * DQuat::from_rotation_x(-FRAC_PI_2 + random.uniform(0.12, 0.35));
         let place = DVec3::new(x, 0.912, z);
         kit.put("Autumn leaf", blade, DMat4::from_rotation_translation(turn, place));
     }

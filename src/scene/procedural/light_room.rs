@@ -5,7 +5,7 @@ use glam::{DMat4, DVec3, Vec2, Vec3};
 use super::{
     kit::{Kit, at, block, ground, joined, moved, stick, turned, turned_on_lathe},
     shapes,
-    still_life::{COLOUR_CHART, GREY_CARD},
+    still_life::{COLOR_CHART, GRAY_CARD},
     textures::{self, from_srgb8},
 };
 use crate::scene::{
@@ -40,7 +40,7 @@ operator = \"agx\"
 /// The room's inside (m): along X, up, along Z.
 pub const SIZE: Vec3 = Vec3::new(6.6, 2.8, 4.8);
 
-/// Lumens of each of the six panels of [`PANELS`], and their colour (K): an LED panel of 36 W.
+/// Lumens of each of the six panels of [`PANELS`], and their color (K): an LED panel of 36 W.
 pub const PANEL: (f64, f64) = (3600.0, 4000.0);
 
 /// Where panels hang (m along X and Z).
@@ -48,7 +48,7 @@ pub const PANELS: [(f64, f64); 6] = [(-2.2, -1.2), (0.0, -1.2), (2.2, -1.2), (-2
 
 /// A meeting room of 6.6 m x 4.8 m x 2.8 m: floor, walls and ceiling of reflectances 0.20, 0.50 and 0.80 (the values that
 /// lighting design takes, EN 12464-1:2021, 5.2.3, within its ranges), a table for eight with chairs, a white board, a grey card and a
-/// colour chart. Six panels of 3,600 lm; a lamp of 806 lm in a corner. Cameras: "Room", "Table".
+/// color chart. Six panels of 3,600 lm; a lamp of 806 lm in a corner. Cameras: "Room", "Table".
 ///
 /// # Errors
 /// None in practice: the scene is checked against the invariants of the scene model, and passes.
@@ -140,8 +140,8 @@ fn panels(kit: &mut Kit) {
 }
 
 fn furniture(kit: &mut Kit) {
-    let oak = textures::colour_picture(512, 512, textures::wood_colour);
-    let oak = kit.woven("Oak: colour", oak, Vec2::splat(0.9));
+    let oak = textures::color_image(512, 512, textures::wood_color);
+    let oak = kit.woven("Oak: color", oak, Vec2::splat(0.9));
     let oak = crate::scene::Material {
         base_color_texture: Some(oak),
         ..crate::scene::build::dielectric("Oak", Vec3::ONE, 0.45)
@@ -221,11 +221,11 @@ fn furniture(kit: &mut Kit) {
 
 /// What is measured: a grey card and a chart on the table, white and black balls.
 fn targets(kit: &mut Kit) {
-    let grey = kit.paint("Grey card 18 %", [GREY_CARD; 3], 1.0);
+    let grey = kit.paint("Grey card 18 %", [GRAY_CARD; 3], 1.0);
     kit.one("Grey card", stick(0.2, 0.003, 0.25), grey, turned(0.35, 0.7517, 0.05, 0.2));
     let frame = kit.paint("Chart frame", [0.025; 3], 0.7);
     kit.one("Colour chart", stick(0.29, 0.004, 0.2), frame, turned(-0.05, 0.7522, -0.02, 0.12));
-    for (index, (name, code)) in COLOUR_CHART.iter().enumerate() {
+    for (index, (name, code)) in COLOR_CHART.iter().enumerate() {
         let rgb = from_srgb8(*code);
         let patch = kit.paint(&format!("Chart: {name}"), rgb.to_array(), 1.0);
         let (column, row) = ((index % 6) as f64, (index / 6) as f64);

@@ -37,7 +37,7 @@ pub fn illuminance_by_light(scene: &Scene, position: DVec3, normal: DVec3) -> Ve
         let lux = match light.emitter() {
             Emitter::Sun { .. } => {
                 let disk = light.sun_disk(&placed.world).unwrap_or(SunDisk::whole(-forward, 0.0));
-                light.source.lux(1.0).get() * disk.part * normal.dot(disk.towards).max(0.0)
+                light.source.lux(1.0).get() * disk.visible_fraction * normal.dot(disk.towards).max(0.0)
             }
             emitter => {
                 let shape = emitter.relative_intensity(forward.dot(-towards)).unwrap_or(0.0);
@@ -55,7 +55,7 @@ fn world_position(world: DMat4) -> DVec3 {
 
 /// The luminance of a perfectly matte surface.
 #[must_use]
-pub fn matte_luminance(illuminance: Lux, reflectance: f64) -> Nit {
+pub fn lambertian_luminance(illuminance: Lux, reflectance: f64) -> Nit {
     Nit(illuminance.get() * reflectance / std::f64::consts::PI)
 }
 
@@ -67,7 +67,7 @@ pub fn metered(luminance: Nit) -> Ev100 {
 
 /// Camera dials.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Dials {
+pub struct ExposureDials {
     /// The f-number.
     pub f_stop: f64,
     /// The exposure time as one over so many seconds.
@@ -76,7 +76,7 @@ pub struct Dials {
     pub iso: u32,
 }
 
-impl Dials {
+impl ExposureDials {
     /// The f-numbers of a lens with clicks of a third of a stop.
     pub const F_STOPS: [f64; 19] =
         [1.4, 1.6, 1.8, 2.0, 2.2, 2.5, 2.8, 3.2, 3.5, 4.0, 4.5, 5.0, 5.6, 6.3, 7.1, 8.0, 9.0, 10.0, 11.0];
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use crate::{
         photometry::Lumen,
-        scene::build::{SceneBuilder, facing},
+        scene::build::{SceneBuilder, look_at_transform},
     };
     use glam::Vec3;
 
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(illuminance(&scene, DVec3::ZERO, DVec3::NEG_Y).get(), 0.0);
 
         let mut builder = SceneBuilder::new("cone");
-        let pose = facing(DVec3::new(0.0, 2.0, 0.0), DVec3::ZERO);
+        let pose = look_at_transform(DVec3::new(0.0, 2.0, 0.0), DVec3::ZERO);
         builder.spot_light_lumens("spot", Lumen(1000.0), Vec3::ONE, (0.2, 0.4), pose);
         builder.sun("sun", Lux(7.0), Vec3::ONE, DVec3::NEG_Y);
         let scene = builder.build().unwrap();
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn sunny_16_is_ev_14_64() {
-        let dials = Dials { f_stop: 16.0, shutter_denominator: 100, iso: 100 };
+        let dials = ExposureDials { f_stop: 16.0, shutter_denominator: 100, iso: 100 };
         assert!((dials.ev100().get() - 14.643_856).abs() < 1e-6);
         assert!((metered(Nit(4096.0)).get() - 15.0).abs() < 1e-12);
         // A metered grey comes to 12.5 / 120 of the saturation.

@@ -30,77 +30,77 @@ pub const PREFIX: &str = "builtin:";
 
 /// A scene that the program makes.
 #[derive(Clone, Copy, Debug)]
-pub struct Builtin {
+pub struct BuiltinScene {
     /// After `PREFIX`.
     pub name: &'static str,
     /// What it shows, in a few words.
     pub about: &'static str,
     /// Whether it is played from its beginning where no time is asked for.
-    pub plays: bool,
+    pub animated: bool,
     make: fn() -> Result<(Scene, String), SceneError>,
 }
 
-impl Builtin {
+impl BuiltinScene {
     /// All of them.
     pub const ALL: [Self; 10] = [
         Self {
             name: "still_life",
             about: "a table-top under five lamps",
-            plays: false,
+            animated: false,
             make: || still_life().map(|made| (made.look(), made.scene)).map(|(look, scene)| (scene, look)),
         },
         Self {
             name: "petals",
             about: "a tree in the wind",
-            plays: true,
+            animated: true,
             make: || petals::petals(petals::COUNT).map(|scene| (scene, petals::LOOK.into())),
         },
         Self {
             name: "atrium",
             about: "a sunlit court with arcades and cloth, 250,000 triangles",
-            plays: false,
+            animated: false,
             make: || atrium().map(|scene| (scene, ATRIUM_LOOK.into())),
         },
         Self {
             name: "corridor",
             about: "a lit corridor and a dark room behind its closed door",
-            plays: false,
+            animated: false,
             make: || corridor::corridor().map(|scene| (scene, corridor::LOOK.into())),
         },
         Self {
             name: "cornell",
             about: "the Cornell box under its panel",
-            plays: false,
-            make: || cornell::cornell(cornell::Variant::Panel).map(|scene| (scene, cornell::LOOK.into())),
+            animated: false,
+            make: || cornell::cornell(cornell::CornellVariant::Panel).map(|scene| (scene, cornell::LOOK.into())),
         },
         Self {
             name: "street",
             about: "a shopping street after rain under 152 lamps",
-            plays: false,
+            animated: false,
             make: || street::street().map(|scene| (scene, street::LOOK.into())),
         },
         Self {
             name: "courtyard",
             about: "a walled court with a channel of water around columns",
-            plays: false,
+            animated: false,
             make: || courtyard::courtyard().map(|scene| (scene, courtyard::LOOK.into())),
         },
         Self {
             name: "lens",
             about: "the portrait of a lens that faces the sun",
-            plays: false,
+            animated: false,
             make: || lens_portrait::lens_portrait().map(|scene| (scene, lens_portrait::LOOK.into())),
         },
         Self {
             name: "light_room",
             about: "a meeting room of known reflectances and lumens",
-            plays: false,
+            animated: false,
             make: || light_room::light_room().map(|scene| (scene, light_room::LOOK.into())),
         },
         Self {
             name: "atrium_lamps",
             about: "the atrium by the light of 36 lanterns",
-            plays: false,
+            animated: false,
             make: || atrium::atrium_by_lamp_light().map(|scene| (scene, atrium::LAMPS_LOOK.into())),
         },
     ];
@@ -128,14 +128,14 @@ mod tests {
 
     #[test]
     fn each_scene_is_made_with_a_look_that_fits_it() {
-        for builtin in Builtin::ALL.into_iter().filter(|builtin| !builtin.plays) {
+        for builtin in BuiltinScene::ALL.into_iter().filter(|builtin| !builtin.animated) {
             let (mut scene, text) = builtin.make().unwrap();
             let mut look = Look::default();
             look.parse("built-in", &text).unwrap();
             look.apply(&mut scene).unwrap();
             assert!(!scene.cameras.is_empty(), "{}", builtin.name);
-            assert_eq!(Builtin::named(builtin.name).map(|found| found.about), Some(builtin.about));
+            assert_eq!(BuiltinScene::named(builtin.name).map(|found| found.about), Some(builtin.about));
         }
-        assert!(Builtin::named("nothing").is_none());
+        assert!(BuiltinScene::named("nothing").is_none());
     }
 }

@@ -5,10 +5,10 @@ use std::{f64::consts::TAU, sync::Arc};
 
 use glam::{DMat4, DQuat, DVec3, Vec2, Vec3};
 
-use super::{random::Random, shapes};
+use super::{random::SplitMix64, shapes};
 use crate::scene::{
     Material, Scene,
-    animation::{Animation, Motion, Pose},
+    animation::{Animation, ProceduralMotion, ScenePose},
     build::{MaterialId, MeshId, NodeId, SceneBuilder, SceneError, dielectric},
 };
 
@@ -93,8 +93,8 @@ impl Petal {
     }
 }
 
-impl Motion for Wind {
-    fn pose(&self, time: f64, pose: &mut Pose) {
+impl ProceduralMotion for Wind {
+    fn pose(&self, time: f64, pose: &mut ScenePose) {
         pose.locals.extend(self.petals.iter().map(|petal| (petal.node, petal.at(time))));
         pose.locals.extend(self.branches.iter().map(|branch| {
             let (far, speed, begin) = branch.sway;
@@ -109,7 +109,7 @@ impl Motion for Wind {
 struct Tree {
     builder: SceneBuilder,
     wind: Wind,
-    random: Random,
+    random: SplitMix64,
     wood: Vec<(MeshId, f64)>,
     blossoms: MeshId,
     /// Where blossoms are at rest.
@@ -121,8 +121,8 @@ impl Tree {
         let Some(&(mesh, length)) = self.wood.get(generation) else {
             self.tips.push(world.w_axis.truncate());
             if let Some(parent) = parent {
-                let turn = DQuat::from_rotation_y(self.random.within(0.0, TAU));
-                let size = self.random.within(0.7, 1.3);
+                let turn = DQuat::from_rotation_y(self.random.uniform(0.0, TAU));
+                let size = self.random.uniform(0.7, 1.3);
                 let pose = DMat4::from_scale_rotation_translation(DVec3::splat(size), turn, local.w_axis.truncate());
                 self.builder.instance_in(parent, "Blossoms", self.blossoms, pose);
             }
@@ -135,15 +135,15 @@ impl Tree {
         };
         let sway = (
             0.006 + 0.012 * generation as f64,
-            1.1 + 0.5 * generation as f64 + self.random.within(-0.2, 0.2),
-            self.random.within(0.0, TAU),
+            1.1 + 0.5 * generation as f64 + self.random.uniform(-0.2, 0.2),
+            self.random.uniform(0.0, TAU),
         );
         self.wind.branches.push(Branch { node: node.index(), rest: local, sway });
-        let whole = self.random.within(0.0, TAU);
+        let whole = self.random.uniform(0.0, TAU);
         for fork in 0..FORKS {
-            let around = whole + TAU * fork as f64 / FORKS as f64 + self.random.within(-0.3, 0.3);
-            let lean = self.random.within(0.45, 0.85);
-            let along = length * self.random.within(0.8, 0.98);
+            let around = whole + TAU * fork as f64 / FORKS as f64 + self.random.uniform(-0.3, 0.3);
+            let lean = self.random.uniform(0.45, 0.85);
+            let along = length * self.random.uniform(0.8, 0.98);
             let next = DMat4::from_translation(DVec3::Y * along)
                 * DMat4::from_rotation_y(around)
                 * DMat4::from_rotation_z(lean);
@@ -161,13 +161,13 @@ fn petal() -> crate::scene::Primitive {
     })
 }
 
-fn blossom_cluster(random: &mut Random) -> crate::scene::Primitive {
+fn blossom_cluster(random: &mut SplitMix64) -> crate::scene::Primitive {
     let mut all = crate::scene::Primitive::default();
     let petal = petal();
     for _ in 0..70 {
-        let axis = DVec3::new(random.within(-1.0, 1.0), random.within(-1.0, 1.0), random.within(-1.0, 1.0));
-        let place = axis.normalize_or(DVec3::Y) * random.within(0.05, 0.34);
-        let turn = DQuat::from_axis_angle(axis.normalize_or(DVec3::Y), random.within(0.0, TAU));
+        let axis = DVec3::new(random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0));
+        let place = axis.normalize_or(DVec3::Y) * random.uniform(0.05, 0.34);
+        let turn = DQuat::from_axis_angle(axis.normalize_or(DVec3::Y), random.uniform(0.0, TAU));
         let transform = glam::DAffine3::from_scale_rotation_translation(DVec3::splat(0.11), turn, place);
         shapes::append(&mut all, &petal, &transform);
     }
@@ -180,7 +180,7 @@ fn blossom_cluster(random: &mut Random) -> crate::scene::Primitive {
 /// Never but by a fault of this file: what `SceneBuilder::build` refuses.
 pub fn petals(count: usize) -> Result<Scene, SceneError> {
     let mut builder = SceneBuilder::new("Falling petals");
-    let mut random = Random::new(7);
+    let mut random = SplitMix64::new(7);
     let grass = builder.add_material(dielectric("Grass", Vec3::new(0.07, 0.13, 0.03), 0.9));
     let bark = builder.add_material(dielectric("Bark", Vec3::new(0.10, 0.065, 0.045), 0.85));
     let pink = |name: &str, rgb: Vec3| Material { double_sided: true, ..dielectric(name, rgb, 0.6) };
@@ -208,19 +208,19 @@ pub fn petals(count: usize) -> Result<Scene, SceneError> {
     let meshes: Vec<MeshId> = petals.iter().map(|&material| builder.add_mesh("Petal", petal(), material)).collect();
     for number in 0..count {
         let tip = tips.get((random.bits() % tips.len().max(1) as u64) as usize).copied().unwrap_or(DVec3::Y * 3.0);
-        let spread = DVec3::new(random.within(-0.3, 0.3), random.within(-0.3, 0.3), random.within(-0.3, 0.3));
+        let spread = DVec3::new(random.uniform(-0.3, 0.3), random.uniform(-0.3, 0.3), random.uniform(-0.3, 0.3));
         let start = (tip + spread).max(DVec3::new(-1e3, 0.5, -1e3));
         // Cherry petals sink at about half a metre a second.
-        let fall = start.y / random.within(0.4, 0.7) / 0.9;
-        let axis = DVec3::new(random.within(-1.0, 1.0), random.within(-0.3, 0.3), random.within(-1.0, 1.0));
+        let fall = start.y / random.uniform(0.4, 0.7) / 0.9;
+        let axis = DVec3::new(random.uniform(-1.0, 1.0), random.uniform(-0.3, 0.3), random.uniform(-1.0, 1.0));
         let mut made = Petal {
             node: 0,
             start,
             fall,
             phase: random.unit(),
-            swing: (random.within(0.05, 0.3), random.within(1.5, 3.5), random.within(0.0, TAU)),
-            tumble: (axis.normalize_or(DVec3::X), random.within(1.0, 6.0)),
-            size: random.within(0.04, 0.065),
+            swing: (random.uniform(0.05, 0.3), random.uniform(1.5, 3.5), random.uniform(0.0, TAU)),
+            tumble: (axis.normalize_or(DVec3::X), random.uniform(1.0, 6.0)),
+            size: random.uniform(0.04, 0.065),
         };
         made.node = builder.instance("Petal", meshes[number % meshes.len()], made.at(0.0)).index();
         wind.petals.push(made);
@@ -240,12 +240,12 @@ pub fn petals(count: usize) -> Result<Scene, SceneError> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::scene::animation::Play;
+    use crate::scene::animation::AnimationSelection;
 
     #[test]
     fn petals_fall_smoothly_and_their_time_runs_alike() {
         let scene = petals(300).unwrap();
-        let pose = |time| scene.pose(&Play::Auto, time);
+        let pose = |time| scene.pose(&AnimationSelection::Auto, time);
         assert_eq!(pose(2.0), pose(2.0));
         let (a, b) = (pose(2.0), pose(2.0 + 1.0 / 240.0));
         let mut moved = 0;
@@ -266,7 +266,7 @@ mod tests {
         let scene = petals(0).unwrap();
         let tips = |time: f64| -> Vec<DVec3> {
             let mut posed = scene.clone();
-            posed.apply(&scene.pose(&Play::Auto, time));
+            posed.apply(&scene.pose(&AnimationSelection::Auto, time));
             let shown = posed.walk();
             shown.iter().filter(|p| p.node.name == "Blossoms").map(|p| p.world.w_axis.truncate()).collect()
         };

@@ -2,9 +2,9 @@
 
 /// SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct SplitMix64(u64);
 
-impl Random {
+impl SplitMix64 {
     /// A sequence of its own for each seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
@@ -23,7 +23,7 @@ impl Random {
     }
 
     /// The next number in [from, to).
-    pub fn within(&mut self, from: f64, to: f64) -> f64 {
+    pub fn uniform(&mut self, from: f64, to: f64) -> f64 {
         from + (to - from) * self.unit()
     }
 }
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn the_generator_is_the_published_one() {
         // The first outputs of SplitMix64 from the seed 0.
-        let mut random = Random::new(0);
+        let mut random = SplitMix64::new(0);
         assert_eq!(random.bits(), 0xe220_a839_7b1d_cdaf);
         assert_eq!(random.bits(), 0x6e78_9e6a_a1b9_65f4);
     }

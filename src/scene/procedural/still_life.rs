@@ -5,8 +5,8 @@ use std::f64::consts::{FRAC_PI_2, PI};
 use glam::{DMat4, DQuat, DVec2, DVec3, Vec2, Vec3};
 
 use super::{
-    meter::{self, Dials},
-    random::Random,
+    meter::{self, ExposureDials},
+    random::SplitMix64,
     shapes::{self, CREASE},
     textures::{self, from_srgb8},
 };
@@ -14,7 +14,9 @@ use crate::{
     photometry::{Kelvin, Lumen, Lux, Nit},
     scene::{
         AlphaMode, Material, Primitive, Sampler, Scene, Wrap,
-        build::{MaterialId, MeshId, NodeId, SceneBuilder, SceneError, black_body, dielectric, facing, metal},
+        build::{
+            MaterialId, MeshId, NodeId, SceneBuilder, SceneError, black_body, dielectric, look_at_transform, metal,
+        },
     },
 };
 
@@ -22,7 +24,7 @@ use crate::{
 const TABLE: f64 = 0.74;
 
 /// The reflectance of the grey card, in every channel.
-pub const GREY_CARD: f32 = 0.18;
+pub const GRAY_CARD: f32 = 0.18;
 
 /// Reflectance of metals at normal incidence, linear Rec. 709, from Adobe, "Metal material references" (Substance 3D
 /// documentation, column "Linear (Rec 709), Base Color (F0)").
@@ -34,7 +36,7 @@ pub const ALUMINIUM: Vec3 = Vec3::new(0.9157, 0.9226, 0.9236);
 
 /// The 24 patches of the ColorChecker, row by row, as 8-bit sRGB (D65): the chart maker's published values, as given
 /// by D. Pascale, "RGB coordinates of the Macbeth ColorChecker" (BabelColor, 2006), and by Wikipedia, "ColorChecker".
-pub const COLOUR_CHART: [(&str, [u8; 3]); 24] = [
+pub const COLOR_CHART: [(&str, [u8; 3]); 24] = [
     ("Dark skin", [115, 82, 68]),
     ("Light skin", [194, 150, 130]),
     ("Blue sky", [98, 122, 157]),
@@ -69,7 +71,7 @@ pub fn roughness_of(sphere: usize) -> f32 {
 
 /// Where the grey card's middle is and which way it faces.
 #[must_use]
-pub fn grey_card() -> (DVec3, DVec3) {
+pub fn gray_card() -> (DVec3, DVec3) {
     let pose = grey_card_pose();
     (pose.transform_point3(DVec3::new(0.0, 0.075, 0.001)), pose.transform_vector3(DVec3::Z))
 }
@@ -96,7 +98,7 @@ pub struct StillLife {
     /// The luminance of the grey card.
     pub card: Nit,
     /// Dials that bring the grey card to 0.18 of the saturation, to the nearest third of a stop.
-    pub dials: Dials,
+    pub dials: ExposureDials,
 }
 
 impl StillLife {
@@ -105,7 +107,7 @@ impl StillLife {
     pub fn look(&self) -> String {
         let total: Lux = self.on_card.iter().map(|(_, lux)| *lux).sum();
         let metered = meter::metered(self.card);
-        let Dials { f_stop, shutter_denominator, iso } = self.dials;
+        let ExposureDials { f_stop, shutter_denominator, iso } = self.dials;
         let mut out = String::from("# The grey card (reflectance 0.18, matte) under the lamps, direct light only:\n");
         for (name, lux) in &self.on_card {
             out += &format!("#   {name:<10} {:7.1} lx\n", lux.get());
@@ -134,7 +136,7 @@ impl StillLife {
 /// # Errors
 /// None in practice: the scene is checked against the invariants of the scene model, and passes.
 pub fn still_life() -> Result<StillLife, SceneError> {
-    let mut stage = Stage { builder: SceneBuilder::new("Still life"), top: None };
+    let mut stage = StillLifeBuilder { builder: SceneBuilder::new("Still life"), top: None };
     stage.room();
     stage.spheres();
     stage.cards();
@@ -147,26 +149,26 @@ pub fn still_life() -> Result<StillLife, SceneError> {
     stage.builder.camera("Hero", DVec3::new(0.06, 1.20, 1.72), DVec3::new(0.02, 0.866, -0.02), 0.40, Some(16.0 / 9.0));
     stage.builder.camera("Macro", DVec3::new(0.10, 0.90, 0.80), DVec3::new(-0.01, 0.772, 0.24), 0.34, Some(16.0 / 9.0));
     let scene = stage.builder.build()?;
-    let (position, normal) = grey_card();
+    let (position, normal) = gray_card();
     let on_card = meter::illuminance_by_light(&scene, position, normal);
-    let card = meter::matte_luminance(on_card.iter().map(|(_, lux)| *lux).sum(), f64::from(GREY_CARD));
+    let card = meter::lambertian_luminance(on_card.iter().map(|(_, lux)| *lux).sum(), f64::from(GRAY_CARD));
     let wanted = meter::metered(card).get() - (0.18_f64 * 120.0 / 12.5).log2();
-    let dials = Dials::nearest(crate::photometry::Ev100(wanted), 60, 400);
+    let dials = ExposureDials::nearest(crate::photometry::Ev100(wanted), 60, 400);
     Ok(StillLife { scene, on_card, card, dials })
 }
 
-/// A profile of a lathe in millimetres.
-fn millimetres(points: &[(f32, f32)], steps: usize) -> Vec<Vec2> {
+/// A profile of a lathe in millimeters.
+fn millimeters(points: &[(f32, f32)], steps: usize) -> Vec<Vec2> {
     let points: Vec<Vec2> = points.iter().map(|&(r, y)| Vec2::new(r, y) * 1e-3).collect();
     if steps > 1 { shapes::smooth_curve(&points, steps) } else { points }
 }
 
-struct Stage {
+struct StillLifeBuilder {
     builder: SceneBuilder,
     top: Option<NodeId>,
 }
 
-impl Stage {
+impl StillLifeBuilder {
     fn matte(&mut self, name: &str, rgb: Vec3, roughness: f32) -> MaterialId {
         self.builder.add_material(dielectric(name, rgb, roughness))
     }
@@ -210,14 +212,14 @@ impl Stage {
 
         let tile = 0.8_f32;
         let repeat = Sampler::default();
-        let colour = textures::colour_picture(768, 768, textures::wood_colour);
-        let relief = textures::normal_picture(512, 512, Vec2::splat(tile), textures::wood_relief);
+        let color = textures::color_image(768, 768, textures::wood_color);
+        let relief = textures::normal_map_image(512, 512, Vec2::splat(tile), textures::wood_relief);
         let rough = textures::picture(256, 256, |u, v| [1.0, textures::wood_roughness(u, v), 0.0, 1.0]);
-        let colour = self.builder.add_texture("Wood colour", colour, repeat);
+        let color = self.builder.add_texture("Wood color", color, repeat);
         let relief = self.builder.add_texture("Wood normals", relief, repeat);
         let rough = self.builder.add_texture("Wood roughness", rough, repeat);
         let wood = Material {
-            base_color_texture: Some(SceneBuilder::texture_ref(colour)),
+            base_color_texture: Some(SceneBuilder::texture_ref(color)),
             metallic_roughness_texture: Some(SceneBuilder::texture_ref(rough)),
             normal_texture: Some(SceneBuilder::texture_ref(relief)),
             ..dielectric("Wood", Vec3::ONE, 1.0)
@@ -271,9 +273,9 @@ impl Stage {
         }
     }
 
-    /// The grey card and the colour chart.
+    /// The grey card and the color chart.
     fn cards(&mut self) {
-        let grey = self.matte("Grey card 18 %", Vec3::splat(GREY_CARD), 1.0);
+        let grey = self.matte("Grey card 18 %", Vec3::splat(GRAY_CARD), 1.0);
         let lift = |part: &Primitive, height: f64| {
             shapes::transformed(part, &glam::DAffine3::from_translation(DVec3::Y * height * 0.5))
         };
@@ -285,7 +287,7 @@ impl Stage {
         let pitch = patch + gap;
         let (width, height) = (6.0 * pitch + gap, 4.0 * pitch + gap);
         let mut parts = vec![(lift(&shapes::cuboid(Vec3::new(width, height, 0.003)), f64::from(height)), frame)];
-        for (index, (name, code)) in COLOUR_CHART.iter().enumerate() {
+        for (index, (name, code)) in COLOR_CHART.iter().enumerate() {
             let (column, row) = ((index % 6) as f32, (index / 6) as f32);
             let corner = Vec3::new(gap + column * pitch - width * 0.5, height - gap - row * pitch, 0.0019);
             let material = self.matte(&format!("Chart: {name}"), from_srgb8(*code), 1.0);
@@ -307,17 +309,17 @@ impl Stage {
             [(30.0, 2.0), (46.0, 30.0), (66.0, 90.0), (62.0, 150.0), (34.0, 205.0), (24.0, 235.0), (33.0, 262.0)];
         let inner =
             [(30.0, 262.0), (21.0, 235.0), (30.0, 205.0), (58.0, 150.0), (62.0, 90.0), (42.0, 30.0), (0.0, 8.0)];
-        let mut profile = millimetres(&[(0.0, 3.0), (24.0, 3.0), (24.0, 0.0), (29.0, 0.0)], 1);
-        profile.extend(millimetres(&outer, 4));
-        profile.extend(millimetres(&inner, 4));
+        let mut profile = millimeters(&[(0.0, 3.0), (24.0, 3.0), (24.0, 0.0), (29.0, 0.0)], 1);
+        profile.extend(millimeters(&outer, 4));
+        profile.extend(millimeters(&inner, 4));
         self.single("Vase", shapes::lathe(&profile, CREASE, 48), celadon, on_table(0.27, -0.20, 0.0, 0.0));
 
         let china = self.matte("Bone china", Vec3::new(0.78, 0.76, 0.70), 0.16);
         let outer = [(24.0, 3.0), (36.0, 14.0), (40.5, 38.0), (43.0, 66.0)];
         let inner = [(41.2, 66.4), (38.6, 38.0), (34.0, 15.0), (0.0, 6.5)];
-        let mut cup = millimetres(&[(0.0, 2.0), (20.0, 2.0), (21.0, 0.0), (23.5, 0.0)], 1);
-        cup.extend(millimetres(&outer, 4));
-        cup.extend(millimetres(&inner, 4));
+        let mut cup = millimeters(&[(0.0, 2.0), (20.0, 2.0), (21.0, 0.0), (23.5, 0.0)], 1);
+        cup.extend(millimeters(&outer, 4));
+        cup.extend(millimeters(&inner, 4));
         let mut cup = shapes::lathe(&cup, CREASE, 48);
         let handle = shapes::torus_arc(0.019, 0.0036, -0.15, PI as f32 + 0.3, 24, 12);
         // The ring's axis lies level and its open side goes into the wall.
@@ -338,10 +340,10 @@ impl Stage {
             (32.0, 4.6),
             (0.0, 4.4),
         ];
-        let saucer = shapes::lathe(&millimetres(&saucer, 1), 0.9, 48);
+        let saucer = shapes::lathe(&millimeters(&saucer, 1), 0.9, 48);
         self.single("Saucer", saucer, china, on_table(0.40, 0.16, 0.0, 0.0));
         let coffee = self.matte("Coffee", Vec3::new(0.012, 0.006, 0.003), 0.08);
-        let surface = shapes::lathe(&millimetres(&[(40.3, 0.0), (0.0, 0.0)], 1), CREASE, 48);
+        let surface = shapes::lathe(&millimeters(&[(40.3, 0.0), (0.0, 0.0)], 1), CREASE, 48);
         self.single(
             "Coffee",
             surface,
@@ -351,9 +353,9 @@ impl Stage {
 
         let ink = self.matte("Dark glazed stoneware", Vec3::new(0.018, 0.03, 0.06), 0.22);
         let outer = [(37.0, 1.0), (42.0, 20.0), (42.0, 90.0), (36.0, 125.0), (15.0, 150.0), (13.0, 185.0)];
-        let mut bottle = millimetres(&[(0.0, 0.0), (36.0, 0.0)], 1);
-        bottle.extend(millimetres(&outer, 4));
-        bottle.extend(millimetres(&[(17.0, 185.5), (17.0, 193.0), (11.0, 194.0), (11.0, 150.0), (0.0, 148.0)], 1));
+        let mut bottle = millimeters(&[(0.0, 0.0), (36.0, 0.0)], 1);
+        bottle.extend(millimeters(&outer, 4));
+        bottle.extend(millimeters(&[(17.0, 185.5), (17.0, 193.0), (11.0, 194.0), (11.0, 150.0), (0.0, 148.0)], 1));
         self.single("Bottle", shapes::lathe(&bottle, CREASE, 48), ink, on_table(0.43, -0.27, 0.0, 0.0));
     }
 
@@ -384,7 +386,7 @@ impl Stage {
         let blade = self.builder.add_mesh("Leaf", blade, leaf);
         let bark = self.matte("Bark", Vec3::new(0.07, 0.045, 0.025), 0.8);
         let foot = DVec3::new(0.27, TABLE + 0.02, -0.20);
-        let mut random = Random::new(16);
+        let mut random = SplitMix64::new(16);
         for (stem, (turn, reach, rise)) in
             [(2.3_f64, 0.14, 0.39), (0.35, 0.11, 0.35), (-1.2, 0.06, 0.43)].into_iter().enumerate()
         {
@@ -400,10 +402,10 @@ impl Stage {
             for index in 0..7 {
                 let t = 0.64 + 0.06 * f64::from(index);
                 let side = if index % 2 == 0 { 1.0 } else { -1.0 };
-                let lean = if index == 6 { 0.15 } else { random.within(0.7, 1.15) };
-                let spin = if index == 6 { 0.3 } else { random.within(-0.6, 0.6) };
+                let lean = if index == 6 { 0.15 } else { random.uniform(0.7, 1.15) };
+                let spin = if index == 6 { 0.3 } else { random.uniform(-0.6, 0.6) };
                 let turn = DQuat::from_rotation_z(-side * lean) * DQuat::from_rotation_y(spin);
-                let size = DVec3::splat(random.within(0.75, 1.05));
+                let size = DVec3::splat(random.uniform(0.75, 1.05));
                 let pose = DMat4::from_scale_rotation_translation(size, turn, path(t));
                 self.place("Leaf", blade, pose);
             }
@@ -425,7 +427,7 @@ impl Stage {
             (4.0, 61.0),
             (0.0, 55.0),
         ];
-        let mut apple = shapes::lathe(&millimetres(&apple, 4), 1.2, 40);
+        let mut apple = shapes::lathe(&millimeters(&apple, 4), 1.2, 40);
         let stalk = shapes::cylinder(0.0014, 0.022, 8);
         let red = self.matte("Apple skin", Vec3::new(0.42, 0.035, 0.022), 0.32);
         let green = self.matte("Green apple skin", Vec3::new(0.33, 0.42, 0.06), 0.34);
@@ -459,7 +461,7 @@ impl Stage {
             (4.0, 101.0),
             (0.0, 100.0),
         ];
-        let pear = shapes::lathe(&millimetres(&pear, 4), 1.2, 40);
+        let pear = shapes::lathe(&millimeters(&pear, 4), 1.2, 40);
         let skin = self.matte("Pear skin", Vec3::new(0.50, 0.43, 0.08), 0.42);
         let stalk = shapes::transformed(
             &shapes::cylinder(0.0016, 0.024, 8),
@@ -479,7 +481,7 @@ impl Stage {
             (5.0, 37.0),
             (0.0, 40.0),
         ];
-        let lemon = shapes::lathe(&millimetres(&lemon, 4), 1.2, 40);
+        let lemon = shapes::lathe(&millimeters(&lemon, 4), 1.2, 40);
         let skin = self.matte("Lemon peel", Vec3::new(0.72, 0.47, 0.03), 0.38);
         let lying = DMat4::from_translation(DVec3::new(0.30, TABLE + 0.0255, 0.105))
             * DMat4::from_quat(DQuat::from_rotation_y(0.5) * DQuat::from_rotation_z(FRAC_PI_2));
@@ -502,8 +504,8 @@ impl Stage {
             ("Yellow block", Vec3::new(0.68, 0.44, 0.035), Vec3::new(0.045, 0.045, 0.045), (-0.325, 0.215, -12.0), 0.0),
             ("Teal block", Vec3::new(0.03, 0.26, 0.25), Vec3::new(0.07, 0.03, 0.035), (-0.352, 0.232, 14.0), 0.045),
         ];
-        for (name, colour, size, (x, z, turn), height) in blocks {
-            let paint = self.matte(name, colour, 0.45);
+        for (name, color, size, (x, z, turn), height) in blocks {
+            let paint = self.matte(name, color, 0.45);
             let pose =
                 on_table(x, z, turn, 0.0) * DMat4::from_translation(DVec3::Y * (height + f64::from(size.y) * 0.5));
             self.single(name, shapes::rounded_box(size, 0.003, 3), paint, pose);
@@ -514,7 +516,7 @@ impl Stage {
     fn monitor(&mut self) {
         let body = self.matte("Monitor body", Vec3::splat(0.022), 0.42);
         let clamp = Sampler { wrap_u: Wrap::Clamp, wrap_v: Wrap::Clamp, ..Sampler::default() };
-        let picture = self.builder.add_texture("Screen", textures::colour_picture(320, 180, textures::screen), clamp);
+        let picture = self.builder.add_texture("Screen", textures::color_image(320, 180, textures::screen), clamp);
         let screen = Material {
             emission: Vec3::splat(600.0),
             emissive_texture: Some(SceneBuilder::texture_ref(picture)),
@@ -547,8 +549,8 @@ impl Stage {
             ("Backdrop", 1100.0, 4300.0, (40.0, 72.0), DVec3::new(-0.2, 0.45, -0.42), DVec3::new(-0.05, 1.02, -1.35)),
         ];
         for (name, flux, kelvin, (inner, outer), position, target) in lamps {
-            let (colour, cone) = (black_body(Kelvin(kelvin)), (f64::to_radians(inner), f64::to_radians(outer)));
-            self.builder.spot_light_lumens(name, Lumen(flux), colour, cone, facing(position, target));
+            let (color, cone) = (black_body(Kelvin(kelvin)), (f64::to_radians(inner), f64::to_radians(outer)));
+            self.builder.spot_light_lumens(name, Lumen(flux), color, cone, look_at_transform(position, target));
         }
         // The LED replacement of a 60 W incandescent bulb: 806 lm, warm white.
         let warm = black_body(Kelvin(2700.0));
@@ -565,7 +567,7 @@ mod tests {
     #[test]
     fn the_still_life_is_within_its_means() {
         let still = still_life().unwrap();
-        assert!(still.scene.shown_triangles() <= 60_000, "{}", still.scene.shown_triangles());
+        assert!(still.scene.instanced_triangles() <= 60_000, "{}", still.scene.instanced_triangles());
         let names: Vec<&str> = still.scene.cameras.iter().map(|camera| camera.name.as_str()).collect();
         assert_eq!(names, ["Hero", "Macro"]);
         let Projection::Perspective { aspect, .. } = still.scene.cameras[0].projection else { panic!() };
@@ -587,7 +589,7 @@ mod tests {
 
     #[test]
     fn the_card_stands_on_the_table_and_faces_the_front() {
-        let (middle, normal) = grey_card();
+        let (middle, normal) = gray_card();
         assert!(middle.y > TABLE && normal.z > 0.8 && normal.y > 0.0);
     }
 }

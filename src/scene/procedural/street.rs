@@ -6,7 +6,7 @@ use glam::{DAffine3, DMat4, DVec3, Vec2, Vec3};
 
 use super::{
     kit::{Kit, Weave, at, block, ground, joined, laid, moved, stick, turned, turned_on_lathe},
-    random::{Random, fractal_noise, noise},
+    random::{SplitMix64, fractal_noise, noise},
     shapes::{self, transformed},
     solids::plate,
     textures,
@@ -95,7 +95,7 @@ fn puddle(u: f32, v: f32) -> f32 {
     level.clamp(0.0, 1.0)
 }
 
-fn asphalt_colour(u: f32, v: f32) -> Vec3 {
+fn asphalt_color(u: f32, v: f32) -> Vec3 {
     let stone = noise(u * 300.0, v * 300.0, [300, 300], 3200);
     let patch = fractal_noise(u, v, [3, 3], 3, 3300);
     Vec3::new(1.0, 0.98, 0.95) * (0.016 + 0.022 * stone * stone + 0.012 * patch) * (1.0 - 0.55 * puddle(u, v))
@@ -120,7 +120,7 @@ fn slab(u: f32, v: f32) -> (f32, f32) {
     (joint, noise((x.floor() % 4.0) + 0.5, row + 0.5, [4, 6], 3600))
 }
 
-fn slab_colour(u: f32, v: f32) -> Vec3 {
+fn slab_color(u: f32, v: f32) -> Vec3 {
     let (joint, tone) = slab(u, v);
     let grain = fractal_noise(u, v, [32, 32], 3, 3700);
     let wet = Vec3::new(0.105, 0.098, 0.088) * (0.75 + 0.4 * tone) * (0.8 + 0.4 * grain);
@@ -145,7 +145,7 @@ fn brick(u: f32, v: f32) -> (f32, f32) {
     (joint, noise((x.floor() % 8.0) + 0.5, row + 0.5, [8, 20], 4000))
 }
 
-fn brick_colour(u: f32, v: f32) -> Vec3 {
+fn brick_color(u: f32, v: f32) -> Vec3 {
     let (joint, tone) = brick(u, v);
     if joint < 0.005 {
         return Vec3::new(0.26, 0.24, 0.21);
@@ -163,7 +163,7 @@ fn brick_relief(u: f32, v: f32) -> f32 {
     0.006 * (joint / 0.008).min(1.0) + 0.002 * tone + 0.0012 * fractal_noise(u, v, [40, 30], 2, 4200)
 }
 
-fn plaster_colour(u: f32, v: f32) -> Vec3 {
+fn plaster_color(u: f32, v: f32) -> Vec3 {
     Vec3::splat(0.82 + 0.18 * fractal_noise(u, v, [3, 3], 5, 4300))
 }
 
@@ -192,8 +192,8 @@ fn shelves(u: f32, v: f32, seed: u64) -> Vec3 {
         return wall * (0.55 + 0.45 * down);
     }
     let hue = pick(3) * std::f32::consts::TAU;
-    let colour = Vec3::new(0.5 + 0.4 * hue.cos(), 0.42 + 0.35 * (hue - 2.1).cos(), 0.4 + 0.38 * (hue + 2.1).cos());
-    colour * (0.35 + 0.65 * pick(4))
+    let color = Vec3::new(0.5 + 0.4 * hue.cos(), 0.42 + 0.35 * (hue - 2.1).cos(), 0.4 + 0.38 * (hue + 2.1).cos());
+    color * (0.35 + 0.65 * pick(4))
 }
 
 /// A lit room behind a window: curtains to both sides.
@@ -213,7 +213,7 @@ struct Street {
     pane: MeshId,
     frame: MeshId,
     sill: MeshId,
-    random: Random,
+    random: SplitMix64,
     shops: u64,
 }
 
@@ -249,7 +249,7 @@ impl Street {
             &Weave {
                 size: Vec2::new(2.0, 1.5),
                 texels: [512, 384],
-                colour: brick_colour,
+                color: brick_color,
                 roughness: brick_roughness,
                 relief: brick_relief,
             },
@@ -257,7 +257,7 @@ impl Street {
         let plaster = Weave {
             size: Vec2::splat(2.4),
             texels: [256, 256],
-            colour: plaster_colour,
+            color: plaster_color,
             roughness: plaster_roughness,
             relief: plaster_relief,
         };
@@ -275,7 +275,7 @@ impl Street {
         let iron = kit.paint("Black iron", [0.022, 0.023, 0.024], 0.38);
         let wood = kit.paint("Window paint", [0.55, 0.53, 0.48], 0.5);
         let clamp = Sampler { wrap_u: Wrap::Clamp, wrap_v: Wrap::Clamp, ..Sampler::default() };
-        let lit = kit.builder.add_texture("Lit room", textures::colour_picture(128, 160, lit_room), clamp);
+        let lit = kit.builder.add_texture("Lit room", textures::color_image(128, 160, lit_room), clamp);
         let dark = kit.paint("Dark pane", [0.006, 0.007, 0.009], 0.04);
         // 20 to 60 nits: what is seen of a room lit by a few thousand lumens.
         let lit = |kit: &mut Kit, name: &str, nits: f32| {
@@ -299,14 +299,14 @@ impl Street {
         let lintel = moved(&stick(w + 0.3, 0.2, 0.1), 0.0, h + 0.1, 0.2);
         let ledge = moved(&block(w + 0.24, 0.09, 0.36), 0.0, -0.04, 0.12);
         let sill = kit.mesh("Sill and lintel", joined(&[lintel, ledge]), trim);
-        Self { kit, facades, trim, iron, panes, pane, frame, sill, random: Random::new(1604), shops: 0 }
+        Self { kit, facades, trim, iron, panes, pane, frame, sill, random: SplitMix64::new(1604), shops: 0 }
     }
 
     fn ground(&mut self) {
         let asphalt = Weave {
             size: Vec2::splat(6.0),
             texels: [1024, 1024],
-            colour: asphalt_colour,
+            color: asphalt_color,
             roughness: asphalt_roughness,
             relief: asphalt_relief,
         };
@@ -317,7 +317,7 @@ impl Street {
         let slabs = Weave {
             size: Vec2::splat(2.4),
             texels: [512, 512],
-            colour: slab_colour,
+            color: slab_color,
             roughness: slab_roughness,
             relief: slab_relief,
         };
@@ -346,7 +346,7 @@ impl Street {
 
     /// Houses side by side along one side of the street.
     fn row(&mut self, side: f64, seed: u64) {
-        self.random = Random::new(1600 + seed);
+        self.random = SplitMix64::new(1600 + seed);
         let mut z = 10.0;
         let mut last = usize::MAX;
         while z > -68.0 {
@@ -450,7 +450,7 @@ impl Street {
         let kit = &mut self.kit;
         // The display: a box of 1.1 m behind the opening, its back a picture of shelves.
         let clamp = Sampler { wrap_u: Wrap::Clamp, wrap_v: Wrap::Clamp, ..Sampler::default() };
-        let picture = textures::colour_picture(192, 128, |u, v| shelves(u, v, seed * 7 + 3));
+        let picture = textures::color_image(192, 128, |u, v| shelves(u, v, seed * 7 + 3));
         let picture = kit.builder.add_texture("Shelves", picture, clamp);
         let nits = [140.0, 90.0, 200.0, 60.0][seed as usize % 4];
         let back = kit.builder.add_material(Material {
@@ -477,7 +477,7 @@ impl Street {
         for index in 0..5 {
             let x = left + width * (f32::from(index as u8) + 0.5) / 5.0;
             let tall = 0.25 + 0.5 * self.random.unit() as f32;
-            let hue = self.random.within(0.0, std::f64::consts::TAU) as f32;
+            let hue = self.random.uniform(0.0, std::f64::consts::TAU) as f32;
             let rgb = [0.35 + 0.3 * hue.cos(), 0.3 + 0.25 * (hue - 2.1).cos(), 0.3 + 0.25 * (hue + 2.1).cos()];
             let goods = kit.paint("Goods", rgb, 0.35);
             let part = if self.random.unit() < 0.5 {

@@ -6,7 +6,7 @@ use super::random::fractal_noise;
 
 /// Eight bits a channel of red, green, blue, alpha; top row first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Picture {
+pub struct TextureImage {
     /// Pixels across.
     pub width: u32,
     /// Pixels down.
@@ -29,7 +29,7 @@ pub fn srgb_decode(code: f32) -> f32 {
     if code <= 0.040_45 { code / 12.92 } else { ((code + 0.055) / 1.055).powf(2.4) }
 }
 
-/// A linear colour from sRGB code values.
+/// A linear color from sRGB code values.
 #[must_use]
 pub fn from_srgb8(code: [u8; 3]) -> Vec3 {
     Vec3::from(code.map(|value| srgb_decode(f32::from(value) / 255.0)))
@@ -41,7 +41,7 @@ fn byte(value: f32) -> u8 {
 
 /// A picture whose pixel at the centre (u, v) is `pixel(u, v)`: code values 0 to 1 as they shall be stored.
 #[must_use]
-pub fn picture(width: u32, height: u32, pixel: impl Fn(f32, f32) -> [f32; 4]) -> Picture {
+pub fn picture(width: u32, height: u32, pixel: impl Fn(f32, f32) -> [f32; 4]) -> TextureImage {
     let (width, height) = (width.max(1), height.max(1));
     let mut rgba8 = Vec::with_capacity(width as usize * height as usize * 4);
     for y in 0..height {
@@ -50,12 +50,12 @@ pub fn picture(width: u32, height: u32, pixel: impl Fn(f32, f32) -> [f32; 4]) ->
             rgba8.extend(pixel(u, v).map(byte));
         }
     }
-    Picture { width, height, rgba8 }
+    TextureImage { width, height, rgba8 }
 }
 
 /// An sRGB picture from linear colours.
 #[must_use]
-pub fn colour_picture(width: u32, height: u32, pixel: impl Fn(f32, f32) -> Vec3) -> Picture {
+pub fn color_image(width: u32, height: u32, pixel: impl Fn(f32, f32) -> Vec3) -> TextureImage {
     picture(width, height, |u, v| {
         let [r, g, b] = pixel(u, v).to_array().map(srgb_encode);
         [r, g, b, 1.0]
@@ -64,7 +64,7 @@ pub fn colour_picture(width: u32, height: u32, pixel: impl Fn(f32, f32) -> Vec3)
 
 /// A tangent-space normal map from a height in metres over a picture of `size` metres that repeats.
 #[must_use]
-pub fn normal_picture(width: u32, height: u32, size: Vec2, relief: impl Fn(f32, f32) -> f32) -> Picture {
+pub fn normal_map_image(width: u32, height: u32, size: Vec2, relief: impl Fn(f32, f32) -> f32) -> TextureImage {
     let (step_u, step_v) = (1.0 / width.max(1) as f32, 1.0 / height.max(1) as f32);
     picture(width, height, |u, v| {
         let along_u = (relief(u + step_u, v) - relief(u - step_u, v)) / (2.0 * step_u * size.x);
@@ -107,9 +107,9 @@ fn grain(u: f32, v: f32) -> Grain {
     Grain { ring, pore, tone, gap: 1.0 - (edge / 0.006).clamp(0.0, 1.0) }
 }
 
-/// The linear base colour of oiled oak, planks along `u`.
+/// The linear base color of oiled oak, planks along `u`.
 #[must_use]
-pub fn wood_colour(u: f32, v: f32) -> Vec3 {
+pub fn wood_color(u: f32, v: f32) -> Vec3 {
     let grain = grain(u, v);
     let pale = Vec3::new(0.34, 0.195, 0.092);
     let dark = Vec3::new(0.165, 0.078, 0.031);
@@ -131,7 +131,7 @@ pub fn wood_roughness(u: f32, v: f32) -> f32 {
     (0.42 + 0.12 * grain.ring + 0.3 * grain.pore + 0.3 * grain.gap).min(0.95)
 }
 
-/// A pointed leaf with its tip up: linear colour and opacity, the outline cut to teeth.
+/// A pointed leaf with its tip up: linear color and opacity, the outline cut to teeth.
 #[must_use]
 pub fn leaf(u: f32, v: f32) -> (Vec3, f32) {
     let up = 1.0 - v;
@@ -190,14 +190,14 @@ mod tests {
 
     #[test]
     fn a_flat_relief_gives_the_neutral_normal() {
-        let map = normal_picture(4, 4, Vec2::ONE, |_, _| 0.3);
+        let map = normal_map_image(4, 4, Vec2::ONE, |_, _| 0.3);
         assert!(map.rgba8.chunks_exact(4).all(|pixel| pixel == [128, 128, 255, 255]));
     }
 
     #[test]
     fn a_slope_tilts_the_normal_against_it() {
         // Rising towards greater v, downwards in the picture: the normal leans up in the picture, +Y.
-        let map = normal_picture(4, 4, Vec2::ONE, |_, v| v);
+        let map = normal_map_image(4, 4, Vec2::ONE, |_, v| v);
         let pixel = &map.rgba8[..4];
         assert!(pixel[0] == 128 && pixel[1] > 200 && pixel[2] > 200, "{pixel:?}");
     }

@@ -5,9 +5,9 @@ use std::{fmt, fs, path::Path, sync::Arc};
 use glam::DVec3;
 
 /// The most voxels along a side.
-pub const MOST_DIMENSION: u32 = 2048;
+pub const MAX_DIMENSION: u32 = 2048;
 /// The most voxels of a grid: 128 MiB of single floats, which every device can bind.
-pub const MOST_VOXELS: u64 = 1 << 25;
+pub const MAX_VOXELS: u64 = 1 << 25;
 
 /// How a raw file writes a voxel; little endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl DensityFormat {
 pub enum DensityError {
     /// More voxels than are read, or none along a side.
     #[error(
-        "{}x{}x{} voxels; a grid has 1 to {MOST_DIMENSION} along each side and at most {MOST_VOXELS} in all: resample it",
+        "{}x{}x{} voxels; a grid has 1 to {MAX_DIMENSION} along each side and at most {MAX_VOXELS} in all: resample it",
         size[0], size[1], size[2]
     )]
     Size {
@@ -85,23 +85,23 @@ pub enum DensityError {
 pub struct DensityGrid {
     size: [u32; 3],
     values: Arc<[f32]>,
-    most: f32,
+    max: f32,
 }
 
 impl fmt::Debug for DensityGrid {
     /// Without the numbers, which may be millions.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DensityGrid").field("size", &self.size).field("most", &self.most).finish()
+        f.debug_struct("DensityGrid").field("size", &self.size).field("most", &self.max).finish()
     }
 }
 
 /// Bytes that a raw file of these dimensions has.
 fn raw_bytes(size: [u32; 3], format: DensityFormat) -> Result<u64, DensityError> {
-    if !size.iter().all(|side| (1..=MOST_DIMENSION).contains(side)) {
+    if !size.iter().all(|side| (1..=MAX_DIMENSION).contains(side)) {
         return Err(DensityError::Size { size });
     }
     let voxels = size.iter().map(|&side| u64::from(side)).product::<u64>();
-    if voxels > MOST_VOXELS { Err(DensityError::Size { size }) } else { Ok(voxels * format.bytes()) }
+    if voxels > MAX_VOXELS { Err(DensityError::Size { size }) } else { Ok(voxels * format.bytes()) }
 }
 
 impl DensityGrid {
@@ -121,7 +121,7 @@ impl DensityGrid {
             return Err(DensityError::Value { at, value: values[index].to_string() });
         }
         let most = values.iter().fold(0.0f32, |most, &value| most.max(value));
-        Ok(Self { size, values: values.into(), most })
+        Ok(Self { size, values: values.into(), max: most })
     }
 
     /// From the bytes of a raw file.
@@ -175,15 +175,15 @@ impl DensityGrid {
 
     /// The greatest density.
     #[must_use]
-    pub const fn most(&self) -> f32 {
-        self.most
+    pub const fn max(&self) -> f32 {
+        self.max
     }
 
     /// The same times a factor (at least 0, finite).
     #[must_use]
     pub fn scaled(&self, factor: f32) -> Self {
         let values: Arc<[f32]> = self.values.iter().map(|value| (value * factor).min(f32::MAX)).collect();
-        Self { size: self.size, values, most: (self.most * factor).min(f32::MAX) }
+        Self { size: self.size, values, max: (self.max * factor).min(f32::MAX) }
     }
 
     /// The density at a place of the box, whose corners are (0, 0, 0) and (1, 1, 1).
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(grid.sample(DVec3::new(0.75, 0.25, 0.25)), 1.0);
         assert_eq!(grid.sample(DVec3::new(0.25, 0.75, 0.25)), 2.0);
         assert_eq!(grid.sample(DVec3::new(0.25, 0.25, 0.75)), 4.0);
-        assert_eq!((grid.sample(DVec3::splat(-1.0)), grid.sample(DVec3::splat(9.0)), grid.most()), (0.0, 7.0, 7.0));
+        assert_eq!((grid.sample(DVec3::splat(-1.0)), grid.sample(DVec3::splat(9.0)), grid.max()), (0.0, 7.0, 7.0));
     }
 
     #[test]

@@ -3,37 +3,37 @@
 //! Where volumes overlap, their coefficients add up.
 
 mod density;
-mod inside;
+mod voxelize;
 
 use glam::{DMat4, DVec3};
 
-pub use density::{DensityError, DensityFormat, DensityGrid, MOST_DIMENSION, MOST_VOXELS};
-pub use inside::{VOXELS_ACROSS, coverage, encloses};
+pub use density::{DensityError, DensityFormat, DensityGrid, MAX_DIMENSION, MAX_VOXELS};
+pub use voxelize::{VOXELS_ACROSS, encloses, voxelize_mesh};
 
 use super::Scene;
 
 /// The most volumes of a scene.
-pub const MOST_VOLUMES: usize = 16;
+pub const MAX_VOLUMES: usize = 16;
 /// The greatest absorption and scattering (1/m): a millionth of a metre lets 37 % through.
-pub const MOST_COEFFICIENT: f64 = 1e6;
+pub const MAX_COEFFICIENT: f64 = 1e6;
 /// The greatest emission (nits per metre).
-pub const MOST_EMISSION: f64 = 1e12;
+pub const MAX_EMISSION: f64 = 1e12;
 /// The greatest anisotropy, either way: beyond it a sample of the phase function is a mirror's.
-pub const MOST_ANISOTROPY: f64 = 0.999;
+pub const MAX_ANISOTROPY: f64 = 0.999;
 /// The greatest optical depth of a heterogeneous volume along its diagonal, at its greatest density: a walk through it takes
 /// as many steps.
-pub const MOST_DEPTH: f64 = 1e5;
+pub const MAX_OPTICAL_DEPTH: f64 = 1e5;
 
 /// What fills a volume.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MediumCoefficients {
-    /// Light that is absorbed (1/m by channel), 0 to `MOST_COEFFICIENT`.
+    /// Light that is absorbed (1/m by channel), 0 to `MAX_COEFFICIENT`.
     pub absorption: DVec3,
-    /// Light that is scattered (1/m by channel), 0 to `MOST_COEFFICIENT`.
+    /// Light that is scattered (1/m by channel), 0 to `MAX_COEFFICIENT`.
     pub scattering: DVec3,
     /// The mean cosine of the angle by which light is scattered, -1 to 1 exclusive: Henyey and Greenstein's g.
     pub anisotropy: f64,
-    /// Luminance that a metre of it adds (nits per metre, by channel), 0 to `MOST_EMISSION`.
+    /// Luminance that a metre of it adds (nits per metre, by channel), 0 to `MAX_EMISSION`.
     pub emission: DVec3,
 }
 
@@ -53,19 +53,19 @@ impl MediumCoefficients {
 
     /// What is wrong with these numbers: the property's name and what it takes.
     #[must_use]
-    pub fn wrong(&self) -> Option<(&'static str, String)> {
+    pub fn range_error(&self) -> Option<(&'static str, String)> {
         let within = |v: DVec3, most: f64| v.to_array().iter().all(|x| (0.0..=most).contains(x));
-        if !within(self.absorption, MOST_COEFFICIENT) {
-            return Some(("absorption", format!("1/m from 0 to {MOST_COEFFICIENT:e} by channel")));
+        if !within(self.absorption, MAX_COEFFICIENT) {
+            return Some(("absorption", format!("1/m from 0 to {MAX_COEFFICIENT:e} by channel")));
         }
-        if !within(self.scattering, MOST_COEFFICIENT) {
-            return Some(("scattering", format!("1/m from 0 to {MOST_COEFFICIENT:e} by channel")));
+        if !within(self.scattering, MAX_COEFFICIENT) {
+            return Some(("scattering", format!("1/m from 0 to {MAX_COEFFICIENT:e} by channel")));
         }
-        if !within(self.emission, MOST_EMISSION) {
-            return Some(("emission", format!("nits per metre from 0 to {MOST_EMISSION:e} by channel")));
+        if !within(self.emission, MAX_EMISSION) {
+            return Some(("emission", format!("nits per metre from 0 to {MAX_EMISSION:e} by channel")));
         }
-        let fits = (-MOST_ANISOTROPY..=MOST_ANISOTROPY).contains(&self.anisotropy);
-        (!fits).then(|| ("anisotropy", format!("a number from -{MOST_ANISOTROPY} to {MOST_ANISOTROPY}")))
+        let fits = (-MAX_ANISOTROPY..=MAX_ANISOTROPY).contains(&self.anisotropy);
+        (!fits).then(|| ("anisotropy", format!("a number from -{MAX_ANISOTROPY} to {MAX_ANISOTROPY}")))
     }
 }
 
@@ -105,29 +105,29 @@ pub struct PlacedVolume<'a> {
 impl ParticipatingVolume {
     /// The greatest factor of its coefficients.
     #[must_use]
-    pub fn greatest_density(&self) -> f64 {
-        self.density.as_ref().map_or(1.0, |grid| f64::from(grid.most()))
+    pub fn max_density(&self) -> f64 {
+        self.density.as_ref().map_or(1.0, |grid| f64::from(grid.max()))
     }
 
     /// Whether it does nothing to light.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let MediumCoefficients { emission, .. } = self.medium;
-        self.greatest_density() <= 0.0 || self.medium.extinction() + emission == DVec3::ZERO
+        self.max_density() <= 0.0 || self.medium.extinction() + emission == DVec3::ZERO
     }
 
     /// What is wrong with it in its place, if its walks would never end.
     #[must_use]
-    pub fn too_deep(&self, scene: &Scene, world: &DMat4) -> Option<String> {
+    pub fn optical_depth_error(&self, scene: &Scene, world: &DMat4) -> Option<String> {
         self.density.as_ref()?;
         let (low, high) = self.bounds(scene)?;
         let size = high - low;
         let diagonal = [size, size * DVec3::new(-1.0, 1.0, 1.0), size * DVec3::new(1.0, -1.0, 1.0)];
         let length = diagonal.map(|d| world.transform_vector3(d).length()).into_iter().fold(0.0, f64::max);
-        let depth = self.medium.extinction().max_element() * self.greatest_density() * length;
-        (depth > MOST_DEPTH).then(|| {
+        let depth = self.medium.extinction().max_element() * self.max_density() * length;
+        (depth > MAX_OPTICAL_DEPTH).then(|| {
             format!(
-                "its optical depth is {depth:.1e} from corner to corner at its greatest density; at most {MOST_DEPTH:.0e} is \
+                "its optical depth is {depth:.1e} from corner to corner at its greatest density; at most {MAX_OPTICAL_DEPTH:.0e} is \
                  walked through: lower absorption and scattering, or make it smaller"
             )
         })
@@ -149,7 +149,7 @@ impl ParticipatingVolume {
 
 impl Scene {
     /// Its volumes in their places; those whose node is not shown, whose place has no inverse, and those that do nothing are
-    /// left out, and so are those beyond `MOST_VOLUMES`.
+    /// left out, and so are those beyond `MAX_VOLUMES`.
     #[must_use]
     pub fn placed_volumes(&self) -> Vec<PlacedVolume<'_>> {
         if self.volumes.is_empty() {
@@ -174,7 +174,7 @@ impl Scene {
             (invertible && !volume.is_empty()).then_some(world)
         };
         let placed = self.volumes.iter().filter_map(|volume| Some(PlacedVolume { volume, world: place(volume)? }));
-        placed.take(MOST_VOLUMES).collect()
+        placed.take(MAX_VOLUMES).collect()
     }
 }
 
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn coefficients_out_of_range_are_named() {
         let fine = MediumCoefficients { scattering: DVec3::ONE, anisotropy: 0.8, ..MediumCoefficients::default() };
-        assert_eq!(fine.wrong(), None);
+        assert_eq!(fine.range_error(), None);
         for (bad, name) in [
             (MediumCoefficients { absorption: DVec3::new(0.0, -1.0, 0.0), ..fine }, "absorption"),
             (MediumCoefficients { scattering: DVec3::NAN, ..fine }, "scattering"),
@@ -194,12 +194,12 @@ mod tests {
             (MediumCoefficients { anisotropy: f64::NAN, ..fine }, "anisotropy"),
             (MediumCoefficients { emission: DVec3::INFINITY, ..fine }, "emission"),
         ] {
-            assert_eq!(bad.wrong().unwrap().0, name);
+            assert_eq!(bad.range_error().unwrap().0, name);
         }
     }
 
     #[test]
-    fn a_walk_that_would_never_end_is_refused() {
+    fn excessive_optical_depth_is_rejected() {
         let volume = ParticipatingVolume {
             name: "tar".into(),
             shape: VolumeShape::Box(DMat4::IDENTITY),
@@ -208,10 +208,10 @@ mod tests {
             density: Some(DensityGrid::new([2, 1, 1], vec![0.0, 1.0]).unwrap()),
         };
         let scene = Scene::default();
-        assert!(volume.too_deep(&scene, &DMat4::IDENTITY).unwrap().contains("lower"));
-        assert_eq!(volume.too_deep(&scene, &DMat4::from_scale(DVec3::splat(0.1))), None);
+        assert!(volume.optical_depth_error(&scene, &DMat4::IDENTITY).unwrap().contains("lower"));
+        assert_eq!(volume.optical_depth_error(&scene, &DMat4::from_scale(DVec3::splat(0.1))), None);
         let even = ParticipatingVolume { density: None, ..volume };
-        assert_eq!(even.too_deep(&scene, &DMat4::IDENTITY), None);
+        assert_eq!(even.optical_depth_error(&scene, &DMat4::IDENTITY), None);
     }
 
     #[test]

@@ -15,7 +15,7 @@ struct Top {
 }
 
 impl Scene {
-    /// The mean matte reflectance (linear, by channel) of what is seen from straight above through a level surface that fills the
+    /// The mean diffuse reflectance (linear, by channel) of what is seen from straight above through a level surface that fills the
     /// top of a box in the world (m): black where nothing lies below. Textures count by their mean.
     ///
     /// What leaves a bed beyond 48.6 degrees comes down again at 2.3 times the depth away and farther: it is light of the bed
@@ -27,13 +27,13 @@ impl Scene {
         let below = high.y - 1e-6 * (1.0 + high.y.abs() + size.max_element());
         let mut tops: Vec<Option<Top>> = vec![None; CELLS * CELLS];
         // Colours and metals by their means apart, as though neither knew of the other.
-        let matte = self.matte_factors().zip(&self.materials).map(|(factors, material)| {
+        let diffuse = self.diffuse_factors().zip(&self.materials).map(|(factors, material)| {
             let factors = factors?;
             let color = material.base_color_texture.map_or(Vec3::ONE, |texture| self.mean_color(texture));
             let metal = material.metallic_roughness_texture.map_or(1.0, |texture| self.mean_data(texture).z);
             Some(factors.truncate() * color * (1.0 - (factors.w * metal).clamp(0.0, 1.0)))
         });
-        let matte: Vec<Option<Vec3>> = matte.collect();
+        let diffuse: Vec<Option<Vec3>> = diffuse.collect();
         let cell = |p: DVec3| {
             let on = (p - low) / size * CELLS as f64;
             DVec3::new(on.x, p.y, on.z)
@@ -41,7 +41,7 @@ impl Scene {
         for placed in self.walk() {
             let Some(mesh) = placed.node.mesh.and_then(|mesh| self.meshes.get(mesh)) else { continue };
             for primitive in &mesh.primitives {
-                let known = primitive.material.and_then(|material| matte.get(material));
+                let known = primitive.material.and_then(|material| diffuse.get(material));
                 // Without a material it is the default one's, a metal.
                 let Some(reflectance) = known.copied().unwrap_or(Some(Vec3::ZERO)) else { continue };
                 let at = |index: u32| {
@@ -60,7 +60,7 @@ impl Scene {
 
     /// By material its colour (black where no light acts on it) and how much of it is metal, but for their textures; none of what lets light
     /// through. A bed is the same as long as these are.
-    pub fn matte_factors(&self) -> impl Iterator<Item = Option<Vec4>> {
+    pub fn diffuse_factors(&self) -> impl Iterator<Item = Option<Vec4>> {
         self.materials.iter().map(|material| {
             let clear = material.water.is_some() || material.transmission > 0.0 || material.alpha == AlphaMode::Blend;
             let lit = if material.unlit { 0.0 } else { 1.0 };
@@ -125,7 +125,7 @@ mod tests {
     fn the_bed_is_what_is_seen_from_above_through_the_water() {
         let mut builder = SceneBuilder::new("bed");
         let plane = |builder: &mut SceneBuilder, color: [f32; 3], size: Vec2, at: DVec3| {
-            let material = builder.add_material(dielectric("matte", Vec3::from_array(color), 1.0));
+            let material = builder.add_material(dielectric("diffuse", Vec3::from_array(color), 1.0));
             let mesh = builder.add_mesh("plane", shapes::plane(size, 1, 1), material);
             builder.instance("plane", mesh, DMat4::from_translation(at));
         };
@@ -150,8 +150,8 @@ mod tests {
     #[test]
     fn metal_is_what_factor_and_texture_say() {
         let mut builder = SceneBuilder::new("bed");
-        let matte = Material { metallic: 1.0, ..dielectric("floor", Vec3::splat(0.8), 1.0) };
-        let floor = builder.add_material(matte);
+        let diffuse = Material { metallic: 1.0, ..dielectric("floor", Vec3::splat(0.8), 1.0) };
+        let floor = builder.add_material(diffuse);
         let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(4.0), 1, 1), floor);
         builder.instance("floor", mesh, DMat4::from_translation(DVec3::NEG_Y));
         let mut scene = builder.build().unwrap();
@@ -164,7 +164,7 @@ mod tests {
             height: 1,
             rgba8: [0, 128, 0, 255, 0, 128, 255, 255].into(),
             is_error_pattern: false,
-            blocks: None,
+            compressed: None,
         });
         scene.textures.push(Texture { image: 0, sampler: Sampler::default() });
         let texture = TextureRef { texture: 0, uv_set: 0, transform: TextureRef::IDENTITY };

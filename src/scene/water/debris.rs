@@ -4,16 +4,16 @@
 use glam::{DMat4, DQuat, DVec2, DVec3};
 
 use super::Water;
-use crate::scene::{Scene, address::Things, animation::Pose};
+use crate::scene::{Scene, address::AddressTable, animation::ScenePose};
 
 /// Seconds of a step along a line of flow.
 const STEP: f64 = 0.1;
 /// Steps up and down the flow at most: two minutes each way.
-const MOST_STEPS: usize = 1200;
+const MAX_STEPS: usize = 1200;
 /// Seconds in which something comes and goes at the ends of its line.
 const COMES: f64 = 0.5;
 /// The size that it has there: not 0, so that its transform keeps an inverse.
-const LEAST: f64 = 1e-3;
+const MIN_SCALE: f64 = 1e-3;
 /// Half the distance (m) over which slopes are averaged: what floats is no smaller.
 const REACH: f64 = 0.03;
 /// Points of the ring along which the flow's circulation is taken, and its least and greatest radius (m).
@@ -22,11 +22,11 @@ const RING: [f64; 2] = [0.05, 0.5];
 /// Its radius in texels of the flow map: over less, the steps of eight bits show (2 % of a slow eddy's turn over one texel).
 const RING_TEXELS: f64 = 2.0;
 /// Things that float on one water at most: their lines take 60 MB.
-const MOST: usize = 1024;
+const MAX_FLOATING: usize = 1024;
 
 /// One thing that floats.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Floating {
+pub struct FloatingObject {
     node: usize,
     /// From the world to its parent's space.
     into_parent: DMat4,
@@ -64,11 +64,11 @@ fn step(water: &Water, from: DVec2, way: f64) -> DVec2 {
 
 /// The line of flow through a place, from where it comes onto the surface or begins to be followed to where it leaves, and the step
 /// at which it is at the place.
-fn line(water: &Water, place: DVec2, (low, high): (DVec2, DVec2)) -> (Vec<(DVec2, f64)>, usize) {
+fn streamline(water: &Water, place: DVec2, (low, high): (DVec2, DVec2)) -> (Vec<(DVec2, f64)>, usize) {
     let follow = |way: f64| {
         let mut places = Vec::new();
         let (mut at, mut turned) = (place, 0.0);
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             turned += turning(water, at) * STEP * way;
             at = step(water, at, way);
             if !at.is_finite() || at.cmplt(low).any() || at.cmpgt(high).any() {
@@ -86,7 +86,7 @@ fn line(water: &Water, place: DVec2, (low, high): (DVec2, DVec2)) -> (Vec<(DVec2
     (all, laid)
 }
 
-impl Floating {
+impl FloatingObject {
     /// How high (m) its author laid it.
     pub(super) fn height(&self) -> f64 {
         self.rest.w_axis.y
@@ -103,7 +103,7 @@ impl Floating {
         let place = from.lerp(to, part);
         // What hardly moves on its whole line stays; nothing is gained by its beginning anew.
         let ends = of(0).0.distance(of(usize::MAX).0);
-        let size = if ends > 0.01 { (along.min(whole - along) / COMES).clamp(LEAST, 1.0) } else { 1.0 };
+        let size = if ends > 0.01 { (along.min(whole - along) / COMES).clamp(MIN_SCALE, 1.0) } else { 1.0 };
         let slope = [DVec2::X, DVec2::NEG_X, DVec2::Y, DVec2::NEG_Y]
             .map(|way| water.slope_at(place + way * REACH, time))
             .into_iter()
@@ -135,15 +135,15 @@ impl Scene {
     ///
     /// # Errors
     /// No such node, nothing to see of one, the water itself, too many: one line that says so.
-    pub(super) fn adrift(
+    pub(super) fn find_floating_objects(
         &self,
         (name, material): (&str, usize),
         water: &Water,
         (low, high): (DVec3, DVec3),
-    ) -> Result<Vec<Floating>, String> {
+    ) -> Result<Vec<FloatingObject>, String> {
         let flat = |v: DVec3| DVec2::new(v.x, v.z);
         let placed = self.walk();
-        let found = Things::nodes(self).find(name);
+        let found = AddressTable::nodes(self).find(name);
         let mut named: Vec<_> = placed.iter().filter(|placed| found.contains(&placed.index)).collect();
         if named.is_empty() {
             return Err(format!("no node is named '{name}': debris is nodes that lie on the water"));
@@ -166,22 +166,22 @@ impl Scene {
                 "'{name}' has nothing to see: debris is nodes with meshes or lamps that lie on the water"
             ));
         }
-        if named.len() > MOST {
-            return Err(format!("{} nodes are named '{name}': at most {MOST} float on a water", named.len()));
+        if named.len() > MAX_FLOATING {
+            return Err(format!("{} nodes are named '{name}': at most {MAX_FLOATING} float on a water", named.len()));
         }
-        let of = |placed: &&crate::scene::Placed<'_>| {
+        let of = |placed: &&crate::scene::PlacedNode<'_>| {
             let into_parent = placed.node.local * placed.world.inverse();
-            let (line, laid) = line(water, flat(placed.world.w_axis.truncate()), (flat(low), flat(high)));
-            Floating { node: placed.index, into_parent, rest: placed.world, line, laid }
+            let (line, laid) = streamline(water, flat(placed.world.w_axis.truncate()), (flat(low), flat(high)));
+            FloatingObject { node: placed.index, into_parent, rest: placed.world, line, laid }
         };
         // What has no inverse has no place to float at.
         Ok(named.iter().map(of).filter(|floating| floating.into_parent.is_finite()).collect())
     }
 
     /// Adds to a pose where all that floats is at a time (s).
-    pub(in crate::scene) fn float(&self, time: f64, pose: &mut Pose) {
+    pub(in crate::scene) fn pose_floating_objects(&self, time: f64, pose: &mut ScenePose) {
         for water in self.materials.iter().filter_map(|material| material.water.as_ref()) {
-            pose.locals.extend(water.adrift.iter().map(|floating| (floating.node, floating.at(water, time))));
+            pose.locals.extend(water.floating.iter().map(|floating| (floating.node, floating.at(water, time))));
         }
     }
 }
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
     use crate::scene::{
         FlowMap, WaterSettings,
-        animation::Play,
+        animation::AnimationSelection,
         build::{SceneBuilder, dielectric},
         procedural::shapes,
     };
@@ -224,17 +224,18 @@ mod tests {
         let mut scene = pool(&[DVec2::new(-1.0, 0.5)]);
         scene.add_water(0, &WaterSettings { direction: DVec2::X, speed: 0.5, ..still() }).unwrap();
         for (time, x) in [(0.0, -1.0), (1.0, -0.5), (4.37, 1.185), (-2.0, -2.0)] {
-            let pose = scene.pose(&Play::Auto, time);
+            let pose = scene.pose(&AnimationSelection::Auto, time);
             let place = pose.locals[0].1.w_axis;
             assert!((place.x - x).abs() < 1e-6 && (place.z - 0.5).abs() < 1e-9, "{time}: {place}");
             assert!((place.y - 0.002).abs() < 1e-12);
             assert!((pose.locals[0].1.x_axis.length() - 1.0).abs() < 1e-9);
         }
         // 5 m from its place to the end of the surface and 3 m to where it comes in: a line of 16 s.
-        let around = scene.pose(&Play::Auto, 15.8).locals[0].1.w_axis;
+        let around = scene.pose(&AnimationSelection::Auto, 15.8).locals[0].1.w_axis;
         assert!((around.x + 1.1).abs() < 0.06, "{around}");
         // It has gone small before it begins anew.
-        let size = |step: u32| scene.pose(&Play::Auto, 9.7 + f64::from(step) * 0.01).locals[0].1.x_axis.length();
+        let size =
+            |step: u32| scene.pose(&AnimationSelection::Auto, 9.7 + f64::from(step) * 0.01).locals[0].1.x_axis.length();
         let gone = (0..60).map(size).fold(1.0, f64::min);
         assert!(gone < 0.05, "{gone}");
     }
@@ -254,7 +255,7 @@ mod tests {
         let mut scene = pool(&[DVec2::new(1.0, 0.0)]);
         scene.add_water(0, &WaterSettings { flow: Some(Arc::new(map)), speed: 0.4, ..still() }).unwrap();
         let time = 3.0;
-        let at = scene.pose(&Play::Auto, time).locals[0].1;
+        let at = scene.pose(&AnimationSelection::Auto, time).locals[0].1;
         let angle = f64::from(spin) * time;
         let want = DVec2::new(angle.cos(), -angle.sin());
         let place = DVec2::new(at.w_axis.x, at.w_axis.z);
@@ -277,6 +278,9 @@ mod tests {
         // Where nothing flows it lies still.
         let mut scene = pool(&[DVec2::ZERO]);
         scene.add_water(0, &still()).unwrap();
-        assert_eq!(scene.pose(&Play::Auto, 17.0).locals[0].1, scene.pose(&Play::Auto, 0.0).locals[0].1);
+        assert_eq!(
+            scene.pose(&AnimationSelection::Auto, 17.0).locals[0].1,
+            scene.pose(&AnimationSelection::Auto, 0.0).locals[0].1
+        );
     }
 }

@@ -18,7 +18,7 @@ pub const CYCLES: f64 = JUMPS.len() as f64;
 
 /// One of the two layers at a place and a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Layer {
+pub struct FlowLayer {
     /// Where in its cycle it is, 0 to 1.
     pub phase: f64,
     /// How much of it is seen, 0 to 1; both layers' weights sum to 1.
@@ -31,11 +31,11 @@ pub struct Layer {
 
 /// Both layers. `cycles`: time over the period of a cycle; `noise`: the place's own phase, 0 to 1; `period` in seconds.
 #[must_use]
-pub fn layers(cycles: f64, noise: f64, period: f64) -> [Layer; 2] {
+pub fn layers(cycles: f64, noise: f64, period: f64) -> [FlowLayer; 2] {
     [0.0, 1.0].map(|layer| {
         let turn = cycles + noise + 0.5 * layer;
         let phase = turn - turn.floor();
-        Layer {
+        FlowLayer {
             phase,
             weight: 1.0 - (2.0 * phase - 1.0).abs(),
             carried: (phase - 0.5) * period,
@@ -46,13 +46,13 @@ pub fn layers(cycles: f64, noise: f64, period: f64) -> [Layer; 2] {
 
 /// Where on the pattern's tile (tiles, from its corner) a layer has what is seen at a place (m); `velocity` in m/s, `tile` in m.
 #[must_use]
-pub fn tile_place(layer: &Layer, place: DVec2, velocity: DVec2, tile: f64) -> DVec2 {
+pub fn tile_place(layer: &FlowLayer, place: DVec2, velocity: DVec2, tile: f64) -> DVec2 {
     (place - velocity * layer.carried) / tile + layer.shift
 }
 
 /// Two layers' slopes as one: of the variance that each has, where they are independent.
 #[must_use]
-pub fn blend_slopes(layers: &[Layer; 2], slopes: [DVec2; 2]) -> DVec2 {
+pub fn blend_slopes(layers: &[FlowLayer; 2], slopes: [DVec2; 2]) -> DVec2 {
     let [a, b] = layers.each_ref().map(|layer| layer.weight);
     (slopes[0] * a + slopes[1] * b) / a.hypot(b)
 }
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn the_variance_of_slopes_stays() {
         // Formulas, section 8: with one phase for all, blending by weights alone keeps 1/2 to 1 of the variance.
-        let factor = |layers: &[Layer; 2]| layers.iter().map(|layer| layer.weight.powi(2)).sum::<f64>();
+        let factor = |layers: &[FlowLayer; 2]| layers.iter().map(|layer| layer.weight.powi(2)).sum::<f64>();
         assert_eq!(factor(&layers(0.25, 0.0, 1.0)), 0.5);
         assert_eq!(factor(&layers(0.5, 0.0, 1.0)), 1.0);
         // With a phase for each place it keeps 2/3 of it; blended as slopes are, all.

@@ -4,23 +4,23 @@
 //! it has beyond them is here. Its meshes are best a level sheet, without sides or bottom: what lies below is in it.
 
 mod bed;
+pub mod channel_flow;
 mod debris;
 pub mod flow;
-pub mod map;
-pub mod obstacles;
-mod remarks;
+pub mod flow_map;
+mod warnings;
 pub mod waves;
 
 use std::sync::Arc;
 
 use glam::{DVec2, DVec3, Vec3, Vec4};
 
-pub use self::{debris::Floating, map::FlowMap};
-use super::{AlphaMode, Image, Material, Sampler, Scene, Texture, Volume, Wrap};
-use crate::photometry::water::{self, Coefficients, WaterKind, alpha_of_slopes};
+pub use self::{debris::FloatingObject, flow_map::FlowMap};
+use super::{AlphaMode, Image, Material, MaterialVolume, Sampler, Scene, Texture, Wrap};
+use crate::photometry::water::{self, WaterCoefficients, WaterKind, alpha_of_slopes};
 
 /// Most waters of a scene.
-pub const MOST_WATERS: usize = 8;
+pub const MAX_WATERS: usize = 8;
 /// What foam reflects where there is nothing else: Koepke, "Effective reflectance of oceanic whitecaps", Applied Optics 23, 1984,
 /// has 0.55 for fresh foam.
 pub const FOAM_REFLECTANCE: f32 = 0.55;
@@ -29,7 +29,7 @@ pub const FOAM_REFLECTANCE: f32 = 0.55;
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaterSettings {
     /// What it absorbs and scatters.
-    pub coefficients: Coefficients,
+    pub coefficients: WaterCoefficients,
     /// Which way it flows; none: all of it along `direction`.
     pub flow: Option<Arc<FlowMap>>,
     /// The way of all of it without a map, x and z; zero: it stands still.
@@ -116,7 +116,7 @@ pub struct Water {
     /// Indices into `Scene::textures`: the flow map, normals of the ripples, foam.
     pub textures: [usize; 3],
     /// What floats on it.
-    pub adrift: Vec<Floating>,
+    pub floating: Vec<FloatingObject>,
 }
 
 impl Water {
@@ -176,8 +176,8 @@ impl Scene {
     /// No such material, a number that means nothing, debris that is no node's name, too many waters: one line that says so.
     pub fn add_water(&mut self, material: usize, settings: &WaterSettings) -> Result<(), String> {
         let waters = self.materials.iter().enumerate().filter(|(i, m)| *i != material && m.water.is_some()).count();
-        if waters >= MOST_WATERS {
-            return Err(format!("a scene has at most {MOST_WATERS} waters"));
+        if waters >= MAX_WATERS {
+            return Err(format!("a scene has at most {MAX_WATERS} waters"));
         }
         settings.check()?;
         if self.materials.get(material).is_none() {
@@ -185,22 +185,22 @@ impl Scene {
         }
         let mut settings = settings.clone();
         if settings.rectangle.is_none() {
-            let (low, high) = self.extent_of(material).unwrap_or((DVec3::ZERO, DVec3::ONE));
+            let (low, high) = self.material_bounds(material).unwrap_or((DVec3::ZERO, DVec3::ONE));
             let size = DVec2::new(high.x - low.x, high.z - low.z).max(DVec2::splat(0.01));
             settings.rectangle = Some([DVec2::new(low.x, low.z), size]);
         }
-        let map = settings
+        let flow_map = settings
             .flow
             .clone()
             .unwrap_or_else(|| Arc::new(FlowMap::even(settings.direction.normalize_or_zero().as_vec2())));
-        let mut water = Water { map, textures: [0; 3], adrift: Vec::new(), settings };
+        let mut water = Water { map: flow_map, textures: [0; 3], floating: Vec::new(), settings };
         if let Some(name) = &water.settings.debris {
-            let extent = self.extent_of(material).unwrap_or((DVec3::ZERO, DVec3::ONE));
-            water.adrift = self.adrift((name, material), &water, extent)?;
+            let extent = self.material_bounds(material).unwrap_or((DVec3::ZERO, DVec3::ONE));
+            water.floating = self.find_floating_objects((name, material), &water, extent)?;
         }
-        let map = Arc::clone(&water.map);
-        let (w, h) = (map.width() as u32, map.height() as u32);
-        let flow = self.water_texture("water flow", (w, h), &map.rgba8(), Wrap::Clamp);
+        let flow_map = Arc::clone(&water.map);
+        let (w, h) = (flow_map.width() as u32, flow_map.height() as u32);
+        let flow = self.water_texture("water flow", (w, h), &flow_map.rgba8(), Wrap::Clamp);
         let side = (waves::SIZE as u32, waves::SIZE as u32);
         let ripples = self.water_texture("water ripples", side, &waves::slopes().normals(), Wrap::Repeat);
         let foam = self.water_texture("water foam", side, waves::foam(), Wrap::Repeat);
@@ -213,7 +213,7 @@ impl Scene {
 
     /// The box in the world around all that is shown of a material, as (least corner, greatest corner).
     #[must_use]
-    pub fn extent_of(&self, material: usize) -> Option<(DVec3, DVec3)> {
+    pub fn material_bounds(&self, material: usize) -> Option<(DVec3, DVec3)> {
         let mut bounds: Option<(DVec3, DVec3)> = None;
         for placed in self.walk() {
             let Some(mesh) = placed.node.mesh.and_then(|mesh| self.meshes.get(mesh)) else { continue };
@@ -238,7 +238,7 @@ impl Scene {
                 height,
                 rgba8: rgba8.into(),
                 is_error_pattern: false,
-                blocks: None,
+                compressed: None,
             });
             self.images.len() - 1
         });
@@ -305,11 +305,11 @@ fn described(name: &str, water: Water) -> Material {
         alpha: AlphaMode::Opaque,
         ior: water::IOR as f32,
         transmission: 1.0,
-        volume: Volume {
+        volume: MaterialVolume {
             thickness: 1.0,
             attenuation_distance: 1.0,
             attenuation_color: Vec3::from_array(extinction.to_array().map(|c| (-c).exp())),
-            ..Volume::default()
+            ..MaterialVolume::default()
         },
         water: Some(Arc::new(water)),
         ..Material::default()
@@ -375,7 +375,7 @@ mod tests {
     fn numbers_that_mean_nothing_are_named() {
         let (mut scene, material) = pool();
         let plain = WaterSettings::default;
-        let negative = Coefficients { absorption: DVec3::new(0.1, -0.1, 0.0), scattering: DVec3::ZERO };
+        let negative = WaterCoefficients { absorption: DVec3::new(0.1, -0.1, 0.0), scattering: DVec3::ZERO };
         for (settings, named) in [
             (WaterSettings { coefficients: negative, ..plain() }, "absorption"),
             (WaterSettings { speed: f64::NAN, ..plain() }, "speed"),

@@ -4,7 +4,7 @@ use std::{f64::consts::TAU, sync::OnceLock};
 
 use glam::DVec2;
 
-use crate::scene::procedural::random::{Random, fractal_noise};
+use crate::scene::procedural::random::{SplitMix64, fractal_noise};
 
 /// Texels on each side of a pattern.
 pub const SIZE: usize = 256;
@@ -59,7 +59,7 @@ impl Slopes {
 pub fn slopes() -> &'static Slopes {
     static MADE: OnceLock<Slopes> = OnceLock::new();
     MADE.get_or_init(|| {
-        let mut random = Random::new(0x77a7e5);
+        let mut random = SplitMix64::new(0x77a7e5);
         let mut texels = vec![DVec2::ZERO; SIZE * SIZE];
         let mut used = Vec::with_capacity(COUNT);
         for wave in 0..COUNT {

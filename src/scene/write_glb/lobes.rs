@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{Writer, number, numbers};
 use crate::scene::{
-    Anisotropy, Clearcoat, DiffuseTransmission, Iridescence, Material, Sheen, Specular, TextureRef, Volume,
+    Anisotropy, Clearcoat, DiffuseTransmission, Iridescence, Material, MaterialVolume, Sheen, Specular, TextureRef,
 };
 
 /// The properties of one extension while they are gathered.
@@ -49,7 +49,7 @@ impl Writer {
         put("KHR_materials_transmission", transmission > 0.0 || transmission_texture.is_some(), &|p| {
             p.number("transmissionFactor", transmission).texture("transmissionTexture", transmission_texture).values
         });
-        put("KHR_materials_volume", volume != Volume::default(), &|p| {
+        put("KHR_materials_volume", volume != MaterialVolume::default(), &|p| {
             let p = p.number("thicknessFactor", volume.thickness).texture("thicknessTexture", volume.thickness_texture);
             // Infinity, the default, is no number of JSON.
             let distance = volume.attenuation_distance;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use egui::{ColorImage, TextureHandle, TextureOptions, Ui};
 
 use crate::{
-    scene::procedural::{Builtin, PREFIX, demos::Demo},
-    studio::Request,
+    scene::procedural::{BuiltinScene, PREFIX, demos::Demo},
+    session::OpenRequest,
     viewer::app::App,
 };
 
@@ -45,7 +45,7 @@ impl App {
                     let file = PathBuf::from(self.open_field.trim());
                     self.open_file(&file);
                 }
-                if self.work.is_some() && ui.button("Back").clicked() {
+                if self.workspace.is_some() && ui.button("Back").clicked() {
                     self.gallery = false;
                 }
             });
@@ -69,7 +69,8 @@ impl App {
                     });
                 }
             });
-            let others: Vec<Builtin> = Builtin::ALL.into_iter().filter(|b| Demo::named(b.name).is_none()).collect();
+            let others: Vec<BuiltinScene> =
+                BuiltinScene::ALL.into_iter().filter(|b| Demo::named(b.name).is_none()).collect();
             if !others.is_empty() {
                 ui.separator();
                 ui.horizontal_wrapped(|ui| {
@@ -83,7 +84,7 @@ impl App {
             }
         });
         if let Some(name) = chosen {
-            self.open(&Request { scene: Some(format!("{PREFIX}{name}").into()), ..Request::default() });
+            self.open(&OpenRequest { scene: Some(format!("{PREFIX}{name}").into()), ..OpenRequest::default() });
         }
     }
 }

@@ -12,8 +12,8 @@ use crate::{
         color,
         lights::{Emitter, LightStrength, PhysicalLight},
     },
-    scene::{Light, Projection, address::Things, look},
-    viewer::{app::App, stage::Stage},
+    scene::{Light, Projection, address::AddressTable, look},
+    viewer::{app::App, viewport::Viewport},
 };
 
 /// What is selected.
@@ -51,9 +51,9 @@ impl Selection {
 }
 
 /// The light of a name as the look has made it, and its place.
-pub(super) fn light_of<'a>(stage: &'a Stage, name: &str) -> Option<(&'a Light, DMat4)> {
-    let scene = stage.seen();
-    let nodes = stage.light_nodes(name);
+pub(super) fn light_of<'a>(viewport: &'a Viewport, name: &str) -> Option<(&'a Light, DMat4)> {
+    let scene = viewport.current_scene();
+    let nodes = viewport.light_nodes(name);
     scene.walk().into_iter().filter(|placed| nodes.contains(&placed.index)).find_map(|placed| {
         let light = scene.lights.get(placed.node.light?)?;
         Some((light, placed.world))
@@ -61,9 +61,9 @@ pub(super) fn light_of<'a>(stage: &'a Stage, name: &str) -> Option<(&'a Light, D
 }
 
 /// The first place of each light of these names that is on, by one walk through the scene.
-pub(super) fn light_worlds(stage: &Stage, names: &[String]) -> Vec<Option<DMat4>> {
-    let scene = stage.seen();
-    let nodes: Vec<Vec<usize>> = names.iter().map(|name| stage.light_nodes(name)).collect();
+pub(super) fn light_worlds(viewport: &Viewport, names: &[String]) -> Vec<Option<DMat4>> {
+    let scene = viewport.current_scene();
+    let nodes: Vec<Vec<usize>> = names.iter().map(|name| viewport.light_nodes(name)).collect();
     let mut worlds = vec![None; names.len()];
     for placed in scene.walk().into_iter().filter(|placed| placed.node.light.is_some()) {
         for (nodes, world) in nodes.iter().zip(&mut worlds) {
@@ -76,8 +76,8 @@ pub(super) fn light_worlds(stage: &Stage, names: &[String]) -> Vec<Option<DMat4>
 }
 
 /// Where a light is.
-pub(super) fn light_world(stage: &Stage, name: &str) -> Option<DMat4> {
-    light_of(stage, name).map(|(_, world)| world)
+pub(super) fn light_world(viewport: &Viewport, name: &str) -> Option<DMat4> {
+    light_of(viewport, name).map(|(_, world)| world)
 }
 
 /// What the look file sets, by path.
@@ -325,18 +325,18 @@ impl App {
         let mut changes: Changes = Vec::new();
         let (mut brush, mut tool) = (self.brush, self.tool);
         egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
-            let Some(work) = &self.work else { return };
+            let Some(work) = &self.workspace else { return };
             let values = work.document.values();
             match work.selected.clone() {
-                Selection::Camera => camera(ui, &work.stage, &values, &mut changes),
-                Selection::Light(name) => light(ui, &work.stage, &name, &values, &mut changes),
-                Selection::Environment => environment(ui, &work.stage, &values, &mut changes),
-                Selection::Material(name) => material(ui, &work.stage, &name, &mut changes),
+                Selection::Camera => camera(ui, &work.viewport, &values, &mut changes),
+                Selection::Light(name) => light(ui, &work.viewport, &name, &values, &mut changes),
+                Selection::Environment => environment(ui, &work.viewport, &values, &mut changes),
+                Selection::Material(name) => material(ui, &work.viewport, &name, &mut changes),
                 Selection::Water(name) => {
-                    super::water::page(ui, &work.stage, &name, &mut brush, &mut tool, &mut changes);
+                    super::water::page(ui, &work.viewport, &name, &mut brush, &mut tool, &mut changes);
                 }
                 Selection::Volume(name) => volume(ui, &name, &values, &mut changes),
-                Selection::Effects => effects(ui, &work.stage, &values, &mut changes),
+                Selection::Effects => effects(ui, &work.viewport, &values, &mut changes),
             }
             ui.separator();
             egui::CollapsingHeader::new("Look file").show(ui, |ui| {
@@ -354,7 +354,7 @@ impl App {
 
     /// Looks kept by name: A and B and more.
     fn snapshots(&self, ui: &mut Ui) {
-        let Some(work) = &self.work else { return };
+        let Some(work) = &self.workspace else { return };
         let id = egui::Id::new("snapshot");
         if ui.button("Keep this look").clicked() {
             let name = format!("{}", (b'A' + (work.snapshots.len() % 26) as u8) as char);
@@ -372,14 +372,14 @@ impl App {
     pub(super) fn follow_snapshots(&mut self, ctx: &egui::Context) {
         let id = egui::Id::new("snapshot");
         let Some(asked) = ctx.data_mut(|data| data.remove_temp::<Snapshot>(id)) else { return };
-        let Some(work) = &mut self.work else { return };
+        let Some(work) = &mut self.workspace else { return };
         match asked {
             Snapshot::Nothing => {}
             Snapshot::Keep(name) => work.snapshots.push((name, work.document.text().to_owned())),
             Snapshot::Take(index) => {
                 if let Some((name, text)) = work.snapshots.get(index).cloned() {
                     work.document.replace(text, &format!("look {name}"));
-                    self.follow();
+                    self.apply_document();
                 }
             }
         }
@@ -399,13 +399,13 @@ pub(super) fn grid(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui)) {
     egui::Grid::new(name).num_columns(2).spacing([8.0, 4.0]).striped(true).show(ui, add);
 }
 
-fn camera(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
-    let look = &stage.opened.look;
+fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Changes) {
+    let look = &viewport.session.look;
     let camera = &look.camera;
     ui.heading("Camera");
-    ui.weak(&stage.opened.camera_name);
+    ui.weak(&viewport.session.camera_name);
     grid(ui, "dials", |ui| {
-        let solved = stage.exposed().and_then(|exposed| exposed.solved.as_ref()).map(|solved| solved.dials);
+        let solved = viewport.exposed().and_then(|exposed| exposed.solved.as_ref()).map(|solved| solved.dials);
         let [f_stop, shutter, iso] =
             [solved.map(|dials| dials.f_stop), solved.map(|dials| dials.shutter_s), solved.map(|dials| dials.iso)];
         dial(ui, "Aperture f/", Dial::FStop, [camera.f_stop, f_stop], "camera.lens.f_stop", changes);
@@ -414,7 +414,7 @@ fn camera(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
         let compensation = camera.compensation.unwrap_or(0.0);
         number(ui, "Compensation", (compensation, 0.02, [-20.0, 20.0]), " EV", "camera.exposure.compensation", changes);
         ui.label("Exposure by");
-        let now = crate::studio::expose::control(look).name();
+        let now = crate::session::expose::control(look).name();
         let named = look::metering::ExposureControl::ALL.map(|(name, _)| name);
         listing(ui, now, &named, "camera.exposure.mode", changes);
         ui.end_row();
@@ -424,7 +424,7 @@ fn camera(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
         match rig.focal_length {
             Some(length) => number(ui, "Focal length", (length * 1e3, 0.2, [0.1, 10_000.0]), " mm", focal, changes),
             None => {
-                let of_view = file_focal(stage).unwrap_or(35.0);
+                let of_view = file_focal(viewport).unwrap_or(35.0);
                 let stands = format!("{of_view:.1} mm by the file's view");
                 unset(ui, "Focal length", &stands, (of_view * 10.0).round() / 10.0, "mm", focal, changes);
             }
@@ -449,10 +449,10 @@ fn camera(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
             "camera.white_balance",
             changes,
         );
-        let pose = stage.pose();
+        let pose = viewport.pose();
         place(ui, "Position", pose.w_axis.truncate(), "camera.position", changes);
     });
-    if let Some(exposed) = stage.exposed() {
+    if let Some(exposed) = viewport.exposed() {
         ui.add_space(6.0);
         ui.label(format!(
             "EV100 {:.2}, white at {}",
@@ -467,26 +467,26 @@ fn camera(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
             let off = metered.stops_above(exposed.exposure);
             if off.abs() > 3.0 {
                 let text = format!("the scene meters {off:+.1} stops from these dials");
-                ui.label(RichText::new(text).color(super::status::BAD));
+                ui.label(RichText::new(text).color(super::status::ERROR_COLOR));
             }
         }
     }
 }
 
 /// The focal length (mm) at which the sensor sees the file's field of view.
-fn file_focal(stage: &Stage) -> Option<f64> {
-    let Projection::Perspective { vertical_fov, .. } = stage.opened.camera.1 else { return None };
-    let rig = &stage.opened.look.camera.rig;
-    let aspect = f64::from(stage.opened.size.width) / f64::from(stage.opened.size.height.max(1));
+fn file_focal(viewport: &Viewport) -> Option<f64> {
+    let Projection::Perspective { vertical_fov, .. } = viewport.session.camera.1 else { return None };
+    let rig = &viewport.session.look.camera.rig;
+    let aspect = f64::from(viewport.session.size.width) / f64::from(viewport.session.size.height.max(1));
     let gate = rig.sensor().gate(rig.fit.unwrap_or_default(), aspect).ok()?;
     Some(gate.height * 1e3 / 2.0 / (f64::from(vertical_fov) / 2.0).tan())
 }
 
-fn light(ui: &mut Ui, stage: &Stage, name: &str, values: &Values, changes: &mut Changes) {
+fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes: &mut Changes) {
     ui.heading(name);
     let path = |property: &str| format!("lights.{name}.{property}");
-    let set = stage.opened.look.lights.get(name).cloned().unwrap_or_default();
-    let Some((light, world)) = light_of(stage, name) else {
+    let set = viewport.session.look.lights.get(name).cloned().unwrap_or_default();
+    let Some((light, world)) = light_of(viewport, name) else {
         ui.label("switched off");
         if ui.button("Switch on").clicked() {
             changes.push((path("enabled"), None));
@@ -585,7 +585,7 @@ fn light(ui: &mut Ui, stage: &Stage, name: &str, values: &Values, changes: &mut 
             switch(ui, "Seen", light.visible, &path("visible"), changes);
         }
         place(ui, "Position", world.w_axis.truncate(), &path("position"), changes);
-        let aim = set.aim.unwrap_or_else(|| crate::viewer::aim::target_of(world, 1.0));
+        let aim = set.aim.unwrap_or_else(|| crate::viewer::light_placement::target_of(world, 1.0));
         place(ui, "Aim", aim, &path("aim"), changes);
     });
     if let Some(profile) = &light.profile {
@@ -635,10 +635,10 @@ fn polar(ui: &mut Ui, profile: &crate::photometry::IesProfile) {
     }
 }
 
-fn environment(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
+fn environment(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Changes) {
     ui.heading("Surroundings");
-    let sun = stage.opened.scene.walk().iter().any(|placed| placed.node.name == "sun");
-    ui.weak(match (&stage.opened.scene.environment, sun) {
+    let sun = viewport.session.scene.walk().iter().any(|placed| placed.node.name == "sun");
+    ui.weak(match (&viewport.session.scene.environment, sun) {
         (None, _) => "none: what no lamp lights is black",
         (Some(_), true) => "sky or map, with a sun",
         (Some(_), false) => "sky or map",
@@ -646,16 +646,16 @@ fn environment(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Change
     listed(ui, "environment.", values, changes);
 }
 
-fn effects(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
+fn effects(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Changes) {
     ui.heading("Passes and effects");
-    let look = &stage.opened.look;
+    let look = &viewport.session.look;
     grid(ui, "usual", |ui| {
-        let opened = &stage.opened;
-        pass(ui, stage, ("Reflections", &["ssr"]), opened.ssr().enabled, "passes.ssr.enabled", changes);
-        pass(ui, stage, ("Bounced light", &["gi"]), opened.gi().enabled, "gi.enabled", changes);
+        let session = &viewport.session;
+        pass(ui, viewport, ("Reflections", &["ssr"]), session.ssr().enabled, "passes.ssr.enabled", changes);
+        pass(ui, viewport, ("Bounced light", &["gi"]), session.gi().enabled, "gi.enabled", changes);
         // Rays for shadows are part of the lighting pass.
-        pass(ui, stage, ("Shadows", &["shadow"]), opened.shadows().enabled, "passes.shadows.enabled", changes);
-        pass(ui, stage, ("Ambient occlusion", &["ao"]), opened.ao().enabled, "passes.ao.enabled", changes);
+        pass(ui, viewport, ("Shadows", &["shadow"]), session.shadows().enabled, "passes.shadows.enabled", changes);
+        pass(ui, viewport, ("Ambient occlusion", &["ao"]), session.ao().enabled, "passes.ao.enabled", changes);
         ui.label("Edges");
         let now = look.passes.aa_method.unwrap_or_default().name();
         let named = look::AaMethod::ALL.map(|(name, _)| name);
@@ -672,10 +672,10 @@ fn effects(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
     listed(ui, "passes.", values, changes);
 }
 
-fn material(ui: &mut Ui, stage: &Stage, name: &str, changes: &mut Changes) {
+fn material(ui: &mut Ui, viewport: &Viewport, name: &str, changes: &mut Changes) {
     ui.heading(name);
-    let scene = &stage.opened.scene;
-    let found = Things::materials(scene).find(name).first().copied();
+    let scene = &viewport.session.scene;
+    let found = AddressTable::materials(scene).find(name).first().copied();
     let Some(material) = found.and_then(|found| scene.materials.get(found)) else { return };
     let path = |property: &str| format!("materials.{name}.{property}");
     grid(ui, "material", |ui| {
@@ -726,8 +726,8 @@ fn volume(ui: &mut Ui, name: &str, values: &Values, changes: &mut Changes) {
 }
 
 /// A switch with what its passes took in the last frame.
-fn pass(ui: &mut Ui, stage: &Stage, (name, of): (&str, &[&str]), on: bool, path: &str, changes: &mut Changes) {
-    let times = stage.finished.as_ref().map_or(&[][..], |finished| finished.picture.times.as_slice());
+fn pass(ui: &mut Ui, viewport: &Viewport, (name, of): (&str, &[&str]), on: bool, path: &str, changes: &mut Changes) {
+    let times = viewport.last_frame.as_ref().map_or(&[][..], |finished| finished.picture.times.as_slice());
     let own = times.iter().filter(|pass| of.iter().any(|start| pass.name.starts_with(start)));
     ui.label(name);
     let mut now = on;

@@ -7,11 +7,11 @@ use glam::Vec3;
 
 use super::{inspector, outliner};
 use crate::{
-    studio::preview::Development,
+    session::preview::ViewTransform,
     viewer::{
         app::App,
-        background::Background,
-        stage::{Errand, Mixed},
+        background::BackgroundWorker,
+        viewport::{Job, LightContributions},
     },
 };
 
@@ -31,13 +31,13 @@ impl Fader {
 }
 
 /// Stops that a fader goes to at most, both ways.
-const MOST: f64 = 8.0;
+const MAX_STOPS: f64 = 8.0;
 
 /// A picture to be put together.
 struct Sum {
-    mixed: Arc<Mixed>,
+    mixed: Arc<LightContributions>,
     factors: Vec<f32>,
-    development: Development,
+    development: ViewTransform,
 }
 
 /// The mixer's state.
@@ -45,12 +45,12 @@ struct Sum {
 pub struct Mixer {
     /// Whether it is shown.
     pub open: bool,
-    mixed: Option<Arc<Mixed>>,
+    contributions: Option<Arc<LightContributions>>,
     /// The picture is being taken apart.
     waits: bool,
     /// First of what is beyond the lights, then of each light.
     faders: Vec<Fader>,
-    sums: Option<Background<Sum, (usize, ColorImage)>>,
+    sums: Option<BackgroundWorker<Sum, (usize, ColorImage)>>,
     /// The faders of the sum that was asked for last.
     asked: Option<Vec<Fader>>,
     shown: Option<TextureHandle>,
@@ -58,8 +58,8 @@ pub struct Mixer {
 
 impl Mixer {
     /// The parts, where they are of the picture that is wanted now.
-    fn current(&self, order: u64) -> Option<&Arc<Mixed>> {
-        self.mixed.as_ref().filter(|mixed| mixed.order == order)
+    fn current(&self, order: u64) -> Option<&Arc<LightContributions>> {
+        self.contributions.as_ref().filter(|mixed| mixed.request_id == order)
     }
 
     /// Whether the parts of the picture of this wish are there.
@@ -74,17 +74,17 @@ impl Mixer {
     }
 
     /// Takes what each light gives, or that it is not to be had.
-    pub(in crate::viewer) fn take(&mut self, mixed: Option<Mixed>) {
+    pub(in crate::viewer) fn take(&mut self, mixed: Option<LightContributions>) {
         self.waits = false;
         if let Some(mixed) = mixed {
             self.faders = vec![Fader::default(); mixed.lights.len() + 1];
-            (self.mixed, self.asked) = (Some(Arc::new(mixed)), None);
+            (self.contributions, self.asked) = (Some(Arc::new(mixed)), None);
         }
     }
 
     /// Sets a light's fader; false where there is no such light.
     pub fn set(&mut self, light: &str, fader: Fader) -> bool {
-        let Some(mixed) = &self.mixed else { return false };
+        let Some(mixed) = &self.contributions else { return false };
         let found = mixed.lights.iter().position(|(name, _)| name == light);
         let slot = found.and_then(|index| self.faders.get_mut(index + 1));
         slot.map(|slot| *slot = fader).is_some()
@@ -94,7 +94,7 @@ impl Mixer {
     #[must_use]
     pub fn sum(&self) -> Option<Vec<[f32; 3]>> {
         let factors: Vec<f32> = self.faders.iter().map(|fader| fader.factor()).collect();
-        self.mixed.as_ref().map(|mixed| mixed.with(&factors))
+        self.contributions.as_ref().map(|mixed| mixed.combine(&factors))
     }
 
     /// The mixed picture, while it differs from the one that is drawn.
@@ -106,24 +106,24 @@ impl Mixer {
 
 impl App {
     /// Has each light drawn alone.
-    pub fn take_apart(&mut self) {
-        let Some(work) = &mut self.work else { return };
-        let looks = &work.stage.opened.look.lights;
+    pub fn separate_lights(&mut self) {
+        let Some(work) = &mut self.workspace else { return };
+        let looks = &work.viewport.session.look.lights;
         let on = |name: &String| looks.get(name).and_then(|look| look.enabled) != Some(false);
-        let lights: Vec<String> = outliner::lights(&work.stage).into_iter().filter(on).collect();
-        if work.stage.finished.is_none() {
-            return self.complain("wait for the first picture".into());
+        let lights: Vec<String> = outliner::lights(&work.viewport).into_iter().filter(on).collect();
+        if work.viewport.last_frame.is_none() {
+            return self.error("wait for the first picture".into());
         }
-        work.stage.send_on(Errand::Mix(lights));
+        work.viewport.submit_job(Job::SeparateLights(lights));
         self.mixer.waits = true;
     }
 
     /// Puts the picture together anew where a fader has moved.
     pub(super) fn update_mixer(&mut self, ctx: &egui::Context) {
-        let Some(work) = &self.work else { return };
+        let Some(work) = &self.workspace else { return };
         let mixer = &mut self.mixer;
-        let Some(mixed) = mixer.current(work.stage.order()).cloned() else { return };
-        if let Some((parts, image)) = mixer.sums.as_ref().and_then(Background::result)
+        let Some(mixed) = mixer.current(work.viewport.request_id()).cloned() else { return };
+        if let Some((parts, image)) = mixer.sums.as_ref().and_then(BackgroundWorker::result)
             && parts == mixer.faders.len()
         {
             mixer.shown = Some(ctx.load_texture("mixed", image, TextureOptions::LINEAR));
@@ -131,8 +131,8 @@ impl App {
         if mixer.asked.as_ref() == Some(&mixer.faders) {
             return;
         }
-        let passes = &work.stage.opened.look.passes;
-        let development = Development {
+        let passes = &work.viewport.session.look.passes;
+        let development = ViewTransform {
             exposure: mixed.exposed.exposure,
             white_balance: mixed.white_balance,
             mapper: passes.tone_mapper.unwrap_or_default(),
@@ -141,16 +141,18 @@ impl App {
         let faders = mixer.faders.clone();
         let sums = match &mut mixer.sums {
             Some(sums) => Ok(&*sums),
-            none @ None => Background::new("mixer", Arc::clone(&self.wake), put_together).map(|new| &*none.insert(new)),
+            none @ None => {
+                BackgroundWorker::new("mixer", Arc::clone(&self.wake), composite).map(|new| &*none.insert(new))
+            }
         };
         match sums {
             Ok(sums) => {
-                sums.ask(Sum { mixed, factors: faders.iter().map(|fader| fader.factor()).collect(), development });
+                sums.submit(Sum { mixed, factors: faders.iter().map(|fader| fader.factor()).collect(), development });
                 mixer.asked = Some(faders);
             }
             Err(error) => {
                 mixer.open = false;
-                self.complain(format!("no thread for the mixer: {error}"));
+                self.error(format!("no thread for the mixer: {error}"));
             }
         }
     }
@@ -159,8 +161,8 @@ impl App {
     pub(super) fn show_mixer(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
         self.update_mixer(&ctx);
-        let Some(work) = &self.work else { return };
-        let order = work.stage.order();
+        let Some(work) = &self.workspace else { return };
+        let order = work.viewport.request_id();
         let mut open = self.mixer.open;
         let (mut again, mut apply, mut reset) = (false, false, false);
         egui::Window::new("Light mixer").open(&mut open).resizable(false).default_pos([230.0, 60.0]).show(&ctx, |ui| {
@@ -169,11 +171,15 @@ impl App {
             if mixer.waits {
                 ui.label("each light is drawn alone ...");
             } else if !there {
-                let why = if mixer.mixed.is_some() { "the picture has changed" } else { "nothing is taken apart yet" };
+                let why = if mixer.contributions.is_some() {
+                    "the picture has changed"
+                } else {
+                    "nothing is taken apart yet"
+                };
                 ui.label(why);
                 again = ui.button("Draw each light alone").clicked();
             }
-            let Some(mixed) = mixer.mixed.clone().filter(|_| there) else { return };
+            let Some(mixed) = mixer.contributions.clone().filter(|_| there) else { return };
             let names =
                 std::iter::once("Surroundings and what glows").chain(mixed.lights.iter().map(|(n, _)| n.as_str()));
             egui::ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
@@ -182,8 +188,13 @@ impl App {
                         let mut on = !fader.off;
                         ui.checkbox(&mut on, name);
                         fader.off = !on;
-                        ui.add(egui::Slider::new(&mut fader.stops, -MOST..=MOST).show_value(false));
-                        ui.add(inspector::drag(&mut fader.stops).speed(0.02).range(-MOST..=MOST).suffix(" stops"));
+                        ui.add(egui::Slider::new(&mut fader.stops, -MAX_STOPS..=MAX_STOPS).show_value(false));
+                        ui.add(
+                            inspector::drag(&mut fader.stops)
+                                .speed(0.02)
+                                .range(-MAX_STOPS..=MAX_STOPS)
+                                .suffix(" stops"),
+                        );
                         ui.end_row();
                     }
                 });
@@ -196,26 +207,26 @@ impl App {
         });
         self.mixer.open = open;
         if again {
-            self.take_apart();
+            self.separate_lights();
         }
         if reset {
             self.mixer.faders.fill(Fader::default());
         }
         if apply {
-            self.keep_mix();
+            self.apply_mix_to_look();
         }
     }
 
     /// Puts the faders into the look: lights get their strengths in the units that they have, those that are off are switched off.
-    pub fn keep_mix(&mut self) {
-        let Some(work) = &self.work else { return };
-        let Some(mixed) = self.mixer.current(work.stage.order()) else { return };
+    pub fn apply_mix_to_look(&mut self) {
+        let Some(work) = &self.workspace else { return };
+        let Some(mixed) = self.mixer.current(work.viewport.request_id()) else { return };
         let mut changes: Vec<(String, Option<String>)> = Vec::new();
         for ((name, _), fader) in mixed.lights.iter().zip(self.mixer.faders.iter().skip(1)) {
             if fader.off {
                 changes.push((format!("lights.{name}.enabled"), Some("false".into())));
             } else if fader.stops != 0.0
-                && let Some((light, _)) = inspector::light_of(&work.stage, name)
+                && let Some((light, _)) = inspector::light_of(&work.viewport, name)
                 && let Some((property, value)) = inspector::strength(light)
             {
                 // EV counts stops itself.
@@ -227,7 +238,7 @@ impl App {
         let changes: Vec<(&str, Option<&str>)> =
             changes.iter().map(|(path, value)| (path.as_str(), value.as_deref())).collect();
         if beyond {
-            self.say("surroundings keep their strength: set environment.lux or the sky's own properties".into());
+            self.info("surroundings keep their strength: set environment.lux or the sky's own properties".into());
         }
         if !changes.is_empty() {
             self.set(&changes);
@@ -237,9 +248,9 @@ impl App {
 }
 
 /// A sum of the parts as the display shows it, and of how many parts it is.
-fn put_together(sum: Sum) -> (usize, ColorImage) {
+fn composite(sum: Sum) -> (usize, ColorImage) {
     let Sum { mixed, factors, development } = sum;
-    let nits = mixed.with(&factors);
+    let nits = mixed.combine(&factors);
     let bytes = development.display(nits.iter().map(|c| Vec3::from_array(*c).as_dvec3()), mixed.size[0]);
     // Alpha is 1 everywhere.
     (factors.len(), ColorImage::from_rgba_premultiplied(mixed.size, &bytes))

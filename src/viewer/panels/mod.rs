@@ -8,9 +8,9 @@ pub mod mixer;
 pub mod outliner;
 pub mod palette;
 pub mod picture;
+pub mod reference_view;
 pub mod scopes;
 pub mod status;
-pub mod truth;
 pub mod water;
 
 use std::path::PathBuf;
@@ -22,13 +22,13 @@ use egui::{
 };
 
 use super::{
-    SMALLEST,
-    app::{App, Leave},
+    MIN_WINDOW_SIZE,
+    app::{App, PendingClose},
     recent,
-    settings::Settings,
-    stage::{Errand, Sequence},
+    settings::WindowSettings,
+    viewport::{Job, Sequence},
 };
-use crate::{camera::DisplayRange, output, photometry::Nit, walk::Mode};
+use crate::{camera::DisplayRange, camera_control::NavigationMode, output, photometry::Nit};
 
 const SAVE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::S);
 const UNDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Z);
@@ -54,15 +54,15 @@ impl App {
         self.update_scopes(&ctx);
         egui::Panel::top("bar").show(ui, |ui| self.bar(ui));
         egui::Panel::bottom("status").exact_size(26.0).show(ui, |ui| self.status(ui));
-        if self.work.is_none() && self.loading.is_some() {
+        if self.workspace.is_none() && self.loading.is_some() {
             // What is opened has the place.
             egui::CentralPanel::default().show(ui, |_| {});
-        } else if self.work.is_none() || self.gallery {
+        } else if self.workspace.is_none() || self.gallery {
             egui::CentralPanel::default().show(ui, |ui| self.show_gallery(ui));
         } else {
             // In a window too small to read anything they are others: those of before keep their widths for when it grows again.
             let size = ui.ctx().content_rect().size();
-            let small = f64::from(size.x) < SMALLEST.width || f64::from(size.y) < SMALLEST.height;
+            let small = f64::from(size.x) < MIN_WINDOW_SIZE.width || f64::from(size.y) < MIN_WINDOW_SIZE.height;
             let id = |name: &str| egui::Id::new(if small { format!("{name} of a small window") } else { name.into() });
             if self.sides {
                 self.show_sides(ui, id);
@@ -125,11 +125,11 @@ impl App {
         // Window systems say that something is to be copied, not by which key. Texts that are marked are copied themselves.
         let copies = ctx.input(|input| input.events.contains(&egui::Event::Copy));
         let marked = ctx.with_plugin(|marks: &mut LabelSelectionState| marks.has_selection()).unwrap_or(false);
-        if copies && !marked && !ctx.egui_wants_keyboard_input() && self.work.is_some() {
+        if copies && !marked && !ctx.egui_wants_keyboard_input() && self.workspace.is_some() {
             self.copy_reading();
         }
         // Bare keys belong to text fields while one is written in.
-        if ctx.egui_wants_keyboard_input() || self.work.is_none() {
+        if ctx.egui_wants_keyboard_input() || self.workspace.is_none() {
             return;
         }
         let key = |key: Key| ctx.input(|input| input.key_pressed(key) && input.modifiers.is_none());
@@ -143,7 +143,7 @@ impl App {
             self.frame_selected();
         }
         if key(Key::V) {
-            self.truth.next_mode();
+            self.reference_view.next_mode();
         }
         if key(Key::H) {
             self.scopes.open = !self.scopes.open;
@@ -155,12 +155,12 @@ impl App {
             // Tapped between two frames it was down in neither.
             let steps = ctx.input(|input| input.num_presses(bracket).max(usize::from(input.key_down(bracket))));
             if steps > 0 {
-                self.truth.move_wipe(by * steps as f32);
+                self.reference_view.move_wipe(by * steps as f32);
             }
         }
         if key(Key::N) {
             let settings = self.settings();
-            self.set_settings(Settings { hdr: !settings.hdr, ..settings });
+            self.set_settings(WindowSettings { hdr: !settings.hdr, ..settings });
         }
         if key(Key::C) {
             self.scopes.next_overlay();
@@ -190,9 +190,11 @@ impl App {
         if key(Key::F12) {
             self.screenshot();
         }
-        for (number, mode) in [(Key::Num1, Mode::Orbit), (Key::Num2, Mode::Fly), (Key::Num3, Mode::Walk)] {
+        for (number, mode) in
+            [(Key::Num1, NavigationMode::Orbit), (Key::Num2, NavigationMode::Fly), (Key::Num3, NavigationMode::Walk)]
+        {
             if key(number) {
-                self.move_by(mode);
+                self.set_camera_mode(mode);
             }
         }
     }
@@ -236,7 +238,7 @@ impl App {
                     ui.close();
                 }
                 if ui.button("Save look as...").clicked() {
-                    let now = self.work.as_ref().and_then(|work| work.document.file());
+                    let now = self.workspace.as_ref().and_then(|work| work.document.file());
                     self.save_field =
                         Some(now.map_or_else(|| "scene.look.toml".into(), |file| file.display().to_string()));
                     ui.close();
@@ -245,7 +247,7 @@ impl App {
                     self.screenshot();
                     ui.close();
                 }
-                let played = self.work.as_ref().and_then(|work| work.stage.time());
+                let played = self.workspace.as_ref().and_then(|work| work.viewport.time());
                 if ui.add_enabled(played.is_some(), egui::Button::new("Sequence to PNG files...")).clicked() {
                     let file = PathBuf::from("sequence.png");
                     self.sequence = Some((file.display().to_string(), played.unwrap_or(0.0), 1.0, 24.0));
@@ -269,8 +271,10 @@ impl App {
                     self.close();
                 }
             });
-            let steps =
-                self.work.as_ref().map_or([None, None], |work| work.document.steps().map(|s| s.map(str::to_owned)));
+            let steps = self
+                .workspace
+                .as_ref()
+                .map_or([None, None], |work| work.document.steps().map(|s| s.map(str::to_owned)));
             let [undo, redo] = steps;
             if ui
                 .add_enabled(undo.is_some(), egui::Button::new("Undo"))
@@ -289,7 +293,7 @@ impl App {
             ui.separator();
             self.tools(ui);
             ui.separator();
-            self.ways(ui);
+            self.camera_menu(ui);
             self.time_bar(ui);
             ui.separator();
             ui.toggle_value(&mut self.scopes.open, "Scopes").on_hover_text("H");
@@ -299,7 +303,7 @@ impl App {
                 // Lists do not wrap by themselves.
                 ui.end_row();
             }
-            self.truth_bar(ui);
+            self.reference_bar(ui);
         });
     }
 
@@ -365,22 +369,22 @@ impl App {
     }
 
     /// How the camera is steered.
-    fn ways(&mut self, ui: &mut Ui) {
-        const WAYS: [(Mode, &str, &str); 3] = [
+    fn camera_menu(&mut self, ui: &mut Ui) {
+        const WAYS: [(NavigationMode, &str, &str); 3] = [
             (
-                Mode::Orbit,
+                NavigationMode::Orbit,
                 "Orbit",
                 "1: middle button turns around the target, with Shift it pans, the wheel goes nearer",
             ),
-            (Mode::Fly, "Fly", "2: right button looks around, W A S D Q E fly, Shift is fast"),
-            (Mode::Walk, "Walk", "3: as flying, on foot: walls hold and stairs are climbed"),
+            (NavigationMode::Fly, "Fly", "2: right button looks around, W A S D Q E fly, Shift is fast"),
+            (NavigationMode::Walk, "Walk", "3: as flying, on foot: walls hold and stairs are climbed"),
         ];
-        let mode = self.work.as_ref().map(|work| work.controller.mode());
+        let mode = self.workspace.as_ref().map(|work| work.controller.mode());
         let now = WAYS.iter().find(|(way, ..)| mode == Some(*way)).map_or("Camera", |(_, name, _)| name);
         ui.menu_button(now, |ui| {
             for (wanted, name, hint) in WAYS {
                 if ui.selectable_label(mode == Some(wanted), name).on_hover_text(hint).clicked() {
-                    self.move_by(wanted);
+                    self.set_camera_mode(wanted);
                 }
             }
             ui.separator();
@@ -397,41 +401,41 @@ impl App {
 
     /// Play, and the time shown, where the scene can be played.
     fn time_bar(&mut self, ui: &mut Ui) {
-        let Some(work) = &mut self.work else { return };
-        let Some(mut time) = work.stage.time() else { return };
+        let Some(work) = &mut self.workspace else { return };
+        let Some(mut time) = work.viewport.time() else { return };
         ui.separator();
-        let plays = work.stage.plays();
+        let plays = work.viewport.is_playing();
         if ui.selectable_label(plays, "Play").on_hover_text("Space").clicked() {
-            work.stage.play(!plays);
-            self.truth.begin_anew();
+            work.viewport.set_playing(!plays);
+            self.reference_view.restart();
         } else if ui.add(inspector::drag(&mut time).speed(0.02).max_decimals(2).suffix(" s")).changed() {
-            work.stage.go_to(time);
+            work.viewport.seek(time);
             work.pointer.incident = None;
-            self.truth.begin_anew();
+            self.reference_view.restart();
         }
     }
 
     /// Plays, or stops.
     fn play(&mut self) {
-        let Some(work) = &mut self.work else { return };
-        if work.stage.time().is_none() {
-            return self.say("nothing in this scene moves".into());
+        let Some(work) = &mut self.workspace else { return };
+        if work.viewport.time().is_none() {
+            return self.info("nothing in this scene moves".into());
         }
-        work.stage.play(!work.stage.plays());
+        work.viewport.set_playing(!work.viewport.is_playing());
         work.pointer.incident = None;
-        self.truth.begin_anew();
+        self.reference_view.restart();
     }
 
     /// The picture as it is, at its full number of frames or not, to files beside the look.
     pub(super) fn screenshot(&mut self) {
-        let Some(work) = &self.work else { return };
-        let Some(finished) = &work.stage.finished else { return };
+        let Some(work) = &self.workspace else { return };
+        let Some(finished) = &work.viewport.last_frame else { return };
         let name = work.document.file().map_or_else(
             || PathBuf::from("picture"),
             |file| {
                 // `name.look.toml` gives `name`, in capitals or not.
                 let less = |file: PathBuf, ending: &str| {
-                    if output::has_ending(&file, ending) { file.with_extension("") } else { file }
+                    if output::has_extension(&file, ending) { file.with_extension("") } else { file }
                 };
                 less(less(file.to_owned(), "toml"), "look")
             },
@@ -440,21 +444,21 @@ impl App {
             let png = output::with_suffix(&name, &format!(".{number:04}.png"));
             (!png.exists()).then_some(png)
         });
-        let Some(png) = free else { return self.complain(format!("{}: 10,000 pictures are there", name.display())) };
+        let Some(png) = free else { return self.error(format!("{}: 10,000 pictures are there", name.display())) };
         let picture = &finished.picture;
         let nits: Vec<[f32; 4]> = picture.nits.iter().map(|&[r, g, b]| [r, g, b, 1.0]).collect();
-        let layers = [output::Layer { name: "", channels: &["R", "G", "B"], pixels: &nits }];
+        let layers = [output::ExrLayer { name: "", channels: &["R", "G", "B"], pixels: &nits }];
         let exr = png.with_extension("exr");
         let written = output::write_png(&png, picture.width, picture.height, &picture.display)
             .and_then(|()| output::write_exr(&exr, picture.width, picture.height, 1.0, &layers));
         match written {
-            Ok(()) => self.say(format!(
+            Ok(()) => self.info(format!(
                 "{} and .exr, {} of {} frames",
                 png.display(),
                 finished.samples[0],
                 finished.samples[1]
             )),
-            Err(error) => self.complain(error.to_string()),
+            Err(error) => self.error(error.to_string()),
         }
     }
 
@@ -478,17 +482,17 @@ impl App {
             let count = (seconds * fps).round().clamp(1.0, 100_000.0) as u32;
             ui.label(format!(
                 "{count} pictures of {}",
-                self.work.as_ref().map_or("", |work| work.stage.opened.camera_name.as_str())
+                self.workspace.as_ref().map_or("", |work| work.viewport.session.camera_name.as_str())
             ));
             ui.horizontal(|ui| {
                 if ui.button("Write").clicked()
-                    && let Some(work) = &mut self.work
+                    && let Some(work) = &mut self.workspace
                 {
                     open = false;
                     let file = PathBuf::from(file.trim()).with_extension("png");
-                    work.stage.play(false);
-                    let size = work.stage.full_size();
-                    work.stage.send_on(Errand::Write(Sequence { file, first, fps, count, size }));
+                    work.viewport.set_playing(false);
+                    let size = work.viewport.full_size();
+                    work.viewport.submit_job(Job::WriteSequence(Sequence { file, first, fps, count, size }));
                 }
                 open &= !ui.button("Cancel").clicked() && !ui.input(|input| input.key_pressed(Key::Escape));
             });
@@ -500,42 +504,43 @@ impl App {
 
     /// Whether no question waits for an answer.
     pub(super) fn no_dialog(&self) -> bool {
-        let recovered = self.work.as_ref().is_some_and(|work| work.recovered.is_some());
-        self.leaving.is_none() && self.save_field.is_none() && self.sequence.is_none() && !recovered
+        let recovered = self.workspace.as_ref().is_some_and(|work| work.recovered.is_some());
+        self.pending_close.is_none() && self.save_field.is_none() && self.sequence.is_none() && !recovered
     }
 
     /// Asks what becomes of changes that are not saved.
-    fn leave_dialog(&mut self, ctx: &egui::Context) {
-        let Some(leave) = self.leaving.clone() else { return };
+    fn unsaved_changes_dialog(&mut self, ctx: &egui::Context) {
+        let Some(leave) = self.pending_close.clone() else { return };
         // Saved by now, through the question for a place.
-        if self.work.as_ref().is_none_or(|work| !work.document.changed()) {
-            return self.go_on();
+        if self.workspace.as_ref().is_none_or(|work| !work.document.changed()) {
+            return self.proceed();
         }
         if self.save_field.is_some() {
             return;
         }
         let (save, drop) = match leave {
-            Leave::Close => ("Save and close", "Close without saving"),
-            Leave::Open(_) => ("Save and open the other", "Open the other without saving"),
+            PendingClose::Close => ("Save and close", "Close without saving"),
+            PendingClose::Open(_) => ("Save and open the other", "Open the other without saving"),
         };
         egui::Modal::new("leave".into()).show(ctx, |ui| {
             ui.heading("The look has changes that are not saved");
             ui.horizontal(|ui| {
                 if ui.button(save).clicked() {
                     self.save();
-                    if self.save_field.is_none() && self.work.as_ref().is_some_and(|work| work.document.changed()) {
+                    if self.save_field.is_none() && self.workspace.as_ref().is_some_and(|work| work.document.changed())
+                    {
                         // It could not be saved, and says why.
-                        self.leaving = None;
+                        self.pending_close = None;
                     }
                 }
                 if ui.button(drop).clicked() {
-                    if let Some(work) = &mut self.work {
+                    if let Some(work) = &mut self.workspace {
                         work.document.discard();
                     }
-                    self.go_on();
+                    self.proceed();
                 }
                 if ui.button("Go on here").clicked() || ui.input(|input| input.key_pressed(Key::Escape)) {
-                    self.leaving = None;
+                    self.pending_close = None;
                 }
             });
         });
@@ -556,26 +561,28 @@ impl App {
             let file = PathBuf::from(place.trim());
             let asked = self.replaces.as_ref() == Some(&file);
             if asked {
-                ui.label(egui::RichText::new(format!("{} is there already", file.display())).color(status::BAD));
+                ui.label(
+                    egui::RichText::new(format!("{} is there already", file.display())).color(status::ERROR_COLOR),
+                );
             }
             ui.horizontal(|ui| {
                 if ui.button(if asked { "Replace it" } else { "Save" }).clicked() || entered {
-                    let own = self.work.as_ref().and_then(|work| work.document.file()) == Some(file.as_path());
+                    let own = self.workspace.as_ref().and_then(|work| work.document.file()) == Some(file.as_path());
                     if file.exists() && !own && !asked {
                         self.replaces = Some(file);
-                    } else if let Some(work) = &mut self.work {
+                    } else if let Some(work) = &mut self.workspace {
                         open = false;
                         match work.document.save_as(file) {
-                            Ok(file) => self.say(format!("saved {}", file.display())),
+                            Ok(file) => self.info(format!("saved {}", file.display())),
                             Err(error) => {
-                                self.leaving = None;
-                                self.complain(error.to_string());
+                                self.pending_close = None;
+                                self.error(error.to_string());
                             }
                         }
                     }
                 }
                 if ui.button("Cancel").clicked() || ui.input(|input| input.key_pressed(Key::Escape)) {
-                    (open, self.leaving) = (false, None);
+                    (open, self.pending_close) = (false, None);
                 }
             });
         });
@@ -588,10 +595,10 @@ impl App {
 
     fn dialogs(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
-        self.leave_dialog(&ctx);
+        self.unsaved_changes_dialog(&ctx);
         self.save_dialog(&ctx);
         self.sequence_dialog(&ctx);
-        let recovered = self.work.as_mut().and_then(|work| work.recovered.take());
+        let recovered = self.workspace.as_mut().and_then(|work| work.recovered.take());
         if let Some(recovered) = recovered {
             let (mut take, mut leave) = (false, false);
             egui::Modal::new("recovered".into()).show(&ctx, |ui| {
@@ -602,13 +609,13 @@ impl App {
                     leave = ui.button("Leave them").clicked();
                 });
             });
-            match &mut self.work {
-                Some(work) if take => work.document.take_up(recovered),
+            match &mut self.workspace {
+                Some(work) if take => work.document.restore(recovered),
                 Some(work) if !leave => work.recovered = Some(recovered),
                 _ => {}
             }
             if take {
-                self.follow();
+                self.apply_document();
             }
         }
     }

@@ -5,18 +5,18 @@ use egui::{RichText, Ui};
 use super::inspector::Selection;
 use crate::{
     frame::Aov,
-    scene::address::Things,
-    viewer::{app::App, pulse::Pulse, stage::Stage},
+    scene::address::AddressTable,
+    viewer::{app::App, frame_pacing::FramePacing, viewport::Viewport},
 };
 
 /// How the window keeps pace with hands and with itself.
-fn pace(ui: &mut Ui, pulse: &Pulse) {
+fn pace(ui: &mut Ui, pulse: &FramePacing) {
     let [first, second, third, later] = pulse.answered();
     ui.label(format!("{} frames", pulse.frames()));
     ui.label(format!("input shown by its own frame: {first}"))
         .on_hover_text("inputs that another picture had to answer, by how many frames that took");
     ui.label(format!("by the next: {second}, the third: {third}, later: {later}"));
-    for (when, paced) in ["at rest", "while tracing"].into_iter().zip(pulse.paced()) {
+    for (when, paced) in ["at rest", "while tracing"].into_iter().zip(pulse.frame_times()) {
         if paced.frames > 0 {
             ui.label(format!("{when}: {:.1} ms a frame, the longest {:.1} ms", paced.median_ms, paced.longest_ms));
         }
@@ -28,16 +28,16 @@ fn pace(ui: &mut Ui, pulse: &Pulse) {
 impl App {
     pub(super) fn outliner(&mut self, ui: &mut Ui) {
         egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
-            let Some(work) = &mut self.work else { return };
+            let Some(work) = &mut self.workspace else { return };
             ui.selectable_value(
                 &mut work.selected,
                 Selection::Camera,
-                format!("Camera: {}", work.stage.opened.camera_name),
+                format!("Camera: {}", work.viewport.session.camera_name),
             );
             ui.selectable_value(&mut work.selected, Selection::Environment, "Surroundings");
             ui.selectable_value(&mut work.selected, Selection::Effects, "Passes and effects");
             ui.separator();
-            let lights = lights(&work.stage);
+            let lights = lights(&work.viewport);
             // The look's own switches: those of the picture follow the light that is left alone.
             let switches: std::collections::BTreeMap<String, String> = work.document.values();
             let solo = work.solo.clone();
@@ -61,7 +61,7 @@ impl App {
                 });
             }
             ui.separator();
-            let waters = super::water::waters(&work.stage);
+            let waters = super::water::waters(&work.viewport);
             if !waters.is_empty() {
                 ui.label(RichText::new(format!("Water ({})", waters.len())).strong());
                 for (name, _) in waters {
@@ -69,7 +69,7 @@ impl App {
                 }
                 ui.separator();
             }
-            let volumes: Vec<String> = volumes(&work.stage);
+            let volumes: Vec<String> = volumes(&work.viewport);
             if !volumes.is_empty() {
                 ui.label(RichText::new(format!("Volumes ({})", volumes.len())).strong());
                 for name in volumes {
@@ -77,7 +77,7 @@ impl App {
                 }
                 ui.separator();
             }
-            let materials = materials(&work.stage);
+            let materials = materials(&work.viewport);
             egui::CollapsingHeader::new(format!("Materials ({})", materials.len())).show(ui, |ui| {
                 for name in materials {
                     ui.selectable_value(&mut work.selected, Selection::Material(name.clone()), name);
@@ -94,7 +94,7 @@ impl App {
                     }
                 }
             });
-            let times = work.stage.finished.as_ref().map_or(&[][..], |finished| finished.picture.times.as_slice());
+            let times = work.viewport.last_frame.as_ref().map_or(&[][..], |finished| finished.picture.times.as_slice());
             // From the first pass's begin to the last one's end.
             let total = times.iter().map(|pass| pass.begin_ms + pass.ms).fold(0.0, f64::max);
             let busy: f64 = times.iter().map(|pass| pass.ms).sum();
@@ -122,7 +122,7 @@ impl App {
                 }
                 ui.weak(format!("passes {busy:.1} ms, between them {:.1} ms", (total - busy).max(0.0)));
             });
-            egui::CollapsingHeader::new("Pace of the window").show(ui, |ui| pace(ui, &self.pulse));
+            egui::CollapsingHeader::new("Pace of the window").show(ui, |ui| pace(ui, &self.pacing));
             if let Some(alone) = alone_next {
                 self.solo(alone);
             }
@@ -136,16 +136,16 @@ impl App {
 
     /// The view goes to what is selected.
     pub(super) fn frame_selected(&mut self) {
-        let Some(work) = &mut self.work else { return };
-        let scene = work.stage.seen();
+        let Some(work) = &mut self.workspace else { return };
+        let scene = work.viewport.current_scene();
         let around = |place: glam::DVec3| (place - 0.5, place + 0.5);
         let bounds = match &work.selected {
             Selection::Light(name) => {
-                super::inspector::light_world(&work.stage, name).map(|world| around(world.w_axis.truncate()))
+                super::inspector::light_world(&work.viewport, name).map(|world| around(world.w_axis.truncate()))
             }
             _ => work.pointer.surface.map(|surface| around(surface.point)).or_else(|| scene.bounds()),
         };
-        let size = work.stage.opened.size;
+        let size = work.viewport.session.size;
         if let Some(bounds) = bounds {
             work.controller.frame(bounds, f64::from(size.width) / f64::from(size.height));
         }
@@ -153,9 +153,9 @@ impl App {
 }
 
 /// The names of what fills rooms: those of the scene, and those that the look adds or switches off.
-pub(super) fn volumes(stage: &Stage) -> Vec<String> {
-    let looks = &stage.opened.look.volumes;
-    let own = Things::named(stage.base().volumes.iter().map(|volume| volume.name.as_str())).suggestions();
+pub(super) fn volumes(viewport: &Viewport) -> Vec<String> {
+    let looks = &viewport.session.look.volumes;
+    let own = AddressTable::from_names(viewport.base().volumes.iter().map(|volume| volume.name.as_str())).suggestions();
     let mut all: Vec<String> = own.into_iter().chain(looks.keys().cloned()).collect();
     all.sort();
     all.dedup();
@@ -163,11 +163,11 @@ pub(super) fn volumes(stage: &Stage) -> Vec<String> {
 }
 
 /// The lights' addresses in the look, each once: names, and numbers of those without.
-pub(in crate::viewer) fn lights(stage: &Stage) -> Vec<String> {
-    Things::lights(stage.base()).shown(stage.base()).suggestions()
+pub(in crate::viewer) fn lights(viewport: &Viewport) -> Vec<String> {
+    AddressTable::lights(viewport.base()).in_scene(viewport.base()).suggestions()
 }
 
 /// The materials' addresses in the look, each once.
-pub(in crate::viewer) fn materials(stage: &Stage) -> Vec<String> {
-    Things::materials(stage.base()).suggestions()
+pub(in crate::viewer) fn materials(viewport: &Viewport) -> Vec<String> {
+    AddressTable::materials(viewport.base()).suggestions()
 }

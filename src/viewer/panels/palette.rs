@@ -2,10 +2,10 @@
 
 use egui::{Key, Ui};
 
-use super::{inspector::Selection, picture::Tool, truth};
+use super::{inspector::Selection, picture::Tool, reference_view};
 use crate::{
     scene::look,
-    viewer::{app::App, settings, stage::Stage},
+    viewer::{app::App, settings, viewport::Viewport},
 };
 
 /// What is typed.
@@ -29,7 +29,7 @@ impl Palette {
 }
 
 /// What is done in the window and kept nowhere, with what it takes: all of it can be had without a pointer.
-const DEEDS: [(&str, &str); 4] = [
+const ACTIONS: [(&str, &str); 4] = [
     ("view.select", "camera, surroundings, effects, or the name of a light, water, volume or material"),
     (
         "view.tool",
@@ -46,28 +46,28 @@ type Kind = fn(String) -> Selection;
 const LINES: usize = 12;
 
 /// The names that stand for `*` in properties, each with its section.
-fn names(stage: &Stage) -> Vec<(&'static str, String)> {
+fn names(viewport: &Viewport) -> Vec<(&'static str, String)> {
     let of = |section: &'static str, names: Vec<String>| names.into_iter().map(move |name| (section, name));
-    let look = &stage.opened.look;
-    of("lights", super::outliner::lights(stage))
-        .chain(of("materials", super::outliner::materials(stage)))
-        .chain(of("water", super::water::waters(stage).into_iter().map(|(name, _)| name).collect()))
-        .chain(of("volumes", super::outliner::volumes(stage)))
+    let look = &viewport.session.look;
+    of("lights", super::outliner::lights(viewport))
+        .chain(of("materials", super::outliner::materials(viewport)))
+        .chain(of("water", super::water::waters(viewport).into_iter().map(|(name, _)| name).collect()))
+        .chain(of("volumes", super::outliner::volumes(viewport)))
         .chain(of("probes", look.probes.keys().cloned().collect()))
         .collect()
 }
 
 impl App {
-    /// Does one of `DEEDS`.
-    fn deed(&mut self, path: &str, value: Option<&str>) -> Result<(), String> {
-        let Some((_, takes)) = DEEDS.iter().find(|(known, _)| *known == path) else {
-            let known = DEEDS.map(|(path, _)| path).join(", ");
+    /// Does one of `ACTIONS`.
+    fn run_action(&mut self, path: &str, value: Option<&str>) -> Result<(), String> {
+        let Some((_, takes)) = ACTIONS.iter().find(|(known, _)| *known == path) else {
+            let known = ACTIONS.map(|(path, _)| path).join(", ");
             return Err(format!("{path}: there is no such thing to do; there are {known}"));
         };
-        let Some(work) = &mut self.work else { return Err("open a scene first".into()) };
+        let Some(work) = &mut self.workspace else { return Err("open a scene first".into()) };
         let invalid = || format!("{path} = {}: expected {takes}", value.unwrap_or_default());
         let plain = value.unwrap_or_default().to_lowercase();
-        let names = names(&work.stage);
+        let names = names(&work.viewport);
         let named = |section: &str| names.iter().find(|(of, name)| *of == section && Some(name.as_str()) == value);
         match path {
             "view.select" => {
@@ -98,8 +98,8 @@ impl App {
                 self.solo(light);
             }
             _ => {
-                let found = truth::Mode::ALL.into_iter().find(|(_, name)| name.to_lowercase() == plain);
-                self.truth.show(found.ok_or_else(invalid)?.0);
+                let found = reference_view::CompareMode::ALL.into_iter().find(|(_, name)| name.to_lowercase() == plain);
+                self.reference_view.set_mode(found.ok_or_else(invalid)?.0);
             }
         }
         Ok(())
@@ -110,11 +110,11 @@ impl App {
             return;
         }
         let ctx = ui.ctx().clone();
-        let named = self.work.as_ref().map(|work| names(&work.stage)).unwrap_or_default();
+        let named = self.workspace.as_ref().map(|work| names(&work.viewport)).unwrap_or_default();
         let typed = self.palette.text.split('=').next().unwrap_or_default().trim().to_lowercase();
         let words: Vec<&str> = typed.split([' ', '.']).filter(|word| !word.is_empty()).collect();
         let mut found: Vec<(String, &str)> = Vec::new();
-        for (path, takes) in look::properties().chain(settings::SETTINGS).chain(DEEDS) {
+        for (path, takes) in look::properties().chain(settings::SETTINGS).chain(ACTIONS) {
             let paths = match path.split_once(".*.") {
                 Some((section, end)) => {
                     let of = named.iter().filter(|(of, _)| *of == section);
@@ -188,14 +188,14 @@ impl App {
             let value = (!value.is_empty()).then_some(value);
             // Without a value the property goes back to the scene's own, the setting to the default.
             if path.starts_with("view.") {
-                if let Err(error) = self.deed(path, value) {
-                    self.complain(error);
+                if let Err(error) = self.run_action(path, value) {
+                    self.error(error);
                 }
             } else if path.starts_with("window.") {
                 let mut settings = self.settings();
                 match settings.set(path, value) {
                     Ok(()) => self.set_settings(settings),
-                    Err(error) => self.complain(error),
+                    Err(error) => self.error(error),
                 }
             } else {
                 self.set(&[(path, value)]);
@@ -203,7 +203,7 @@ impl App {
             close = true;
         }
         if unvalued {
-            self.complain("give a value: PATH=VALUE; Tab completes the path".into());
+            self.error("give a value: PATH=VALUE; Tab completes the path".into());
         }
         if close {
             self.palette = Palette::default();

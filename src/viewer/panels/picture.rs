@@ -5,15 +5,15 @@ use glam::{DVec2, DVec3, Vec3};
 
 use super::inspector;
 use crate::{
+    camera_control::{Input, NavigationMode},
     frame::Aov,
-    passes::resolve::Channel,
+    passes::gbuffer_channel::GbufferChannel,
     photometry::Lux,
     viewer::{
-        aim,
         app::{App, pixel_of},
-        stage::Errand,
+        light_placement,
+        viewport::Job,
     },
-    walk::{Input, Mode},
 };
 
 /// What a click in the picture does.
@@ -81,7 +81,7 @@ impl Tool {
 
 /// A place on a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Surface {
+pub struct SurfacePoint {
     /// Where (m, world).
     pub point: DVec3,
     /// Which way it faces.
@@ -94,16 +94,16 @@ pub struct Pointer {
     /// In the picture, 0 to 1 right and down; none outside.
     pub place: Option<DVec2>,
     /// The surface there, as far as known.
-    pub surface: Option<Surface>,
+    pub surface: Option<SurfacePoint>,
     /// What throws the shadow, after the first click.
-    pub thrower: Option<DVec3>,
+    pub occluder: Option<DVec3>,
     /// The last reading of incident light.
-    pub incident: Option<Incident>,
+    pub incident: Option<IncidentReading>,
 }
 
 /// A reading of incident light.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Incident {
+pub struct IncidentReading {
     /// What the meter read.
     pub lux: Lux,
     /// In words, with its place.
@@ -142,10 +142,10 @@ impl App {
         let painter = ui.painter_at(whole);
         painter.rect_filled(whole, 0.0, Color32::from_gray(24));
         let scale = ui.ctx().pixels_per_point();
-        let Some(work) = &mut self.work else { return };
+        let Some(work) = &mut self.workspace else { return };
         // A look with a resolution of its own keeps its shape; else the picture fills the panel.
         let pixels = [whole.width(), whole.height()].map(|side| ((side * scale) as u32).clamp(1, 8192));
-        let own = work.stage.opened.look.camera.rig.resolution;
+        let own = work.viewport.session.look.camera.rig.resolution;
         let size = match own {
             Some([width, height]) => {
                 let aspect = f64::from(width) / f64::from(height);
@@ -154,25 +154,25 @@ impl App {
             }
             None => pixels,
         };
-        let coarse = work.stage.coarseness();
+        let coarse = work.viewport.downscale();
         let wanted = size.map(|side| (side / coarse).max(1));
         // While the window is dragged to another size the picture waits.
-        let waits = coarse == 1 && ui.input(|input| input.pointer.any_down()) && work.stage.finished.is_some();
+        let waits = coarse == 1 && ui.input(|input| input.pointer.any_down()) && work.viewport.last_frame.is_some();
         if !waits {
             // Said until it fits again.
-            work.misfit = work.stage.resize(wanted, coarse).err().map(|error| error.to_string());
+            work.misfit = work.viewport.resize(wanted, coarse).err().map(|error| error.to_string());
         }
-        let shown = work.stage.opened.size;
+        let shown = work.viewport.session.size;
         let rect = on_pixels(
             fitted(whole, shown.width as f32 / shown.height.max(1) as f32),
             [shown.width, shown.height],
             scale,
         );
         let texture = self.shown.as_ref().map(|(texture, _)| texture.id());
-        self.show_truth(ui, rect, texture);
+        self.show_reference_view(ui, rect, texture);
         self.point(ui, rect, &response);
-        let input = self.hands(ui, &response, rect);
-        self.steer(&input);
+        let input = self.camera_input(ui, &response, rect);
+        self.move_camera(&input);
         if response.clicked()
             && let Some(at) = response.interact_pointer_pos()
         {
@@ -183,17 +183,17 @@ impl App {
         self.paint_flow(ui, rect, &response);
         self.drag_wipe(ui, rect);
         self.show_hint(ui, rect);
-        self.pictured = rect;
+        self.picture_rect = rect;
     }
 
     /// What the tool waits for, and that a light is left alone: nobody guesses.
     fn hint(&self) -> Option<String> {
-        let work = self.work.as_ref()?;
+        let work = self.workspace.as_ref()?;
         let aims = matches!(self.tool, Tool::Aim | Tool::Highlight | Tool::Shadow);
         let step = match (aims, work.selected.light_name()) {
             (false, _) => None,
             (true, None) => Some("select a light in the list on the left first".to_owned()),
-            (true, Some(light)) => Some(match (self.tool, work.pointer.thrower) {
+            (true, Some(light)) => Some(match (self.tool, work.pointer.occluder) {
                 (Tool::Shadow, None) => format!("Shadow of {light}: click on what throws it"),
                 (Tool::Shadow, Some(_)) => format!("Shadow of {light}: now click where it is to fall"),
                 (Tool::Highlight, _) => format!("click where the highlight of {light} is to be"),
@@ -218,7 +218,7 @@ impl App {
 
     /// What is under the pointer.
     fn point(&mut self, ui: &Ui, rect: Rect, response: &egui::Response) {
-        let Some(work) = &mut self.work else { return };
+        let Some(work) = &mut self.workspace else { return };
         let at = if self.by_keys {
             Some(rect.center())
         } else {
@@ -229,38 +229,41 @@ impl App {
             DVec2::new(f64::from(part.x), f64::from(part.y))
         });
         work.pointer.surface = work.pointer.place.and_then(|place| {
-            let picture = &work.stage.finished.as_ref()?.picture;
+            let picture = &work.viewport.last_frame.as_ref()?.picture;
             let [x, y] = pixel_of(place, [picture.width, picture.height]);
-            let value = |channel: Channel| {
+            let value = |channel: GbufferChannel| {
                 let (_, pixels) = picture.aovs.iter().find(|(aov, _)| *aov == Aov::Channel(channel))?;
                 let &[a, b, c, there] = pixels.get(y * picture.width + x)?;
                 (there > 0.0).then(|| Vec3::new(a, b, c).as_dvec3())
             };
-            Some(Surface { point: value(Channel::Position)?, normal: value(Channel::Normal)?.normalize_or(DVec3::Y) })
+            Some(SurfacePoint {
+                point: value(GbufferChannel::Position)?,
+                normal: value(GbufferChannel::Normal)?.normalize_or(DVec3::Y),
+            })
         });
     }
 
-    /// What the hands do to the camera.
-    fn hands(&self, ui: &Ui, response: &egui::Response, rect: Rect) -> Input {
-        let mode = self.work.as_ref().map_or(Mode::Orbit, |work| work.controller.mode());
-        let mut hands = Input::default();
+    /// What the camera_input do to the camera.
+    fn camera_input(&self, ui: &Ui, response: &egui::Response, rect: Rect) -> Input {
+        let mode = self.workspace.as_ref().map_or(NavigationMode::Orbit, |work| work.controller.mode());
+        let mut camera_input = Input::default();
         let height = f64::from(rect.height().max(1.0));
         let dragged = |button| response.dragged_by(button);
         let delta = response.drag_delta();
         let (right, up) = (f64::from(delta.x), -f64::from(delta.y));
         let (shift, alt) = ui.input(|input| (input.modifiers.shift, input.modifiers.alt));
         let turns = match mode {
-            Mode::Orbit => dragged(PointerButton::Middle) || (alt && dragged(PointerButton::Primary)),
+            NavigationMode::Orbit => dragged(PointerButton::Middle) || (alt && dragged(PointerButton::Primary)),
             _ => dragged(PointerButton::Secondary) || dragged(PointerButton::Middle),
         };
-        let pans = shift && turns || (mode == Mode::Orbit && dragged(PointerButton::Secondary));
+        let pans = shift && turns || (mode == NavigationMode::Orbit && dragged(PointerButton::Secondary));
         if pans {
-            hands.pan = DVec2::new(right, up) / height;
+            camera_input.pan = DVec2::new(right, up) / height;
         } else if turns {
-            hands.turn = DVec2::new(right, up) * TURN;
+            camera_input.turn = DVec2::new(right, up) * TURN;
         }
         if response.hovered() {
-            hands.dolly = f64::from(ui.input(|input| input.smooth_scroll_delta().y)) / 50.0;
+            camera_input.dolly = f64::from(ui.input(|input| input.smooth_scroll_delta().y)) / 50.0;
         }
         let typed = ui.ctx().egui_wants_keyboard_input() || self.palette.is_open();
         if !typed && !ui.input(|input| input.modifiers.command) {
@@ -268,23 +271,23 @@ impl App {
             let axis = |more: Key, less: Key| held(more) - held(less);
             let seconds = f64::from(ui.input(|input| input.stable_dt)).min(0.1);
             let arrows = DVec2::new(axis(Key::ArrowRight, Key::ArrowLeft), axis(Key::ArrowUp, Key::ArrowDown));
-            if mode == Mode::Orbit {
+            if mode == NavigationMode::Orbit {
                 // Letters are tools and shortcuts here; arrows turn, with Shift they pan.
                 if shift {
-                    hands.pan += arrows * KEY_PAN * seconds;
+                    camera_input.pan += arrows * KEY_PAN * seconds;
                 } else {
-                    hands.turn += arrows * KEY_TURN * seconds;
+                    camera_input.turn += arrows * KEY_TURN * seconds;
                 }
-                hands.dolly += axis(Key::PageUp, Key::PageDown) * KEY_DOLLY * seconds;
+                camera_input.dolly += axis(Key::PageUp, Key::PageDown) * KEY_DOLLY * seconds;
             } else {
-                hands.turn += arrows * KEY_TURN * seconds;
-                hands.go = DVec3::new(axis(Key::D, Key::A), axis(Key::E, Key::Q), axis(Key::W, Key::S));
+                camera_input.turn += arrows * KEY_TURN * seconds;
+                camera_input.movement = DVec3::new(axis(Key::D, Key::A), axis(Key::E, Key::Q), axis(Key::W, Key::S));
                 let up = axis(Key::PageUp, Key::PageDown);
-                hands.go.y = (hands.go.y + up).clamp(-1.0, 1.0);
+                camera_input.movement.y = (camera_input.movement.y + up).clamp(-1.0, 1.0);
             }
-            hands.pace = if shift { 5.0 } else { 1.0 };
+            camera_input.speed_factor = if shift { 5.0 } else { 1.0 };
         }
-        hands
+        camera_input
     }
 
     /// The keyboard points at the middle of the picture, and Enter clicks there; a pointer that moves points again.
@@ -313,7 +316,7 @@ impl App {
 
     /// A click at a point of the window.
     fn click(&mut self, rect: Rect, at: Pos2) {
-        let Some(work) = &mut self.work else { return };
+        let Some(work) = &mut self.workspace else { return };
         if !rect.contains(at) {
             return;
         }
@@ -324,7 +327,7 @@ impl App {
         }
         let Some(surface) = work.pointer.surface else {
             if !self.tool.drags() && self.tool != Tool::Flow {
-                self.complain("there is no surface under the pointer".into());
+                self.error("there is no surface under the pointer".into());
             }
             return;
         };
@@ -333,7 +336,7 @@ impl App {
             Tool::Select | Tool::Move | Tool::Turn | Tool::Size | Tool::GreyCard | Tool::Flow => {}
             Tool::Meter => self.read_incident(surface),
             Tool::Focus => {
-                let pose = work.stage.pose();
+                let pose = work.viewport.pose();
                 // Focus is measured along the lens's axis.
                 let along =
                     (surface.point - pose.w_axis.truncate()).dot(-pose.z_axis.truncate().normalize_or(DVec3::Z));
@@ -345,26 +348,26 @@ impl App {
     }
 
     /// Turns or moves the selected light by a click on a surface.
-    fn aim(&mut self, surface: Surface) {
-        let Some(work) = &mut self.work else { return };
+    fn aim(&mut self, surface: SurfacePoint) {
+        let Some(work) = &mut self.workspace else { return };
         let Some(name) = work.selected.light_name().map(str::to_owned) else {
-            return self.complain("select a light first".into());
+            return self.error("select a light first".into());
         };
-        let Some(world) = inspector::light_world(&work.stage, &name) else { return };
-        let eye = work.stage.pose().w_axis.truncate();
+        let Some(world) = inspector::light_world(&work.viewport, &name) else { return };
+        let eye = work.viewport.pose().w_axis.truncate();
         let placed = match self.tool {
-            Tool::Highlight => aim::highlight(world, eye, surface.point, surface.normal),
-            Tool::Shadow => match work.pointer.thrower.take() {
-                Some(thrower) => aim::shadow(world, thrower, surface.point),
+            Tool::Highlight => light_placement::highlight(world, eye, surface.point, surface.normal),
+            Tool::Shadow => match work.pointer.occluder.take() {
+                Some(occluder) => light_placement::shadow(world, occluder, surface.point),
                 None => {
-                    work.pointer.thrower = Some(surface.point);
+                    work.pointer.occluder = Some(surface.point);
                     return;
                 }
             },
-            _ => Some(aim::Placed { position: world.w_axis.truncate(), aim: surface.point }),
+            _ => Some(light_placement::LightPlacement { position: world.w_axis.truncate(), aim: surface.point }),
         };
         let Some(placed) = placed else {
-            return self.complain("no place of the light does that; click elsewhere".into());
+            return self.error("no place of the light does that; click elsewhere".into());
         };
         let text = |v: DVec3| format!("{:.5} {:.5} {:.5}", v.x, v.y, v.z);
         let paths = [format!("lights.{name}.position"), format!("lights.{name}.aim")];
@@ -378,9 +381,9 @@ impl App {
     }
 
     /// Holds an incident-light meter to a surface.
-    fn read_incident(&mut self, surface: Surface) {
-        let Some(work) = &mut self.work else { return };
+    fn read_incident(&mut self, surface: SurfacePoint) {
+        let Some(work) = &mut self.workspace else { return };
         work.pointer.incident = None;
-        work.stage.send_on(Errand::Read(surface.point, surface.normal));
+        work.viewport.submit_job(Job::MeasureIlluminance(surface.point, surface.normal));
     }
 }

@@ -6,12 +6,12 @@ use glam::Vec3;
 use crate::{
     camera::{
         Exposure,
-        scopes::{EvRange, FalseColor, Luminances, Raster, Waveform, ZoneMap, levels},
+        scopes::{EvRange, FalseColor, Luminances, Raster, Waveform, ZoneMap, waveform},
     },
-    frame::{Aov, Picture},
+    frame::{Aov, RenderedImage},
     photometry::Nit,
-    studio::{expose::luminances, preview::preview},
-    viewer::{app::App, stage::Finished},
+    session::{expose::luminances, preview::aov_preview},
+    viewer::{app::App, viewport::RenderedFrame},
 };
 
 /// What is painted over the picture.
@@ -63,7 +63,7 @@ fn image(raster: &Raster) -> ColorImage {
 }
 
 /// The picture's bytes, changed where a test says so.
-fn marked(picture: &Picture, mark: impl Fn(usize) -> Option<[u8; 3]>) -> ColorImage {
+fn marked(picture: &RenderedImage, mark: impl Fn(usize) -> Option<[u8; 3]>) -> ColorImage {
     let mut rgba = picture.display.clone();
     for (index, pixel) in rgba.chunks_exact_mut(4).enumerate() {
         if let Some(color) = mark(index) {
@@ -74,7 +74,7 @@ fn marked(picture: &Picture, mark: impl Fn(usize) -> Option<[u8; 3]>) -> ColorIm
 }
 
 /// Chroma of all pixels in the plane of BT.709 Cb and Cr, with the six hues of 75 % bars marked (ITU-R BT.709-6, section 4).
-fn vectorscope(picture: &Picture) -> Raster {
+fn vectorscope(picture: &RenderedImage) -> Raster {
     const SIDE: usize = 160;
     let mut counts = vec![0u32; SIDE * SIDE];
     let place = |rgb: Vec3| {
@@ -123,7 +123,7 @@ impl Scopes {
     }
 
     /// Draws anew what a new picture changes.
-    fn follow(&mut self, ctx: &egui::Context, finished: &Finished, mapper: crate::camera::ToneMapper) {
+    fn follow(&mut self, ctx: &egui::Context, finished: &RenderedFrame, mapper: crate::camera::ToneMapper) {
         let key = (finished.number, self.overlay, self.aov, self.open);
         if self.drawn == Some(key) {
             return;
@@ -137,11 +137,11 @@ impl Scopes {
         let picture = &finished.picture;
         let nits = luminances(picture);
         let Ok(pixels) = Luminances::new(&nits, picture.width, picture.height) else { return };
-        self.ends = levels::extremes(pixels);
+        self.ends = waveform::extremes(pixels);
         let false_color = FalseColor::new(picture.exposure, mapper);
         let over = match self.aov {
             Some(aov) => picture.aovs.iter().find(|(found, _)| *found == aov).map(|(aov, values)| {
-                let bytes = preview(*aov, values, picture.exposure.multiplier() as f32);
+                let bytes = aov_preview(*aov, values, picture.exposure.multiplier() as f32);
                 ColorImage::from_rgba_unmultiplied([picture.width, picture.height], &bytes)
             }),
             None => match self.overlay {
@@ -175,8 +175,8 @@ impl Scopes {
         }
         let range = EvRange::around(picture.exposure);
         let mut drawn: Vec<(&'static str, Raster)> = Vec::new();
-        if let Ok((histogram, _)) = levels::histogram(pixels, range) {
-            drawn.push(("histogram in EV", levels::draw_histogram(&histogram, picture.exposure)));
+        if let Ok((histogram, _)) = waveform::histogram(pixels, range) {
+            drawn.push(("histogram in EV", waveform::draw_histogram(&histogram, picture.exposure)));
         }
         let waveform = Waveform::new(pixels, range, picture.width.clamp(1, 256));
         drawn.push(("waveform in EV", Waveform::draw(&[(&waveform, [210, 220, 210])], picture.exposure)));
@@ -189,7 +189,7 @@ impl Scopes {
 }
 
 /// Green where neighbours differ most for how bright they are: edges in focus.
-fn peaking(picture: &Picture) -> ColorImage {
+fn peaking(picture: &RenderedImage) -> ColorImage {
     let width = picture.width;
     let level = |index: usize| picture.display.get(index * 4 + 1).copied().map_or(0.0, f32::from);
     marked(picture, |index| {
@@ -228,15 +228,15 @@ impl Scopes {
 impl App {
     /// Brings overlays and scopes up to the picture.
     pub(super) fn update_scopes(&mut self, ctx: &egui::Context) {
-        let Some(work) = &mut self.work else { return };
+        let Some(work) = &mut self.workspace else { return };
         let mut aovs = vec![
-            Aov::Channel(crate::passes::resolve::Channel::Position),
-            Aov::Channel(crate::passes::resolve::Channel::Normal),
+            Aov::Channel(crate::passes::gbuffer_channel::GbufferChannel::Position),
+            Aov::Channel(crate::passes::gbuffer_channel::GbufferChannel::Normal),
         ];
         aovs.extend(self.scopes.aov.filter(|aov| !aovs.contains(aov)));
-        work.stage.bring(aovs);
-        let mapper = work.stage.opened.look.passes.tone_mapper.unwrap_or_default();
-        if let Some(finished) = &work.stage.finished {
+        work.viewport.set_aovs(aovs);
+        let mapper = work.viewport.session.look.passes.tone_mapper.unwrap_or_default();
+        if let Some(finished) = &work.viewport.last_frame {
             self.scopes.follow(ctx, finished, mapper);
         }
     }

@@ -7,8 +7,8 @@ use egui::{Color32, RichText, Ui};
 use super::picture::Pointer;
 use crate::viewer::{
     app::App,
-    reading::Reading,
-    stage::{Finished, Task},
+    pixel_reading::PixelReading,
+    viewport::{RenderedFrame, Task},
 };
 
 /// The narrowest window (points) in which the last line has the meter's needle.
@@ -35,8 +35,8 @@ impl App {
     pub(super) fn status(&mut self, ui: &mut Ui) {
         // One line, whatever there is to say: the picture above keeps its size.
         ui.horizontal(|ui| {
-            let Some(work) = &self.work else { return };
-            if let Some(exposed) = work.stage.exposed() {
+            let Some(work) = &self.workspace else { return };
+            if let Some(exposed) = work.viewport.exposed() {
                 let camera = exposed.exposure.ev100().get();
                 ui.label(format!("camera EV {camera:.2}"));
                 if let Some(metered) = exposed.metered {
@@ -47,9 +47,9 @@ impl App {
                     ui.label(format!("scene EV {:.2}", metered.ev100().get()));
                 }
             }
-            let Some(finished) = &work.stage.finished else {
+            let Some(finished) = &work.viewport.last_frame else {
                 // Nothing of several pictures is drawn before the first.
-                let _ = busy(ui, work.stage.task());
+                let _ = busy(ui, work.viewport.task());
                 return;
             };
             let picture = &finished.picture;
@@ -59,12 +59,12 @@ impl App {
                 ui.label(
                     RichText::new(format!(
                         "{}x{}  {have}/{of} frames  {:.0} ms",
-                        picture.width, picture.height, work.stage.frame_ms
+                        picture.width, picture.height, work.viewport.frame_ms
                     ))
                     .weak(),
                 );
-                if busy(ui, work.stage.task()) {
-                    work.stage.cancel();
+                if busy(ui, work.viewport.task()) {
+                    work.viewport.cancel();
                 }
                 ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
                     under_the_pointer(ui, finished, &work.pointer);
@@ -75,8 +75,8 @@ impl App {
 }
 
 /// The meters' readings under the pointer; the channels are cut where there is no room.
-fn under_the_pointer(ui: &mut Ui, finished: &Finished, pointer: &Pointer) {
-    let reading = Reading::of(finished, pointer);
+fn under_the_pointer(ui: &mut Ui, finished: &RenderedFrame, pointer: &Pointer) {
+    let reading = PixelReading::of(finished, pointer);
     if let Some(reading) = &reading {
         let [x, y] = reading.pixel;
         let ev = reading.ev100.map_or_else(|| "-".into(), |ev| format!("{ev:.2}"));
@@ -88,7 +88,7 @@ fn under_the_pointer(ui: &mut Ui, finished: &Finished, pointer: &Pointer) {
         ui.separator();
         ui.add(egui::Label::new(&incident.text).truncate());
     }
-    if let Some(Reading { nits: c, exposed, shown, .. }) = reading {
+    if let Some(PixelReading { nits: c, exposed, shown, .. }) = reading {
         let channels = format!(
             "nit {:.4} {:.4} {:.4}  exposed {:.3} {:.3} {:.3}  shown {} {} {}",
             c[0], c[1], c[2], exposed[0], exposed[1], exposed[2], shown[0], shown[1], shown[2]
@@ -105,7 +105,7 @@ fn busy(ui: &mut Ui, task: Option<(Task, Duration)>) -> bool {
         Task::Upload => (format!("putting the scene on the device, {seconds:.0} s"), false),
         Task::Meter => (format!("reading the meter, {seconds:.0} s"), false),
         Task::Draw => (format!("drawing, {seconds:.0} s"), false),
-        Task::Draws(done, of) => (format!("drawing, {done} of {of} done"), true),
+        Task::DrawBatch(done, of) => (format!("drawing, {done} of {of} done"), true),
     };
     let stopped = several && ui.small_button("Stop").clicked();
     ui.label(RichText::new(what).color(Color32::YELLOW));
@@ -119,18 +119,18 @@ impl App {
         if let Some(fatal) = &self.fatal {
             lines.push((format!("{fatal}. The look is kept: save it, then start again."), true));
         }
-        if let Some(work) = &self.work {
+        if let Some(work) = &self.workspace {
             let troubles = [&work.broken, &work.trouble, &work.misfit];
             lines.extend(troubles.into_iter().flatten().map(|text| (format!("not shown: {text}"), true)));
         }
         let newest = self.messages.iter().rev().take(4).rev();
-        lines.extend(newest.map(|message| (message.text.clone(), message.bad)));
+        lines.extend(newest.map(|message| (message.text.clone(), message.is_error)));
         if lines.is_empty() {
             return;
         }
         // Over the picture, where there is one: panels stay readable.
         let window = ui.ctx().content_rect();
-        let over = if self.work.is_some() && !self.gallery { self.pictured.intersect(window) } else { window };
+        let over = if self.workspace.is_some() && !self.gallery { self.picture_rect.intersect(window) } else { window };
         let over = if over.is_positive() { over } else { window };
         let wide = (over.width() - 44.0).clamp(60.0, 560.0);
         let place = egui::vec2(over.left() - window.left() + 16.0, -38.0);
@@ -140,7 +140,7 @@ impl App {
                 egui::Frame::popup(ui.style()).show(ui, |ui| {
                     ui.set_max_width(wide);
                     for (text, bad) in lines {
-                        ui.label(RichText::new(text).color(if bad { BAD } else { Color32::LIGHT_GREEN }));
+                        ui.label(RichText::new(text).color(if bad { ERROR_COLOR } else { Color32::LIGHT_GREEN }));
                     }
                 });
             },
@@ -148,7 +148,7 @@ impl App {
     }
 }
 
-pub(super) const BAD: Color32 = Color32::from_rgb(255, 150, 90);
+pub(super) const ERROR_COLOR: Color32 = Color32::from_rgb(255, 150, 90);
 
 /// A camera's meter: stops that the scene is above the dials, -3 to 3.
 fn needle(ui: &mut Ui, stops: f64) {
@@ -160,7 +160,7 @@ fn needle(ui: &mut Ui, stops: f64) {
         let long = if third % 3 == 0 { 6.0 } else { 3.0 };
         painter.vline(at(f64::from(third) / 3.0), rect.bottom() - long..=rect.bottom(), stroke);
     }
-    let color = if stops.abs() > 3.0 { BAD } else { Color32::WHITE };
+    let color = if stops.abs() > 3.0 { ERROR_COLOR } else { Color32::WHITE };
     painter.vline(at(stops), rect.top()..=rect.bottom() - 2.0, egui::Stroke::new(2.5, color));
     response.on_hover_text(format!("the scene meters {stops:+.2} stops from the dials"));
 }

@@ -15,18 +15,18 @@ use crate::{
     scene::water::Water,
     viewer::{
         app::App,
-        flow::{Brush, Stroke, canvas},
-        handles::Sight,
-        stage::Stage,
+        flow::{FlowBrush, FlowStroke, canvas},
+        handles::ScreenProjection,
+        viewport::Viewport,
     },
 };
 
 const INK: Color32 = Color32::from_rgb(120, 220, 255);
 
 /// The waters of a scene: the name by which the look addresses each, and its material.
-pub(super) fn waters(stage: &Stage) -> Vec<(String, usize)> {
-    let scene = &stage.opened.scene;
-    let set = &stage.opened.look.water;
+pub(super) fn waters(viewport: &Viewport) -> Vec<(String, usize)> {
+    let scene = &viewport.session.scene;
+    let set = &viewport.session.look.water;
     let of = |index: usize| {
         let material = scene.materials.get(index).filter(|material| material.water.is_some())?;
         let has = |mesh: usize| {
@@ -43,27 +43,34 @@ pub(super) fn waters(stage: &Stage) -> Vec<(String, usize)> {
     (0..scene.materials.len()).filter_map(of).collect()
 }
 
-fn water_of<'a>(stage: &'a Stage, name: &str) -> Option<(usize, &'a Arc<Water>)> {
-    let (_, index) = waters(stage).into_iter().find(|(known, _)| known == name)?;
-    Some((index, stage.opened.scene.materials.get(index)?.water.as_ref()?))
+fn water_of<'a>(viewport: &'a Viewport, name: &str) -> Option<(usize, &'a Arc<Water>)> {
+    let (_, index) = waters(viewport).into_iter().find(|(known, _)| known == name)?;
+    Some((index, viewport.session.scene.materials.get(index)?.water.as_ref()?))
 }
 
 /// What is painted on: a surface's name, its height (m) and the place of the scene in memory that it was found in.
-pub struct Canvas {
+pub struct FlowCanvas {
     name: String,
     height: f64,
     scene: usize,
 }
 
 /// The inspector's page of a water surface.
-pub(super) fn page(ui: &mut Ui, stage: &Stage, name: &str, brush: &mut Brush, tool: &mut Tool, changes: &mut Changes) {
+pub(super) fn page(
+    ui: &mut Ui,
+    viewport: &Viewport,
+    name: &str,
+    brush: &mut FlowBrush,
+    tool: &mut Tool,
+    changes: &mut Changes,
+) {
     ui.heading(name);
-    let Some((_, water)) = water_of(stage, name) else { return };
+    let Some((_, water)) = water_of(viewport, name) else { return };
     let [origin, size] = water.rectangle();
     ui.weak(format!("water, {:.2} x {:.2} m from {:.2}, {:.2}", size.x, size.y, origin.x, origin.y));
     super::inspector::grid(ui, "water", |ui| {
         ui.label("kind");
-        let kind = stage.opened.look.water.get(name).and_then(|look| look.kind);
+        let kind = viewport.session.look.water.get(name).and_then(|look| look.kind);
         let now = WaterKind::ALL.into_iter().find(|(_, known)| Some(*known) == kind).map_or("unset", |(name, _)| name);
         listing(ui, now, &WaterKind::ALL.map(|(name, _)| name), &format!("water.{name}.kind"), changes);
         ui.end_row();
@@ -106,28 +113,29 @@ pub(super) fn page(ui: &mut Ui, stage: &Stage, name: &str, brush: &mut Brush, to
 impl App {
     /// Paints the flow of the selected water surface.
     pub(super) fn paint_flow(&mut self, ui: &Ui, rect: Rect, response: &Response) {
-        let Some(work) = self.work.as_ref().filter(|_| self.tool == Tool::Flow) else {
+        let Some(work) = self.workspace.as_ref().filter(|_| self.tool == Tool::Flow) else {
             self.stroke = None;
             return;
         };
-        let found = work.selected.water_name().and_then(|name| Some((name.to_owned(), water_of(&work.stage, name)?)));
+        let found =
+            work.selected.water_name().and_then(|name| Some((name.to_owned(), water_of(&work.viewport, name)?)));
         let Some((name, (material, water))) = found else {
             if response.clicked() {
-                self.complain("select a water surface first".into());
+                self.error("select a water surface first".into());
             }
             self.stroke = None;
             return;
         };
-        let scene = work.stage.seen();
-        let here = Arc::as_ptr(&work.stage.opened.scene) as usize;
+        let scene = work.viewport.current_scene();
+        let here = Arc::as_ptr(&work.viewport.session.scene) as usize;
         if self.canvas.as_ref().is_none_or(|canvas| canvas.name != name || canvas.scene != here) {
-            let Some((low, high)) = scene.extent_of(material) else { return };
-            self.canvas = Some(Canvas { name: name.clone(), height: (low.y + high.y) / 2.0, scene: here });
+            let Some((low, high)) = scene.material_bounds(material) else { return };
+            self.canvas = Some(FlowCanvas { name: name.clone(), height: (low.y + high.y) / 2.0, scene: here });
         }
         let Some(height) = self.canvas.as_ref().map(|canvas| canvas.height) else { return };
-        let sight = Sight::new(&work.stage.view(), rect);
+        let screen = ScreenProjection::new(&work.viewport.view(), rect);
         let on_water = |at: egui::Pos2| {
-            let (from, way) = sight.ray(point(at))?;
+            let (from, way) = screen.ray(point(at))?;
             let t = (height - from.y) / way.y;
             let hit = from + way * t;
             (t > 0.0 && hit.is_finite()).then(|| DVec2::new(hit.x, hit.z))
@@ -150,7 +158,7 @@ impl App {
             let [origin_of, size] = water.rectangle();
             let made = water.settings.flow.is_none();
             let map = canvas(&water.map, size, self.brush.radius, made);
-            let mut stroke = Stroke::new(map, water.settings.speed, [origin_of, size], self.brush);
+            let mut stroke = FlowStroke::new(map, water.settings.speed, [origin_of, size], self.brush);
             if let Some(at) = origin.and_then(on_water) {
                 stroke.to(at);
             }
@@ -166,7 +174,7 @@ impl App {
                 finished = self.stroke.take();
             }
         }
-        let see = |at: DVec2| sight.project(DVec3::new(at.x, height, at.y)).map(place);
+        let see = |at: DVec2| screen.project(DVec3::new(at.x, height, at.y)).map(place);
         let painter = ui.painter_at(rect);
         if let Some(at) = at {
             let turn = |step: i32| DVec2::from_angle(std::f64::consts::TAU * f64::from(step) / 48.0);
@@ -180,13 +188,13 @@ impl App {
         let rectangle = water.rectangle();
         let before = Arc::clone(&water.map);
         let was = water.settings.speed;
-        if let Some((map, speed)) = finished.and_then(Stroke::finished) {
-            let Some(work) = &mut self.work else { return };
+        if let Some((map, speed)) = finished.and_then(FlowStroke::finished) {
+            let Some(work) = &mut self.workspace else { return };
             let speed = (speed != was).then_some(speed);
             if let Err(error) = work.document.paint(&name, &before, Arc::new(map), rectangle, speed) {
-                return self.complain(error.to_string());
+                return self.error(error.to_string());
             }
-            self.follow();
+            self.apply_document();
         }
     }
 }

@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use super::{
     super::{
-        accessor::{Accessor, Component, Shape},
+        accessor::{Accessor, AccessorType, Component},
         json::{extension, index, items, text},
-        report::{At, Report},
+        report::{At, ImportReport},
     },
     Input, data,
 };
 
-pub(super) fn check(input: &Input<'_>, report: &mut Report) {
+pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) {
     let at = At::ROOT;
     let place = at.key("animations");
     let mut inputs: HashMap<usize, Option<&'static str>> = HashMap::new();
@@ -112,15 +112,15 @@ fn format_allowed(path: &str, accessor: &Accessor) -> bool {
     let float = accessor.component == Component::F32;
     let number = float || accessor.normalized && accessor.component != Component::U32;
     match path {
-        "translation" | "scale" => accessor.shape == Shape::Vec3 && float,
-        "rotation" => accessor.shape == Shape::Vec4 && number,
-        "weights" => accessor.shape == Shape::Scalar && number,
+        "translation" | "scale" => accessor.shape == AccessorType::Vec3 && float,
+        "rotation" => accessor.shape == AccessorType::Vec4 && number,
+        "weights" => accessor.shape == AccessorType::Scalar && number,
         _ => true,
     }
 }
 
 fn times_rule(input: &Input<'_>, times: &Accessor) -> Option<&'static str> {
-    if times.shape != Shape::Scalar || times.component != Component::F32 {
+    if times.shape != AccessorType::Scalar || times.component != Component::F32 {
         return Some("times in a format other than float");
     }
     if times.min.is_empty() || times.max.is_empty() {

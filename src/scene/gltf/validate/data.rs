@@ -3,7 +3,7 @@
 use super::{
     super::{
         accessor::{Accessor, Component},
-        report::{At, Report},
+        report::{At, ImportReport},
     },
     Input,
 };
@@ -12,7 +12,7 @@ use super::{
 pub(super) const UNIT_TOLERANCE: f64 = 0.00769;
 
 /// Declared bounds are those of the data, and the data are finite (section 3.6.2.5).
-pub(super) fn bounds(input: &Input<'_>, accessor: &Accessor, at: &At<'_>, report: &mut Report) {
+pub(super) fn bounds(input: &Input<'_>, accessor: &Accessor, at: &At<'_>, report: &mut ImportReport) {
     let components = accessor.shape.components();
     for (name, bound) in [("min", &accessor.min), ("max", &accessor.max)] {
         if !bound.is_empty() && bound.len() != components {

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::{
     super::{
-        accessor::{Accessor, Component, Shape},
+        accessor::{Accessor, AccessorType, Component},
         json::{entries, extension, index, items},
-        report::{At, Report},
+        report::{At, ImportReport},
     },
     Input, data,
 };
@@ -53,19 +53,19 @@ pub(in super::super) fn format_allowed(semantic: &str, accessor: &Accessor, quan
     let signed = matches!(component, I8 | I16);
     let small = quantized && (signed || matches!(component, U8 | U16));
     match (semantic, accessor.shape) {
-        ("POSITION", Shape::Vec3) => float || small,
-        ("NORMAL", Shape::Vec3) => float || quantized && signed && normalized,
-        ("TANGENT", Shape::Vec4) if !target => float || quantized && signed && normalized,
-        ("TANGENT", Shape::Vec3) if target => float || quantized && signed && normalized,
-        ("TEXCOORD", Shape::Vec2) => float || unorm || small || target && quantized && signed,
-        ("COLOR", Shape::Vec3 | Shape::Vec4) => float || unorm || target && signed && normalized,
-        ("JOINTS", Shape::Vec4) => matches!(component, U8 | U16) && !normalized,
-        ("WEIGHTS", Shape::Vec4) => float || unorm,
+        ("POSITION", AccessorType::Vec3) => float || small,
+        ("NORMAL", AccessorType::Vec3) => float || quantized && signed && normalized,
+        ("TANGENT", AccessorType::Vec4) if !target => float || quantized && signed && normalized,
+        ("TANGENT", AccessorType::Vec3) if target => float || quantized && signed && normalized,
+        ("TEXCOORD", AccessorType::Vec2) => float || unorm || small || target && quantized && signed,
+        ("COLOR", AccessorType::Vec3 | AccessorType::Vec4) => float || unorm || target && signed && normalized,
+        ("JOINTS", AccessorType::Vec4) => matches!(component, U8 | U16) && !normalized,
+        ("WEIGHTS", AccessorType::Vec4) => float || unorm,
         _ => false,
     }
 }
 
-pub(super) fn check(input: &Input<'_>, report: &mut Report) {
+pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) {
     let quantized = items(input.root, "extensionsUsed").iter().any(|name| name == "KHR_mesh_quantization");
     let mut seen = Seen::default();
     let at = At::ROOT;
@@ -96,7 +96,7 @@ struct Primitive<'a> {
 }
 
 impl Primitive<'_> {
-    fn check(&self, seen: &mut Seen, report: &mut Report) {
+    fn check(&self, seen: &mut Seen, report: &mut ImportReport) {
         let at = self.at.key("attributes");
         let count = self.attributes(&at, seen, report);
         self.indices(count, report);
@@ -105,7 +105,7 @@ impl Primitive<'_> {
     }
 
     /// Returns the number of vertices.
-    fn attributes(&self, at: &At<'_>, seen: &mut Seen, report: &mut Report) -> Option<usize> {
+    fn attributes(&self, at: &At<'_>, seen: &mut Seen, report: &mut ImportReport) -> Option<usize> {
         let input = self.input;
         let position = self.value.get("attributes").and_then(|list| index(list, "POSITION"));
         let count = position.and_then(|position| input.accessor(position)).map(|accessor| accessor.count);
@@ -167,10 +167,10 @@ impl Primitive<'_> {
         count
     }
 
-    fn indices(&self, count: Option<usize>, report: &mut Report) {
+    fn indices(&self, count: Option<usize>, report: &mut ImportReport) {
         let Some(accessor) = index(self.value, "indices").and_then(|index| self.input.accessor(index)) else { return };
         let at = self.at.key("indices");
-        if accessor.shape != Shape::Scalar
+        if accessor.shape != AccessorType::Scalar
             || !matches!(accessor.component, Component::U8 | Component::U16 | Component::U32)
             || accessor.normalized
         {
@@ -198,7 +198,7 @@ impl Primitive<'_> {
         }
     }
 
-    fn targets(&self, count: Option<usize>, report: &mut Report) {
+    fn targets(&self, count: Option<usize>, report: &mut ImportReport) {
         let at = self.at.key("targets");
         for (t, target) in items(self.value, "targets").iter().enumerate() {
             let at = at.index(t);
@@ -233,7 +233,7 @@ impl Primitive<'_> {
     }
 
     /// The textures of the material need texture coordinates, and some of them tangents.
-    fn material(&self, seen: &mut Seen, report: &mut Report) {
+    fn material(&self, seen: &mut Seen, report: &mut ImportReport) {
         let materials = items(self.input.root, "materials");
         let Some(number) = index(self.value, "material") else { return };
         let Some(material) = materials.get(number) else { return };

@@ -20,7 +20,7 @@ pub(super) use nodes::Forest;
 use super::{
     accessor::{Accessor, Component, ReadError, Store},
     json::{entries, extension, index, items, number, text},
-    report::{At, Report},
+    report::{At, ImportReport},
     schema,
 };
 
@@ -49,7 +49,7 @@ impl<'a> Input<'a> {
 }
 
 /// The first rule: is this a glTF of a version that can be read? Returns an explanation if not.
-pub(super) fn version(root: &Value, report: &mut Report) -> Result<(), String> {
+pub(super) fn version(root: &Value, report: &mut ImportReport) -> Result<(), String> {
     let asset = root.get("asset").unwrap_or(&Value::Null);
     let parse = |key: &str| asset.get(key).and_then(Value::as_str).and_then(schema::version);
     if let Some((major, minor)) = parse("version") {
@@ -69,7 +69,7 @@ pub(super) fn version(root: &Value, report: &mut Report) -> Result<(), String> {
 }
 
 /// Applies all rules; `None` if the node hierarchy is no forest.
-pub(super) fn check(root: &Value, store: &Store<'_>, report: &mut Report) -> Option<Forest> {
+pub(super) fn check(root: &Value, store: &Store<'_>, report: &mut ImportReport) -> Option<Forest> {
     let input = Input { root, store, exhausted: Cell::new(false) };
     extensions(&input, report);
     views(&input, report);
@@ -90,7 +90,7 @@ pub(super) fn check(root: &Value, store: &Store<'_>, report: &mut Report) -> Opt
     forest
 }
 
-fn extensions(input: &Input<'_>, report: &mut Report) {
+fn extensions(input: &Input<'_>, report: &mut ImportReport) {
     let used: HashSet<&str> = items(input.root, "extensionsUsed").iter().filter_map(Value::as_str).collect();
     let required: HashSet<&str> = items(input.root, "extensionsRequired").iter().filter_map(Value::as_str).collect();
     for name in &required {
@@ -103,7 +103,7 @@ fn extensions(input: &Input<'_>, report: &mut Report) {
     }
 }
 
-fn views(input: &Input<'_>, report: &mut Report) {
+fn views(input: &Input<'_>, report: &mut ImportReport) {
     let at = At::ROOT;
     let at = at.key("bufferViews");
     for (i, view) in input.store.views.iter().enumerate() {
@@ -132,7 +132,7 @@ fn views(input: &Input<'_>, report: &mut Report) {
     }
 }
 
-fn accessors(input: &Input<'_>, report: &mut Report) {
+fn accessors(input: &Input<'_>, report: &mut ImportReport) {
     let at = At::ROOT;
     let at = at.key("accessors");
     for (i, (value, accessor)) in items(input.root, "accessors").iter().zip(&input.store.accessors).enumerate() {
@@ -186,7 +186,7 @@ enum Usage {
 }
 
 /// Each buffer view holds one kind of data (section 3.6.2.1 and the notes on `target`).
-fn usages(input: &Input<'_>, report: &mut Report) {
+fn usages(input: &Input<'_>, report: &mut ImportReport) {
     let root = input.root;
     let mut known: HashMap<usize, Usage> = HashMap::new();
     for (i, view) in input.store.views.iter().enumerate() {
@@ -197,7 +197,7 @@ fn usages(input: &Input<'_>, report: &mut Report) {
         };
     }
     let view_of = |accessor: usize| input.accessor(accessor).and_then(|accessor| accessor.view);
-    let mut hold = |view: Option<usize>, usage: Usage, at: &At<'_>, report: &mut Report| {
+    let mut hold = |view: Option<usize>, usage: Usage, at: &At<'_>, report: &mut ImportReport| {
         let Some(view) = view else { return };
         let before = *known.entry(view).or_insert(usage);
         if before != usage {
@@ -252,7 +252,7 @@ fn usages(input: &Input<'_>, report: &mut Report) {
     }
 }
 
-fn cameras(input: &Input<'_>, report: &mut Report) {
+fn cameras(input: &Input<'_>, report: &mut ImportReport) {
     let at = At::ROOT;
     let at = at.key("cameras");
     for (i, camera) in items(input.root, "cameras").iter().enumerate() {
@@ -284,7 +284,7 @@ fn cameras(input: &Input<'_>, report: &mut Report) {
     }
 }
 
-fn lights(input: &Input<'_>, report: &mut Report) {
+fn lights(input: &Input<'_>, report: &mut ImportReport) {
     let root = input.root;
     let at = At::ROOT;
     let at = at.key("extensions");
@@ -328,7 +328,7 @@ const NOT_WITH_UNLIT: [&str; 7] = [
     "KHR_materials_specular",
 ];
 
-fn materials(input: &Input<'_>, report: &mut Report) {
+fn materials(input: &Input<'_>, report: &mut ImportReport) {
     let root = input.root;
     let at = At::ROOT;
     let place = at.key("materials");

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::{
     super::{
-        accessor::{Component, Shape},
+        accessor::{AccessorType, Component},
         json::{entries, index, indices, items, numbers},
-        report::{At, Report},
+        report::{At, ImportReport},
         schema,
     },
     Input,
@@ -43,7 +43,7 @@ impl Forest {
 }
 
 /// Checks nodes and scenes. Nodes that are not shown stand loose where they are part of no tree.
-pub(super) fn check(input: &Input<'_>, report: &mut Report) -> Option<Forest> {
+pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) -> Option<Forest> {
     let root = input.root;
     let nodes = items(root, "nodes");
     let at = At::ROOT;
@@ -104,7 +104,7 @@ fn decomposable(m: &[f64; 16]) -> bool {
     })
 }
 
-fn forest(input: &Input<'_>, report: &mut Report) -> Option<Forest> {
+fn forest(input: &Input<'_>, report: &mut ImportReport) -> Option<Forest> {
     let nodes = items(input.root, "nodes");
     let at = At::ROOT;
     let place = at.key("nodes");
@@ -173,7 +173,7 @@ fn forest(input: &Input<'_>, report: &mut Report) -> Option<Forest> {
     sound.then_some(Forest { shown, parents, roots, enter, leave })
 }
 
-fn scenes(input: &Input<'_>, forest: &Forest, report: &mut Report) {
+fn scenes(input: &Input<'_>, forest: &Forest, report: &mut ImportReport) {
     let at = At::ROOT;
     let place = at.key("scenes");
     for (i, scene) in items(input.root, "scenes").iter().enumerate() {
@@ -190,7 +190,7 @@ fn scenes(input: &Input<'_>, forest: &Forest, report: &mut Report) {
 }
 
 /// A note each; what becomes of it is in `super::super::animation`.
-pub(super) fn skins(input: &Input<'_>, forest: &Forest, report: &mut Report) {
+pub(super) fn skins(input: &Input<'_>, forest: &Forest, report: &mut ImportReport) {
     let root = input.root;
     let at = At::ROOT;
     let place = at.key("skins");
@@ -212,7 +212,7 @@ pub(super) fn skins(input: &Input<'_>, forest: &Forest, report: &mut Report) {
             continue;
         };
         let at = at.key("inverseBindMatrices");
-        if accessor.shape != Shape::Mat4 || accessor.component != Component::F32 {
+        if accessor.shape != AccessorType::Mat4 || accessor.component != Component::F32 {
             report.repair(at, "a format that bind matrices may not have");
             continue;
         }
@@ -238,7 +238,7 @@ pub(super) fn skins(input: &Input<'_>, forest: &Forest, report: &mut Report) {
 /// The most pairs of a skinned node and a scene, or a primitive, that are looked at.
 const MAX_PAIRS: usize = 1 << 22;
 
-fn skinned_nodes(input: &Input<'_>, forest: &Forest, report: &mut Report) {
+fn skinned_nodes(input: &Input<'_>, forest: &Forest, report: &mut ImportReport) {
     let root = input.root;
     let at = At::ROOT;
     let place = at.key("nodes");

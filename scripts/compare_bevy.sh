@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# What reflections cost beside Bevy's, on the same scene and driver, in turns (docs/reflections.md): ms of Bevy's pass and of its temporal
+# anti-aliasing by its own measure, and the sum of ours by settings. Builds Bevy in release mode first, which takes a quarter of an hour on two cores.
+#
+#   scripts/compare_bevy.sh [WIDTHxHEIGHT [TURNS]]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/setup.sh
+. scripts/setup.sh
+
+size=${1:-1280x720}
+turns=${2:-3}
+setup demo
+say "building both"
+cargo build --locked --release --bin sunny16 "${CARGO_FLAGS[@]}"
+cargo build --release --manifest-path validation/bevy/Cargo.toml --target-dir target/bevy
+mkdir -p out/bevy
+python3 validation/bevy/scene.py out/bevy/spheres.glb
+
+ours() {
+    local sets=()
+    for set in "$@"; do sets+=(--set "$set"); done
+    "${CARGO_TARGET_DIR:-target}/release/sunny16" bench out/bevy/spheres.glb --size "$size" --frames 10 \
+        --set camera.exposure.ev100=7.9 --set passes.ssr.enabled=true "${sets[@]}" |
+        awk '$3 == "ssr" || /copy to light with reflections/ { sum += $1 } END { printf "%9.2f", sum }'
+}
+
+half='passes.ssr.resolution="half"'
+for ((turn = 1; turn <= turns; turn++)); do
+    say "turn $turn of $turns, $size (ms)"
+    target/bevy/release/bevy_reflections out/bevy/spheres.glb "$size" 10 taa 2>/dev/null | grep -E 'render/(ssr|taa)$'
+    printf '%s  ours, half, no history, 2 taps, 32 steps\n' \
+        "$(ours "$half" passes.ssr.frames=0 passes.ssr.taps=2 passes.ssr.steps=32)"
+    printf '%s  ours, half, 8 taps\n' "$(ours "$half" passes.ssr.taps=8)"
+    printf '%s  ours, half\n' "$(ours "$half")"
+    printf '%s  ours, one ray, no history\n' "$(ours passes.ssr.frames=0 passes.ssr.taps=1)"
+    printf '%s  ours by default\n' "$(ours)"
+done

@@ -1,0 +1,282 @@
+// The lobes of glTF's material extensions, evaluated forward: KHR_materials_ior, specular, clearcoat, sheen, anisotropy,
+// iridescence, transmission (thin walls) and diffuse_transmission, composed as the extensions have it (docs/layered.md).
+// `brdf.glsl` comes before it; EXTENDED_MATERIALS is defined for what is shared with surfaces that have none of this.
+#ifndef LIB_EXTENDED_BRDF
+#define LIB_EXTENDED_BRDF
+#include "lib/sun_disk.glsl"
+
+layout(set = 0, binding = 21, scalar) readonly buffer extended_lut_block { vec3 layer_table[]; };
+
+const uint LAYER_TABLE_SIZE = 32u;
+const float COAT_F0 = 0.04;
+// As src/passes/layer_tables.rs: no sheen is narrower, since a smaller roughness shines at grazing angles that hardly any ray
+// meets.
+const float MIN_SHEEN_ROUGHNESS = 0.07;
+
+// What a pixel's surface has beyond Surface. Normals are on the viewer's side.
+struct Layers {
+    vec3 f0;                   // of the dielectric, along the normal
+    float specular;            // its strength at every angle
+    vec3 tangent;              // unit, across the normal: the rougher way
+    vec3 bitangent;
+    vec2 alphas;               // along tangent and bitangent
+    float coat;
+    float coat_alpha;
+    vec3 coat_normal;
+    vec3 sheen_color;
+    float sheen_roughness;     // perceptual, at least MIN_SHEEN_ROUGHNESS
+    float iridescence;
+    float ior;
+    float film_ior;
+    float film_thickness;      // nm
+    float diffuse_transmission;
+    vec3 diffuse_transmission_color;
+    float transmission;
+    bool thin;
+};
+
+// Scale and bias of F0, albedo of white sheen, at a cosine to the view and a perceptual roughness.
+vec3 layer_albedo(float nv, float roughness) {
+    vec2 p = clamp(vec2(nv, roughness), 0.0, 1.0) * float(LAYER_TABLE_SIZE - 1u);
+    vec2 low = min(floor(p), vec2(float(LAYER_TABLE_SIZE - 2u)));
+    vec2 f = p - low;
+    uint i = uint(low.y) * LAYER_TABLE_SIZE + uint(low.x);
+    return mix(mix(layer_table[i], layer_table[i + 1u], f.x),
+               mix(layer_table[i + LAYER_TABLE_SIZE], layer_table[i + LAYER_TABLE_SIZE + 1u], f.x), f.y);
+}
+
+// Estevez and Kulla 2017, "Production Friendly Microfacet Sheen BRDF", equation 2.
+float d_charlie(float nh, float alpha) {
+    float sine2 = max(1.0 - nh * nh, 1e-7);
+    return (2.0 + 1.0 / alpha) * pow(sine2, 0.5 / alpha) / (2.0 * PI);
+}
+
+float charlie_curve(float x, float alpha) {
+    float t = (1.0 - alpha) * (1.0 - alpha);
+    float a = mix(21.5473, 25.3245, t);
+    float b = mix(3.82987, 3.32435, t);
+    float c = mix(0.19823, 0.16801, t);
+    float d = mix(-1.97760, -1.27393, t);
+    float e = mix(-4.32054, -4.85967, t);
+    return a / (1.0 + b * pow(max(x, 1e-6), c)) + d * x + e;
+}
+
+// The same, equation 3 and its table.
+float charlie_lambda(float cosine, float alpha) {
+    return exp(cosine < 0.5 ? charlie_curve(cosine, alpha)
+                            : 2.0 * charlie_curve(0.5, alpha) - charlie_curve(1.0 - cosine, alpha));
+}
+
+float sheen_alpha(Layers y) { return y.sheen_roughness * y.sheen_roughness; }
+
+// White sheen's BRDF times n.l.
+float sheen_lobe(Layers y, float nl, float nv, float nh) {
+    float alpha = sheen_alpha(y);
+    float g = 1.0 / (1.0 + charlie_lambda(nv, alpha) + charlie_lambda(nl, alpha));
+    return d_charlie(nh, alpha) * g / (4.0 * nv);
+}
+
+float max3(vec3 v) { return max(v.r, max(v.g, v.b)); }
+
+// What a film's interference leaves of a phase, in linear Rec.709: Belcour and Barla 2017, "A Practical Extension to
+// Microfacet Theory for the Modeling of Varying Iridescence", section 4 and its supplement's fit of the CIE's observer.
+vec3 film_sensitivity(float path, vec3 shift) {
+    float phase = 2.0 * PI * path * 1e-9;
+    vec3 xyz = vec3(5.4856e-13, 4.4201e-13, 5.2481e-13) * sqrt(2.0 * PI * vec3(4.3278e9, 9.3046e9, 6.6121e9))
+        * cos(vec3(1.6810e6, 1.7953e6, 2.2084e6) * phase + shift)
+        * exp(-phase * phase * vec3(4.3278e9, 9.3046e9, 6.6121e9));
+    xyz.x += 9.7470e-14 * sqrt(2.0 * PI * 4.5282e9) * cos(2.2399e6 * phase + shift.x) * exp(-4.5282e9 * phase * phase);
+    xyz /= 1.0685e-7;
+    return vec3(3.2404542 * xyz.x - 1.5371385 * xyz.y - 0.4985314 * xyz.z,
+                -0.9692660 * xyz.x + 1.8760108 * xyz.y + 0.0415560 * xyz.z,
+                0.0556434 * xyz.x - 0.2040259 * xyz.y + 1.0572252 * xyz.z);
+}
+
+vec3 schlick(vec3 f0, float cosine) { return f0 + (1.0 - f0) * schlick_weight(cosine); }
+
+// Reflectance of a surface of that F0 under a thin film. KHR_materials_iridescence, appendix.
+vec3 film_fresnel(vec3 base_f0, float film_ior, float thickness, float cosine) {
+    // A film that vanishes has the index of air.
+    float ior = mix(1.0, film_ior, smoothstep(0.0, 0.03, thickness));
+    float sine2 = (1.0 - cosine * cosine) / (ior * ior);
+    if (sine2 >= 1.0) {
+        return vec3(1.0);
+    }
+    float inside = sqrt(1.0 - sine2);
+    float first = (ior - 1.0) / (ior + 1.0);
+    float r12 = first * first + (1.0 - first * first) * schlick_weight(cosine);
+    float t121 = 1.0 - r12;
+    float phase12 = ior < 1.0 ? PI : 0.0;
+    // Guarded against an index of 1, as the extension has it.
+    vec3 root = sqrt(min(clamp(base_f0, 0.0, 1.0) + 1e-4, 0.9999));
+    vec3 base_ior = (1.0 + root) / (1.0 - root);
+    vec3 second = (base_ior - ior) / (base_ior + ior);
+    vec3 r23 = schlick(second * second, inside);
+    vec3 shift = vec3(PI - phase12) + mix(vec3(0.0), vec3(PI), lessThan(base_ior, vec3(ior)));
+    vec3 both = clamp(r12 * r23, 1e-5, 0.9999);
+    vec3 amplitude = sqrt(both);
+    vec3 series = t121 * t121 * r23 / (1.0 - both);
+    vec3 sum = r12 + series;
+    vec3 term = series - t121;
+    float path = 2.0 * ior * thickness * inside;
+    for (int m = 1; m <= 2; ++m) {
+        term *= amplitude;
+        sum += term * 2.0 * film_sensitivity(float(m) * path, float(m) * shift);
+    }
+    // Colours beyond what the primaries can show; above 1 energy would be made.
+    return clamp(sum, 0.0, 1.0);
+}
+
+// Reflectance between dielectrics of relative index `eta`, unpolarised: Fresnel's equations.
+float fresnel_exact(float cosine, float eta) {
+    float sine2 = (1.0 - cosine * cosine) / (eta * eta);
+    if (sine2 >= 1.0) {
+        return 1.0;
+    }
+    float inside = sqrt(1.0 - sine2);
+    float s = (cosine - eta * inside) / (cosine + eta * inside);
+    float p = (inside - eta * cosine) / (inside + eta * cosine);
+    return 0.5 * (s * s + p * p);
+}
+
+// Reflectances at a cosine between view and half vector, whose Schlick weight is w.
+struct Reflectances {
+    vec3 opaque;               // of the opaque dielectric
+    vec3 glass;
+    vec3 metal;
+};
+
+Reflectances layer_fresnel(Surface s, Layers y, float cosine, float w) {
+    Reflectances f;
+    vec3 f0 = y.specular * y.f0;
+    f.opaque = y.specular * mix(y.f0, vec3(1.0), w);
+    f.metal = mix(s.base_color, vec3(1.0), w);
+    f.glass = vec3(0.0);
+    if (y.transmission > 0.0) {
+        // What refracts by Snell's law reflects by Fresnel's: its rise takes the place of Schlick's.
+        float r0 = (y.ior - 1.0) / (y.ior + 1.0);
+        r0 *= r0;
+        float rise = clamp((fresnel_exact(cosine, y.ior) - r0) / max(1.0 - r0, 1e-6), 0.0, 1.0);
+        f.glass = y.specular * mix(y.f0, vec3(1.0), rise);
+    }
+    if (y.iridescence > 0.0) {
+        vec3 film = film_fresnel(f0, y.film_ior, y.film_thickness, cosine);
+        f.opaque = mix(f.opaque, film, y.iridescence);
+        f.glass = mix(f.glass, film, y.iridescence);
+        f.metal = mix(f.metal, film_fresnel(s.base_color, y.film_ior, y.film_thickness, cosine), y.iridescence);
+    }
+    return f;
+}
+
+// What of a specular lobe of reflectance 1 is reflected, by metal, glass and opaque dielectric as they are mixed; with
+// `multi_scatter` what facets pass on to each other too, by Turquin 2019, "Practical multiple scattering compensation for
+// microfacet models", equation 16. `all`: the lobe's directional albedo.
+vec3 mixed_reflectance(Surface s, Layers y, Reflectances f, float all) {
+    vec3 opaque = f.opaque;
+    vec3 metal = f.metal;
+    if (frame.multi_scatter != 0u) {
+        float lost = (1.0 - max(all, 0.1)) / max(all, 0.1);
+        opaque *= 1.0 + y.specular * y.f0 * lost;
+        metal *= 1.0 + s.base_color * lost;
+    }
+    return mix(mix(opaque, f.glass, y.transmission), metal, s.metallic);
+}
+
+// The directional albedo of the base's lobe; two alphas count as their geometric mean.
+float base_albedo(Layers y, float nv) {
+    vec2 scale_bias = layer_albedo(nv, sqrt(sqrt(y.alphas.x * y.alphas.y))).xy;
+    return scale_bias.x + scale_bias.y;
+}
+
+// What the sheen leaves of what lies below it, seen from v and lit from l.
+float below_sheen(Layers y, float nl, float nv) {
+    float most = max3(y.sheen_color);
+    return most > 0.0 ? 1.0 - most * max(layer_albedo(nv, y.sheen_roughness).z, layer_albedo(nl, y.sheen_roughness).z) : 1.0;
+}
+
+// What of light reaches below the coat and comes back, and what the coat reflects itself: KHR_materials_clearcoat.
+float coat_fresnel(Surface s, Layers y) {
+    float cosine = clamp(dot(y.coat_normal, s.view), 0.0, 1.0);
+    return y.coat * (COAT_F0 + (1.0 - COAT_F0) * schlick_weight(cosine));
+}
+
+// D V n.l of the base.
+float base_lobe(Surface s, Layers y, vec3 l, vec3 h, float nl, float nv) {
+    if (y.alphas.x == y.alphas.y) {
+        return d_ggx(s.normal, h, clamp(dot(s.normal, h), 0.0, 1.0), s.alpha) * v_smith(nl, nv, s.alpha) * nl;
+    }
+    vec3 local_h = vec3(dot(y.tangent, h), dot(y.bitangent, h), dot(s.normal, h));
+    vec3 local_l = vec3(dot(y.tangent, l), dot(y.bitangent, l), nl);
+    vec3 local_v = vec3(dot(y.tangent, s.view), dot(y.bitangent, s.view), nv);
+    return d_ggx_anisotropic(local_h, y.alphas) * v_smith_anisotropic(local_l, local_v, y.alphas) * nl;
+}
+
+// D V n.l of the base: its mean over a disk of that angular radius (rad) around l. `vh`: the cosine between the view and the half
+// vector, of a disk that which stands for it.
+float base_lobe_sun_disk(Surface s, Layers y, vec3 l, float radius, vec3 h, float nl, float nv, inout float vh) {
+    if (radius <= 0.0) {
+        return base_lobe(s, y, l, h, nl, nv);
+    }
+    bool even = y.alphas.x == y.alphas.y;
+    mat3 axes = even ? orthonormal_basis(s.normal) : mat3(y.tangent, y.bitangent, s.normal);
+    MirroredDisk disk = mirrored_disk(s.view * axes, l * axes, radius, even ? vec2(s.alpha) : y.alphas);
+    vh = disk.vh;
+    return disk.lobe;
+}
+
+// As evaluate_brdf_sun_disk: per irradiance on a plane that faces the light, with the cosine (1/sr).
+void evaluate_extended_brdf(Surface s, Layers y, vec3 l, float radius, out vec3 diffuse, out vec3 specular) {
+    diffuse = vec3(0.0);
+    specular = vec3(0.0);
+    // A disk that the surface's horizon cuts lights both sides.
+    float sine = sin(radius);
+    float nl = disk_cosine(dot(s.normal, l), sine);
+    float behind = disk_cosine(-dot(s.normal, l), sine);
+    float nv = max(dot(s.normal, s.view), 1e-4);
+    float coat = coat_fresnel(s, y);
+    float below = 1.0 - coat;
+    vec3 h = l + s.view;
+    float length2 = dot(h, h);
+    if (nl > 0.0 && length2 >= 1e-12) {
+        h *= inversesqrt(length2);
+        float vh = clamp(dot(s.view, h), 0.0, 1.0);
+        float lobe = base_lobe_sun_disk(s, y, l, radius, h, nl, nv, vh);
+        Reflectances f = layer_fresnel(s, y, vh, schlick_weight(vh));
+        float all = frame.multi_scatter != 0u ? base_albedo(y, nv) : 1.0;
+        float under = below * below_sheen(y, nl, nv);
+        float opaque = (1.0 - s.metallic) * (1.0 - y.transmission);
+        diffuse = under * opaque * (1.0 - y.diffuse_transmission) * (1.0 - max3(f.opaque)) / PI * nl * s.base_color;
+        specular = under * lobe * mixed_reflectance(s, y, f, all);
+        if (max3(y.sheen_color) > 0.0) {
+            specular += below * y.sheen_color * sheen_lobe(y, nl, nv, clamp(dot(s.normal, h), 0.0, 1.0));
+        }
+        float coat_nl = dot(y.coat_normal, l);
+        if (y.coat > 0.0 && radius > 0.0 && coat_nl > -sine) {
+            mat3 axes = orthonormal_basis(y.coat_normal);
+            specular += coat * mirrored_disk(s.view * axes, l * axes, radius, vec2(y.coat_alpha)).lobe;
+        } else if (y.coat > 0.0 && coat_nl > 0.0) {
+            float coat_nv = max(dot(y.coat_normal, s.view), 1e-4);
+            specular += coat * coat_nl
+                * d_ggx(y.coat_normal, h, clamp(dot(y.coat_normal, h), 0.0, 1.0), y.coat_alpha)
+                * v_smith(coat_nl, coat_nv, y.coat_alpha);
+        }
+    }
+    if (behind > 0.0) {
+        // Light from behind, mirrored to the viewer's side, has the half vector.
+        vec3 mirrored = l - 2.0 * dot(s.normal, l) * s.normal;
+        vec3 hm = mirrored + s.view;
+        hm *= inversesqrt(max(dot(hm, hm), 1e-12));
+        float vh = clamp(dot(s.view, hm), 0.0, 1.0);
+        float lobe = base_lobe_sun_disk(s, y, mirrored, radius, hm, behind, nv, vh);
+        Reflectances f = layer_fresnel(s, y, vh, schlick_weight(vh));
+        float under = below * below_sheen(y, behind, nv) * (1.0 - s.metallic);
+        diffuse += under * (1.0 - y.transmission) * y.diffuse_transmission * (1.0 - max3(f.opaque)) / PI * behind
+            * y.diffuse_transmission_color;
+        // Rough panes spread what comes through as they spread the reflection.
+        if (y.thin && y.transmission > 0.0 && s.alpha > MIN_ALPHA) {
+            specular += under * y.transmission * (1.0 - max3(f.glass)) * lobe * s.base_color;
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,75 @@
+// Bright sources (docs/starburst.md). The list that pass `bright sources` makes is read as
+//     layout(set = 0, binding = N, scalar) readonly buffer flare_source_block {
+//         uint bright_count;           // entries, the brightest first
+//         uint bright_candidates;      // how many there were
+//         uint bright_dropped;         // how many of them have no entry
+//         float bright_dropped_light;  // the sum of their ranks
+//         FlareSource bright_sources[];
+//     };
+#ifndef LIB_FLARE_SOURCES
+#define LIB_FLARE_SOURCES
+#include "shared/flare_sources.glsl"
+
+// Sources that are kept of a frame (MAX_SOURCES in src/passes/flare_sources.rs).
+const uint MAX_SOURCES = 64u;
+// Clusters that compete for that.
+const uint MAX_CLUSTERS = 256u;
+// Pixels along a tile's edge.
+const int BRIGHT_TILE = 16;
+// Exposed luminance from which on a pixel is bright: one stop above white.
+const float BRIGHT = 2.0;
+// A source's light, as of one pixel, below which nothing of it is seen.
+const float MIN_SOURCE = 1.0 / 16.0;
+
+float bright_luminance(vec3 c) { return dot(c, vec3(0.2126, 0.7152, 0.0722)); }
+
+// The part of a pixel's light that is above the threshold; NaN and negative light have none.
+vec3 bright_excess(vec3 light) {
+    float y = bright_luminance(light);
+    return y > BRIGHT ? light * (1.0 - BRIGHT / y) : vec3(0.0);
+}
+
+// Unit vector in world axes away from the camera, through a place of the picture (pixels).
+vec3 bright_ray(vec2 place, mat4 inverse_projection, vec2 size) {
+    vec4 p = inverse_projection * vec4(place / size * 2.0 - 1.0, 1.0, 1.0);
+    return normalize(p.xyz / p.w);
+}
+
+// Camera axes: right, up, back.
+vec3 to_camera(vec3 d, vec3 right, vec3 up, vec3 forward) {
+    return vec3(dot(d, right), dot(d, up), -dot(d, forward));
+}
+
+vec3 from_camera(vec3 d, vec3 right, vec3 up, vec3 forward) {
+    return right * d.x + up * d.y - forward * d.z;
+}
+
+// Solid angle (sr) of a pixel at a field angle.
+float pixel_solid_angle(float pitch, float cosine) {
+    return pitch * pitch * cosine * cosine * cosine;
+}
+
+// A radius (m) around a lamp's position that holds its body.
+float light_bounding_radius(Light light) {
+    uint kind = light.kind & LIGHT_KIND_BITS;
+    if (kind == LIGHT_RECTANGLE) {
+        return length(vec2(light.half_width, light.half_height));
+    }
+    if (kind == LIGHT_TUBE) {
+        return light.half_width + light.half_height;
+    }
+    if (kind == LIGHT_TRIANGLE) {
+        return light.half_width + length(vec2(light.spot_offset, light.half_height));
+    }
+    return light.half_width;
+}
+
+// Whether a pixel shows a lamp's body; `at` is the surface that it shows, relative to the camera, where there is one.
+bool shows_light(Light light, bool is_surface, vec3 at, vec3 ray, float pitch) {
+    if ((light.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL) {
+        return !is_surface && length(ray + light.direction) < light.half_width + 1.5 * pitch;
+    }
+    return is_surface && distance(at, light.position) < light_bounding_radius(light) * 1.02 + 2e-3 * length(light.position);
+}
+
+#endif

@@ -1,0 +1,246 @@
+// Lamps as places within volumes see them. The including shader declares `frame` and `lights`.
+#ifndef LIB_VOLUMES_LIGHTS
+#define LIB_VOLUMES_LIGHTS
+
+// So many lamps are looked at along a line of sight; of more, so many are chosen by chance.
+const uint MAX_VOLUME_LIGHTS = 8u;
+
+uint lamps[MAX_VOLUME_LIGHTS];
+float light_weights[MAX_VOLUME_LIGHTS];
+uint lamp_count;
+
+// A radius that holds what shines.
+float light_radius(Light lamp) {
+    uint kind = lamp.kind & LIGHT_KIND_BITS;
+    if (kind == LIGHT_POINT) {
+        return 0.0;
+    }
+    if (kind == LIGHT_RECTANGLE) {
+        return length(vec2(lamp.half_width, lamp.half_height));
+    }
+    if (kind == LIGHT_TUBE) {
+        return lamp.half_width + lamp.half_height;
+    }
+    return kind == LIGHT_TRIANGLE ? max(lamp.half_width, lamp.half_height) : lamp.half_width;
+}
+
+float lamp_area(Light lamp) {
+    uint kind = lamp.kind & LIGHT_KIND_BITS;
+    float r = lamp.half_width;
+    return kind == LIGHT_SPHERE || kind == LIGHT_DISK ? PI * r * r
+        : kind == LIGHT_RECTANGLE ? 4.0 * r * lamp.half_height
+        : kind == LIGHT_TUBE ? r * (4.0 * lamp.half_height + PI * r)
+        : kind == LIGHT_TRIANGLE ? 0.5 * r * lamp.half_height : 1.0;
+}
+
+// A lamp before a line of sight: where it passes it, and how far away, not nearer than the lamp is large.
+vec2 lamp_passed(Light lamp, vec3 origin, vec3 d) {
+    vec3 to = lamp.position - origin;
+    float along = dot(to, d);
+    vec3 off = to - d * along;
+    float radius = light_radius(lamp);
+    return vec2(along, sqrt(max(dot(off, off) + radius * radius, 1e-12)));
+}
+
+// The angle under which a lamp sees a part of a line of sight, without the loss of digits of a difference.
+float lamp_angle(vec2 passed, float a, float b) {
+    return atan(passed.y * (b - a), passed.y * passed.y + (a - passed.x) * (b - passed.x));
+}
+
+// Which lamps are looked at along a line of sight: all of few; of many so many draws by what each would add at most, so that the
+// mean is right.
+void sample_volume_lights(vec3 origin, vec3 d, float begin, float end, uvec2 seed, uint number) {
+    uint all = frame.light_count - frame.directional_count;
+    lamp_count = min(all, MAX_VOLUME_LIGHTS);
+    for (uint k = 0u; k < lamp_count; ++k) {
+        lamps[k] = frame.directional_count + k;
+        light_weights[k] = 1.0;
+    }
+    if (all <= MAX_VOLUME_LIGHTS) {
+        return;
+    }
+    float sum = 0.0;
+    uint dice[MAX_VOLUME_LIGHTS];
+    float chosen[MAX_VOLUME_LIGHTS];
+    for (uint k = 0u; k < MAX_VOLUME_LIGHTS; ++k) {
+        dice[k] = random(random(random(seed.x) + seed.y) + number * MAX_VOLUME_LIGHTS + k);
+        chosen[k] = 0.0;
+    }
+    for (uint i = 0u; i < all; ++i) {
+        Light lamp = lights[frame.directional_count + i];
+        vec2 passed = lamp_passed(lamp, origin, d);
+        float strength = max(lamp.intensity.r, max(lamp.intensity.g, lamp.intensity.b)) * lamp_area(lamp);
+        float weight = strength * lamp_angle(passed, begin, end) / passed.y;
+        sum += weight;
+        // Chao 1982, "A general purpose unequal probability sampling plan": a reservoir of one, so many times.
+        for (uint k = 0u; k < MAX_VOLUME_LIGHTS; ++k) {
+            dice[k] = random(dice[k]);
+            if (float(dice[k] >> 8u) * (1.0 / 16777216.0) * sum < weight) {
+                lamps[k] = frame.directional_count + i;
+                chosen[k] = weight;
+            }
+        }
+    }
+    for (uint k = 0u; k < MAX_VOLUME_LIGHTS; ++k) {
+        light_weights[k] = chosen[k] > 0.0 ? sum / (float(MAX_VOLUME_LIGHTS) * chosen[k]) : 0.0;
+    }
+}
+
+// A step as a lamp sees it.
+struct LightStep {
+    vec3 position;
+    float distance;            // along the line of sight (m)
+    float way;                 // what the lamp's light there counts for (m)
+};
+
+// The place that divides the angle under which a lamp sees a step. What is 1/(d^2 + r^2) in all of the step is counted exactly,
+// and all else on the mean.
+LightStep sample_equiangular(Light lamp, vec3 origin, vec3 d, vec2 ends, float shift) {
+    vec2 passed = lamp_passed(lamp, origin, d);
+    float angle = lamp_angle(passed, ends.x, ends.y);
+    // From the nearer end, by the tangent of a difference.
+    float tangent = tan(angle * shift);
+    float x = ends.x - passed.x;
+    float t = ends.x + tangent * (passed.y * passed.y + x * x) / max(passed.y - x * tangent, 1e-20);
+    t = clamp(t, ends.x, ends.y);
+    float at = t - passed.x;
+    return LightStep(origin + d * t, t, angle / passed.y * (at * at + passed.y * passed.y));
+}
+
+#ifdef AREA_LIGHTS
+// Solid angle of a triangle of unit vectors. Van Oosterom and Strackee 1983, equation 8.
+float triangle_angle(vec3 a, vec3 b, vec3 c) {
+    return abs(2.0 * atan(dot(a, cross(b, c)), 1.0 + dot(a, b) + dot(b, c) + dot(c, a)));
+}
+
+// Solid angle (sr) under which a place sees what shines of a lamp with a surface, `d` away.
+float light_solid_angle(Light lamp, vec3 d) {
+    uint kind = lamp.kind & LIGHT_KIND_BITS;
+    if (kind == LIGHT_SPHERE) {
+        float sine2 = lamp.half_width * lamp.half_width / max(dot(d, d), 1e-12);
+        return sine2 < 1.0 ? 2.0 * PI * sine2 / (1.0 + sqrt(1.0 - sine2)) : 4.0 * PI;
+    }
+    vec3 right = lamp.right;
+    vec3 up = cross(lamp.direction, lamp.right);
+    bool two = (lamp.kind & LIGHT_TWO_SIDED) != 0u || kind == LIGHT_TUBE;
+    if (!two && dot(d, lamp.direction) >= 0.0) {
+        return 0.0;
+    }
+    if (kind == LIGHT_TRIANGLE) {
+        vec3 a = d - (right * (lamp.half_width + lamp.spot_offset) + up * lamp.half_height) / 3.0;
+        vec3 b = a + right * lamp.half_width;
+        vec3 c = a + right * lamp.spot_offset + up * lamp.half_height;
+        return triangle_angle(normalize(a), normalize(b), normalize(c));
+    }
+    vec2 size = vec2(lamp.half_width, lamp.half_height);
+    if (kind == LIGHT_TUBE) {
+        // Its outline: a strip through the axis; each round end counts by its area.
+        vec3 facing = d - right * dot(d, right);
+        up = normalize(cross(facing, right) + right * 1e-12);
+        size = vec2(lamp.half_height + PI / 4.0 * lamp.half_width, lamp.half_width);
+    }
+    if (kind == LIGHT_DISK) {
+        // Twelve triangles of together the same area.
+        const float steps = 12.0;
+        float grown = lamp.half_width * sqrt(2.0 * PI / steps / sin(2.0 * PI / steps));
+        vec3 middle = normalize(d);
+        vec3 last = normalize(d + right * grown);
+        float sum = 0.0;
+        for (float i = 1.0; i <= steps; i += 1.0) {
+            float angle = 2.0 * PI * i / steps;
+            vec3 here = normalize(d + (right * cos(angle) + up * sin(angle)) * grown);
+            sum += triangle_angle(middle, last, here);
+            last = here;
+        }
+        return sum;
+    }
+    vec3 a = normalize(d - right * size.x - up * size.y);
+    vec3 b = normalize(d + right * size.x - up * size.y);
+    vec3 c = normalize(d + right * size.x + up * size.y);
+    vec3 e = normalize(d - right * size.x + up * size.y);
+    return triangle_angle(a, b, c) + triangle_angle(a, c, e);
+}
+#endif
+
+// Whether a place that is on no surface is lit by a map of a light: the texel that it falls on.
+bool lit_by_map(ShadowMap map, vec4 clip) {
+    vec3 ndc = clip.xyz / clip.w;
+    vec2 size = vec2(textureSize(shadow_atlas, 0));
+    ivec2 low = ivec2(map.rect.xy * size + 0.5);
+    ivec2 at = ivec2(floor((map.rect.xy + (ndc.xy * 0.5 + 0.5) * map.rect.zw) * size));
+    at = clamp(at, low, low + ivec2(int(map.size) - 1));
+    return texelFetch(shadow_atlas, at, 0).x <= max(ndc.z * (1.0 + 1e-4) + 4e-7, 0.0);
+}
+
+// Whether a light's maps light a place (lib/shadow_maps.glsl does so for surfaces).
+bool lit_by_maps(Light light, vec3 position) {
+    uint first = light.shadow;
+    ShadowMap map = shadow_maps[first];
+    if (map.count == 6u) {
+        vec3 d = position - light.position;
+        vec3 size = abs(d);
+        uint axis = size.x >= size.y && size.x >= size.z ? 0u : (size.y >= size.z ? 1u : 2u);
+        map = shadow_maps[first + 2u * axis + (d[axis] < 0.0 ? 1u : 0u)];
+    } else if (map.count > 1u) {
+        for (uint i = 0u; i < map.count; ++i) {
+            ShadowMap cascade = shadow_maps[first + i];
+            vec4 clip = cascade.to_clip * vec4(position, 1.0);
+            if (max(abs(clip.x), abs(clip.y)) < 1.0 - 2.0 / cascade.size) {
+                return lit_by_map(cascade, clip);
+            }
+        }
+        return true;
+    }
+    vec4 clip = map.to_clip * vec4(position, 1.0);
+    bool seen = clip.w > 0.0 && max(abs(clip.x), abs(clip.y)) < clip.w;
+    return !seen || lit_by_map(map, clip);
+}
+
+// How much of a light a place sees, by one ray or texel.
+float volume_light_visibility(Light light, vec3 position, vec2 u) {
+    if (frame.shadow_method == SHADOWS_OFF || (light.kind & LIGHT_SHADOW) == 0u) {
+        return 1.0;
+    }
+    if (light.shadow != NONE) {
+        return lit_by_maps(light, position) ? 1.0 : 0.0;
+    }
+#ifdef RAY_TRACED_SHADOWS
+    ray_origin = position;
+    vec3 facing = (light.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL ? -light.direction : normalize(light.position - position);
+    vec4 to = sample_light(light, facing, u);
+    return to.w > 0.0 && trace_ray(position, to.xyz, vec3(0.0), 1.0 - LIGHT_RAY_MARGIN, true).instance == NONE ? 1.0 : 0.0;
+#else
+    return 1.0;
+#endif
+}
+
+// Illuminance (lx by channel) of a lamp at a place, on a plane that faces each ray, and where it comes from (unit).
+vec3 volume_light(Light lamp, vec3 position, vec2 u, out vec3 to_lamp) {
+#ifdef AREA_LIGHTS
+    if ((lamp.kind & LIGHT_KIND_BITS) >= LIGHT_SPHERE) {
+        vec3 d = lamp.position - position;
+        to_lamp = normalize(d);
+        vec3 lux = lamp.intensity * light_solid_angle(lamp, d);
+#ifdef RAY_TRACED_SHADOWS
+        if (lux != vec3(0.0)) {
+            ray_origin = position;
+            vec4 to = sample_light(lamp, to_lamp, u);
+            if (to.w <= 0.0) {
+                return vec3(0.0);
+            }
+            to_lamp = normalize(to.xyz);
+            bool shadow = frame.shadow_method != SHADOWS_OFF && (lamp.kind & LIGHT_SHADOW) != 0u;
+            if (shadow && trace_ray(position, to.xyz, vec3(0.0), 1.0 - LIGHT_RAY_MARGIN, true).instance != NONE) {
+                return vec3(0.0);
+            }
+        }
+#endif
+        return lux;
+    }
+#endif
+    vec3 lux = light_illuminance(lamp, false, position, to_lamp);
+    lux *= profile_factor(lamp, -to_lamp);
+    return lux != vec3(0.0) ? lux * volume_light_visibility(lamp, position, u) : lux;
+}
+
+#endif

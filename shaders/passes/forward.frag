@@ -1,0 +1,204 @@
+#version 460
+// features: SPLIT_LIGHTING AREA_LIGHTS RAY_TRACED_SHADOWS BLENDED BLENDED:TRACED_REFRACTION RAY_TRACED_SHADOWS/TRACED_REFRACTION:USE_RAY_QUERY
+// Surfaces with lobes that the G-buffer does not hold, drawn once more and lit here (docs/layered.md). Without BLENDED: where
+// the G-buffer holds their depth, by the light lists. With BLENDED: blended and refracting surfaces over the lit picture, every
+// lamp. With TRACED_REFRACTION rays through refracting bodies are traced.
+#extension GL_GOOGLE_include_directive : require
+#ifdef USE_RAY_QUERY
+#extension GL_EXT_ray_query : require
+#define BVH_IN_FRAGMENT_SHADER
+#endif
+#define EXTENDED_MATERIALS
+#if defined(RAY_TRACED_SHADOWS) || defined(TRACED_REFRACTION)
+// Known always, which saves variants.
+#define BVH_ALPHA_MASKS
+#endif
+#include "shared/frame.glsl"
+#include "lib/brdf.glsl"
+#include "lib/packing.glsl"
+#include "lib/clusters.glsl"
+layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+#define TEXTURE_SCALE frame.texture_scale
+#include "lib/surface.glsl"
+layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[]; };
+#ifndef BLENDED
+layout(set = 0, binding = 6, scalar) readonly buffer tile_block { uint tile_slices[]; };
+layout(set = 0, binding = 7, scalar) readonly buffer cluster_block { uvec2 clusters[]; };
+layout(set = 0, binding = 8, scalar) readonly buffer entry_block { uint entries[]; };
+#extension GL_EXT_samplerless_texture_functions : require
+layout(set = 0, binding = 9) uniform texture2D ao_image;
+#endif
+
+#include "lib/extended_brdf.glsl"
+#include "lib/extended_surface.glsl"
+#include "lib/direct.glsl"
+#include "lib/environment.glsl"
+#include "lib/extended_lighting.glsl"
+#ifdef BLENDED
+layout(location = 5) flat in float in_scale;
+#include "lib/refraction.glsl"
+#include "lib/water_surface.glsl"
+#include "lib/volume_transparency.glsl"
+#ifdef TRACED_REFRACTION
+#include "lib/refraction_traced.glsl"
+#else
+#include "lib/refraction_screen.glsl"
+#endif
+#endif
+
+layout(location = 0) out vec4 out_light;
+#ifdef SPLIT_LIGHTING
+layout(location = 1) out vec4 out_diffuse;
+layout(location = 2) out vec4 out_specular;
+#ifdef BLENDED
+layout(location = 3) out vec4 out_emission;
+#endif
+#endif
+
+// A global, so that it is taken before anything is discarded.
+vec3 position_dx = dFdx(in_position);
+vec3 position_dy = dFdy(in_position);
+
+void main() {
+    vec4 base = fragment_base_color();
+    uint flags = materials[material_index].flags;
+    if ((flags & MATERIAL_MASK) != 0u && base.a < materials[material_index].emission.a) {
+        discard;
+    }
+    vec2 metallic_roughness = clamp(fragment_metallic_roughness(), 0.0, 1.0);
+    Surface s;
+    s.position = in_position;
+    s.normal = fragment_normal(flags);
+    s.view = frame.forward.w != 0.0 ? -frame.forward.xyz : -normalize(in_position);
+    s.base_color = clamp(base.rgb, 0.0, 1.0);
+    s.metallic = metallic_roughness.x;
+    s.alpha = max(metallic_roughness.y * metallic_roughness.y, MIN_ALPHA);
+#ifdef BLENDED
+    water_here = layered[materials[material_index].layers].water;
+    float foam = 0.0;
+    if (water_here != NONE) {
+        water_depth = water_depth_here(s.position);
+        WaterSurface water = water_surface(water_here, s.position, position_dx, position_dy);
+        foam = water.foam;
+        s.normal = normalize(s.normal - vec3(water.slope.x, 0.0, water.slope.y) * sign(s.normal.y));
+        // A wave that leans from the viewer is seen along its surface.
+        s.normal = normalize(s.normal + s.view * max(0.01 - dot(s.normal, s.view), 0.0));
+        s.alpha = max(sqrt(min(s.alpha * s.alpha + water.variance, 1.0)), MIN_ALPHA);
+        s.base_color *= FOAM_REFLECTANCE;
+        needs_light_transmittance = true;
+    }
+#endif
+    set_shadow_plane_across(position_dx, position_dy, 0.0, s.normal);
+    Layers y = fragment_layers(s);
+#ifdef BLENDED
+    y.transmission *= 1.0 - foam;
+#endif
+    vec3 diffuse = vec3(0.0);
+    vec3 specular = vec3(0.0);
+    vec3 d, r;
+#ifndef BLENDED
+    in_water = water_at(s.position);
+#endif
+#ifdef BLENDED
+    uint count = frame.light_count;
+#ifdef RAY_TRACED_SHADOWS
+    set_shadow_ray_origin_free(s);
+#endif
+#else
+    uint first = frame.directional_count;
+    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    uint tile = uint(pixel.y) / 16u * frame.tiles.x + uint(pixel.x) / 16u;
+    uint slice = min(tile_slices[tile] - depth_slice(gl_FragCoord.z), SLICES - 1u);
+    uvec2 list = clusters[tile * SLICES + slice];
+    bool all = list.y == ALL_LIGHTS;
+    uint count = first + (all ? frame.light_count - first : list.y);
+#ifdef RAY_TRACED_SHADOWS
+    // As in the lighting pass.
+    vec2 ndc = gl_FragCoord.xy / vec2(frame.size) * 2.0 - 1.0;
+    vec4 nearer = frame.inverse_projection * vec4(ndc, gl_FragCoord.z * (1.0 - 6e-5) - 2.4e-7, 1.0);
+    set_shadow_ray_origin(s, distance(s.position, nearer.xyz / nearer.w));
+#endif
+#endif
+    for (uint i = 0u; i < count; ++i) {
+#ifdef BLENDED
+        uint lamp = i;
+#else
+        uint lamp = i < first || all ? i : entries[list.x + i - first];
+#endif
+        if (!has_surface(lights[lamp])) {
+            direct_light_extended(lights[lamp], s, y, d, r);
+#ifdef BLENDED
+            if (lamp < min(frame.directional_count, MAX_WATER_SUNS)) {
+                water_suns[lamp] = light_transmittance;
+            }
+#endif
+            diffuse += d;
+            specular += r;
+        }
+    }
+#ifdef AREA_LIGHTS
+    // As in the lighting pass.
+    uint next = 0u;
+    do {
+        uint lamp = 0u;
+        bool found = false;
+        while (!found && next < count) {
+#ifdef BLENDED
+            lamp = next;
+#else
+            lamp = next < first || all ? next : entries[list.x + next - first];
+#endif
+            found = has_surface(lights[lamp]);
+            ++next;
+        }
+        if (found) {
+            direct_area_light_extended(lights[lamp], s, y, d, r);
+            diffuse += d;
+            specular += r;
+        }
+    } while (next < count);
+#endif
+    AmbientVisibility visible = unmeasured_visibility(s, fragment_occlusion());
+#ifndef BLENDED
+    if ((frame.bits & FRAME_AO) != 0u) {
+        visible = measured_visibility(texelFetch(ao_image, pixel, 0), fragment_occlusion());
+    }
+#endif
+    environment_light_extended(s, y, visible, d, r);
+    diffuse += d;
+    specular += r;
+    diffuse *= frame.pre_exposure;
+    specular *= frame.pre_exposure;
+    // KHR_materials_clearcoat: the coat lies over what shines too.
+    vec3 emission = fragment_emission() * frame.pre_exposure * (1.0 - coat_fresnel(s, y));
+    float opacity = 1.0;
+#ifdef BLENDED
+    vec3 refracted = vec3(0.0);
+    if (y.transmission > 0.0) {
+        Surface through = s;
+        through.base_color = water_here != NONE ? vec3(1.0) : s.base_color;
+        refracted = refracted_light(through, y);
+    }
+    bool comes_in = water_here != NONE && water_depth < frame.water_foam[water_here].z;
+    if ((flags & MATERIAL_BLEND) != 0u || comes_in) {
+        opacity = comes_in ? smoothstep(0.0, frame.water_foam[water_here].z, water_depth) : clamp(base.a, 0.0, 1.0);
+        diffuse *= opacity;
+        specular *= opacity;
+        emission *= opacity;
+        refracted *= opacity;
+    }
+    // What is seen through it has the volumes of the whole line of sight already.
+    vec3 own = apply_volumes(diffuse + specular + emission, opacity * (1.0 - y.transmission), s.position);
+    out_light = vec4(to_half_range(own + refracted), opacity);
+    specular += refracted;
+#else
+    out_light = vec4(to_half_range(diffuse + specular + emission), opacity);
+#endif
+#ifdef SPLIT_LIGHTING
+    out_diffuse = vec4(to_half_range(diffuse), opacity);
+    out_specular = vec4(to_half_range(specular), opacity);
+#ifdef BLENDED
+    out_emission = vec4(to_half_range(emission), opacity);
+#endif
+#endif
+}

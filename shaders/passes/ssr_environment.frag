@@ -1,0 +1,96 @@
+#version 460
+// variants: NO_ENVIRONMENT
+// What surfaces reflect of their surroundings, apart from all other light: split sums of environment and probes, as
+// lib/environment.glsl has them, before what hides the surroundings, and the share of it that is not hidden; or what rays of
+// bounced light found, of which nothing is hidden any more. Then the
+// picture that reflected rays see: all light of this frame but that of lights, which light surfaces by themselves. The depth
+// that it writes is above 0 where rays are sent, so that later passes leave out all else before they shade. With NO_ENVIRONMENT there are no
+// surroundings, no surface is a light's and none has layers: rays see the light as it is, and nothing is to be kept apart.
+#extension GL_GOOGLE_include_directive : require
+#include "shared/frame.glsl"
+#include "shared/ssr.glsl"
+#include "lib/brdf.glsl"
+#include "lib/packing.glsl"
+
+layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+#include "lib/flat_constants.glsl"
+#include "lib/gbuffer.glsl"
+layout(set = 0, binding = 12) uniform sampler2D depth_around;
+layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
+#ifndef NO_ENVIRONMENT
+layout(set = 0, binding = 4) uniform texture2D emission_image;
+layout(set = 0, binding = 9) uniform texture2D ao_image;
+layout(set = 0, binding = 10) uniform texture2D light_image;
+layout(set = 0, binding = 11) uniform texture2D traced_image;
+#include "lib/environment.glsl"
+#endif
+#include "lib/ssr.glsl"
+#include "lib/ssr_depth_plane.glsl"
+
+// Depth and normal, which later passes read together, and of which later frames ask where surfaces were.
+layout(location = 0) out uvec2 out_seen;
+// The finest level of the pyramid of depths: the nearest of the piece of a plane that the pixel shows, and the depth at which
+// its farthest ends.
+layout(location = 1) out vec2 out_cell;
+#ifndef NO_ENVIRONMENT
+layout(location = 2) out vec4 out_surroundings;
+layout(location = 3) out vec4 out_picture;
+#endif
+
+void main() {
+    // Quads at the edge have pixels outside of the picture.
+    ivec2 pixel = min(ivec2(gl_FragCoord.xy), ivec2(ssr.size) - 1);
+    // Of each pixel's four neighbours two are in its quad. The other two are around the corner that points out of it.
+    ivec2 odd = pixel & 1;
+    vec4 corner = textureGather(depth_around, vec2(pixel + odd) / vec2(ssr.size));
+    vec2 row = odd.y == 0 ? corner.xy : corner.wz;
+    vec2 column = odd.x == 0 ? corner.zy : corner.wx;
+    float depth = odd.x == 0 ? row.y : row.x;
+#ifndef NO_ENVIRONMENT
+    vec4 emission = texelFetch(emission_image, pixel, 0);
+    vec3 light = to_half_range(texelFetch(light_image, pixel, 0).rgb);
+    light -= depth > 0.0 && emission.a == EMITTER_MARK ? emission.rgb : vec3(0.0);
+    out_surroundings = vec4(0.0);
+    out_picture = vec4(to_half_range(light), 1.0);
+#endif
+    vec2 inside = vec2(dFdxFine(depth), dFdyFine(depth));
+    vec2 outside = vec2(odd.x == 0 ? depth - row.x : row.y - depth, odd.y == 0 ? depth - column.x : column.y - depth);
+    vec3 plane = depth_plane(pixel, depth, odd.x == 0 ? vec2(outside.x, inside.x) : vec2(inside.x, outside.x),
+                             odd.y == 0 ? vec2(outside.y, inside.y) : vec2(inside.y, outside.y));
+    float rise = 0.5 * (abs(plane.y) + abs(plane.z));
+    out_cell = vec2(plane.x + rise, depth_behind(plane.x - rise));
+    out_seen = uvec2(floatBitsToUint(depth), texelFetch(normal_image, pixel, 0).x);
+    gl_FragDepth = 0.0;
+    Surface s;
+    if (depth <= 0.0 || !load_surface(pixel, out_seen, s)) {
+        return;
+    }
+#ifndef NO_ENVIRONMENT
+    if (emission.a >= FORWARD_MARK) {
+        return;
+    }
+#endif
+    bool asks = ssr_weight(sqrt(s.alpha)) > 0.0;
+    gl_FragDepth = !asks ? 0.0 : s.alpha < MIRROR ? RAY_MASK_MIRROR : RAY_MASK;
+#ifndef NO_ENVIRONMENT
+    float map = surface_occlusion(pixel);
+    AmbientVisibility visible = (frame.bits & FRAME_AO) != 0u
+        ? measured_visibility(texelFetch(ao_image, pixel, 0), map)
+        : unmeasured_visibility(s, map);
+    if ((frame.bits & FRAME_GI_SPECULAR) != 0u) {
+        // What hides the surroundings is in it, but for the occlusion map.
+        vec3 traced = texelFetch(traced_image, pixel, 0).rgb * beyond_rays(map, lobe_visibility(s, visible));
+        out_surroundings = vec4(to_half_range(traced), 1.0);
+        out_picture = vec4(to_half_range(light + out_surroundings.rgb), 1.0);
+        return;
+    }
+    float open = specular_visibility(s, visible);
+    float beyond_map = map > 0.0 ? open / map : 1.0;
+    vec3 reflected = has_environment() ? environment_reflection(s) : vec3(0.0);
+    reflected *= frame.pre_exposure;
+    // Of what sends no rays, the share that is not hidden is in it already: that of the surroundings is all. Rays that find the
+    // surroundings take what the occlusion map leaves of them; those that find nothing, the share that is not hidden of that.
+    out_surroundings = asks ? vec4(to_half_range(reflected * map), beyond_map) : vec4(to_half_range(reflected * open), 1.0);
+    out_picture = vec4(to_half_range(light + reflected * open), 1.0);
+#endif
+}

@@ -1,0 +1,73 @@
+//! What several commands share: which scene, seen how.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::CliError;
+use crate::session::{self, OpenRequest, Session, Size};
+
+/// Options of every command that looks at a scene through a camera.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Scene")]
+pub struct SceneArgs {
+    /// Scene: a .glb or .gltf file, or a demo such as builtin:street (`sunny16 demos` lists them;
+    /// `petals` means builtin:petals) [default: builtin:still_life].
+    #[arg(help_heading = "Arguments")]
+    pub scene: Option<PathBuf>,
+    /// Look file with camera dials and overrides [default: NAME.look.toml beside the scene, if it
+    /// exists].
+    #[arg(long, value_name = "FILE")]
+    pub look: Option<PathBuf>,
+    /// Root folder of the scene's files (buffers, images, profiles); needed for ../ in a .gltf
+    /// [default: the scene's folder, or the working directory if that contains it].
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Camera of the file, by name or number (#0), as `inspect` lists them [default: the look's,
+    /// else the first, else one framed on the scene].
+    #[arg(long, value_name = "NAME")]
+    pub camera: Option<String>,
+    /// Picture size in pixels, e.g. 640x360 [default: the look's resolution, else a height of 720
+    /// and the camera's aspect].
+    #[arg(long, value_name = "WxH")]
+    pub size: Option<Size>,
+    /// Override a property of the look, e.g. camera.lens.f_stop=2.8; repeatable.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Time in seconds; animations loop (scene.animation selects them) [default: the scene at
+    /// rest].
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    pub time: Option<f64>,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..=1e9).contains(seconds));
+    seconds.ok_or_else(|| "give seconds, at least 0, e.g. 2.5".into())
+}
+
+impl SceneArgs {
+    /// What they ask for.
+    pub fn request(&self) -> OpenRequest {
+        let Self { scene, look, root, camera, size, set, time } = self.clone();
+        OpenRequest { scene, look, root, camera, size, set, time }
+    }
+
+    /// The scene for messages.
+    pub fn name(&self) -> String {
+        self.request().name()
+    }
+}
+
+/// Reads scene and look, chooses the camera, and passes on what the user should know.
+pub fn open_scene(args: &SceneArgs) -> Result<Session, CliError> {
+    open_request(&args.request())
+}
+
+/// The same of a request.
+pub fn open_request(request: &OpenRequest) -> Result<Session, CliError> {
+    let session = session::open(request)?;
+    for remark in &session.remarks {
+        eprintln!("{remark}");
+    }
+    Ok(session)
+}

@@ -1,0 +1,239 @@
+//! A photon's way through the scene.
+//!
+//! Formulas of Keller 1997 and of Jensen, "Global Illumination using Photon Maps" (1996), section 2: at each surface a photon
+//! leaves a VPL with what the surface reflects diffusely; then Russian roulette chooses among the lobes, each with the
+//! chance `q` of its strongest channel, and the photon goes on with its flux times `rho / q`.
+
+use glam::{DVec2, DVec3, Vec3};
+
+use super::{
+    emission::PhotonSource,
+    lobes::{Lobes, outward, refracted, sample_cosine_hemisphere, sample_ggx_reflection},
+    sequence::Sequence,
+    surface_hit::{SurfaceHit, TraceScene},
+};
+use crate::bvh::{PreciseRay, pack_normal};
+
+/// A VPL for a light of flux 1 in each channel that sends out one photon.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct UnitVpl {
+    pub position: Vec3,
+    pub normal: u32,
+    pub weight: Vec3,
+}
+
+/// What became of a photon, in parts of its light's even share.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct PhotonResult {
+    /// VPLs that it left, which follow those of the photon before.
+    pub marks: u32,
+    pub rays: u32,
+    /// A number was none or infinite.
+    pub dropped: u32,
+    pub emitted: Vec3,
+    pub escaped: Vec3,
+    pub cut: Vec3,
+}
+
+/// Surfaces that a photon goes through or on one after another where no reflection is counted.
+const LAYERS: u32 = 64;
+/// Surfaces behind each other among which light chooses one that nothing stops.
+const PIERCED: usize = 16;
+
+/// What happens to a photon at a surface.
+enum Next {
+    Reflected(DVec3, DVec3),
+    Through(DVec3, DVec3),
+    Absorbed,
+}
+
+/// The way of one photon.
+struct PhotonPath<'a> {
+    stage: &'a TraceScene<'a>,
+    sequence: Sequence,
+    number: u32,
+    /// What of the roulette's number is left: within 0 and 1, spread as evenly as at first among the photons that are left.
+    roulette: f64,
+    /// Groups of numbers that were used up.
+    groups: u32,
+    choices: u32,
+}
+
+/// Traces the photon of a number; its VPLs are added to `marks`.
+pub(super) fn trace(
+    stage: &TraceScene,
+    source: &PhotonSource,
+    sequence: Sequence,
+    number: u32,
+    bounces: u32,
+    marks: &mut Vec<UnitVpl>,
+) -> PhotonResult {
+    let numbers = sequence.point(0, number);
+    let mut fate = PhotonResult::default();
+    let Some(photon) = source.emission.photon(stage, numbers) else {
+        fate.dropped = 1;
+        return fate;
+    };
+    let mut flux = photon.weight;
+    fate.emitted = flux.as_vec3();
+    if bounces == 0 || flux.max_element() <= 0.0 {
+        fate.cut = fate.emitted;
+        return fate;
+    }
+    let mut way =
+        PhotonPath { stage, sequence, number, roulette: refined(numbers[4], sequence, number), groups: 0, choices: 0 };
+    let mut ray = PreciseRay::new(photon.origin, photon.direction, photon.away);
+    let (mut reflections, mut layers, mut first) = (0, 0, true);
+    loop {
+        fate.rays += 1;
+        let met = if first && photon.unshadowed { way.pierced(&ray, &mut fate) } else { way.closest(&ray) };
+        let Some((surface, of)) = met else {
+            fate.escaped += flux.as_vec3();
+            return fate;
+        };
+        flux *= of;
+        if first && let Some(range) = photon.range {
+            // KHR_lights_punctual, "Range Property".
+            flux *= (1.0 - (surface.position.distance(photon.origin) / range).powi(4)).max(0.0);
+        }
+        layers += 1;
+        if surface.material.unlit || layers > LAYERS || flux.max_element() <= 0.0 {
+            return fate;
+        }
+        let direction = ray.direction;
+        if first && photon.unshadowed {
+            flux *= surface.opacity;
+        } else if surface.opacity < 1.0 && way.choice() >= surface.opacity {
+            // On behind it, as though it were not there.
+            ray = PreciseRay::new(surface.position, direction, -surface.geometric);
+            continue;
+        }
+        first = false;
+        if let Some(absorption) = surface.material.border.filter(|_| !surface.front) {
+            let travelled = surface.position.distance(ray.origin);
+            flux *= (absorption * -travelled).map(exponential);
+        }
+        let cosine = -direction.dot(surface.normal);
+        let lobes = surface.material.lobes(cosine, surface.front, stage.scene.multiscatter);
+        for (lobe, normal) in [(lobes.diffuse, surface.sends), (lobes.diffuse_transmission, -surface.sends)] {
+            let weight = (flux * lobe * surface.lit).as_vec3();
+            if weight.max_element() <= 0.0 {
+                continue;
+            }
+            let position = surface.position.as_vec3();
+            if weight.is_finite() && weight.min_element() >= 0.0 && position.is_finite() {
+                marks.push(UnitVpl { position, normal: pack_normal(normal.as_vec3()), weight });
+                fate.marks += 1;
+            } else {
+                fate.dropped += 1;
+            }
+        }
+        let (towards, next) = match way.next(&surface, &lobes, direction) {
+            Next::Absorbed => return fate,
+            Next::Reflected(towards, factor) => {
+                reflections += 1;
+                layers = 0;
+                (towards, factor)
+            }
+            Next::Through(towards, factor) => (towards, factor),
+        };
+        flux *= next;
+        if reflections == bounces {
+            fate.cut += flux.as_vec3();
+            return fate;
+        }
+        if !(flux.is_finite() && towards.is_finite()) {
+            fate.dropped += 1;
+            return fate;
+        }
+        let away = surface.geometric * surface.geometric.dot(towards).signum();
+        ray = PreciseRay::new(surface.position, towards, away);
+    }
+}
+
+/// `exp`, and 0 for infinitely strong absorption over no way at all.
+fn exponential(x: f64) -> f64 {
+    if x.is_nan() { 0.0 } else { x.exp() }
+}
+
+/// A number with as many digits again: the roulette uses up some at each surface.
+fn refined(u: f64, sequence: Sequence, number: u32) -> f64 {
+    let step = 1.0 / 4_294_967_296.0;
+    u + (sequence.single(number, u32::MAX) - 0.5) * step
+}
+
+impl PhotonPath<'_> {
+    /// What the ray meets, and the factor of the flux.
+    fn closest(&self, ray: &PreciseRay) -> Option<(SurfaceHit, f64)> {
+        let hit = self.stage.bvh.closest_f64(self.stage.top, ray)?;
+        Some((self.stage.surface(ray.direction, &hit)?, 1.0))
+    }
+
+    /// Light that nothing stops falls on all that lies on its way: one of them is chosen and stands for all.
+    fn pierced(&mut self, ray: &PreciseRay, fate: &mut PhotonResult) -> Option<(SurfaceHit, f64)> {
+        let mut ray = *ray;
+        let mut hits = Vec::new();
+        while hits.len() < PIERCED {
+            let Some(hit) = self.stage.bvh.closest_f64(self.stage.top, &ray) else { break };
+            fate.rays += 1;
+            ray.t_min = hit.t.next_up() * (1.0 + 1e-10);
+            hits.push(hit);
+        }
+        let chosen = (self.choice() * hits.len() as f64) as usize;
+        let hit = hits.get(chosen)?;
+        Some((self.stage.surface(ray.direction, hit)?, hits.len() as f64))
+    }
+
+    /// A number of its own for a choice that few photons make.
+    fn choice(&mut self) -> f64 {
+        self.choices += 1;
+        self.sequence.single(self.number, self.choices)
+    }
+
+    fn pair(&mut self) -> DVec2 {
+        self.groups += 1;
+        DVec2::from_array(self.sequence.point(self.groups, self.number))
+    }
+
+    /// Russian roulette over the lobes. What is left of the number after each choice is even again, so that among many
+    /// photons just the right part goes on (Kollig and Keller, "Efficient Bidirectional Path Tracing by Randomized Quasi-Monte
+    /// Carlo Integration", MCQMC 2000, for splitting and roulette by one number).
+    fn next(&mut self, surface: &SurfaceHit, lobes: &Lobes, direction: DVec3) -> Next {
+        let all = [lobes.diffuse, lobes.diffuse_transmission, lobes.specular, lobes.coat, lobes.glass];
+        let mut chances = all.map(|lobe| lobe.max_element().clamp(0.0, 1.0));
+        let sum: f64 = chances.iter().sum();
+        if sum > 1.0 {
+            chances = chances.map(|chance| chance / sum);
+        }
+        let SurfaceHit { normal, geometric, sends, lit, material: matter, .. } = surface;
+        let (normal, geometric, sends) = (*normal, *geometric, *sends);
+        let mut from = 0.0;
+        for (index, (&lobe, &chance)) in all.iter().zip(&chances).enumerate() {
+            if chance <= 0.0 {
+                continue;
+            }
+            if self.roulette >= from + chance {
+                from += chance;
+                continue;
+            }
+            self.roulette = ((self.roulette - from) / chance).clamp(0.0, 1.0 - f64::EPSILON);
+            let factor = lobe / chance;
+            return match index {
+                0 => Next::Reflected(outward(sample_cosine_hemisphere(sends, self.pair()), geometric), factor * *lit),
+                1 => Next::Reflected(outward(sample_cosine_hemisphere(-sends, self.pair()), -geometric), factor * *lit),
+                2 | 3 => {
+                    let alpha = if index == 2 { matter.alpha } else { matter.coat_alpha };
+                    let towards = sample_ggx_reflection(direction, normal, alpha, self.pair());
+                    Next::Reflected(outward(towards, geometric), factor)
+                }
+                _ => {
+                    let eta = if surface.front { matter.ior } else { 1.0 / matter.ior };
+                    let bent = matter.border.and_then(|_| refracted(direction, normal, eta));
+                    let towards = bent.unwrap_or(direction);
+                    Next::Through(-outward(-towards, geometric), factor)
+                }
+            };
+        }
+        Next::Absorbed
+    }
+}

@@ -1,0 +1,166 @@
+//! What a file is, by its first bytes.
+
+use std::path::Path;
+
+use super::{one_line, radiance_hdr};
+
+/// An image format that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// OpenEXR.
+    Exr,
+    /// Radiance HDR: RGBE or XYZE.
+    Radiance,
+    /// PNG.
+    Png,
+    /// JPEG.
+    Jpeg,
+}
+
+/// Formats that are known by name alone: place, bytes, name.
+const OTHERS: [(usize, &[u8], &str); 36] = [
+    (0, b"II\x2a\0", "a TIFF"),
+    (0, b"MM\0\x2a", "a TIFF"),
+    (0, b"II\x2b\0", "a BigTIFF"),
+    (0, b"MM\0\x2b", "a BigTIFF"),
+    (0, b"II\xbc", "a JPEG XR"),
+    (0, b"\xff\x0a", "a JPEG XL"),
+    (0, b"\0\0\0\x0cJXL ", "a JPEG XL"),
+    (0, b"\0\0\0\x0cjP  ", "a JPEG 2000"),
+    (0, b"\xff\x4f\xff\x51", "a JPEG 2000"),
+    (4, b"ftypavif", "an AVIF"),
+    (4, b"ftyphei", "a HEIF"),
+    (4, b"ftypmif1", "a HEIF"),
+    (8, b"WEBP", "a WebP"),
+    (0, b"GIF8", "a GIF"),
+    (0, b"BM", "a BMP"),
+    (0, b"8BPS", "a Photoshop document"),
+    (0, b"8BPB", "a Photoshop document"),
+    (0, b"PF\n", "a PFM (portable float map)"),
+    (0, b"Pf\n", "a PFM (portable float map)"),
+    (0, b"PF ", "a PFM (portable float map)"),
+    (0, b"PF\r\n", "a PFM (portable float map)"),
+    (0, b"P6", "a PPM"),
+    (0, b"P5", "a PGM"),
+    (0, b"P3", "a PPM"),
+    (0, b"DDS ", "a DDS texture"),
+    (0, b"\xabKTX ", "a KTX texture"),
+    (0, b"SDPX", "a DPX"),
+    (0, b"XPDS", "a DPX"),
+    (0, b"qoif", "a QOI"),
+    (0, b"glTF", "a glTF scene (GLB)"),
+    (0, b"PK\x03\x04", "a ZIP archive: unpack it"),
+    (0, b"\x1f\x8b", "compressed by gzip: unpack it"),
+    (0, b"\x28\xb5\x2f\xfd", "compressed by Zstandard: unpack it"),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive: unpack it"),
+    (0, b"Rar!", "a RAR archive: unpack it"),
+    (0, b"%PDF", "a PDF"),
+];
+
+const READ: &str = "EXR, Radiance HDR, PNG and JPEG are read";
+
+impl Format {
+    /// The format of a file's bytes.
+    ///
+    /// # Errors
+    /// What they are instead, and what helps.
+    pub fn of(bytes: &[u8]) -> Result<Self, String> {
+        if bytes.starts_with(&[0x76, 0x2f, 0x31, 0x01]) {
+            Ok(Self::Exr)
+        } else if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
+            Ok(Self::Png)
+        } else if bytes.starts_with(&[0xff, 0xd8, 0xff]) {
+            Ok(Self::Jpeg)
+        } else if radiance_hdr::is(bytes) {
+            Ok(Self::Radiance)
+        } else {
+            Err(instead(bytes))
+        }
+    }
+
+    /// The format of a file.
+    ///
+    /// # Errors
+    /// As `of`; a file that cannot be read.
+    pub fn of_file(path: &Path) -> Result<Self, String> {
+        use std::io::Read as _;
+        let mut start = Vec::new();
+        let file = std::fs::File::open(path).map_err(|error| format!("{error}; check the path"))?;
+        if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            return Err("it is no file; name an image".into());
+        }
+        file.take(radiance_hdr::MAX_HEADER as u64).read_to_end(&mut start).map_err(|error| error.to_string())?;
+        Self::of(&start)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exr => "EXR",
+            Self::Radiance => "Radiance HDR",
+            Self::Png => "PNG",
+            Self::Jpeg => "JPEG",
+        }
+    }
+}
+
+/// What bytes are that are none of the formats read.
+fn instead(bytes: &[u8]) -> String {
+    if bytes.is_empty() {
+        return "it is empty (0 bytes): it was not written or downloaded to its end".into();
+    }
+    let starts = |text: &str| bytes.len() >= text.len() && bytes[..text.len()].eq_ignore_ascii_case(text.as_bytes());
+    if starts("version https://git-lfs") {
+        return "it is a Git LFS pointer, not the file itself; fetch it with 'git lfs pull'".into();
+    }
+    if starts("../") && text(bytes).is_some_and(|text| text.contains(".git/annex")) {
+        return "it is a git-annex pointer, not the file itself; fetch it with 'git annex get'".into();
+    }
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return "it is text in UTF-16, not an image: an editor or a shell has converted it, which destroys the pixels; \
+                take the original"
+            .into();
+    }
+    if bytes.starts_with(&[0xef, 0xbf, 0xbd]) {
+        return "its bytes were converted to text, which destroys the pixels; take the original".into();
+    }
+    if let Some((.., what)) =
+        OTHERS.iter().find(|(at, magic, _)| bytes.get(*at..).is_some_and(|b| b.starts_with(magic)))
+    {
+        return format!("it is {what}, by its first bytes; {READ}");
+    }
+    if bytes.iter().take(4096).all(|byte| *byte == 0) {
+        return "it begins with nothing but zeros: it was not written or downloaded to its end".into();
+    }
+    let Some(text) = text(bytes) else {
+        let first: Vec<String> = bytes.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        return format!("its first bytes ({}) are those of no image that is read: {READ}", first.join(" "));
+    };
+    let start = text.trim_start_matches('\u{feff}').trim_start().to_ascii_lowercase();
+    if ["<!doctype html", "<html", "<head", "<body"].iter().any(|tag| start.starts_with(tag)) {
+        "it is a web page (HTML) under this name: the download answered with a page; download the file itself".into()
+    } else if start.starts_with("<svg") {
+        format!("it is an SVG, by its first bytes; {READ}")
+    } else if start.starts_with('<') {
+        "it is XML, not an image; a download may have answered with an error message".into()
+    } else if start.starts_with('{') || start.starts_with('[') {
+        "it is JSON, not an image; a download may have answered with an error message".into()
+    } else {
+        let line = text.trim_start().lines().next().unwrap_or_default();
+        let line: String = line.chars().take(40).collect();
+        format!("it is text that begins with '{}', not an image; {READ}", one_line(&line))
+    }
+}
+
+/// The start of the bytes as text, if it is text.
+fn text(bytes: &[u8]) -> Option<&str> {
+    let start = bytes.get(..512).unwrap_or(bytes);
+    let text = match std::str::from_utf8(start) {
+        Ok(text) => text,
+        // Cut within a character.
+        Err(error) if error.error_len().is_none() => std::str::from_utf8(&start[..error.valid_up_to()]).ok()?,
+        Err(_) => return None,
+    };
+    text.chars().all(|c| !c.is_control() || c.is_ascii_whitespace()).then_some(text)
+}

@@ -1,0 +1,135 @@
+//! Ghosts by matrices.
+
+use glam::DVec2;
+
+use super::{
+    Beam,
+    mesh::{EntranceWindow, GhostMeshNode},
+};
+use crate::optics::{
+    lens::Lens,
+    paraxial::{Axis, RayTransferMatrix, ReflectionPair, SurfaceEvent},
+};
+
+/// A meeting of a ghost's light with a surface: `height * p + slope * u` for light that crosses the plane of the first vertex at p
+/// with slope u, along x and along y.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Crossing {
+    /// Which surface.
+    pub surface: usize,
+    /// By the height at the first vertex.
+    pub height: DVec2,
+    /// By the slope (m).
+    pub slope: DVec2,
+    /// The clear radius (m); of the stop, to the corners of the blades.
+    pub radius: f64,
+    /// Whether it is the iris.
+    pub stop: bool,
+}
+
+impl Crossing {
+    /// Where light meets it (m).
+    #[must_use]
+    pub fn at(&self, p: DVec2, u: DVec2) -> DVec2 {
+        self.height * p + self.slope * u
+    }
+}
+
+/// A ghost near the axis: a linear map from the entrance to the sensor, and what cuts it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParaxialGhost {
+    /// Its path.
+    pub bounces: ReflectionPair,
+    /// From the first vertex to the sensor, along x and along y.
+    pub matrices: [RayTransferMatrix; 2],
+    /// The part of the light that takes it, at normal incidence.
+    pub part: f64,
+    /// Every surface in the light's order, the iris once or three times.
+    pub crossings: Vec<Crossing>,
+}
+
+impl Lens {
+    /// The linear ghost of a path at a wavelength (m).
+    #[must_use]
+    pub fn paraxial_ghost(&self, bounces: ReflectionPair, wavelength: f64) -> ParaxialGhost {
+        let surfaces = self.surfaces();
+        let (mut matrices, mut z) = ([RayTransferMatrix::IDENTITY; 2], 0.0);
+        let mut crossings = Vec::with_capacity(3 * surfaces.len());
+        for event in bounces.path(surfaces.len()) {
+            let index = event.surface();
+            let surface = &surfaces[index];
+            let [before, after] = [surface.before.index(wavelength), surface.after.index(wavelength)];
+            matrices = matrices.map(|matrix| matrix.then(RayTransferMatrix::step(surface.vertex - z)));
+            z = surface.vertex;
+            crossings.push(Crossing {
+                surface: index,
+                height: DVec2::new(matrices[0].a, matrices[1].a),
+                slope: DVec2::new(matrices[0].b, matrices[1].b),
+                radius: surface.semi_aperture,
+                stop: surface.stop,
+            });
+            for (matrix, axis) in matrices.iter_mut().zip([Axis::X, Axis::Y]) {
+                let curvature = surface.curvature_along(axis);
+                *matrix = matrix.then(match event {
+                    SurfaceEvent::Onward(_) => RayTransferMatrix::refraction(before, after, curvature),
+                    SurfaceEvent::Back(_) => RayTransferMatrix::refraction(after, before, curvature),
+                    SurfaceEvent::ReflectBack(_) | SurfaceEvent::ReflectOnward(_) => {
+                        RayTransferMatrix::mirror(curvature)
+                    }
+                });
+            }
+        }
+        let matrices = matrices.map(|matrix| matrix.then(RayTransferMatrix::step(self.sensor() - z)));
+        ParaxialGhost { bounces, matrices, part: self.ghost_transmittance(bounces, wavelength), crossings }
+    }
+}
+
+impl ParaxialGhost {
+    /// The radius (m) at the first vertex of a beam along the axis that passes every rim and the corners of the iris.
+    #[must_use]
+    pub fn entering_radius(&self) -> f64 {
+        let radius = |crossing: &Crossing| crossing.radius / crossing.height.abs().max_element();
+        self.crossings.iter().map(radius).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Whether light crosses the iris only once: both reflections happen on one side of it.
+    #[must_use]
+    pub fn same_side(&self) -> bool {
+        self.crossings.iter().filter(|crossing| crossing.stop).count() == 1
+    }
+
+    /// The rectangle at the first vertex outside of which nothing of a beam passes every rim and the corners of the iris.
+    #[must_use]
+    pub fn window(&self, beam: &Beam) -> Option<EntranceWindow> {
+        let u = beam.slope();
+        let mut window = EntranceWindow { min: DVec2::NEG_INFINITY, max: DVec2::INFINITY };
+        for crossing in &self.crossings {
+            let middle = -crossing.slope * u;
+            let (a, b) = ((middle - crossing.radius) / crossing.height, (middle + crossing.radius) / crossing.height);
+            // Light through a focus: all of it passes, or nothing.
+            let any = |value: DVec2, otherwise: f64| value.map(|v| if v.is_nan() { otherwise } else { v });
+            window.min = window.min.max(any(a.min(b), f64::NEG_INFINITY));
+            window.max = window.max.min(any(a.max(b), f64::INFINITY));
+        }
+        (window.min.cmplt(window.max).all() && window.min.is_finite() && window.max.is_finite()).then_some(window)
+    }
+
+    /// Where light of a beam that enters at a place (m, at the first vertex) meets the sensor, the rims and the iris.
+    #[must_use]
+    pub fn node(&self, p: DVec2, beam: &Beam) -> GhostMeshNode {
+        let u = beam.slope();
+        let along = |axis: usize, p: f64, u: f64| self.matrices[axis].apply(p, u).0;
+        let place = DVec2::new(along(0, p.x, u.x), along(1, p.y, u.y));
+        let mut node = GhostMeshNode { place, weight: self.part, rim: 0.0, iris: [DVec2::ZERO; 3], crossings: 0 };
+        for crossing in &self.crossings {
+            let relative = crossing.at(p, u) / crossing.radius;
+            if !crossing.stop {
+                node.rim = node.rim.max(relative.length());
+            } else if let Some(slot) = node.iris.get_mut(node.crossings) {
+                *slot = relative;
+                node.crossings += 1;
+            }
+        }
+        node
+    }
+}

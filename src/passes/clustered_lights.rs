@@ -1,0 +1,113 @@
+//! For each cluster of pixels, the lamps that it must evaluate; what the rest could add is bounded
+//! (docs/light-lists.md).
+
+use std::sync::Arc;
+
+use super::{FrameData, GpuScene, gbuffer::Gbuffer};
+use crate::{
+    gpu::{Bind, ComputePipeline, Gpu, GpuResult},
+    graph::{Access, BufferHandle, Graph},
+};
+
+/// Pixels along a tile's edge.
+pub const TILE: u32 = 16;
+
+/// Slices of a tile in depth (`SLICES` in the shader).
+const SLICES: u64 = 32;
+
+/// Words of the report.
+pub const REPORT_WORDS: u64 = 12;
+
+/// Room for the lists of a frame (entries): three clusters a tile of 96 entries each, or of all lamps where there are
+/// fewer. Where that is too little the frame's report says how much it takes.
+#[must_use]
+pub fn first_capacity(tiles: u32, lamps: u32) -> u32 {
+    tiles.saturating_mul(3).saturating_mul(lamps.clamp(1, 96))
+}
+
+/// The lists.
+#[derive(Clone, Copy)]
+pub struct ClusteredLights {
+    /// Nearest slice of each tile.
+    pub tiles: BufferHandle,
+    /// Where each cluster's list begins and how long it is.
+    pub clusters: BufferHandle,
+    /// Lamps and nodes of all lists.
+    pub entries: BufferHandle,
+    /// What was evaluated, for the report.
+    pub report: BufferHandle,
+}
+
+/// The pipeline.
+pub struct ClusteredLightsPass {
+    pipeline: Arc<ComputePipeline>,
+}
+
+impl ClusteredLightsPass {
+    /// Makes the pipeline.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        Ok(Self { pipeline: ComputePipeline::new(gpu, "clustered lights", "clustered_lights.comp")? })
+    }
+
+    /// Declares the pass.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        scene: &'a GpuScene,
+        data: &'a FrameData,
+        gbuffer: Gbuffer,
+    ) -> ClusteredLights {
+        let [across, down] = data.values.tiles;
+        let tiles = u64::from(across) * u64::from(down);
+        let out = ClusteredLights {
+            tiles: g.storage("clustered lights tiles", tiles * 4),
+            clusters: g.storage("clustered lights clusters", tiles * SLICES * 8),
+            entries: g.storage("clustered lights entries", u64::from(data.values.list_capacity) * 4),
+            report: g.storage("clustered lights report", REPORT_WORDS * 4),
+        };
+        g.pass("clear clustered lights report").uses(out.report, Access::Fill).record(move |cx| {
+            let report = cx.buffer(out.report);
+            cx.rec.fill(&report, 0);
+            Ok(())
+        });
+        g.pass("clustered lights")
+            .uses(gbuffer.depth, Access::ComputeSampled)
+            .uses(gbuffer.surface, Access::ComputeSampled)
+            .uses(gbuffer.normal, Access::ComputeSampled)
+            .uses(gbuffer.emission, Access::ComputeSampled)
+            .uses(out.tiles, Access::ComputeStorageWrite)
+            .uses(out.clusters, Access::ComputeStorageWrite)
+            .uses(out.entries, Access::ComputeStorageWrite)
+            .uses(out.report, Access::ComputeStorageReadWrite)
+            .record(move |cx| {
+                let (depth, surface, normal) =
+                    (cx.image(gbuffer.depth), cx.image(gbuffer.surface), cx.image(gbuffer.normal));
+                let emission = cx.image(gbuffer.emission);
+                let (tiles, clusters) = (cx.buffer(out.tiles), cx.buffer(out.clusters));
+                let (entries, report) = (cx.buffer(out.entries), cx.buffer(out.report));
+                cx.rec.bind_compute(
+                    &self.pipeline,
+                    &[
+                        data.uniform(),
+                        ("depth_image", Bind::Sampled(&depth)),
+                        ("surface_image", Bind::Sampled(&surface)),
+                        ("normal_image", Bind::Sampled(&normal)),
+                        ("light_block", Bind::Storage(&data.lights)),
+                        ("node_block", Bind::Storage(&data.nodes)),
+                        ("loss_block", Bind::Storage(&scene.losses)),
+                        ("tile_block", Bind::Storage(&tiles)),
+                        ("cluster_block", Bind::Storage(&clusters)),
+                        ("entry_block", Bind::Storage(&entries)),
+                        ("report_block", Bind::Storage(&report)),
+                        ("emission_image", Bind::Sampled(&emission)),
+                    ],
+                )?;
+                cx.rec.dispatch(across, down, 1);
+                Ok(())
+            });
+        out
+    }
+}

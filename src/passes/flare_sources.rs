@@ -1,0 +1,189 @@
+//! The bright sources of a frame, on the device: every lamp that shines into the lens, on the picture or beyond its border,
+//! and what else the picture shows that is brighter than white. Whatever the lens does to such light reads this list
+//! (docs/starburst.md).
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use glam::{Vec3, Vec4, vec4};
+
+use super::{
+    FrameData,
+    flare_shared::{FlareConstants, FlareSource, FlareTile},
+    ray_query::BvhDependencies,
+};
+use crate::{
+    gpu::{Bind, ComputePipeline, Gpu, GpuResult},
+    graph::{Access, BufferHandle, Graph, ImageHandle},
+};
+
+/// Sources that are kept of a frame, the brightest first (`MAX_SOURCES` in the shaders); how many more there were is counted.
+pub const MAX_SOURCES: u32 = 64;
+
+/// Clusters of bright pixels that compete for that (`MAX_CLUSTERS` in the shaders).
+const MAX_CLUSTERS: u32 = 256;
+
+/// Pixels along a tile's edge (`BRIGHT_TILE` in the shaders).
+const TILE: u32 = 16;
+
+/// Bytes before the sources: how many there are, how many there were, how many of those are left out, and their light.
+pub const HEADER: u64 = 16;
+
+/// Threads of a work group that looks at lamps.
+const GROUP: u32 = 64;
+
+/// What the passes leave on the device.
+#[derive(Clone, Copy, Debug)]
+pub struct FlareSources {
+    /// Four words (`HEADER`), then `MAX_SOURCES` of `FlareSource`, the brightest first.
+    pub list: BufferHandle,
+    /// `FlareTile`s, row by row: which pixels belong to which cluster.
+    pub tiles: BufferHandle,
+}
+
+/// The pipelines.
+pub struct FlareSourcesPass {
+    gpu: Gpu,
+    /// Without rays, with rays, with rays that know alpha masks; those with rays once they are asked for.
+    lamps: [Mutex<Option<Arc<ComputePipeline>>>; 4],
+    tiles: Arc<ComputePipeline>,
+    sources: Arc<ComputePipeline>,
+}
+
+/// The camera's right and up in world axes, and the tangent of the angle that a pixel fills on the axis.
+#[must_use]
+pub fn camera_axes(data: &FrameData) -> ([Vec4; 2], f32) {
+    let inverse = data.values.inverse_projection;
+    let at = |x: f32, y: f32| -> Vec3 {
+        let p = inverse * vec4(x, y, 1.0, 1.0);
+        p.truncate() / p.w
+    };
+    // Pictures' y runs down.
+    let (across, along) = (at(1.0, 0.0) - at(-1.0, 0.0), at(0.0, -1.0) - at(0.0, 1.0));
+    let near = at(0.0, 0.0).dot(data.values.forward.truncate());
+    let pitch = across.length() / near / data.values.size[0] as f32;
+    ([across.normalize_or_zero().extend(0.0), along.normalize_or_zero().extend(0.0)], pitch)
+}
+
+impl FlareSourcesPass {
+    /// Makes the pipelines.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        Ok(Self {
+            gpu: gpu.clone(),
+            lamps: Default::default(),
+            tiles: ComputePipeline::new(gpu, "bright sources tiles", "flare_sources_tiles.comp")?,
+            sources: ComputePipeline::new(gpu, "bright sources", "flare_sources.comp")?,
+        })
+    }
+
+    fn lamps(&self, data: &FrameData) -> GpuResult<Arc<ComputePipeline>> {
+        let (index, name, shader) = match &data.flare_bvh {
+            None => (0, "bright sources lamps", "flare_sources_lights.comp"),
+            Some(trees) if trees.structure().is_some() => (
+                3,
+                "bright sources lamps traced bvh_query",
+                "flare_sources_lights.comp+RAY_TRACED_SHADOWS+USE_RAY_QUERY",
+            ),
+            Some(trees) if trees.masked() => (
+                2,
+                "bright sources lamps traced bvh_masks",
+                "flare_sources_lights.comp+RAY_TRACED_SHADOWS+BVH_ALPHA_MASKS",
+            ),
+            Some(_) => (1, "bright sources lamps traced", "flare_sources_lights.comp+RAY_TRACED_SHADOWS"),
+        };
+        let mut made = self.lamps[index].lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pipeline) = &*made {
+            return Ok(Arc::clone(pipeline));
+        }
+        let pipeline = ComputePipeline::new(&self.gpu, name, shader)?;
+        *made = Some(Arc::clone(&pipeline));
+        Ok(pipeline)
+    }
+
+    /// Declares the passes. `data`, depth and light are of the picture's pixels, seen in perspective; `trees` those that the
+    /// frame refits.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &'a FrameData,
+        (depth, light): (ImageHandle, ImageHandle),
+        trees: BvhDependencies,
+    ) -> FlareSources {
+        let tiles = data.values.size.map(|side| side.div_ceil(TILE));
+        let light_count = data.values.light_count;
+        let ([right, up], pitch) = camera_axes(data);
+        let constants = FlareConstants { right, up, pitch, light_count, tiles };
+        let source = size_of::<FlareSource>() as u64;
+        let candidates = g.storage("flare candidates", u64::from(light_count + MAX_CLUSTERS) * source);
+        let out = FlareSources {
+            list: g.storage("flare sources", HEADER + u64::from(MAX_SOURCES) * source),
+            tiles: g.storage("flare tiles", u64::from(tiles[0] * tiles[1]) * size_of::<FlareTile>() as u64),
+        };
+        let mut pass = g.pass("flare sources: lights").uses(depth, Access::ComputeSampled);
+        for (buffer, access) in trees.by_compute().filter(|_| data.flare_bvh.is_some()) {
+            pass = pass.uses(buffer, access);
+        }
+        pass.uses(candidates, Access::ComputeStorageWrite).record(move |cx| {
+            let (depth, candidates) = (cx.image(depth), cx.buffer(candidates));
+            let pipeline = self.lamps(data)?;
+            let mut binds = vec![
+                data.uniform(),
+                ("depth_image", Bind::Sampled(&depth)),
+                ("light_block", Bind::Storage(&data.lights)),
+                ("profile_block", Bind::Storage(&data.profiles)),
+                ("candidate_block", Bind::Storage(&candidates)),
+            ];
+            binds.extend(data.flare_bvh.iter().flat_map(super::scene_bvh::FrameBvh::binds));
+            cx.rec.bind_compute(&pipeline, &binds)?;
+            cx.rec.push_compute(&pipeline, &constants);
+            cx.rec.dispatch(light_count.div_ceil(GROUP).max(1), 1, 1);
+            Ok(())
+        });
+        g.pass("flare sources: tiles")
+            .uses(depth, Access::ComputeSampled)
+            .uses(light, Access::ComputeSampled)
+            .uses(candidates, Access::ComputeStorageRead)
+            .uses(out.tiles, Access::ComputeStorageWrite)
+            .record(move |cx| {
+                let (depth, light) = (cx.image(depth), cx.image(light));
+                let (candidates, tile_buffer) = (cx.buffer(candidates), cx.buffer(out.tiles));
+                cx.rec.bind_compute(
+                    &self.tiles,
+                    &[
+                        data.uniform(),
+                        ("depth_image", Bind::Sampled(&depth)),
+                        ("light_image", Bind::Sampled(&light)),
+                        ("light_block", Bind::Storage(&data.lights)),
+                        ("candidate_block", Bind::Storage(&candidates)),
+                        ("flare_tile_block", Bind::Storage(&tile_buffer)),
+                    ],
+                )?;
+                cx.rec.push_compute(&self.tiles, &constants);
+                cx.rec.dispatch(tiles[0], tiles[1], 1);
+                Ok(())
+            });
+        g.pass("flare sources")
+            .uses(candidates, Access::ComputeStorageReadWrite)
+            .uses(out.tiles, Access::ComputeStorageReadWrite)
+            .uses(out.list, Access::ComputeStorageWrite)
+            .record(move |cx| {
+                let (candidates, tiles) = (cx.buffer(candidates), cx.buffer(out.tiles));
+                let list = cx.buffer(out.list);
+                cx.rec.bind_compute(
+                    &self.sources,
+                    &[
+                        data.uniform(),
+                        ("candidate_block", Bind::Storage(&candidates)),
+                        ("flare_tile_block", Bind::Storage(&tiles)),
+                        ("flare_source_block", Bind::Storage(&list)),
+                    ],
+                )?;
+                cx.rec.push_compute(&self.sources, &constants);
+                cx.rec.dispatch(1, 1, 1);
+                Ok(())
+            });
+        out
+    }
+}

@@ -1,0 +1,197 @@
+//! Surfaces with lobes that the G-buffer does not hold, drawn once more and lit forward (docs/layered.md).
+
+use std::sync::Arc;
+
+use super::{
+    FrameData, GpuScene, ShadowBindings,
+    gbuffer::{DEPTH, LIGHT, TextureSets, draw_all, geometry_state},
+    lighting::{LightingInputs, LitImages},
+    refraction::RefractionBackground,
+    scene_bvh::FrameBvh,
+    scene_data::{Draw, RenderQueue},
+    variants::{Features, LightVariants},
+    volumes::VolumetricsImages,
+};
+use crate::{
+    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, Image, Recorder, vk},
+    graph::{Access, Graph, ImageHandle, PassContext},
+};
+
+/// The pipelines, made when they are first needed.
+pub struct ForwardPass {
+    variants: LightVariants,
+}
+
+impl ForwardPass {
+    /// The pass without a pipeline yet.
+    #[must_use]
+    pub fn new(gpu: &Gpu) -> Self {
+        let make = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
+            let targets = match (features.split, features.blended) {
+                (false, _) => 1,
+                (true, false) => 3,
+                (true, true) => 4,
+            };
+            let mut state = geometry_state(vec![(LIGHT, features.blended); targets], false);
+            state.textures_of = Some("forward.frag+BLENDED");
+            if features.blended {
+                return GraphicsPipeline::new(gpu, name, "geometry.vert+EXTENDED_MATERIALS", fragment, &state);
+            }
+            state.depth = Some((DEPTH, false, vk::CompareOp::EQUAL));
+            GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state)
+        };
+        Self { variants: LightVariants::lazy(gpu, "forward.frag", make) }
+    }
+
+    /// A pipeline whose set 2 is that of all.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn any_pipeline(&self) -> GpuResult<Arc<GraphicsPipeline>> {
+        self.variants.get(Features::default())
+    }
+
+    /// Declares the pass that lights what the G-buffer marks; nothing where it marks nothing.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        scene: &'a GpuScene,
+        data: &'a FrameData,
+        inputs: LightingInputs,
+        lit: LitImages,
+    ) {
+        let LightingInputs { gbuffer, lists, shadow_inputs: way, bent_normal_ao: open } = inputs;
+        if !data.visible.draws.iter().any(is_forward) {
+            return;
+        }
+        let mut pass = g
+            .pass("forward")
+            .depth_tested(gbuffer.depth)
+            .color_loaded(lit.light)
+            .uses(lists.tiles, Access::FragmentStorageRead)
+            .uses(lists.clusters, Access::FragmentStorageRead)
+            .uses(lists.entries, Access::FragmentStorageRead);
+        if let Some((diffuse, specular)) = lit.split {
+            pass = pass.color_loaded(diffuse).color_loaded(specular);
+        }
+        if let Some(open) = open {
+            pass = pass.uses(open, Access::FragmentSampled);
+        }
+        pass = way.read_by(pass);
+        pass.record(move |cx| {
+            let Some(layers) = &scene.extended_materials else { return Ok(()) };
+            let (tiles, clusters) = (cx.buffer(lists.tiles), cx.buffer(lists.clusters));
+            let entries = cx.buffer(lists.entries);
+            let way = way.objects(cx, scene, data);
+            let open = open.map_or_else(|| Arc::clone(&scene.white), |open| cx.image(open));
+            let pipeline = self.variants.get(features(data, lit.split.is_some(), false))?;
+            let mut binds = vec![
+                ("light_block", Bind::Storage(&data.lights)),
+                ("tile_block", Bind::Storage(&tiles)),
+                ("cluster_block", Bind::Storage(&clusters)),
+                ("entry_block", Bind::Storage(&entries)),
+                ("ao_image", Bind::Sampled(&open)),
+                ("extended_material_block", Bind::Storage(&layers.materials)),
+                ("extended_lut_block", Bind::Storage(&layers.tables)),
+            ];
+            binds.extend(data.light_binds(&way));
+            binds.push(way.caustics());
+            binds.extend(data.shadow_bvh.iter().flat_map(FrameBvh::unused_mask_binds));
+            let draws: Vec<&Draw> = data.visible.draws.iter().filter(|draw| is_forward(draw)).collect();
+            draw_all(cx.rec, scene, data, &draws, (&pipeline, TextureSets::Layers), &binds)
+        });
+    }
+
+    /// Draws blended or refracting surfaces over the lit picture.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub(super) fn draw_over(
+        &self,
+        rec: &mut Recorder<'_>,
+        (scene, data): (&GpuScene, &FrameData),
+        (split, way): (bool, &ShadowBindings),
+        (behind, volumetrics): (&RefractionBackgroundImages, &VolumetricsImages),
+        draws: &[&Draw],
+    ) -> GpuResult<()> {
+        let Some(layers) = &scene.extended_materials else { return Ok(()) };
+        let features = features(data, split, true);
+        let pipeline = self.variants.get(features)?;
+        let mut binds = vec![
+            ("light_block", Bind::Storage(&data.lights)),
+            ("extended_material_block", Bind::Storage(&layers.materials)),
+            ("extended_lut_block", Bind::Storage(&layers.tables)),
+        ];
+        binds.push(if features.traced_refraction {
+            way.caustics()
+        } else {
+            ("back_face_image", Bind::Sampled(&behind.back_faces))
+        });
+        binds.extend(LEVEL_NAMES.iter().zip(&behind.levels).map(|(&name, level)| (name, Bind::Sampled(level))));
+        binds.extend(data.light_binds(way));
+        binds.extend(volumetrics.binds());
+        match (&data.shadow_bvh, &data.refraction_bvh) {
+            (Some(trees), _) => binds.extend(trees.unused_mask_binds()),
+            (None, Some(trees)) => binds.extend(trees.binds().into_iter().chain(trees.unused_mask_binds())),
+            (None, None) => {}
+        }
+        draw_all(rec, scene, data, draws, (&pipeline, TextureSets::Layers), &binds)
+    }
+}
+
+/// What this frame needs; rays always know masks, which saves shaders.
+fn features(data: &FrameData, split: bool, over: bool) -> Features {
+    let through = data.refraction_bvh.as_ref().filter(|_| over);
+    let of = Features::of(data, split);
+    let query = of.query || through.is_some_and(|trees| trees.structure().is_some());
+    Features { masks: false, blended: over, traced_refraction: through.is_some(), query, ..of }
+}
+
+const LEVEL_NAMES: [&str; 6] =
+    ["background_0", "background_1", "background_2", "background_3", "background_4", "background_5"];
+
+/// What refracting surfaces read, at record time.
+pub(super) struct RefractionBackgroundImages {
+    levels: Vec<Arc<Image>>,
+    back_faces: Arc<Image>,
+}
+
+impl RefractionBackgroundImages {
+    /// The images of this frame, or stand-ins where nothing refracts.
+    pub(super) fn of(cx: &PassContext<'_, '_>, behind: Option<RefractionBackground>, scene: &GpuScene) -> Self {
+        match behind {
+            Some(behind) => Self {
+                levels: behind.levels.iter().map(|&level| cx.image(level)).collect(),
+                back_faces: behind
+                    .back_faces
+                    .map_or_else(|| Arc::clone(&scene.no_back_faces), |back_faces| cx.image(back_faces)),
+            },
+            None => Self {
+                levels: vec![Arc::clone(&scene.white); LEVEL_NAMES.len()],
+                back_faces: Arc::clone(&scene.no_back_faces),
+            },
+        }
+    }
+}
+
+/// Whether the G-buffer's pixels of this draw are lit by this pass.
+#[must_use]
+pub fn is_forward(draw: &Draw) -> bool {
+    draw.extended && draw.queue != RenderQueue::Blend
+}
+
+/// The images that the pass reads, for its declaration.
+pub(super) fn background_handles(behind: &RefractionBackground) -> impl Iterator<Item = ImageHandle> + '_ {
+    behind.levels.iter().copied().chain(behind.back_faces)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::passes::refraction::LEVELS;
+
+    #[test]
+    fn every_level_has_a_name() {
+        assert_eq!(LEVEL_NAMES.len(), LEVELS);
+    }
+}

@@ -1,0 +1,145 @@
+//! The order in which surfaces go over the lit picture: by triangle, across all objects (docs/layered.md).
+
+use glam::{DMat4, Vec3};
+
+use super::{super::view::View, Draw};
+use crate::scene;
+
+/// What the order of a primitive's triangles needs.
+pub(super) struct Triangles {
+    /// Three a triangle.
+    indices: Vec<u32>,
+    /// Of each triangle, in the primitive's space.
+    middles: Vec<Vec3>,
+}
+
+/// Triangles in view beyond which whole objects are sorted: what a frame may spend on it.
+pub const MAX_SORTED: usize = 1 << 17;
+/// Draws beyond which whole objects are sorted.
+const MAX_DRAWS: usize = 1 << 12;
+
+impl Triangles {
+    pub(super) fn of(primitive: &scene::Primitive) -> Self {
+        let place = |index: &u32| primitive.positions.get(*index as usize).copied().unwrap_or_default();
+        let middles = primitive.indices.as_chunks::<3>().0.iter();
+        Self {
+            indices: primitive.indices.clone(),
+            middles: middles.map(|[a, b, c]| (place(a) + place(b) + place(c)) / 3.0).collect(),
+        }
+    }
+}
+
+/// One object to be ordered.
+pub(super) struct Item<'a> {
+    /// Of its middle along the line of sight (m).
+    pub(super) distance: f32,
+    /// As it would be drawn whole.
+    pub(super) draw: Draw,
+    /// Object space to the world.
+    pub(super) place: DMat4,
+    /// Its triangles, where it is known which they are.
+    pub(super) triangles: Option<&'a Triangles>,
+}
+
+/// Draws from back to front and the indices that those marked `sorted` refer to.
+///
+/// Triangles are ordered by their middles: right wherever a plane between two of them separates them and the eye lies on the side
+/// of the one whose middle is nearer. Runs of one object become one draw.
+pub(super) fn back_to_front(view: &View, mut items: Vec<Item<'_>>) -> (Vec<Draw>, Vec<u32>) {
+    items.sort_by(|a, b| b.distance.total_cmp(&a.distance));
+    let whole = |items: &[Item<'_>]| (items.iter().map(|item| item.draw).collect(), Vec::new());
+    let count: usize = items.iter().map(|item| item.triangles.map_or(0, |triangles| triangles.middles.len())).sum();
+    if count > MAX_SORTED || items.iter().any(|item| item.triangles.is_none()) {
+        return whole(&items);
+    }
+    let mut order: Vec<(f32, u32, u32)> = Vec::with_capacity(count);
+    for (index, item) in items.iter().enumerate() {
+        let mut to_view = item.place;
+        to_view.w_axis -= view.position.extend(0.0);
+        let to_view = to_view.as_mat4();
+        let middles = item.triangles.iter().flat_map(|triangles| &triangles.middles);
+        order.extend(middles.enumerate().map(|(triangle, middle)| {
+            let middle = to_view.transform_point3(*middle);
+            let distance = if view.parallel { middle.dot(view.forward) } else { middle.length() };
+            (distance, index as u32, triangle as u32)
+        }));
+    }
+    // Stable, so that what is equally far keeps its object's order.
+    order.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let runs = order.chunk_by(|a, b| a.1 == b.1);
+    if runs.clone().count() > MAX_DRAWS {
+        return whole(&items);
+    }
+    let mut draws = Vec::new();
+    let mut indices = Vec::with_capacity(count * 3);
+    for run in runs {
+        let Some(item) = run.first().and_then(|(_, index, _)| items.get(*index as usize)) else { continue };
+        let Some(triangles) = item.triangles else { continue };
+        let first_index = indices.len() as u32;
+        for &(_, _, triangle) in run {
+            indices.extend(triangles.indices.iter().skip(triangle as usize * 3).take(3));
+        }
+        let index_count = indices.len() as u32 - first_index;
+        draws.push(Draw { first_index, index_count, sorted: true, ..item.draw });
+    }
+    (draws, indices)
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::{DVec3, Vec2};
+
+    use super::*;
+    use crate::{
+        passes::scene_data::RenderQueue,
+        scene::{Projection, build::look_at_transform, procedural::shapes},
+    };
+
+    fn draw(material: u32) -> Draw {
+        Draw {
+            first_index: 0,
+            index_count: 6,
+            vertex_offset: 0,
+            first_instance: 0,
+            instance_count: 1,
+            material,
+            double_sided: true,
+            mirrored: false,
+            queue: RenderQueue::Blend,
+            extended: false,
+            refracts: false,
+            sorted: false,
+        }
+    }
+
+    #[test]
+    fn triangles_of_objects_that_interlock_come_from_back_to_front() {
+        // Two strips along the line of sight, each of four pieces, one half a piece behind the other.
+        let strip = shapes::plane(Vec2::new(1.0, 8.0), 1, 4);
+        let triangles = Triangles::of(&strip);
+        let projection = Projection::Perspective { vertical_fov: 1.0, aspect: None, near: 0.1, far: None };
+        let view = View::new(look_at_transform(DVec3::new(0.0, 1.0, 12.0), DVec3::ZERO), &projection, 64, 64);
+        let item = |material: u32, z: f64| Item {
+            distance: 12.0 - z as f32,
+            draw: draw(material),
+            place: DMat4::from_translation(DVec3::new(f64::from(material), 0.0, z)),
+            triangles: Some(&triangles),
+        };
+        let (draws, indices) = back_to_front(&view, vec![item(0, 0.0), item(1, -0.4)]);
+        assert_eq!(indices.len(), 2 * strip.indices.len());
+        assert!(draws.len() > 4, "{} draws", draws.len());
+        let mut last = f32::INFINITY;
+        for draw in &draws {
+            assert!(draw.sorted);
+            let z = if draw.material == 0 { 0.0 } else { -0.4 };
+            let of = &indices[draw.first_index as usize..][..draw.index_count as usize];
+            for triangle in of.as_chunks::<3>().0 {
+                let middle = triangle.iter().map(|&i| strip.positions[i as usize]).sum::<Vec3>() / 3.0;
+                let at = middle + Vec3::new(draw.material as f32, 0.0, z);
+                let distance = (at - view.position.as_vec3()).length();
+                assert!(distance <= last + 1e-5, "{distance} after {last}");
+                last = distance;
+            }
+        }
+    }
+}

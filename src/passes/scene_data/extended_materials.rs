@@ -1,0 +1,288 @@
+//! Materials whose lobes the G-buffer does not hold, on the device: factors, textures, tables (docs/layered.md).
+
+use std::sync::Arc;
+
+use glam::{Vec3, Vec4};
+
+use super::{
+    super::{layer_tables, mips::TextureSemantic, refraction::BACK_FACES, shared},
+    materials::{SetPlace, Slot, Uploaded, sampler_info, upload_sets},
+};
+use crate::{
+    gpu::{
+        Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, SamplerInfo, TextureSet,
+        upload::Uploader, vk,
+    },
+    scene::{self, AlphaMode, Scene, TextureRef, Water},
+};
+
+/// The scene's materials with further lobes.
+pub struct ExtendedMaterials {
+    /// `ExtendedMaterial`s.
+    pub materials: Arc<Buffer>,
+    /// One set of textures each, for set 2.
+    pub textures: Arc<TextureSet>,
+    /// What lobes reflect of uniform light (`layer_tables`).
+    pub tables: Arc<Buffer>,
+    /// For each of the scene's materials its number here.
+    pub numbers: Vec<Option<u32>>,
+    /// What waters ripple by, in their order.
+    pub waters: Vec<WaterTextures>,
+}
+
+/// Pictures of a water, for passes that know no material.
+pub struct WaterTextures {
+    /// Which way it flows.
+    pub flow: (Arc<Image>, SamplerInfo),
+    /// Normals of its ripples.
+    pub ripples: (Arc<Image>, SamplerInfo),
+}
+
+/// Whether the G-buffer does not hold all lobes of a material. With `multiscatter` no material's are: what facets pass on to
+/// each other is the layered pass's too.
+#[must_use]
+pub fn is_extended(material: &scene::Material, multiscatter: bool) -> bool {
+    // What a texture or a factor of zero takes away costs no pass.
+    let dielectric = material.metallic < 1.0 || material.metallic_roughness_texture.is_some();
+    let index = material.ior.to_bits() != 1.5f32.to_bits();
+    let own_reflection = index || material.specular != scene::Specular::default();
+    !material.unlit
+        && (multiscatter
+            || material.clearcoat.factor > 0.0
+            || material.sheen.color != Vec3::ZERO
+            || material.anisotropy.strength > 0.0
+            || material.iridescence.factor > 0.0
+            || dielectric && (own_reflection || material.diffuse_transmission.factor > 0.0)
+            || refracts(material))
+}
+
+/// Whether the surface shows what lies behind it.
+#[must_use]
+pub fn refracts(material: &scene::Material) -> bool {
+    material.transmits()
+}
+
+fn slots(material: &scene::Material) -> [Option<TextureRef>; 17] {
+    let water = |which: usize| {
+        let texture = *material.water.as_ref()?.textures.get(which)?;
+        Some(TextureRef { texture, uv_set: 0, transform: TextureRef::IDENTITY })
+    };
+    [
+        material.transmission_texture,
+        material.volume.thickness_texture,
+        material.specular.texture,
+        material.specular.color_texture,
+        material.clearcoat.texture,
+        material.clearcoat.roughness_texture,
+        material.clearcoat.normal_texture,
+        material.sheen.color_texture,
+        material.sheen.roughness_texture,
+        material.anisotropy.texture,
+        material.iridescence.texture,
+        material.iridescence.thickness_texture,
+        material.diffuse_transmission.texture,
+        material.diffuse_transmission.color_texture,
+        water(0),
+        water(1),
+        water(2),
+    ]
+}
+
+const SLOT_NAMES: [&str; 17] = [
+    "transmission_texture",
+    "thickness_texture",
+    "specular_texture",
+    "specular_color_texture",
+    "coat_texture",
+    "coat_roughness_texture",
+    "coat_normal_texture",
+    "sheen_color_texture",
+    "sheen_roughness_texture",
+    "anisotropy_texture",
+    "iridescence_texture",
+    "film_thickness_texture",
+    "diffuse_transmission_texture",
+    "diffuse_transmission_color_texture",
+    "water_flow_texture",
+    "water_ripple_texture",
+    "water_foam_texture",
+];
+
+/// Slots that hold colours.
+const COLORS: [usize; 3] = [3, 7, 13];
+/// Slots of normals.
+const NORMALS: [usize; 2] = [6, 15];
+/// Slots whose pictures are placed by the material's own transform; water's are placed in the world.
+const PLACED: usize = 14;
+
+/// What tells the layered pass's pixels in the G-buffer (`FORWARD_MARK` in `shaders/shared/frame.glsl`): 1 for others.
+pub(super) fn forward_mark(material: &scene::Material, multiscatter: bool) -> f32 {
+    if !is_extended(material, multiscatter) {
+        return 1.0;
+    }
+    let known = |factor: f32, texture: Option<TextureRef>| if texture.is_some() { 0.0 } else { factor };
+    let coat = material.clearcoat;
+    let coat_roughness = if coat.factor > 0.0 { known(coat.roughness, coat.roughness_texture) } else { 1.0 };
+    let sheen = material.sheen;
+    let sheen_roughness = if sheen.color == Vec3::ZERO { 1.0 } else { known(sheen.roughness, sheen.roughness_texture) };
+    let least = coat_roughness.min(sheen_roughness).clamp(0.0, 1.0);
+    let own_normal = coat.factor > 0.0 && coat.normal_texture.is_some();
+    // Half floats hold 10 bits: rounded down, so that the bound of the light lists stays one.
+    let least = (least * 256.0).floor() / 256.0 * 0.99;
+    shared::FORWARD_MARK + least + if own_normal { shared::FORWARD_MARK } else { 0.0 }
+}
+
+fn pack(material: &scene::Material, has_tangents: bool, water: u32) -> shared::ExtendedMaterial {
+    let mut uv_rows = [Vec4::ZERO; 28];
+    let mut textures = 0;
+    for (slot, texture) in slots(material).into_iter().enumerate().take(PLACED) {
+        let (transform, set) = texture.map_or((TextureRef::IDENTITY, 0), |t| (t.transform, t.uv_set));
+        textures |= u32::from(texture.is_some()) << slot;
+        for (row, values) in transform.iter().enumerate() {
+            uv_rows[slot * 2 + row] = Vec3::from_array(*values).extend(f32::from(set));
+        }
+    }
+    let metal_only = material.metallic >= 1.0 && material.metallic_roughness_texture.is_none();
+    shared::ExtendedMaterial {
+        specular_color: material.specular.color,
+        specular: material.specular.factor,
+        sheen_color: material.sheen.color,
+        sheen_roughness: material.sheen.roughness,
+        diffuse_transmission_color: material.diffuse_transmission.color,
+        diffuse_transmission: material.diffuse_transmission.factor,
+        // No infinity: nothing of a path of length 0 is absorbed.
+        absorption: material.volume.absorption().as_vec3().min(Vec3::splat(1e30)),
+        thickness: material.volume.thickness,
+        ior: material.ior,
+        transmission: if metal_only { 0.0 } else { material.transmission },
+        dispersion: material.dispersion,
+        coat: material.clearcoat.factor,
+        coat_roughness: material.clearcoat.roughness,
+        coat_normal_scale: material.clearcoat.normal_scale,
+        anisotropy: material.anisotropy.strength,
+        rotation: material.anisotropy.rotation,
+        iridescence: material.iridescence.factor,
+        film_ior: material.iridescence.ior,
+        film_minimum: material.iridescence.thickness_minimum,
+        film_maximum: material.iridescence.thickness_maximum,
+        textures,
+        flags: if material.encloses_volume() { shared::EXTENDED_VOLUME } else { 0 }
+            | if has_tangents { shared::EXTENDED_TANGENTS } else { 0 },
+        water,
+        uv_rows,
+        ..Default::default()
+    }
+}
+
+/// Uploads what these materials have beyond the G-buffer; none where no material has anything. `pipeline`: one with set 2.
+pub(super) fn upload_layers(
+    gpu: &Gpu,
+    uploader: &mut Uploader,
+    (scene, white, uploaded): (&Scene, &Arc<Image>, &mut Uploaded),
+    (materials, has_tangents): (&[scene::Material], &[bool]),
+    pipeline: &dyn Fn() -> GpuResult<Arc<GraphicsPipeline>>,
+) -> GpuResult<Option<ExtendedMaterials>> {
+    let mut numbers = Vec::with_capacity(materials.len());
+    let mut packed: Vec<shared::ExtendedMaterial> = Vec::new();
+    let mut waters = 0;
+    for (index, material) in materials.iter().enumerate() {
+        let lobes = is_extended(material, scene.multiscatter);
+        numbers.push(lobes.then_some(packed.len() as u32));
+        if lobes {
+            let water = if material.water.is_some() { waters } else { shared::NONE };
+            waters += u32::from(material.water.is_some());
+            packed.push(pack(material, has_tangents.get(index).copied().unwrap_or(false), water));
+        }
+    }
+    if packed.is_empty() {
+        return Ok(None);
+    }
+    let storage = |uploader: &mut Uploader, name: &str, bytes: &[u8]| -> GpuResult<Arc<Buffer>> {
+        let buffer = Buffer::new(gpu, name, bytes.len() as u64, BufferKind::Storage)?;
+        uploader.buffer(&buffer, bytes)?;
+        Ok(buffer)
+    };
+    let buffer = storage(uploader, "layered materials", bytemuck::cast_slice(&packed))?;
+    let tables = storage(uploader, "layer tables", bytemuck::cast_slice(layer_tables::table()))?;
+    let lists = materials.iter().filter(|material| is_extended(material, scene.multiscatter)).map(|material| {
+        let slot = |(slot, reference)| {
+            let meaning = match slot {
+                slot if COLORS.contains(&slot) => TextureSemantic::Color,
+                slot if NORMALS.contains(&slot) => TextureSemantic::Normals,
+                _ => TextureSemantic::Data,
+            };
+            Slot { reference, meaning, cutoff: None }
+        };
+        slots(material).into_iter().enumerate().map(slot).collect()
+    });
+    let pipeline = pipeline()?;
+    let place = SetPlace { name: "layer textures", pipeline: &pipeline, set: 2, slots: &SLOT_NAMES };
+    let textures = upload_sets(gpu, uploader, (scene, white, uploaded), lists, &place)?;
+    let pictures = |water: &Water| {
+        let of = |which: usize, meaning| {
+            let texture = scene.textures.get(*water.textures.get(which)?)?;
+            let image = uploaded.get(&(texture.image, meaning, None))?;
+            Some((Arc::clone(image), sampler_info(&texture.sampler)))
+        };
+        Some(WaterTextures { flow: of(0, TextureSemantic::Data)?, ripples: of(1, TextureSemantic::Normals)? })
+    };
+    let waters = materials.iter().filter_map(|material| pictures(material.water.as_ref()?)).collect();
+    Ok(Some(ExtendedMaterials { materials: buffer, textures, tables, numbers, waters }))
+}
+
+/// One texel without a back face (`refraction::BACK_FACES`).
+pub(super) fn no_back_faces(gpu: &Gpu, uploader: &mut Uploader) -> GpuResult<Arc<Image>> {
+    let info = ImageInfo {
+        width: 1,
+        height: 1,
+        mips: 1,
+        format: BACK_FACES,
+        usage: vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST,
+    };
+    let image = Image::new(gpu, "no back face", info)?;
+    uploader.texture(&image, &[vec![0; 8]])?;
+    Ok(image)
+}
+
+/// Whether a layered surface goes over the lit picture instead of into the G-buffer.
+#[must_use]
+pub fn needs_blend_pass(material: &scene::Material) -> bool {
+    material.alpha == AlphaMode::Blend || refracts(material)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{Clearcoat, Sheen, Specular, build::dielectric};
+
+    #[test]
+    fn only_extended_materials_use_the_forward_pass() {
+        let plain = dielectric("plain", Vec3::splat(0.5), 0.5);
+        assert!(!is_extended(&plain, false) && is_extended(&plain, true));
+        assert!(!is_extended(&scene::Material { unlit: true, ior: 1.8, ..plain.clone() }, true));
+        for material in [
+            scene::Material { ior: 1.4, ..plain.clone() },
+            scene::Material { specular: Specular { factor: 0.5, ..Specular::default() }, ..plain.clone() },
+            scene::Material { clearcoat: Clearcoat { factor: 0.5, ..Clearcoat::default() }, ..plain.clone() },
+            scene::Material { transmission: 0.5, ..plain.clone() },
+        ] {
+            assert!(is_extended(&material, false), "{material:?}");
+        }
+        // Of a metal the index says nothing.
+        assert!(!is_extended(&scene::Material { metallic: 1.0, ior: 1.4, transmission: 1.0, ..plain }, false));
+    }
+
+    #[test]
+    fn marks_hold_the_least_roughness() {
+        let plain = dielectric("plain", Vec3::splat(0.5), 0.5);
+        assert_eq!(forward_mark(&plain, false), 1.0);
+        for roughness in [0.0, 0.1, 0.5, 1.0f32] {
+            let coat = Clearcoat { factor: 1.0, roughness, ..Clearcoat::default() };
+            let sheen = Sheen { color: Vec3::ONE, roughness: 0.9, ..Sheen::default() };
+            let mark = forward_mark(&scene::Material { clearcoat: coat, sheen, ..plain.clone() }, false);
+            let read = half::f16::from_f32(mark).to_f32().fract();
+            assert!((shared::FORWARD_MARK..shared::FORWARD_MARK + 1.0).contains(&mark), "{mark}");
+            assert!(read <= roughness && read > roughness.min(0.9) - 0.03, "{read} {roughness}");
+        }
+    }
+}

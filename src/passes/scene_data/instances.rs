@@ -1,0 +1,337 @@
+//! Where all meshes stand, in the order in which they are drawn: what culling goes through, on the host and on the device.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU32, Ordering},
+};
+
+use glam::{DMat3, DMat4, DVec3, Mat4, Vec3};
+
+use super::{RenderQueue, geometry::Group, pose::PrimitivePose};
+use crate::{
+    gpu::{Buffer, BufferKind, Gpu, GpuResult, upload::Uploader},
+    passes::{
+        culling_shared::{BUCKET_OCCLUDES, CullBucket, InstanceTransform},
+        shared::Instance,
+        view::Frustum,
+    },
+};
+
+/// A point of the world as two vectors of floats, of which the second is what the first leaves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SplitPoint {
+    /// The nearest floats.
+    pub high: Vec3,
+    /// The rest.
+    pub low: Vec3,
+}
+
+impl SplitPoint {
+    /// Splits a point. Coordinates beyond 10^30 m count as that.
+    #[must_use]
+    pub fn new(point: DVec3) -> Self {
+        let point =
+            DVec3::select(point.is_nan_mask(), DVec3::ZERO, point).clamp(DVec3::splat(-1e30), DVec3::splat(1e30));
+        let high = point.as_vec3();
+        Self { high, low: (point - high.as_dvec3()).as_vec3() }
+    }
+
+    /// The vector from another point to this one; `shaders/lib/culling.glsl` does the same operations in the same order,
+    /// so that both sides find the same bits.
+    #[must_use]
+    pub fn from(self, other: Self) -> Vec3 {
+        let difference = self.high - other.high;
+        let part = difference - self.high;
+        let error = (self.high - (difference - part)) - (other.high + part);
+        difference + (error + (self.low - other.low))
+    }
+}
+
+impl InstanceTransform {
+    /// A primitive in a place.
+    #[must_use]
+    pub(super) fn new(place: &DMat4, group: &PrimitivePose, bucket: u32) -> Self {
+        let linear = DMat3::from_mat4(*place);
+        // The cofactor matrix is the inverse transpose times the determinant and exists for singular transforms too.
+        let cofactor = DMat3::from_cols(
+            linear.y_axis.cross(linear.z_axis),
+            linear.z_axis.cross(linear.x_axis),
+            linear.x_axis.cross(linear.y_axis),
+        );
+        let sign = if linear.determinant() < 0.0 { -1.0 } else { 1.0 };
+        let largest =
+            [cofactor.x_axis, cofactor.y_axis, cofactor.z_axis].iter().map(|c| c.length()).fold(0.0, f64::max);
+        let normal = cofactor * (sign / largest.max(1e-300));
+        // No stretch exceeds the Frobenius norm; the largest axis would be too small under shear.
+        let stretch =
+            (linear.x_axis.length_squared() + linear.y_axis.length_squared() + linear.z_axis.length_squared()).sqrt();
+        let offset = linear * group.center.as_dvec3();
+        let split = SplitPoint::new(place.w_axis.truncate());
+        Self {
+            high: split.high,
+            // Rounding of what is told here makes no sphere too small.
+            radius: (f64::from(group.radius) * stretch * (1.0 + 1e-5) + 1e-6 * offset.length()) as f32,
+            low: split.low,
+            bucket,
+            offset: offset.as_vec3(),
+            stretch: stretch as f32,
+            axis_x: linear.x_axis.as_vec3(),
+            axis_y: linear.y_axis.as_vec3(),
+            axis_z: linear.z_axis.as_vec3(),
+            normal_x: normal.x_axis.as_vec3(),
+            normal_y: normal.y_axis.as_vec3(),
+            normal_z: normal.z_axis.as_vec3(),
+            handedness: sign as f32,
+            pad0: 0,
+        }
+    }
+
+    /// As a camera there sees it, and the centre of its sphere.
+    #[must_use]
+    pub fn relative_to(&self, camera: SplitPoint) -> (Instance, Vec3) {
+        let translation = SplitPoint { high: self.high, low: self.low }.from(camera);
+        let instance = Instance {
+            to_world: Mat4::from_cols(
+                self.axis_x.extend(0.0),
+                self.axis_y.extend(0.0),
+                self.axis_z.extend(0.0),
+                translation.extend(1.0),
+            ),
+            normal0: self.normal_x.extend(0.0),
+            normal1: self.normal_y.extend(0.0),
+            normal2: self.normal_z.extend(self.handedness),
+        };
+        (instance, translation + self.offset)
+    }
+}
+
+/// Placements of one group with one handedness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Bucket {
+    /// Number of the group.
+    pub group: usize,
+    /// Its transforms mirror.
+    pub mirrored: bool,
+    /// Its first placement.
+    pub first: u32,
+    /// One beyond its last.
+    pub end: u32,
+}
+
+/// Buckets that follow each other and are drawn with the same state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The first bucket.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+    /// Into the scene's materials.
+    pub material: u32,
+    /// Both sides are drawn.
+    pub double_sided: bool,
+    /// The transforms mirror, so that the front winds the other way.
+    pub mirrored: bool,
+    /// Where the pixels go.
+    pub queue: RenderQueue,
+}
+
+/// The placements whose order is known beforehand: all but those that are drawn from back to front.
+#[derive(Clone, Debug, Default)]
+struct Placements {
+    /// Sorted by bucket.
+    list: Vec<InstanceTransform>,
+    /// In the order of drawing: by layer and material, then by group.
+    buckets: Vec<Bucket>,
+}
+
+impl Placements {
+    /// Finds the order of drawing.
+    fn new(groups: &[Group], posed: &[PrimitivePose]) -> Self {
+        let mut order: Vec<usize> =
+            (0..groups.len().min(posed.len())).filter(|&group| groups[group].culled_on_device()).collect();
+        order.sort_by_key(|&group| (groups[group].queue, groups[group].material));
+        let mut all = Self::default();
+        for group in order {
+            for mirrored in [false, true] {
+                let first = all.list.len() as u32;
+                let bucket = all.buckets.len() as u32;
+                let places = posed[group].places.iter().filter(|place| (place.determinant() < 0.0) == mirrored);
+                all.list.extend(places.map(|place| InstanceTransform::new(place, &posed[group], bucket)));
+                let end = all.list.len() as u32;
+                if end > first {
+                    all.buckets.push(Bucket { group, mirrored, first, end });
+                }
+            }
+        }
+        all
+    }
+
+    /// What the device is told of the buckets.
+    fn cull_buckets(&self, groups: &[Group], posed: &[PrimitivePose]) -> Vec<CullBucket> {
+        let describe = |bucket: &Bucket| {
+            let (group, posed) = (&groups[bucket.group], &posed[bucket.group]);
+            let hides = matches!(group.queue, RenderQueue::Untextured | RenderQueue::Opaque);
+            CullBucket {
+                first: bucket.first,
+                end: bucket.end,
+                vertex_offset: group.vertex_offset,
+                flags: if hides { BUCKET_OCCLUDES } else { 0 },
+                center: posed.center,
+                levels: group.levels() as u32,
+                // A little more than the mesh takes: rounding makes no box too small.
+                half_size: posed.half_size + (posed.half_size.max_element() + posed.center.length()) * 1e-6,
+                pad0: 0,
+                first_index: std::array::from_fn(|level| group.level(level).first_index),
+                index_count: std::array::from_fn(|level| group.level(level).index_count),
+                error: std::array::from_fn(|level| group.level(level).error),
+            }
+        };
+        self.buckets.iter().map(describe).collect()
+    }
+
+    /// Draws of the buckets, as few as their states allow.
+    fn runs(&self, groups: &[Group]) -> Vec<Run> {
+        let mut runs: Vec<Run> = Vec::new();
+        for (index, bucket) in self.buckets.iter().enumerate() {
+            let Group { material, double_sided, queue: layer, .. } = groups[bucket.group];
+            let mirrored = bucket.mirrored;
+            let next = Run { first: index as u32, count: 1, material, double_sided, mirrored, queue: layer };
+            match runs.last_mut() {
+                Some(run) if (Run { first: next.first, count: 1, ..*run }) == next => run.count += 1,
+                _ => runs.push(next),
+            }
+        }
+        runs
+    }
+}
+
+/// Placements on the device, and what it draws of them.
+pub struct GpuInstances {
+    /// `InstanceTransform`s.
+    pub placements: Arc<Buffer>,
+    /// `CullBucket`s.
+    pub buckets: Arc<Buffer>,
+    /// A word each: whether the last frame drew it. What it holds decides what is looked at first, never what is seen.
+    pub seen: Arc<Buffer>,
+    /// How many placements.
+    pub count: u32,
+    /// How many buckets.
+    pub bucket_count: u32,
+    /// The draws, in order.
+    pub runs: Vec<Run>,
+    /// Levels of detail of the mesh that has most.
+    pub levels: u32,
+    /// Whether looking for what is hidden has been worth it.
+    pub gain: Arc<OcclusionGain>,
+}
+
+impl GpuInstances {
+    /// Uploads placements; none where there are none, or more than a buffer may hold, where the device cannot draw what it
+    /// has chosen itself, or where surfaces have lobes that a pass after the G-buffer draws once more by the host's draws.
+    /// What was seen of them is taken over from those `before`, where they are as many.
+    pub(super) fn new(
+        gpu: &Gpu,
+        uploader: &mut Uploader,
+        (groups, posed): (&[Group], &[PrimitivePose]),
+        before: Option<&Self>,
+    ) -> GpuResult<Option<Self>> {
+        let in_order = || groups.iter().zip(posed).filter(|(group, _)| group.culled_on_device());
+        let count: usize = in_order().map(|(_, posed)| posed.places.len()).sum();
+        let room = gpu.limits().max_storage_buffer_range as usize;
+        let fits = count * size_of::<InstanceTransform>().max(size_of::<Instance>()) <= room;
+        if count == 0 || !fits || !gpu.indirect_first_instance() || in_order().any(|(group, _)| group.lobes) {
+            return Ok(None);
+        }
+        let all = Placements::new(groups, posed);
+        let mut storage = |name: &str, bytes: &[u8]| -> GpuResult<Arc<Buffer>> {
+            let buffer = Buffer::new(gpu, name, bytes.len() as u64, BufferKind::Storage)?;
+            uploader.buffer(&buffer, bytes)?;
+            Ok(buffer)
+        };
+        let buckets = all.cull_buckets(groups, posed);
+        let (placements, described) = (
+            storage("placements", bytemuck::cast_slice(&all.list))?,
+            storage("placements by mesh", bytemuck::cast_slice(&buckets))?,
+        );
+        let (seen, gain) = match before.filter(|before| before.count as usize == all.list.len()) {
+            Some(before) => (Arc::clone(&before.seen), Arc::clone(&before.gain)),
+            None => (storage("placements last seen", &vec![0; all.list.len() * 4])?, Arc::default()),
+        };
+        Ok(Some(Self {
+            placements,
+            buckets: described,
+            seen,
+            count: all.list.len() as u32,
+            bucket_count: buckets.len() as u32,
+            runs: all.runs(groups),
+            levels: buckets.iter().map(|bucket| bucket.levels).max().unwrap_or(1),
+            gain,
+        }))
+    }
+}
+
+/// Whether looking for what is hidden is worth it: where little is, it costs more than it saves. The picture does not
+/// depend on it.
+#[derive(Debug, Default)]
+pub struct OcclusionGain {
+    /// Some frame has said what it saw.
+    seen: AtomicBool,
+    /// Frames until it is tried again.
+    wait: AtomicU32,
+}
+
+impl OcclusionGain {
+    /// Whether this frame looks for what is hidden. From now on some frame has said what it saw.
+    pub fn should_test(&self) -> bool {
+        let wait = self.wait.load(Ordering::Relaxed);
+        self.wait.store(wait.saturating_sub(1), Ordering::Relaxed);
+        self.seen.swap(true, Ordering::Relaxed) && wait == 0
+    }
+
+    /// A frame that looked found so many instances hidden, and drew so many: their depths cost about a half of drawing
+    /// them. Where that is more than what is saved, so many frames do without looking.
+    pub fn record(&self, hidden: usize, drawn: usize, patience: u32) {
+        if hidden * 2 < drawn {
+            self.wait.store(patience, Ordering::Relaxed);
+        }
+    }
+}
+
+/// How coarse meshes may be drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct LodSelection {
+    /// Line of sight.
+    pub forward: Vec3,
+    /// A parallel projection.
+    pub parallel: bool,
+    /// Pixels that 1 m takes at a distance of 1 m, over the error in pixels that may be; 0: the finest level always.
+    pub error_scale: f32,
+}
+
+impl LodSelection {
+    /// The coarsest of these levels (by their errors in object space) whose error stays small enough in the picture.
+    #[must_use]
+    pub fn level(&self, errors: &[f32], stretch: f32, center: Vec3, radius: f32) -> usize {
+        if self.error_scale <= 0.0 {
+            return 0;
+        }
+        let along = self.forward.x * center.x + self.forward.y * center.y + self.forward.z * center.z;
+        let nearest = if self.parallel { 1.0 } else { along - radius };
+        let fits = |error: &f32| error * stretch * self.error_scale <= nearest;
+        errors
+            .iter()
+            .enumerate()
+            .skip(1)
+            .filter(|(_, error)| fits(error))
+            .map(|(level, _)| level)
+            .next_back()
+            .unwrap_or(0)
+    }
+}
+
+/// Whether a placement's sphere may be seen; as `shaders/passes/culling.comp` finds it.
+#[must_use]
+pub fn in_view(frustum: &Frustum, center: Vec3, radius: f32) -> bool {
+    let reach = radius + 1e-6 * (center.x.abs() + center.y.abs() + center.z.abs());
+    frustum.sees(center, reach)
+}

@@ -1,0 +1,162 @@
+//! Where things are at one moment.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use glam::{DMat4, DVec3, Vec3};
+
+use super::{
+    super::{area_lights, light_tree, profiles::Profiles},
+    GpuScene, PlacedWater, UPLOADS, any_emitter,
+    deform::DeformPose,
+    lights::{tree_over, world_lights},
+    pack_materials,
+};
+use crate::{
+    gpu::{Buffer, BufferKind, Gpu, GpuResult, upload::Uploader},
+    scene::{Scene, animation::AnimationTarget},
+};
+
+/// Where a primitive is.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::passes) struct PrimitivePose {
+    /// Of a sphere around it, in its own space.
+    pub center: Vec3,
+    /// Of the sphere.
+    pub radius: f32,
+    /// Half the edges of a box around it with the same centre, in its own space.
+    pub half_size: Vec3,
+    /// All places where it stands.
+    pub places: Arc<[DMat4]>,
+}
+
+/// Where everything is at one moment: of a frame, when a shutter opens or closes, or of the frame before.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GpuScenePose {
+    /// In the order of the scene's groups; surfaces of lamps follow.
+    pub(in crate::passes) groups: Vec<PrimitivePose>,
+    /// What moves vertices.
+    pub(in crate::passes) deform: DeformPose,
+}
+
+impl GpuScenePose {
+    /// The box around everything (m).
+    fn bounds(&self, groups: usize) -> Option<(DVec3, DVec3)> {
+        let mut bounds: Option<(DVec3, DVec3)> = None;
+        for group in self.groups.iter().take(groups) {
+            for place in group.places.iter() {
+                let linear = glam::DMat3::from_mat4(*place);
+                // A sphere's box under a transform: half sides are the lengths of the rows.
+                let half = DVec3::new(linear.row(0).length(), linear.row(1).length(), linear.row(2).length())
+                    * f64::from(group.radius);
+                let center = place.transform_point3(group.center.as_dvec3());
+                let (low, high) = (center - half, center + half);
+                bounds = Some(bounds.map_or((low, high), |(l, h)| (l.min(low), h.max(high))));
+            }
+        }
+        bounds
+    }
+}
+
+impl GpuScene {
+    /// Where things are in a pose of the scene that was uploaded (`Scene::apply`): for moments beside the frame's own.
+    #[must_use]
+    pub fn pose(&self, scene: &Scene) -> Arc<GpuScenePose> {
+        let mut places: Vec<Vec<DMat4>> = vec![Vec::new(); scene.meshes.len()];
+        for placed in scene.walk() {
+            if let Some(places) = placed.node.mesh.and_then(|mesh| places.get_mut(mesh)) {
+                places.push(placed.world);
+            }
+        }
+        let places: Vec<Arc<[DMat4]>> = places.into_iter().map(Arc::from).collect();
+        let mut bodies =
+            if self.groups.len() > self.own_groups { area_lights::light_bodies(scene) } else { Vec::new() }
+                .into_iter()
+                .map(|body| body.place);
+        let mut groups: Vec<PrimitivePose> = self
+            .groups
+            .iter()
+            .zip(&self.current_pose.groups)
+            .map(|(group, now)| {
+                let places = match group.source {
+                    Some((mesh, _)) => places.get(mesh).cloned(),
+                    None => bodies.next().map(|place| Arc::from([place])),
+                };
+                PrimitivePose { places: places.unwrap_or_else(|| Arc::clone(&now.places)), ..now.clone() }
+            })
+            .collect();
+        let mut movers = DeformPose::default();
+        if let Some(deformers) = &self.deformers {
+            let worlds = scene.world_transforms();
+            movers = deformers.movers(scene, &worlds);
+            for part in &deformers.parts {
+                if let Some(group) = groups.get_mut(part.group) {
+                    (group.center, group.radius) = part.sphere(scene, &worlds);
+                    group.half_size = Vec3::splat(group.radius);
+                }
+            }
+        }
+        Arc::new(GpuScenePose { groups, deform: movers })
+    }
+
+    /// Goes along with the scene that was uploaded into another pose: places, moving vertices (on the device, in the next
+    /// frame), lights, numbers of materials, and trees for traced shadows. Vertices of `Scene::bake` are not needed.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn follow(&mut self, gpu: &Gpu, scene: &Scene) -> GpuResult<()> {
+        let values = scene.animations.iter().flat_map(|animation| &animation.channels);
+        let played = values.into_iter().any(|channel| matches!(channel.target, AnimationTarget::Value(_)));
+        self.follow_all(gpu, scene, played)
+    }
+
+    /// Goes along with lights of other strengths, colours, cones and places, and with other factors of materials. Lights must be of
+    /// the shapes that were uploaded, with the same profiles, surroundings and textures as they were.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn relight(&mut self, gpu: &Gpu, scene: &Scene) -> GpuResult<()> {
+        self.follow_all(gpu, scene, true)
+    }
+
+    fn follow_all(&mut self, gpu: &Gpu, scene: &Scene, materials: bool) -> GpuResult<()> {
+        self.waters = PlacedWater::all(scene, &self.waters);
+        let posed = self.pose(scene);
+        let mut uploader = Uploader::new(gpu)?;
+        let moved = *posed != *self.current_pose;
+        if moved {
+            self.bounds = posed.bounds(self.own_groups).unwrap_or_default();
+            if let Some(trees) = &mut self.bvh {
+                let moving = self.deformers.as_ref().map_or_else(Vec::new, |of| of.moving(scene, &self.groups));
+                trees.follow(gpu, &mut uploader, scene, &moving)?;
+            }
+            self.current_pose = posed;
+            self.place(gpu)?;
+        }
+        let drifted = self.volumes.follow(scene);
+        let lights = world_lights(scene, &mut Profiles::default());
+        let shine_alike = lights.len() == self.lights.len()
+            && lights.iter().zip(&self.lights).all(|(a, b)| {
+                a.position == b.position && bytemuck::bytes_of(&a.shader) == bytemuck::bytes_of(&b.shader)
+            });
+        if !shine_alike {
+            self.light_tree = tree_over(&lights);
+            let (low, high) = self.bounds;
+            let table = light_tree::loss_table(&self.light_tree, low, high);
+            self.losses = Buffer::new(gpu, "light losses", size_of_val(table.as_slice()) as u64, BufferKind::Storage)?;
+            uploader.buffer(&self.losses, bytemuck::cast_slice(&table))?;
+            self.lights = lights;
+        }
+        if materials {
+            let numbers = self.extended_materials.as_ref().map_or(&[][..], |layers| layers.numbers.as_slice());
+            let packed = pack_materials(scene, numbers);
+            self.has_emitters = any_emitter(&packed);
+            let bytes: &[u8] = bytemuck::cast_slice(&packed);
+            self.materials = Buffer::new(gpu, "materials", bytes.len() as u64, BufferKind::Storage)?;
+            uploader.buffer(&self.materials, bytes)?;
+        }
+        if moved || drifted || !shine_alike {
+            self.revision = UPLOADS.fetch_add(1, Ordering::Relaxed);
+        }
+        uploader.finish()
+    }
+}

@@ -1,0 +1,280 @@
+//! A map's light on surfaces: irradiance by normal, and luminance blurred by roughness.
+
+use std::f64::consts::PI;
+
+use glam::{DVec3, Vec3, dvec3};
+use rayon::prelude::*;
+
+use super::RadianceMap;
+
+/// Sides of the octahedral maps: irradiance, then luminance at the roughnesses `1/7, 2/7 ... 1`.
+pub const IRRADIANCE_SIZE: usize = 64;
+/// See `IRRADIANCE_SIZE`. Roughness 0 is the map itself.
+pub const SPECULAR_SIZES: [usize; 7] = [256, 128, 64, 64, 32, 32, 32];
+/// Cells of the coarsest and of the finest grid over which light is summed.
+const COARSEST: [usize; 2] = [16, 8];
+const FINEST: usize = 512;
+
+/// What shading with a map needs beside the map.
+#[derive(Clone, Debug)]
+pub struct PrefilteredEnvironment {
+    /// Illuminance by channel (lx) on a plane of each normal: an octahedral map.
+    pub irradiance: Vec<Vec3>,
+    /// Luminance (nits) around each direction, weighed as GGX of each roughness sees it from straight above.
+    pub specular: Vec<Vec<Vec3>>,
+}
+
+/// Unit vector of a texel of an octahedral map; texels at the edges lie on the edges, so that no interpolation crosses them.
+///
+/// Cigolle et al., "A Survey of Efficient Representations for Independent Unit Vectors" (2014), section 3.2, about +Y.
+#[must_use]
+pub fn octahedral_direction(x: usize, y: usize, size: usize) -> DVec3 {
+    let e = |i: usize| 2.0 * i as f64 / (size - 1) as f64 - 1.0;
+    let (mut a, mut b) = (e(x), e(y));
+    let up = 1.0 - a.abs() - b.abs();
+    if up < 0.0 {
+        (a, b) = ((1.0 - b.abs()).copysign(a), (1.0 - a.abs()).copysign(b));
+    }
+    dvec3(a, up, b).normalize()
+}
+
+impl PrefilteredEnvironment {
+    /// Filters a map. Deterministic. Costs about half a second on one core.
+    #[must_use]
+    pub fn new(map: &RadianceMap) -> Self {
+        let grids = Grid::pyramid(map);
+        let count = SPECULAR_SIZES.len();
+        let specular = SPECULAR_SIZES
+            .iter()
+            .enumerate()
+            .map(|(level, &size)| {
+                let roughness = (level + 1) as f64 / count as f64;
+                over_sphere(size, |direction| blurred(&grids, direction, roughness))
+            })
+            .collect();
+        Self { irradiance: irradiance(map), specular }
+    }
+}
+
+fn over_sphere(size: usize, value: impl Fn(DVec3) -> Vec3 + Sync) -> Vec<Vec3> {
+    (0..size * size).into_par_iter().map(|i| value(octahedral_direction(i % size, i / size, size))).collect()
+}
+
+/// Illuminance by normal.
+///
+/// The map is cut into cells. A cell that lies wholly above a plane's horizon gives exactly the dot product of the normal
+/// with the cell's vector of flux, the sum of luminance times solid angle times direction (Lambert's law), so that
+/// only cells across the horizon are approximated.
+fn irradiance(map: &RadianceMap) -> Vec<Vec3> {
+    let [across, down] = [64.min(map.width()), 32.min(map.height())];
+    let mut cells = vec![[DVec3::ZERO; 3]; across * down];
+    for y in 0..map.height() {
+        let angle = map.texel_solid_angle(y);
+        for x in 0..map.width() {
+            let towards = map.texel_direction(x, y) * angle;
+            let light = map.texels().get(y * map.width() + x).copied().unwrap_or_default();
+            if let Some(cell) = cells.get_mut(y * down / map.height() * across + x * across / map.width()) {
+                for (cell, light) in cell.iter_mut().zip(light.to_array()) {
+                    *cell += towards * f64::from(light);
+                }
+            }
+        }
+    }
+    over_sphere(IRRADIANCE_SIZE, |normal| {
+        let sum = cells.iter().fold(DVec3::ZERO, |sum, [r, g, b]| {
+            sum + dvec3(normal.dot(*r).max(0.0), normal.dot(*g).max(0.0), normal.dot(*b).max(0.0))
+        });
+        sum.as_vec3()
+    })
+}
+
+/// A part of the map: where its light comes from on the whole, how far it reaches from there (as a chord), its solid
+/// angle, and luminance times solid angle.
+#[derive(Clone, Copy)]
+struct Cell {
+    direction: Vec3,
+    reach: f32,
+    angle: f32,
+    light: Vec3,
+}
+
+struct Grid {
+    across: usize,
+    down: usize,
+    cells: Vec<Cell>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    by_light: DVec3,
+    plain: DVec3,
+    angle: f64,
+    light: DVec3,
+}
+
+impl Grid {
+    /// Grids from the coarsest to the finest, each with twice as many cells on each side.
+    fn pyramid(map: &RadianceMap) -> Vec<Self> {
+        let mut size = [COARSEST[0].min(map.width()), COARSEST[1].min(map.height())];
+        let mut sizes = vec![size];
+        while size[0] * 2 <= map.width().min(FINEST) && size[1] * 2 <= map.height() {
+            size = size.map(|side| side * 2);
+            sizes.push(size);
+        }
+        sizes.into_iter().map(|[across, down]| Self::new(map, across, down)).collect()
+    }
+
+    fn new(map: &RadianceMap, across: usize, down: usize) -> Self {
+        let mut sums = vec![Sum::default(); across * down];
+        for y in 0..map.height() {
+            let angle = map.texel_solid_angle(y);
+            for x in 0..map.width() {
+                let towards = map.texel_direction(x, y) * angle;
+                let light = map.texels().get(y * map.width() + x).copied().unwrap_or_default().as_dvec3();
+                if let Some(sum) = sums.get_mut(y * down / map.height() * across + x * across / map.width()) {
+                    sum.by_light += towards * light.element_sum();
+                    sum.plain += towards;
+                    sum.angle += angle;
+                    sum.light += light * angle;
+                }
+            }
+        }
+        let cells = sums
+            .iter()
+            .map(|sum| {
+                let middle = sum.plain.normalize_or(DVec3::Y);
+                // A disk of twice the solid angle covers all but slivers.
+                Cell {
+                    direction: sum.by_light.normalize_or(middle).as_vec3(),
+                    reach: (2.0 * sum.angle / PI).sqrt() as f32,
+                    angle: sum.angle as f32,
+                    light: sum.light.as_vec3(),
+                }
+            })
+            .collect();
+        Self { across, down, cells }
+    }
+}
+
+/// The weight of light at an angle with this cosine to the reflected view, seen from straight above, but for a factor:
+/// D of the half vector times the cosine. Karis 2013, equation 7.
+fn weight(cosine: f32, alpha2: f32) -> f32 {
+    // 1 - (n.h)^2 (1 - a^2) with (n.h)^2 = (1 + cosine) / 2, kept precise near the peak.
+    let k = f32::midpoint(1.0 - cosine, (1.0 + cosine) * alpha2);
+    cosine / (k * k)
+}
+
+/// The mean luminance around a direction with those weights. A cell stands for its parts where the weight hardly changes
+/// within it: where it is small against its distance or the lobe (the multipole acceptance of Barnes and Hut, "A
+/// Hierarchical O(N log N) Force-Calculation Algorithm", 1986).
+fn blurred(grids: &[Grid], direction: DVec3, roughness: f64) -> Vec3 {
+    let direction = direction.as_vec3();
+    let (alpha, alpha2) = (roughness.powi(2) as f32, roughness.powi(4) as f32);
+    let (mut sum, mut whole) = (DVec3::ZERO, 0.0);
+    let Some(first) = grids.first() else { return Vec3::ZERO };
+    let mut open: Vec<(usize, usize, usize)> =
+        (0..first.across * first.down).map(|i| (0, i % first.across, i / first.across)).collect();
+    while let Some((level, x, y)) = open.pop() {
+        let Some(grid) = grids.get(level) else { continue };
+        let Some(cell) = grid.cells.get(y * grid.across + x) else { continue };
+        let distance = direction.distance(cell.direction);
+        if level + 1 < grids.len() && cell.reach > ACCEPT * (distance - cell.reach).max(alpha) {
+            open.extend([(0, 0), (1, 0), (0, 1), (1, 1)].map(|(i, j)| (level + 1, 2 * x + i, 2 * y + j)));
+            continue;
+        }
+        let cosine = direction.dot(cell.direction).min(1.0);
+        if cosine > 0.0 {
+            let w = weight(cosine, alpha2);
+            sum += (cell.light * w).as_dvec3();
+            whole += f64::from(cell.angle * w);
+        }
+    }
+    if whole > 0.0 { (sum / whole).as_vec3() } else { Vec3::ZERO }
+}
+
+/// A cell's reach over its distance, up to which it stands for its parts.
+const ACCEPT: f32 = 0.3;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::photometry::environment::RowMapping;
+
+    /// A small bright source on a dim, coloured gradient: the hardest case for a smooth basis.
+    fn studio() -> RadianceMap {
+        let lamp = dvec3(0.3, 0.7, -0.5).normalize();
+        RadianceMap::from_fn(512, 256, RowMapping::Linear, |d| {
+            let lit = if d.dot(lamp) > 0.999 { 2e6 } else { 0.0 };
+            dvec3(100.0 + 80.0 * d.y + lit, 90.0 + lit, 120.0 - 60.0 * d.x + lit)
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn irradiance_is_the_integral() {
+        let map = studio();
+        let table = irradiance(&map);
+        let (mut worst, mut greatest) = (0.0_f64, 0.0_f64);
+        for i in (0..IRRADIANCE_SIZE * IRRADIANCE_SIZE).step_by(37) {
+            let normal = octahedral_direction(i % IRRADIANCE_SIZE, i / IRRADIANCE_SIZE, IRRADIANCE_SIZE);
+            let mut sum = DVec3::ZERO;
+            for y in 0..map.height() {
+                for x in 0..map.width() {
+                    let cosine = normal.dot(map.texel_direction(x, y)).max(0.0);
+                    sum += map.texels()[y * map.width() + x].as_dvec3() * (cosine * map.texel_solid_angle(y));
+                }
+            }
+            worst = worst.max((table[i].as_dvec3() - sum).abs().max_element());
+            greatest = greatest.max(sum.max_element());
+        }
+        println!("greatest error of irradiance: {:.4} % of the greatest", worst / greatest * 100.0);
+        assert!(worst < 0.005 * greatest, "{worst} of {greatest}");
+    }
+
+    #[test]
+    fn uniform_light_stays_uniform() {
+        let map = RadianceMap::from_fn(64, 32, RowMapping::Linear, |_| DVec3::splat(250.0)).unwrap();
+        let filtered = PrefilteredEnvironment::new(&map);
+        for texel in filtered.specular.iter().flatten() {
+            assert!((texel.x / 250.0 - 1.0).abs() < 1e-5, "{texel}");
+        }
+        for texel in &filtered.irradiance {
+            assert!((f64::from(texel.x) / (250.0 * PI) - 1.0).abs() < 0.005, "{texel}");
+        }
+    }
+
+    /// Blurred luminance against the integral over every texel with the same weights.
+    #[test]
+    fn blur_is_the_integral() {
+        let map = studio();
+        let filtered = PrefilteredEnvironment::new(&map);
+        for (level, bound) in [(0, 0.03), (1, 0.02), (3, 0.01), (6, 0.01)] {
+            let roughness = (level + 1) as f64 / 7.0;
+            let alpha2 = roughness.powi(4);
+            let size = SPECULAR_SIZES[level];
+            let (mut error, mut total) = (0.0, 0.0);
+            for i in (0..24).map(|i| i * (size * size - 1) / 23) {
+                let axis = octahedral_direction(i % size, i / size, size);
+                let (mut sum, mut weight) = (0.0, 0.0);
+                for y in 0..map.height() {
+                    for x in 0..map.width() {
+                        let l = map.texel_direction(x, y);
+                        let nl = axis.dot(l);
+                        if nl > 0.0 {
+                            let nh2 = (1.0 + nl) / 2.0;
+                            let w = alpha2 / (nh2 * (alpha2 - 1.0) + 1.0).powi(2) * nl * map.texel_solid_angle(y);
+                            sum += w * f64::from(map.texels()[y * map.width() + x].y);
+                            weight += w;
+                        }
+                    }
+                }
+                let got = f64::from(filtered.specular[level][i].y);
+                error += (got - sum / weight).abs();
+                total += sum / weight;
+            }
+            println!("roughness {roughness:.3}: mean error {:.2} %", error / total * 100.0);
+            assert!(error / total < bound, "{roughness}: {}", error / total);
+        }
+    }
+}

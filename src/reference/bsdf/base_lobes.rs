@@ -1,0 +1,345 @@
+//! What lies below the layers: metal, opaque dielectric and glass.
+
+use std::f64::consts::PI;
+
+use glam::{DVec2, DVec3};
+
+use super::{
+    BaseSample, Bsdf, BsdfSample, BsdfValue, GlassInterface, MIN_ALPHA,
+    albedo::multiscatter_gain,
+    microfacet::{
+        Alpha, fresnel, ggx, lambda, refract, refracting_normal, sample_cosine_hemisphere, sample_visible_normal,
+        schlick, visible_normal_pdf,
+    },
+};
+
+/// Where indices differ by less than this part, rough glass does not bend light visibly, and is taken for smooth.
+const SAME_INDEX: f64 = 1e-3;
+
+/// Mirrored by the surface.
+const MIRROR: DVec3 = DVec3::new(1.0, 1.0, -1.0);
+
+/// Chances of the lobes.
+#[derive(Clone, Copy)]
+struct LobeProbabilities {
+    glass: f64,
+    specular: f64,
+    /// Reflected diffusely, or through where `diffuse_transmission` says so.
+    diffuse: f64,
+    /// Of the diffuse light, what goes through.
+    through: f64,
+}
+
+/// What of the base does not depend on the light.
+#[derive(Clone, Copy)]
+pub(super) struct BaseEvaluator {
+    chances: LobeProbabilities,
+    /// Alpha of metal and opaque dielectric.
+    specular_alpha: Alpha,
+    /// Smith's Lambda of the view.
+    lambda: f64,
+    /// What facets pass on to each other, of the dielectric and of metal; none where that is left out.
+    gains: Option<[DVec3; 2]>,
+}
+
+impl Bsdf {
+    /// KHR_materials_anisotropy: rougher along the tangent, by the square of the strength.
+    fn roughness(&self) -> Alpha {
+        let stretch = self.anisotropy * self.anisotropy;
+        Alpha { x: self.alpha + (1.0 - self.alpha) * stretch, y: self.alpha }
+    }
+
+    /// Alpha of metal and opaque dielectric.
+    fn specular_alpha(&self) -> Alpha {
+        self.roughness().at_least(MIN_ALPHA)
+    }
+
+    /// How much of the whole is glass.
+    pub(super) fn glass(&self) -> f64 {
+        (1.0 - self.metallic) * self.transmission
+    }
+
+    /// How much of the whole is an opaque dielectric.
+    fn opaque(&self) -> f64 {
+        (1.0 - self.metallic) * (1.0 - self.transmission)
+    }
+
+    /// Whether glass sends light in two directions only.
+    fn is_smooth(&self) -> bool {
+        self.alpha < MIN_ALPHA
+            || matches!(self.interface, GlassInterface::VolumeBoundary { eta } if (eta - 1.0).abs() < SAME_INDEX)
+    }
+
+    fn has_rough_glass(&self) -> bool {
+        self.glass() > 0.0 && !self.is_smooth()
+    }
+
+    fn lets_diffuse_through(&self) -> bool {
+        self.diffuse_transmission > 0.0 && self.opaque() > 0.0
+    }
+
+    /// Whether light from the other side arrives at more than one direction.
+    #[must_use]
+    pub fn spreads_through(&self) -> bool {
+        self.has_rough_glass() || self.lets_diffuse_through()
+    }
+
+    /// What a dielectric reflects along the normal that would reflect `f0` by its index (KHR_materials_specular).
+    fn tinted(&self, f0: f64) -> DVec3 {
+        (f0 * self.specular_color).min(DVec3::ONE)
+    }
+
+    /// What is reflected with the film where it would be `bare` without.
+    fn filmed(&self, bare: DVec3, cos: f64, f0: DVec3) -> DVec3 {
+        self.thin_film.map_or(bare, |film| bare.lerp(film.reflectance(cos, f0), film.factor))
+    }
+
+    /// Reflectance of the opaque dielectric for light at an angle of this cosine.
+    fn dielectric(&self, cos: f64) -> DVec3 {
+        let f0 = self.tinted(self.f0);
+        let bare = if self.f0 > 0.0 { (f0 + (DVec3::ONE - f0) * schlick(cos)) * self.specular } else { DVec3::ZERO };
+        self.filmed(bare, cos, f0 * self.specular)
+    }
+
+    fn metal(&self, cos: f64) -> DVec3 {
+        self.filmed(self.base_color.lerp(DVec3::ONE, schlick(cos)), cos, self.base_color)
+    }
+
+    /// Reflectance of glass. KHR_materials_specular states it for Schlick's approximation, between F0 and F90: here Fresnel's own
+    /// rise takes the place of Schlick's. Beyond the critical angle everything is reflected, as light has no other way.
+    fn glass_fresnel(&self, cos: f64) -> DVec3 {
+        let (GlassInterface::ThinWalled { eta } | GlassInterface::VolumeBoundary { eta }) = self.interface;
+        let exact = fresnel(cos, eta);
+        if exact >= 1.0 {
+            return DVec3::ONE;
+        }
+        let mut bare = DVec3::splat(exact);
+        let r0 = ((eta - 1.0) / (eta + 1.0)).powi(2);
+        let f0 = self.tinted(r0);
+        if self.specular != 1.0 || self.specular_color != DVec3::ONE {
+            bare = (f0 + (DVec3::ONE - f0) * ((exact - r0) / (1.0 - r0)).clamp(0.0, 1.0)) * self.specular;
+            if r0 <= 0.0 {
+                bare = DVec3::ZERO;
+            }
+        }
+        let Some(film) = self.thin_film else { return bare };
+        // A film that absorbs nothing reflects the same from both sides: the angle outside counts.
+        let outside = if film.inside { (1.0 - (1.0 - cos * cos) / (eta * eta)).max(0.0).sqrt() } else { cos };
+        self.filmed(bare, outside, f0 * self.specular)
+    }
+
+    pub(super) fn base_straight_through(&self, v: DVec3) -> DVec3 {
+        let glass = self.glass();
+        if glass <= 0.0 || self.alpha >= MIN_ALPHA || !matches!(self.interface, GlassInterface::ThinWalled { .. }) {
+            return DVec3::ZERO;
+        }
+        glass * (1.0 - self.glass_fresnel(v.z).max_element()) * self.base_color
+    }
+
+    /// What of the base does not depend on the light, seen from `v`.
+    pub(super) fn base_seen(&self, v: DVec3) -> BaseEvaluator {
+        let spread = self.specular_alpha();
+        // What a rough lobe gains that facets pass on to each other.
+        let gain = |part: f64, f0: DVec3| if part > 0.0 { multiscatter_gain(f0, v.z, spread) } else { DVec3::ONE };
+        let gains = self
+            .multiscatter
+            .then(|| [gain(self.opaque(), self.tinted(self.f0) * self.specular), gain(self.metallic, self.base_color)]);
+        BaseEvaluator { chances: self.chances(v), specular_alpha: spread, lambda: lambda(v, spread), gains }
+    }
+
+    /// What leaves towards `v` of light from `l`, and the density (1/sr) with which `sample_base` gives `l`.
+    pub(super) fn evaluate_base(&self, seen: &BaseEvaluator, v: DVec3, l: DVec3) -> (BsdfValue, f64) {
+        if v.z <= 0.0 {
+            return (BsdfValue::default(), 0.0);
+        }
+        let chances = &seen.chances;
+        if l.z <= 0.0 {
+            let transmitted = self.rough_glass_through(v, l) + self.diffuse_through(v, l);
+            let diffuse = chances.diffuse * chances.through * -l.z / PI;
+            let density = self.rough_glass_density(v, l, chances.glass) + diffuse;
+            return (BsdfValue { transmitted, ..BsdfValue::default() }, density);
+        }
+        let sum = v + l;
+        if sum.length_squared() < 1e-24 {
+            return (BsdfValue::default(), 0.0);
+        }
+        let h = sum.normalize();
+        let vh = v.dot(h);
+        let opaque = self.opaque();
+        let [dielectric_gain, metal_gain] = seen.gains.unwrap_or([DVec3::ONE; 2]);
+        let mut f = DVec3::ZERO;
+        let mut diffuse = 0.0;
+        if opaque > 0.0 {
+            let fd = self.dielectric(vh);
+            f = opaque * fd * dielectric_gain;
+            diffuse = opaque * (1.0 - fd.max_element()) * (1.0 - self.diffuse_transmission);
+        }
+        if self.metallic > 0.0 {
+            f += self.metallic * self.metal(vh) * metal_gain;
+        }
+        let mut reflects = chances.specular;
+        if self.has_rough_glass() {
+            let fg = self.glass_fresnel(vh);
+            f += self.glass() * fg;
+            reflects += chances.glass * self.reflection_chance(fg);
+        }
+        let d = ggx(h, seen.specular_alpha);
+        let g = 1.0 / (1.0 + seen.lambda + lambda(l, seen.specular_alpha));
+        let scattered = BsdfValue {
+            diffuse: diffuse / PI * l.z * self.base_color,
+            // D G2 / (4 n.v n.l) times n.l.
+            specular: d * g / (4.0 * v.z) * f,
+            transmitted: DVec3::ZERO,
+        };
+        // Density of visible normals over the change from half vector to direction: Heitz 2018, equation 17.
+        let normals = d / (v.z * (1.0 + seen.lambda));
+        (scattered, reflects * normals / 4.0 + chances.diffuse * (1.0 - chances.through) * l.z / PI)
+    }
+
+    /// From the other side, of rough glass.
+    fn rough_glass_through(&self, v: DVec3, l: DVec3) -> DVec3 {
+        if v.z <= 0.0 || l.z >= 0.0 || !self.has_rough_glass() {
+            return DVec3::ZERO;
+        }
+        let alpha = self.roughness();
+        let g = 1.0 / (1.0 + lambda(v, alpha) + lambda(l, alpha));
+        let (h, shape) = match self.interface {
+            // The reflection, mirrored to the other side.
+            GlassInterface::ThinWalled { .. } => ((v + l * MIRROR).normalize_or(DVec3::Z), 0.25),
+            // Walter et al. 2007, equation 21, for light from beyond: radiance shrinks by the square of the ratio of indices.
+            GlassInterface::VolumeBoundary { eta } => {
+                let Some(h) = refracting_normal(v, l, eta) else { return DVec3::ZERO };
+                let (vh, lh) = (v.dot(h), l.dot(h));
+                (h, vh * -lh / (eta * lh + vh).powi(2))
+            }
+        };
+        let through = self.glass() * (1.0 - self.glass_fresnel(v.dot(h)).max_element());
+        ggx(h, alpha) * g * shape / v.z * through * self.base_color
+    }
+
+    /// From the other side, by Lambert's law. What the surface reflects first is taken at the half vector of the mirrored light,
+    /// which makes it the same with view and light swapped.
+    fn diffuse_through(&self, v: DVec3, l: DVec3) -> DVec3 {
+        if v.z <= 0.0 || l.z >= 0.0 || !self.lets_diffuse_through() {
+            return DVec3::ZERO;
+        }
+        let h = (v + l * MIRROR).normalize_or(DVec3::Z);
+        let through = self.opaque() * self.diffuse_transmission * (1.0 - self.dielectric(v.dot(h)).max_element());
+        through / PI * -l.z * self.diffuse_transmission_color
+    }
+
+    fn chances(&self, v: DVec3) -> LobeProbabilities {
+        let dielectric = self.dielectric(v.z).max_element();
+        let metal = self.metal(v.z).max_element();
+        let most = self.base_color.max_element();
+        let opaque = self.opaque();
+        let specular = dielectric * opaque + metal * self.metallic;
+        let crossing = self.diffuse_transmission * self.diffuse_transmission_color.max_element();
+        let staying = (1.0 - self.diffuse_transmission) * most;
+        let diffuse = opaque * (staying + crossing) * (1.0 - dielectric);
+        // No lobe may starve: what is chosen never weighs too much where it is strong.
+        let share = if diffuse <= 0.0 {
+            1.0
+        } else if specular <= 0.0 {
+            0.0
+        } else {
+            (specular / (specular + diffuse)).clamp(0.1, 0.9)
+        };
+        let glass = self.glass();
+        let glass = if glass <= 0.0 {
+            0.0
+        } else if specular + diffuse <= 0.0 {
+            1.0
+        } else {
+            let f = self.glass_fresnel(v.z).max_element();
+            let through = if self.is_smooth() && matches!(self.interface, GlassInterface::ThinWalled { .. }) {
+                0.0
+            } else {
+                most
+            };
+            let glass = glass * (f + (1.0 - f) * through);
+            (glass / (glass + specular + diffuse)).clamp(0.1, 0.9)
+        };
+        let through = if crossing > 0.0 { crossing / (crossing + staying) } else { 0.0 };
+        LobeProbabilities { glass, specular: (1.0 - glass) * share, diffuse: (1.0 - glass) * (1.0 - share), through }
+    }
+
+    /// How often glass of reflectance `f` reflects when it is sampled.
+    fn reflection_chance(&self, f: DVec3) -> f64 {
+        let f = f.max_element();
+        let through = (1.0 - f) * self.base_color.max_element();
+        if through > 0.0 { f / (f + through) } else { 1.0 }
+    }
+
+    fn rough_glass_density(&self, v: DVec3, l: DVec3, glass: f64) -> f64 {
+        if l.z >= 0.0 || glass <= 0.0 || !self.has_rough_glass() {
+            return 0.0;
+        }
+        let (h, change) = match self.interface {
+            GlassInterface::ThinWalled { .. } => ((v + l * MIRROR).normalize_or(DVec3::Z), 0.25),
+            // Walter et al. 2007, equation 17.
+            GlassInterface::VolumeBoundary { eta } => {
+                let Some(h) = refracting_normal(v, l, eta) else { return 0.0 };
+                let (vh, lh) = (v.dot(h), l.dot(h));
+                (h, vh * eta * eta * -lh / (eta * lh + vh).powi(2))
+            }
+        };
+        let through = 1.0 - self.reflection_chance(self.glass_fresnel(v.dot(h)));
+        glass * through * visible_normal_pdf(v, h, self.roughness()) * change
+    }
+
+    pub(super) fn sample_base(&self, seen: &BaseEvaluator, v: DVec3, lobe: f64, u: DVec2) -> Option<BaseSample> {
+        let chances = &seen.chances;
+        let l = if lobe < chances.glass {
+            // The rest of the number is as even as the whole.
+            let lobe = lobe / chances.glass;
+            if self.is_smooth() {
+                return self.sample_smooth(v, lobe, chances.glass).map(BaseSample::Delta);
+            }
+            let h = sample_visible_normal(v, self.roughness(), u);
+            let reflects = lobe < self.reflection_chance(self.glass_fresnel(v.dot(h)));
+            let mirrored = 2.0 * v.dot(h) * h - v;
+            let l = match self.interface {
+                _ if reflects => mirrored,
+                GlassInterface::ThinWalled { .. } => mirrored * MIRROR,
+                GlassInterface::VolumeBoundary { eta } => refract(v, h, eta)?,
+            };
+            return ((l.z > 0.0) == reflects && l.z != 0.0).then_some(BaseSample::Direction(l));
+        } else if lobe < chances.glass + chances.specular {
+            let h = sample_visible_normal(v, seen.specular_alpha, u);
+            2.0 * v.dot(h) * h - v
+        } else if chances.through > 0.0 {
+            let rest = (lobe - chances.glass - chances.specular) / chances.diffuse;
+            let l = sample_cosine_hemisphere(u);
+            let l = if rest < chances.through { l * MIRROR } else { l };
+            return (l.z != 0.0).then_some(BaseSample::Direction(l));
+        } else {
+            sample_cosine_hemisphere(u)
+        };
+        (l.z > 0.0).then_some(BaseSample::Direction(l))
+    }
+
+    /// One of the two directions of smooth glass.
+    fn sample_smooth(&self, v: DVec3, lobe: f64, chance: f64) -> Option<BsdfSample> {
+        let f = self.glass_fresnel(v.z);
+        let glass = self.glass() / chance;
+        let up = |weight: DVec3| BsdfSample {
+            l: DVec3::new(-v.x, -v.y, v.z),
+            weight: BsdfValue { specular: weight, ..BsdfValue::default() },
+            pdf: None,
+            eta_scale: 1.0,
+        };
+        let GlassInterface::VolumeBoundary { eta } = self.interface else {
+            // What goes straight through is no scattering, see `straight_through`.
+            return Some(up(glass * f));
+        };
+        let reflects = self.reflection_chance(f);
+        if lobe < reflects {
+            return Some(up(glass * f / reflects));
+        }
+        let l = refract(v, DVec3::Z, eta).filter(|l| l.z < 0.0)?;
+        let bent = eta * eta;
+        let transmitted = self.base_color * (glass * (1.0 - f.max_element()) / ((1.0 - reflects) * bent));
+        Some(BsdfSample { l, weight: BsdfValue { transmitted, ..BsdfValue::default() }, pdf: None, eta_scale: bent })
+    }
+}

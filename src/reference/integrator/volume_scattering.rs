@@ -1,0 +1,95 @@
+//! A path on its way through participating volumes.
+
+use glam::DVec3;
+
+use super::{FirstScatter, LightComponents, PathSettings, PathState, SamplingStrategy, fade, power_heuristic};
+use crate::reference::{
+    lights::LightSample,
+    sampler::Sampler,
+    volumes::{FreeFlight, VolumeRng, henyey_greenstein, sample_henyey_greenstein},
+    world::World,
+};
+
+impl World<'_> {
+    /// Numbers for walks through volumes; none where there are none, so that paths without them are as they were.
+    pub(super) fn volume_rng(&self, sampler: &mut Sampler) -> Option<VolumeRng> {
+        (!self.volumes.is_empty()).then(|| VolumeRng::new(sampler))
+    }
+
+    /// How much of a light's sample volumes let through, where there is anything of it.
+    pub(super) fn volume_transmittance(
+        &self,
+        from: DVec3,
+        light: &LightSample,
+        weight: DVec3,
+        sampler: &mut Sampler,
+    ) -> DVec3 {
+        match self.volume_rng(sampler) {
+            Some(mut numbers) if weight != DVec3::ZERO => {
+                self.volumes.transmittance(from, light.direction, light.distance, &mut numbers)
+            }
+            _ => DVec3::ONE,
+        }
+    }
+
+    /// On through volumes up to `limit` (m): the anisotropy of what scattered the path on its way, where it now is.
+    pub(super) fn advance_through_volumes(
+        &self,
+        path: &mut PathState,
+        limit: f64,
+        numbers: &mut VolumeRng,
+        parts: &mut LightComponents,
+    ) -> Option<f64> {
+        let mut emitted = DVec3::ZERO;
+        let ray = (path.origin, path.direction);
+        let flight = self.volumes.sample_free_flight(ray, limit, path.throughput, numbers, &mut emitted);
+        parts.add(path.throughput * emitted, path.bounces, &path.first_scatter);
+        match flight {
+            FreeFlight::Through(weight) => {
+                path.throughput *= weight;
+                None
+            }
+            FreeFlight::Scattered { distance, weight, anisotropy } => {
+                path.throughput *= weight * fade(self.medium(&path.media), distance);
+                (path.origin, path.offset_normal) = (path.origin + path.direction * distance, DVec3::ZERO);
+                Some(anisotropy)
+            }
+        }
+    }
+
+    /// Light at a place within a volume, and on in a direction of the phase function.
+    pub(super) fn scatter_in_volume(
+        &self,
+        path: &mut PathState,
+        anisotropy: f64,
+        walk: &PathSettings,
+        sampler: &mut Sampler,
+        parts: &mut LightComponents,
+    ) {
+        if path.bounces == 1 {
+            path.first_scatter = FirstScatter { diffuse: DVec3::ZERO, transmission: DVec3::ONE };
+        }
+        let (choice, u) = (sampler.next_1d(), sampler.next_2d());
+        let sampled = self.lights.sample(path.origin, choice, u).filter(|_| walk.strategy != SamplingStrategy::Bsdf);
+        if let Some(light) = sampled {
+            let phase = henyey_greenstein(path.direction.dot(light.direction), anisotropy);
+            let mut weight = path.throughput * light.weight * phase;
+            if let (Some(density), SamplingStrategy::Mis) = (light.pdf, walk.strategy) {
+                weight *= power_heuristic(density, phase);
+            }
+            if let Some(on) = light.triangle_point.as_ref().filter(|on| on.varied) {
+                weight *= self.emission_coverage(on, light.direction);
+            }
+            if light.shadow {
+                weight *= self.transmittance(path.origin, DVec3::ZERO, &light);
+            }
+            weight *= self.volume_transmittance(path.origin, &light, weight, sampler);
+            weight *= fade(self.medium(&path.media), light.distance);
+            parts.add(weight, path.bounces, &path.first_scatter);
+        }
+        let next = sample_henyey_greenstein(path.direction, anisotropy, sampler.next_2d());
+        path.pdf = Some(henyey_greenstein(path.direction.dot(next), anisotropy));
+        (path.distance_since_vertex, path.emission_visibility) = (0.0, DVec3::ZERO);
+        path.direction = next;
+    }
+}

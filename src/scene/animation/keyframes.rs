@@ -1,0 +1,110 @@
+//! Keys and what lies between them (glTF 2.0 section 3.11 and appendix C).
+
+use glam::DQuat;
+
+/// What lies between two keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interpolation {
+    /// Straight; rotations along the shorter arc of the sphere at a constant speed.
+    Linear,
+    /// The earlier key's value.
+    Step,
+    /// A cubic spline through the keys with the tangents that they give.
+    CubicSpline,
+}
+
+/// Values at times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Keyframes {
+    /// What lies between.
+    pub interpolation: Interpolation,
+    /// Times (s), rising; at least one.
+    pub times: Vec<f32>,
+    /// Numbers of each value.
+    pub width: usize,
+    /// `width` numbers a key; of a spline three times as many: in-tangent, value, out-tangent.
+    pub values: Vec<f32>,
+}
+
+impl Keyframes {
+    /// When the last key is (s).
+    #[must_use]
+    pub fn end(&self) -> f64 {
+        self.times.last().copied().map_or(0.0, f64::from)
+    }
+
+    fn at(&self, key: usize, part: usize, index: usize) -> f64 {
+        let parts = if self.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
+        self.values.get((key * parts + part) * self.width + index).copied().map_or(0.0, f64::from)
+    }
+
+    /// A key's value.
+    fn key(&self, key: usize) -> impl Iterator<Item = f64> + '_ {
+        let part = usize::from(self.interpolation == Interpolation::CubicSpline);
+        (0..self.width).map(move |index| self.at(key, part, index))
+    }
+
+    /// The key at or before a time, and how far on the way to the next one the time is: 0 to 1, and the time between
+    /// both (s). Before the first key and after the last there is no way to go.
+    fn find(&self, time: f64) -> (usize, f64, f64) {
+        let after = self.times.partition_point(|&t| f64::from(t) <= time);
+        let Some(before) = after.checked_sub(1) else { return (0, 0.0, 0.0) };
+        let (Some(&a), Some(&b)) = (self.times.get(before), self.times.get(after)) else { return (before, 0.0, 0.0) };
+        let step = f64::from(b) - f64::from(a);
+        if step > 0.0 { (before, (time - f64::from(a)) / step, step) } else { (before, 0.0, 0.0) }
+    }
+
+    /// The value at a time (s); before the first key and after the last it is theirs.
+    #[must_use]
+    pub fn sample(&self, time: f64) -> Vec<f64> {
+        let (key, t, step) = self.find(time);
+        match self.interpolation {
+            _ if step == 0.0 => self.key(key).collect(),
+            Interpolation::Step => self.key(key).collect(),
+            Interpolation::Linear => {
+                (0..self.width).map(|i| (1.0 - t) * self.at(key, 0, i) + t * self.at(key + 1, 0, i)).collect()
+            }
+            Interpolation::CubicSpline => (0..self.width).map(|i| self.spline(key, t, step, i)).collect(),
+        }
+    }
+
+    /// Appendix C.5: tangents are per second, so the time between the keys multiplies them.
+    fn spline(&self, key: usize, t: f64, step: f64, i: usize) -> f64 {
+        let (t2, t3) = (t * t, t * t * t);
+        (2.0 * t3 - 3.0 * t2 + 1.0) * self.at(key, 1, i)
+            + step * (t3 - 2.0 * t2 + t) * self.at(key, 2, i)
+            + (-2.0 * t3 + 3.0 * t2) * self.at(key + 1, 1, i)
+            + step * (t3 - t2) * self.at(key + 1, 0, i)
+    }
+
+    /// The value at a time as a unit quaternion: linear keys along the sphere the shorter way (appendix C.4), splines
+    /// made unit length afterwards (C.5).
+    #[must_use]
+    pub fn rotation(&self, time: f64) -> DQuat {
+        let of = |mut numbers: Box<dyn Iterator<Item = f64> + '_>| {
+            let mut next = || numbers.next().unwrap_or(0.0);
+            unit(DQuat::from_xyzw(next(), next(), next(), next()))
+        };
+        let (key, t, step) = self.find(time);
+        if self.interpolation == Interpolation::Linear && step > 0.0 {
+            return slerp(of(Box::new(self.key(key))), of(Box::new(self.key(key + 1))), t);
+        }
+        of(Box::new(self.sample(time).into_iter()))
+    }
+}
+
+/// Made unit length; none of no length.
+pub fn unit(q: DQuat) -> DQuat {
+    let length = q.length();
+    if length > 1e-30 && length.is_finite() { q / length } else { DQuat::IDENTITY }
+}
+
+/// Appendix C.4: with a = acos |q0 . q1|, (sin(a (1 - t)) q0 + s sin(a t) q1) / sin a, where s is the sign of the product.
+fn slerp(q0: DQuat, q1: DQuat, t: f64) -> DQuat {
+    let d = q0.dot(q1);
+    let (s, a) = (if d < 0.0 { -1.0 } else { 1.0 }, d.abs().min(1.0).acos());
+    if a < 1e-6 {
+        return unit(q0 * (1.0 - t) + q1 * (s * t));
+    }
+    unit((q0 * (a * (1.0 - t)).sin() + q1 * (s * (a * t).sin())) / a.sin())
+}

@@ -1,0 +1,98 @@
+//! What should be known of a scene's waters: what is no fault, and seldom meant.
+
+use glam::{DVec2, DVec3};
+
+use crate::scene::Scene;
+
+/// How high a sheet may be, of its longer side: more is a body with sides, or a slope.
+const LEVEL: f64 = 0.02;
+/// How far above or below a water's surface something may lie (m) that floats on it.
+const AFLOAT: f64 = 0.3;
+
+impl Scene {
+    /// One line for each surface that is not level, flow map that lies beside its water, and thing that floats in the air.
+    #[must_use]
+    pub fn water_warnings(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        for (index, material) in self.materials.iter().enumerate() {
+            let Some(water) = &material.water else { continue };
+            let Some((low, high)) = self.material_bounds(index) else { continue };
+            let name = &material.name;
+            let size = high - low;
+            if size.y > LEVEL * size.x.max(size.z) {
+                remarks.push(format!(
+                    "water '{name}' is {:.2} m high: a water is a level sheet without sides or bottom, and this one is lit as though it were",
+                    size.y
+                ));
+            }
+            let [origin, extent] = water.rectangle();
+            let flat = |v: DVec3| DVec2::new(v.x, v.z);
+            if water.settings.flow.is_some()
+                && (flat(high).cmplt(origin).any() || flat(low).cmpgt(origin + extent).any())
+            {
+                remarks.push(format!(
+                    "water '{name}': its flow map covers {:.1} {:.1} to {:.1} {:.1} m and none of the water, which reaches from {:.1} {:.1} \
+                     to {:.1} {:.1}; set flow_origin and flow_size",
+                    origin.x, origin.y, origin.x + extent.x, origin.y + extent.y, low.x, low.z, high.x, high.z
+                ));
+            }
+            let away = |height: f64| (low.y - height).max(height - high.y);
+            let high_up =
+                water.floating.iter().map(|floating| away(floating.height())).filter(|away| *away > AFLOAT).count();
+            if let (true, Some(debris)) = (high_up > 0, &water.settings.debris) {
+                remarks.push(format!(
+                    "water '{name}': {high_up} of {} nodes named '{debris}' lie more than {AFLOAT} m above or below its surface",
+                    water.floating.len()
+                ));
+            }
+        }
+        remarks
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::sync::Arc;
+
+    use glam::{DMat4, Vec2, Vec3};
+
+    use super::*;
+    use crate::scene::{
+        FlowMap, WaterSettings,
+        build::{SceneBuilder, dielectric},
+        procedural::shapes,
+    };
+
+    #[test]
+    fn what_is_seldom_meant_is_said() {
+        let build = |solid: bool, leaf: f64, origin: f64| {
+            let mut builder = SceneBuilder::new("pool");
+            let sheet = builder.add_material(dielectric("sea", Vec3::ONE, 0.0));
+            let shape = if solid { shapes::cuboid(Vec3::splat(2.0)) } else { shapes::plane(Vec2::splat(2.0), 1, 1) };
+            let surface = builder.add_mesh("surface", shape, sheet);
+            builder.instance("surface", surface, DMat4::IDENTITY);
+            let matte = builder.add_material(dielectric("leaf", Vec3::splat(0.3), 1.0));
+            let mesh = builder.add_mesh("leaf", shapes::plane(Vec2::splat(0.1), 1, 1), matte);
+            builder.instance("leaf", mesh, DMat4::from_translation(DVec3::Y * leaf));
+            let mut scene = builder.build().unwrap();
+            let settings = WaterSettings {
+                flow: Some(Arc::new(FlowMap::even(Vec2::X))),
+                rectangle: Some([DVec2::splat(origin), DVec2::splat(2.0)]),
+                debris: Some("leaf".into()),
+                ..WaterSettings::default()
+            };
+            scene.add_water(0, &settings).unwrap();
+            scene.water_warnings()
+        };
+        assert!(build(false, 0.01, -1.0).is_empty(), "{:?}", build(false, 0.01, -1.0));
+        for ((solid, leaf, origin), wanted) in [
+            ((true, 0.01, -1.0), "2.00 m high"),
+            ((false, 0.8, -1.0), "1 of 1 nodes"),
+            ((false, 0.01, 50.0), "none of the water"),
+        ] {
+            let remarks = build(solid, leaf, origin);
+            assert!(remarks.len() == 1 && remarks[0].contains(wanted), "{remarks:?}");
+        }
+    }
+}

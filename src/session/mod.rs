@@ -1,0 +1,831 @@
+//! A scene as it is worked with: read, with its look applied, seen through its camera, exposed. Every command and the
+//! look-dev window open scenes by this door, so that they show the same picture and read the same numbers.
+
+pub mod expose;
+pub mod preview;
+mod raster_limits;
+
+use std::{
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::Arc,
+};
+
+use glam::{DMat4, DVec3};
+
+use self::expose::ExposureState;
+use crate::{
+    camera::{CameraEffects, Exposure, metering::SolvedExposure, post_effects::MotionBlur},
+    frame::{
+        AntiAliasing, AoSettings, Aov, ClusteredLightSettings, GiSettings, RenderSettings, Renderer, ShadowSettings,
+        SsrSettings, TemporalSettings, VolumeSettings,
+    },
+    gpu::{Gpu, GpuError, GpuResult},
+    optics::MountedLens,
+    passes::{GpuScene, View, caustics::CausticSettings, culling::CullingSettings, scene_data::LodGeneration},
+    scene::{
+        NoteKind, Projection, Scene,
+        address::AddressTable,
+        animation::{AnimationSelection, Trs},
+        defaults,
+        emissive::{EmissiveLights, emissive_lights},
+        gltf::{self, ImportError},
+        look::{AaMethod, Look, LookError, ShadowMethod},
+        procedural::{self, BuiltinScene},
+    },
+};
+
+/// What is asked for: a scene, and how it is looked at.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OpenRequest {
+    /// A .glb or .gltf file, or a built-in scene as `builtin:NAME`; none is the built-in still life.
+    pub scene: Option<PathBuf>,
+    /// The look file; none takes NAME.look.toml beside the scene, where there is one.
+    pub look: Option<PathBuf>,
+    /// The folder that files beside the scene may come from, with all below it; none is the scene's own folder, or the
+    /// working directory where that contains it.
+    pub root: Option<PathBuf>,
+    /// The camera by its address (`scene::address`); none takes the look's, else the file's first, else one framed on the scene.
+    pub camera: Option<String>,
+    /// Pixels across and down; none takes the look's resolution, else 720 down.
+    pub size: Option<Size>,
+    /// Properties of the look set over it, as PATH=VALUE.
+    pub set: Vec<String>,
+    /// When (s), of what is animated; none is the scene at rest.
+    pub time: Option<f64>,
+}
+
+/// Why a scene cannot be shown.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// What was asked for contradicts what is there.
+    #[error("{0}")]
+    InvalidRequest(String),
+    /// The scene's file.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    /// The look.
+    #[error(transparent)]
+    Look(#[from] LookError),
+    /// The device.
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    /// Broken logic of ours.
+    #[error("{0}")]
+    Internal(String),
+}
+
+/// A picture's size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Pixels across.
+    pub width: u32,
+    /// Pixels down.
+    pub height: u32,
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let oops = || format!("'{text}' is no size: write it as WIDTHxHEIGHT in pixels, each at least 1, e.g. 640x360");
+        let (width, height) = text.split_once(['x', 'X']).ok_or_else(oops)?;
+        let side = |text: &str| text.parse::<u32>().ok().filter(|&side| side > 0).ok_or_else(oops);
+        Ok(Self { width: side(width)?, height: side(height)? })
+    }
+}
+
+/// A scene with the look applied. Clones share the scene.
+#[derive(Clone)]
+pub struct Session {
+    /// What was asked for.
+    pub request: OpenRequest,
+    /// The scene, at its time, with all that the look changes.
+    pub scene: Arc<Scene>,
+    /// The look.
+    pub look: Look,
+    /// The camera's name, or what stands for one.
+    pub camera_name: String,
+    /// Where the camera stands (to the world; it looks down -Z) and what it sees.
+    pub camera: (DMat4, Projection),
+    /// The picture's size.
+    pub size: Size,
+    /// What the camera does to the picture.
+    pub effects: CameraEffects,
+    /// The lens of the look's prescription, set for the picture.
+    pub lens: Option<Arc<MountedLens>>,
+    /// What is played, where the scene is.
+    pub playback: Option<Playback>,
+    /// What the user should know, a remark each.
+    pub remarks: Vec<String>,
+}
+
+/// A scene that is played.
+#[derive(Clone)]
+pub struct Playback {
+    /// The scene at rest, with the look applied.
+    rest: Arc<Scene>,
+    play: AnimationSelection,
+    /// When (s).
+    pub time: f64,
+    /// The node of the camera that is looked through; none where it is no node's.
+    camera: Option<usize>,
+}
+
+/// Samples of each pixel of a still picture with temporal anti-aliasing: docs/anti-aliasing.md has what more would bring.
+const STILL_SAMPLES: f64 = 16.0;
+
+impl OpenRequest {
+    /// The scene for messages.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.scene.as_ref().map_or_else(|| "the built-in still life".into(), |path| path.display().to_string())
+    }
+
+    /// The built-in scene that is asked for; none where it is a file.
+    ///
+    /// # Errors
+    /// A built-in scene that is not there.
+    pub fn builtin(&self) -> Result<Option<BuiltinScene>, SessionError> {
+        let Some(path) = &self.scene else { return Ok(BuiltinScene::named("still_life")) };
+        if path.as_os_str() == "petals" && !path.exists() {
+            return Ok(BuiltinScene::named("petals"));
+        }
+        let Some(name) = path.to_str().and_then(|path| path.strip_prefix(procedural::PREFIX)) else { return Ok(None) };
+        BuiltinScene::named(name).map(Some).ok_or_else(|| {
+            let there: Vec<String> = (BuiltinScene::ALL.iter())
+                .map(|builtin| format!("{}{} ({})", procedural::PREFIX, builtin.name, builtin.about))
+                .collect();
+            SessionError::InvalidRequest(format!("there is no built-in scene '{name}'; there are {}", there.join(", ")))
+        })
+    }
+}
+
+/// A scene as it was read, before any look.
+pub struct SceneSource {
+    /// The scene.
+    pub scene: Scene,
+    /// The look's text; empty where there is none.
+    pub look: String,
+    /// What the look is called in messages; files that it names are looked for beside it.
+    pub look_name: String,
+    /// The look's file; none where it is a built-in scene's own, or not there yet.
+    pub look_file: Option<PathBuf>,
+    /// What the user should know of the file.
+    pub remarks: Vec<String>,
+}
+
+/// The place of the look that belongs to a scene's file: `NAME.look.toml` beside it, else a file of that name in other
+/// capitals. It may not be there.
+#[must_use]
+pub fn default_look_path(scene: &Path) -> PathBuf {
+    let usual = scene.with_extension("look.toml");
+    if usual.exists() {
+        return usual;
+    }
+    let folder = scene.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let wanted = usual.file_name().unwrap_or_default();
+    let mut names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    names
+        .find(|name| name.eq_ignore_ascii_case(wanted))
+        .map_or_else(|| usual.clone(), |name| usual.with_file_name(name))
+}
+
+/// Reads a scene file, with the files beside it from where the request allows.
+///
+/// # Errors
+/// A file that cannot be used; a root that does not contain it.
+pub fn import(scene: &Path, root: Option<&Path>) -> Result<Scene, SessionError> {
+    let folder = match root.map(Path::to_path_buf).or_else(|| working_root(scene)) {
+        // A scene that is not there is said to be so.
+        Some(root) if scene.exists() => gltf::Folder::within(scene, &root)
+            .map_err(|what| SessionError::InvalidRequest(format!("--root: {what}")))?,
+        _ => gltf::Folder::of(scene),
+    };
+    Ok(gltf::load_from(scene, &folder)?)
+}
+
+/// The working directory where it contains the scene: the project that the user stands in. One that contains the home
+/// directory is no project.
+fn working_root(scene: &Path) -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let wide = here.parent().is_none() || home.is_none_or(|home| gltf::contains(&here, &home.join("scene")));
+    (!wide && gltf::contains(&here, scene)).then_some(here)
+}
+
+/// Reads the scene, or makes the built-in one, with the text of the look that belongs to it.
+///
+/// # Errors
+/// Files that cannot be used; a built-in scene that is not there.
+pub fn read(request: &OpenRequest) -> Result<SceneSource, SessionError> {
+    if let Some(builtin) = request.builtin()? {
+        if let Some(root) = &request.root {
+            let what = format!("--root {}: {} has no files; leave it out", root.display(), request.name());
+            return Err(SessionError::InvalidRequest(what));
+        }
+        let (scene, text) = builtin.make().map_err(|error| SessionError::Internal(error.to_string()))?;
+        let (look, look_name) = match &request.look {
+            Some(file) => (Look::text_of(file)?, file.display().to_string()),
+            None => (text, format!("{}.look.toml", builtin.name)),
+        };
+        return Ok(SceneSource { scene, look, look_name, look_file: request.look.clone(), remarks: Vec::new() });
+    }
+    let Some(path) = &request.scene else { return Err(SessionError::Internal("no scene is named".into())) };
+    let beside = default_look_path(path);
+    let look_file = request.look.clone().or_else(|| beside.is_file().then(|| beside.clone()));
+    let look = look_file.as_deref().map(Look::text_of).transpose()?.unwrap_or_default();
+    let look_name = look_file.as_deref().unwrap_or(&beside).display().to_string();
+    let scene = import(path, request.root.as_deref())?;
+    let worth_saying: Vec<_> = scene.notes.iter().filter(|note| note.kind != NoteKind::Info).collect();
+    let mut remarks = Vec::new();
+    if !worth_saying.is_empty() {
+        let (name, count) = (path.display(), worth_saying.len());
+        let mut text =
+            format!("{name}: remarks on the file: {count} (`sunny16 inspect {name}` lists them); the first of them:");
+        for note in worth_saying.iter().take(3) {
+            text += &format!("\n  {:?} {}: {}", note.kind, note.place, note.message);
+        }
+        remarks.push(text);
+    }
+    Ok(SceneSource { scene, look, look_name, look_file, remarks })
+}
+
+/// Reads scene and look, and chooses the camera.
+///
+/// # Errors
+/// Files that cannot be used; properties that contradict each other or the scene; a camera or an animation that is not there.
+pub fn open(request: &OpenRequest) -> Result<Session, SessionError> {
+    let source = read(request)?;
+    let mut look = Look::default();
+    look.parse(&source.look_name, &source.look)?;
+    for assignment in &request.set {
+        look.assign(assignment)?;
+    }
+    apply_look(request, source.scene, look, source.remarks)
+}
+
+/// Applies a look to a scene as it was read, and chooses the camera.
+///
+/// # Errors
+/// Properties that contradict each other or the scene; a camera or an animation that is not there.
+pub fn apply_look(
+    args: &OpenRequest,
+    mut scene: Scene,
+    look: Look,
+    mut remarks: Vec<String>,
+) -> Result<Session, SessionError> {
+    // A scene whose lamps are switched off is dark because somebody wants it.
+    let had_lamps = scene.walk().iter().any(|placed| placed.node.light.is_some());
+    let before = scene.notes.len();
+    look.apply(&mut scene)?;
+    remarks.extend(scene.notes.iter().skip(before).map(|note| format!("{}: {}", note.place, note.message)));
+    remarks.extend(look.environment.warning());
+    remarks.extend(look.light_warnings());
+    remarks.extend(scene.profile_warnings());
+    remarks.extend(scene.material_warnings());
+    remarks.extend(look.lens_warnings());
+    remarks.extend(look.gi.warnings());
+    remarks.extend(scene.water_warnings());
+    if look.passes.shadow_method == Some(ShadowMethod::Maps) && look.passes.shadows != Some(false) {
+        let shaped = scene
+            .walk()
+            .iter()
+            .filter_map(|placed| scene.lights.get(placed.node.light?))
+            .any(|light| light.shadow && light.emitter().area().is_some());
+        if shaped {
+            let text =
+                "passes.shadows.method = maps: lights with a surface throw no shadows by maps; auto traces theirs";
+            remarks.push(text.into());
+        }
+    }
+    let play = chosen_animation(args, &look, &scene)?;
+    let time = args.time.or(args.builtin()?.filter(|builtin| builtin.animated).map(|_| 0.0));
+    let mut animated = match time {
+        Some(time) if scene.is_animated() => {
+            let rest = scene.clone();
+            scene.apply(&rest.pose(&play, time));
+            scene.bake();
+            scene.time = time;
+            Some(Playback { rest: Arc::new(rest), play, time, camera: None })
+        }
+        Some(_) => {
+            remarks.push(format!("nothing in {} is animated: it looks the same at any time", args.name()));
+            None
+        }
+        None => None,
+    };
+    let (camera_name, camera, world, projection) = choose_camera(args, &look, &scene)?;
+    if let Some(at) = look.camera.target.filter(|target| *target == world.w_axis.truncate()) {
+        return Err(SessionError::InvalidRequest(format!(
+            "camera.target = {} {} {}: the camera stands there itself; aim it at another point",
+            at.x, at.y, at.z
+        )));
+    }
+    animated.iter_mut().for_each(|animated| animated.camera = camera);
+    let dark = !had_lamps && defaults::has_no_light(&scene);
+    if look.default_light.unwrap_or(dark) {
+        let before = scene.notes.len();
+        defaults::add_lights(&mut scene, world);
+        for note in scene.notes.iter().skip(before) {
+            remarks.push(format!("{} (--set scene.default_light=false leaves it out)", note.message));
+        }
+    } else if !scene.emissive_lights && !had_lamps && scene.environment.is_none() {
+        let text = "the scene has no lamps, and surfaces that glow light nothing (scene.emissive_lights is false; --set \
+                    scene.default_light=true adds a sun)";
+        remarks.push(text.into());
+    }
+    if scene.emissive_lights {
+        let EmissiveLights { triangles, lights: patches, merged } = emissive_lights(&scene);
+        if merged > 0 {
+            remarks.push(format!(
+                "{triangles} triangles glow: they light the scene as {} lights of the same flux, {merged} of which stand for \
+                 several (scene.emissive_patches)",
+                patches.len()
+            ));
+        }
+    }
+    let size = args.size.unwrap_or_else(|| default_size(&look, &projection));
+    let shape = default_aspect_ratio(&look, &projection);
+    if args.size.is_none() && look.camera.rig.resolution.is_none() && !SHAPES.contains(&shape) {
+        remarks.push(format!(
+            "the camera's picture is {shape} times as wide as high, and this one {:.1} times; --size gives another",
+            f64::from(size.width) / f64::from(size.height)
+        ));
+    }
+    let (projection, effects, lens) = mount_camera(&look, projection, size, None)?;
+    look.ghosts(lens.as_deref())?;
+    let (request, camera, scene) = (args.clone(), (world, projection), Arc::new(scene));
+    Ok(Session { request, scene, look, camera_name, camera, size, effects, lens, playback: animated, remarks })
+}
+
+/// Which animations the look plays.
+fn chosen_animation(args: &OpenRequest, look: &Look, scene: &Scene) -> Result<AnimationSelection, SessionError> {
+    match look.animation.as_deref() {
+        None | Some("auto") => Ok(AnimationSelection::Auto),
+        Some("all") => Ok(AnimationSelection::All),
+        Some(name) => scene.animation(name).map(AnimationSelection::Index).ok_or_else(|| {
+            let names = AddressTable::from_names(scene.animations.iter().map(|animation| animation.name.as_str()))
+                .suggestions();
+            let there = if names.is_empty() { "none".into() } else { names.join(", ") };
+            SessionError::InvalidRequest(format!(
+                "scene.animation = {name}: {} has no such animation; it has {there}",
+                args.name()
+            ))
+        }),
+    }
+}
+
+/// What the camera sees by: its projection, its effects, and the lens where it is a real one.
+type MountedCamera = (Projection, CameraEffects, Option<Arc<MountedLens>>);
+
+/// The projection and the effects of the look's lens: a focal length takes the place of the file's field of view. `mounted` is
+/// the prescription's lens where this look and size have set it before.
+fn mount_camera(
+    look: &Look,
+    mut projection: Projection,
+    size: Size,
+    mounted: Option<Arc<MountedLens>>,
+) -> Result<MountedCamera, SessionError> {
+    let Projection::Perspective { vertical_fov, aspect, .. } = &mut projection else {
+        return Ok((projection, look.effects(None, [size.width, size.height])?, None));
+    };
+    if !look.needs_lens() {
+        return Ok((projection, look.effects(None, [size.width, size.height])?, None));
+    }
+    let shown = f64::from(size.width) / f64::from(size.height);
+    let camera = &look.camera;
+    let mounted = match mounted {
+        Some(mounted) => Some(mounted),
+        None => look.mounted_lens(shown)?.map(Arc::new),
+    };
+    if let Some(mounted) = mounted {
+        let rig = camera.rig.mounted_rig(camera.f_stop, &mounted)?;
+        *vertical_fov = rig.vertical_fov() as f32;
+        *aspect = Some(shown as f32);
+        let effects = look.effects_with_mounted_lens(&mounted, look.effects(Some(&rig), [size.width, size.height])?)?;
+        return Ok((projection, effects, Some(mounted)));
+    }
+    let rig = camera.rig.rig(camera.f_stop, f64::from(*vertical_fov), shown)?;
+    if camera.rig.focal_length.is_some() {
+        *vertical_fov = rig.vertical_fov() as f32;
+        *aspect = Some(shown as f32);
+    }
+    Ok((projection, look.effects(Some(&rig), [size.width, size.height])?, None))
+}
+
+fn default_size(look: &Look, projection: &Projection) -> Size {
+    if let Some([width, height]) = look.camera.rig.resolution {
+        return Size { width, height };
+    }
+    Size {
+        width: (720.0 * default_aspect_ratio(look, projection).clamp(*SHAPES.start(), *SHAPES.end())).round() as u32,
+        height: 720,
+    }
+}
+
+/// Width over height of pictures whose size nobody says.
+const SHAPES: RangeInclusive<f32> = 0.1..=10.0;
+
+/// Width over height of the camera's picture where nobody says how large it is.
+fn default_aspect_ratio(look: &Look, projection: &Projection) -> f32 {
+    let rig = &look.camera.rig;
+    let sensor = rig.sensor.filter(|_| rig.focal_length.is_some() || rig.prescription.is_some());
+    match *projection {
+        // A body with a lens takes pictures of its sensor's shape.
+        _ if sensor.is_some() => sensor.map_or(1.0, |sensor| sensor.width / sensor.height) as f32,
+        Projection::Perspective { aspect, .. } => aspect.unwrap_or(16.0 / 9.0),
+        Projection::Orthographic { half_width, half_height, .. } => half_width / half_height,
+    }
+}
+
+/// Name, node, place and projection of the camera.
+type Chosen = (String, Option<usize>, DMat4, Projection);
+
+fn choose_camera(args: &OpenRequest, look: &Look, scene: &Scene) -> Result<Chosen, SessionError> {
+    let cameras = AddressTable::cameras(scene);
+    let wanted = args.camera.as_deref().or(look.camera.name.as_deref());
+    let found = match wanted {
+        Some(name) => Some(cameras.find(name).first().copied().ok_or_else(|| {
+            let names = cameras.suggestions();
+            let there = if names.is_empty() { "no camera; leave the name out".into() } else { names.join(", ") };
+            SessionError::InvalidRequest(format!("{} has no camera '{name}'; it has {there}", args.name()))
+        })?),
+        None => cameras.list().first().map(|camera| camera.index),
+    };
+    let placed = |world: DMat4| look.camera.placed(world);
+    let chosen = found.and_then(|found| {
+        let at = scene.walk().into_iter().find(|at| at.index == found)?;
+        let camera = scene.cameras.get(at.node.camera?)?;
+        let names = [&camera.name, &at.node.name];
+        let own = names.into_iter().find(|name| !name.is_empty()).cloned();
+        let name = own.unwrap_or_else(|| format!("#{}", at.node.camera.unwrap_or(0)));
+        Some((name, Some(found), placed(at.world), camera.projection))
+    });
+    Ok(match chosen {
+        Some(chosen) => chosen,
+        None => {
+            let size = args.size.map_or(16.0 / 9.0, |size| f64::from(size.width) / f64::from(size.height));
+            let (world, projection) = defaults::framing_camera(scene, size);
+            ("framed on the scene".into(), None, placed(world), projection)
+        }
+    })
+}
+
+/// The part of a camera's way that its axes see: velocity and angular velocity while it goes from one place to another in
+/// this time (s).
+fn camera_motion(middle: DMat4, [from, to]: [DMat4; 2], seconds: f64) -> (DVec3, DVec3) {
+    let axes = |world: DMat4| glam::DQuat::from_mat4(&Trs { scale: DVec3::ONE, ..Trs::of_matrix(&world) }.matrix());
+    let own = axes(middle).inverse();
+    let moved = own * (to.w_axis.truncate() - from.w_axis.truncate());
+    let mut turned = own * axes(to) * axes(from).inverse() * axes(middle);
+    if turned.w < 0.0 {
+        turned = -turned;
+    }
+    (moved / seconds, turned.to_scaled_axis() / seconds)
+}
+
+impl Session {
+    /// Goes to another time (s) of what is played.
+    ///
+    /// # Errors
+    /// A lens that the camera cannot have there.
+    pub fn seek(&mut self, time: f64) -> Result<(), SessionError> {
+        let Some(animated) = &mut self.playback else { return Ok(()) };
+        animated.time = time;
+        let scene = Arc::make_mut(&mut self.scene);
+        scene.time = time;
+        scene.apply(&animated.rest.pose(&animated.play, time));
+        scene.bake();
+        if animated.camera.is_some() {
+            let (_, _, world, projection) = choose_camera(&self.request, &self.look, &self.scene)?;
+            let (projection, effects, lens) = mount_camera(&self.look, projection, self.size, self.lens.clone())?;
+            (self.camera, self.effects, self.lens) = ((world, projection), effects, lens);
+        }
+        Ok(())
+    }
+
+    /// Looks at the same scene with another camera's dials, effects and passes, in another size. What the look says of lights,
+    /// surroundings and materials must be as it was. The camera stays where the look has it.
+    ///
+    /// # Errors
+    /// A lens that the camera cannot have; nothing has changed then.
+    pub fn set_look(&mut self, look: Look, size: Size) -> Result<(), SessionError> {
+        let (camera_name, _, world, projection) = choose_camera(&self.request, &look, &self.scene)?;
+        let (projection, effects, lens) = mount_camera(&look, projection, size, None)?;
+        look.ghosts(lens.as_deref())?;
+        (self.camera_name, self.camera, self.effects, self.lens) = (camera_name, (world, projection), effects, lens);
+        (self.look, self.size) = (look, size);
+        Ok(())
+    }
+
+    /// The open shutter's blur, with the way that the camera goes in what is played; none where nothing is played or the look
+    /// wants none.
+    #[must_use]
+    pub fn animated_motion_blur(&self, effects: &CameraEffects) -> Option<MotionBlur> {
+        let animated = self.playback.as_ref()?;
+        let mut blur = effects.motion_blur.or_else(|| self.look.object_motion_blur())?;
+        if let Some(node) = animated.camera {
+            let half = blur.exposure / 2.0;
+            let places = [-half, half].map(|offset| {
+                let mut nodes = Scene { nodes: self.scene.nodes.clone(), ..Scene::default() };
+                nodes.apply(&animated.rest.pose_at_offset(&animated.play, animated.time, offset));
+                nodes.world_transforms().get(node).copied().unwrap_or(self.camera.0)
+            });
+            let (velocity, rotation) = camera_motion(self.camera.0, places, blur.exposure);
+            blur.velocity += velocity;
+            blur.rotation += rotation;
+        }
+        Some(blur)
+    }
+
+    /// Lets what is played move while the shutter is open: the camera, and things on the device.
+    pub fn set_motion(&mut self, settings: &mut RenderSettings, on_device: &GpuScene) {
+        let (Some(blur), Some(animated)) = (self.animated_motion_blur(&settings.effects), &self.playback) else {
+            return;
+        };
+        let (half, scene) = (blur.exposure / 2.0, Arc::make_mut(&mut self.scene));
+        let poses = [-half, half].map(|offset| {
+            scene.apply(&animated.rest.pose_at_offset(&animated.play, animated.time, offset));
+            on_device.pose(scene)
+        });
+        scene.apply(&animated.rest.pose(&animated.play, animated.time));
+        settings.effects.motion_blur = Some(blur);
+        settings.shutter = Some(poses);
+    }
+
+    /// The scene as it is so many seconds from the picture's time.
+    #[must_use]
+    pub fn scene_at_offset(&self, offset: f64) -> Option<Scene> {
+        let animated = self.playback.as_ref()?;
+        let mut scene = Scene::clone(&self.scene);
+        scene.apply(&animated.rest.pose_at_offset(&animated.play, animated.time, offset));
+        scene.bake();
+        scene.time = animated.time + offset;
+        Some(scene)
+    }
+
+    /// The view of the chosen camera.
+    #[must_use]
+    pub fn view(&self) -> View {
+        View::new(self.camera.0, &self.camera.1, self.size.width, self.size.height)
+    }
+
+    /// How shadows are found.
+    #[must_use]
+    pub fn shadows(&self) -> ShadowSettings {
+        let shadows = ShadowSettings::default();
+        ShadowSettings {
+            enabled: self.look.passes.shadows.unwrap_or(shadows.enabled),
+            method: self.look.passes.shadow_method.unwrap_or(shadows.method),
+            samples: self.look.passes.shadow_samples.unwrap_or(shadows.samples),
+            resolution: self.look.passes.shadow_resolution.unwrap_or(shadows.resolution),
+        }
+    }
+
+    /// What is not drawn, and how coarsely the rest.
+    #[must_use]
+    pub fn culling(&self) -> CullingSettings {
+        let (look, culling) = (&self.look.passes, CullingSettings::default());
+        CullingSettings {
+            enabled: look.culling.unwrap_or(culling.enabled),
+            occlusion: look.culling_occlusion.unwrap_or(culling.occlusion),
+            min_instances: look.culling_min_instances.unwrap_or(culling.min_instances),
+            error_pixels: look.error_pixels.map_or(culling.error_pixels, |pixels| pixels as f32),
+            ..culling
+        }
+    }
+
+    /// Which meshes get coarser levels of detail.
+    #[must_use]
+    pub fn levels(&self) -> LodGeneration {
+        if self.culling().error_pixels > 0.0 { LodGeneration::Large } else { LodGeneration::None }
+    }
+
+    /// How edges are made smooth.
+    #[must_use]
+    pub fn anti_aliasing(&self) -> AntiAliasing {
+        let (look, default) = (&self.look.passes, TemporalSettings::default());
+        match look.aa_method.unwrap_or_default() {
+            AaMethod::None => AntiAliasing::None,
+            AaMethod::Morphological => AntiAliasing::Morphological,
+            AaMethod::Temporal => AntiAliasing::Temporal(TemporalSettings {
+                scale: look.taa_scale.unwrap_or(default.scale),
+                variance_gamma: look.taa_variance_gamma.map_or(default.variance_gamma, |clip| clip as f32),
+                max_history_frames: look
+                    .taa_max_history_frames
+                    .map_or(default.max_history_frames, |frames| frames as f32),
+                mip_bias: look.taa_mip_bias.unwrap_or(default.mip_bias),
+                ..default
+            }),
+        }
+    }
+
+    /// Frames that a still picture is made of: as the look says, else one, or where frames are joined anyway so many
+    /// that each pixel of the picture gets `STILL_SAMPLES`.
+    #[must_use]
+    pub fn still_samples(&self) -> u32 {
+        self.look.passes.aa_samples.unwrap_or_else(|| match self.anti_aliasing() {
+            AntiAliasing::Temporal(temporal) => (STILL_SAMPLES / temporal.scale.clamp(0.25, 1.0).powi(2)).ceil() as u32,
+            AntiAliasing::None | AntiAliasing::Morphological if self.gi().enabled => STILL_SAMPLES as u32,
+            AntiAliasing::None | AntiAliasing::Morphological => 1,
+        })
+    }
+
+    /// Ambient occlusion by the look.
+    #[must_use]
+    pub fn ao(&self) -> AoSettings {
+        let (look, ao) = (&self.look.passes.ao, AoSettings::default());
+        AoSettings {
+            enabled: look.enabled.unwrap_or(ao.enabled),
+            radius: look.radius.unwrap_or(ao.radius),
+            falloff: look.falloff.unwrap_or(ao.falloff),
+            thickness: look.thickness.unwrap_or(ao.thickness),
+            slices: look.slices.unwrap_or(ao.slices),
+            steps: look.steps.unwrap_or(ao.steps),
+            half_resolution: look.half_resolution.unwrap_or(ao.half_resolution),
+            filter: look.filter.unwrap_or(ao.filter),
+            many_bounces: look.many_bounces.unwrap_or(ao.many_bounces),
+        }
+    }
+
+    /// Reflections in the picture by the look.
+    #[must_use]
+    pub fn ssr(&self) -> SsrSettings {
+        let (look, ssr) = (&self.look.passes.ssr, SsrSettings::default());
+        SsrSettings {
+            enabled: look.enabled.unwrap_or(ssr.enabled),
+            half_resolution: look.half_resolution.unwrap_or(ssr.half_resolution),
+            max_roughness: look.max_roughness.unwrap_or(ssr.max_roughness),
+            thickness: look.thickness.unwrap_or(ssr.thickness),
+            taps: look.taps.unwrap_or(ssr.taps),
+            steps: look.steps.unwrap_or(ssr.steps),
+            max_history_frames: look.max_history_frames.unwrap_or(ssr.max_history_frames),
+            reprojection: look.reprojection.map_or(ssr.reprojection, Into::into),
+            still: ssr.still,
+        }
+    }
+
+    /// How participating volumes are drawn, by the look.
+    #[must_use]
+    pub fn volumes(&self) -> VolumeSettings {
+        let (look, volumes) = (&self.look.passes.volumes, VolumeSettings::default());
+        VolumeSettings {
+            enabled: look.enabled.unwrap_or(volumes.enabled),
+            half_resolution: look.half_resolution.unwrap_or(volumes.half_resolution),
+            steps: look.steps.unwrap_or(volumes.steps),
+            shadow_steps: look.shadow_steps.unwrap_or(volumes.shadow_steps),
+            filter: look.filter.unwrap_or(volumes.filter),
+        }
+    }
+
+    /// Bounced light by the look.
+    #[must_use]
+    pub fn gi(&self) -> GiSettings {
+        let (look, gi) = (&self.look.gi, GiSettings::default());
+        GiSettings {
+            enabled: look.enabled.unwrap_or(gi.enabled),
+            vpls: look.vpls.unwrap_or(gi.vpls),
+            photons: look.photons.or(gi.photons),
+            bounces: look.bounces.unwrap_or(gi.bounces),
+            merge: look.merge.unwrap_or(gi.merge),
+            cell: look.cell.or(gi.cell),
+            vpl_samples: look.vpl_samples.unwrap_or(gi.vpl_samples),
+            all: look.all_vpls.unwrap_or(gi.all),
+            visibility: look.visibility.unwrap_or(gi.visibility),
+            clamp_radius: look.clamp_radius.unwrap_or(gi.clamp_radius),
+            compensation: look.compensation.unwrap_or(gi.compensation),
+            sky: look.sky.unwrap_or(gi.sky),
+            glossy: look.specular.unwrap_or(gi.glossy),
+            filter: look.filter.unwrap_or(gi.filter),
+            max_history_frames: look.max_history_frames.unwrap_or(gi.max_history_frames),
+            freeze_after: look.freeze_after.unwrap_or(gi.freeze_after),
+            show_vpls: look.debug_view.unwrap_or(gi.show_vpls),
+        }
+    }
+
+    /// Puts the scene on the device, with what the look asks for.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn upload(&self, renderer: &mut Renderer) -> GpuResult<GpuScene> {
+        let mut on_device = renderer.upload_with(&self.scene, &self.shadows(), self.levels())?;
+        self.update_gi(renderer.gpu(), &mut on_device)?;
+        Ok(on_device)
+    }
+
+    /// Goes along with the scene into another pose.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn update_pose(&self, gpu: &Gpu, on_device: &mut GpuScene) -> GpuResult<()> {
+        on_device.follow(gpu, &self.scene)?;
+        self.update_gi(gpu, on_device)
+    }
+
+    /// Goes along with lights that shine otherwise (`GpuScene::relight`).
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn relight(&self, gpu: &Gpu, on_device: &mut GpuScene) -> GpuResult<()> {
+        on_device.relight(gpu, &self.scene)?;
+        self.update_gi(gpu, on_device)
+    }
+
+    fn update_gi(&self, gpu: &Gpu, on_device: &mut GpuScene) -> GpuResult<()> {
+        let gi = self.gi();
+        if gi.enabled {
+            on_device.update_gi(gpu, &self.scene, &gi)?;
+        }
+        if self.look.needs_flare_sources() { on_device.enable_offscreen_flares(gpu, &self.scene) } else { Ok(()) }
+    }
+
+    /// Settings of the finished picture: with what the camera does to it, by its dials as they were turned.
+    ///
+    /// # Errors
+    /// Dials that the lens cannot have.
+    pub fn picture_settings(&self, exposed: &ExposureState, aovs: Vec<Aov>) -> Result<RenderSettings, SessionError> {
+        let (effects, lens) = match exposed.solved {
+            Some(SolvedExposure { dials, .. }) => {
+                let mut look = self.look.clone();
+                look.camera.shutter = Some(dials.shutter_s);
+                look.camera.iso = Some(dials.iso);
+                // The mode turned what exposes: with a T-stop that is the T-number, and the iris follows in proportion.
+                let scale = match (look.camera.rig.t_stop, look.camera.f_stop) {
+                    (Some(t_stop), Some(f_stop)) => f_stop / t_stop,
+                    _ => 1.0,
+                };
+                look.camera.rig.t_stop = look.camera.rig.t_stop.map(|_| dials.f_stop);
+                look.camera.f_stop = Some(dials.f_stop * scale);
+                let (_, effects, lens) = mount_camera(&look, self.camera.1, self.size, None)?;
+                (effects, lens)
+            }
+            None => (self.effects, self.lens.clone()),
+        };
+        Ok(RenderSettings {
+            effects,
+            ghosts: self.look.ghosts(lens.as_deref())?,
+            lens,
+            anti_aliasing: self.anti_aliasing(),
+            ssr: self.ssr(),
+            gi: self.gi(),
+            ..self.settings(exposed.exposure, aovs)
+        })
+    }
+
+    /// Settings by the look, at an exposure, of the scene before the camera: what meters read.
+    #[must_use]
+    pub fn settings(&self, exposure: Exposure, aovs: Vec<Aov>) -> RenderSettings {
+        let default = ClusteredLightSettings::default();
+        RenderSettings {
+            exposure,
+            tone_mapper: self.look.passes.tone_mapper.unwrap_or_default(),
+            clustered_lights: ClusteredLightSettings {
+                enabled: self.look.passes.light_lists.unwrap_or(default.enabled),
+                cull_bound: self.look.passes.cull_bound.map_or(default.cull_bound, |bound| bound as f32),
+            },
+            dither: self.look.passes.dither.unwrap_or(true),
+            shadows: self.shadows(),
+            culling: self.culling(),
+            ao: self.ao(),
+            // What meters read keeps no history.
+            ssr: SsrSettings { max_history_frames: 0, ..self.ssr() },
+            gi: GiSettings { max_history_frames: 0, ..self.gi() },
+            volumes: self.volumes(),
+            refraction: self.look.passes.refraction.unwrap_or_default(),
+            caustics: self
+                .look
+                .passes
+                .caustics_resolution
+                .map_or_else(CausticSettings::default, |resolution| CausticSettings { resolution }),
+            aovs,
+            ..RenderSettings::default()
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::scene::build::SceneBuilder;
+
+    #[test]
+    fn aspect_ratio_mismatch_is_reported() {
+        let session = |aspect: f32, size: Option<Size>| {
+            let mut builder = SceneBuilder::new("strip");
+            builder.camera("Eye", DVec3::Z, DVec3::ZERO, 0.2, Some(aspect));
+            let look = Look { default_light: Some(false), ..Look::default() };
+            let request = OpenRequest { size, ..OpenRequest::default() };
+            apply_look(&request, builder.build().unwrap(), look, vec![]).unwrap()
+        };
+        let told =
+            |session: &Session| session.remarks.iter().filter(|remark| remark.contains("as wide as high")).count();
+        assert_eq!(told(&session(10.0, None)), 0);
+        let wide = session(20.0, None);
+        assert_eq!((wide.size, told(&wide)), (Size { width: 7200, height: 720 }, 1), "{:?}", wide.remarks);
+        assert_eq!(told(&session(0.05, None)), 1);
+        assert_eq!(told(&session(20.0, Some(Size { width: 100, height: 10 }))), 0);
+    }
+}

@@ -1,0 +1,131 @@
+//! Limits of the rasterizer that a scene meets, as far as the host knows them before a frame is drawn.
+
+use super::Session;
+use crate::{
+    passes::{
+        scene_data::{MAX_SORTED, needs_blend_pass},
+        shared::{MAX_WATER_SUNS, REFRACTION_LIGHTS},
+    },
+    scene::{Material, Scene, emissive::emissive_lights, look::RefractionMethod},
+};
+
+impl Session {
+    /// One remark for each limit of the rasterizer that acts on this scene: lights on what refraction finds beyond the picture,
+    /// suns whose light water scatters, suns that make caustics, transparent triangles that are sorted one by one. The path
+    /// tracer has none of them.
+    #[must_use]
+    pub fn raster_limits(&self) -> Vec<String> {
+        limits(&self.scene, self.look.passes.refraction.unwrap_or_default())
+    }
+}
+
+fn limits(scene: &Scene, refraction: RefractionMethod) -> Vec<String> {
+    let walk = scene.walk();
+    let meshes = || walk.iter().filter_map(|placed| scene.meshes.get(placed.node.mesh?));
+    let shown: Vec<&Material> =
+        meshes().flat_map(|mesh| &mesh.primitives).filter_map(|p| scene.materials.get(p.material?)).collect();
+    let placed = walk.iter().filter_map(|placed| scene.lights.get(placed.node.light?));
+    let (suns, lamps): (Vec<_>, Vec<_>) = placed.partition(|light| light.is_directional());
+    let mut remarks = Vec::new();
+    if refraction == RefractionMethod::Traced && shown.iter().any(|material| material.transmits()) {
+        let pieces = if scene.emissive_lights { emissive_lights(scene).lights.len() } else { 0 };
+        let lights = suns.len() + lamps.len() + pieces;
+        if lights > REFRACTION_LIGHTS as usize {
+            remarks.push(format!(
+                "refraction: surfaces beyond the picture's edge and behind others are lit by the first {REFRACTION_LIGHTS} of {lights} lights"
+            ));
+        }
+    }
+    let waters = || shown.iter().filter_map(|material| material.water.as_ref());
+    if suns.len() > MAX_WATER_SUNS as usize && waters().next().is_some() {
+        remarks.push(format!("water scatters the light of the first {MAX_WATER_SUNS} of {} suns", suns.len()));
+    }
+    if suns.len() > 1 && waters().any(|water| water.settings.caustics) {
+        remarks.push(format!("caustics are those of the strongest of {} suns (water.*.caustics)", suns.len()));
+    }
+    let over = meshes()
+        .flat_map(|mesh| &mesh.primitives)
+        .filter(|p| p.material.and_then(|material| scene.materials.get(material)).is_some_and(needs_blend_pass))
+        .map(|p| p.indices.len() / 3)
+        .sum::<usize>();
+    if over > MAX_SORTED {
+        remarks.push(format!(
+            "transparency: {over} blended and refracting triangles are sorted object by object, where more than \
+             {MAX_SORTED} are in view at once: objects that interlock cover each other wrongly"
+        ));
+    }
+    remarks
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use glam::{DMat4, DVec3, Vec2, Vec3};
+
+    use super::*;
+    use crate::{
+        photometry::{Candela, Lux},
+        scene::{
+            AlphaMode,
+            build::{SceneBuilder, dielectric},
+            procedural::shapes,
+            water::WaterSettings,
+        },
+    };
+
+    fn scene(lamps: u32, suns: u32, transmission: f32) -> Scene {
+        let mut builder = SceneBuilder::new("limits");
+        let glass = builder.add_material(Material { transmission, ..dielectric("glass", Vec3::ONE, 0.0) });
+        let pane = builder.add_mesh("pane", shapes::plane(Vec2::ONE, 1, 1), glass);
+        builder.instance("pane", pane, DMat4::IDENTITY);
+        for i in 0..lamps {
+            builder.point_light_candela("lamp", Candela(10.0), Vec3::ONE, DVec3::new(f64::from(i), 2.0, 0.0));
+        }
+        for _ in 0..suns {
+            builder.sun("sun", Lux(100.0), Vec3::ONE, DVec3::NEG_Y);
+        }
+        builder.build().unwrap()
+    }
+
+    #[test]
+    fn limits_are_reported_only_where_they_apply() {
+        let told = |lamps, suns, transmission, method| limits(&scene(lamps, suns, transmission), method);
+        assert!(told(16, 0, 1.0, RefractionMethod::Traced).is_empty());
+        assert!(told(17, 0, 0.0, RefractionMethod::Traced).is_empty());
+        assert!(told(17, 0, 1.0, RefractionMethod::Screen).is_empty());
+        let remarks = told(17, 2, 1.0, RefractionMethod::Traced);
+        assert!(remarks.len() == 1 && remarks[0].contains("first 16 of 19 lights"), "{remarks:?}");
+    }
+
+    #[test]
+    fn water_limits_are_reported_only_where_they_apply() {
+        let told = |suns, caustics| {
+            let mut scene = scene(0, suns, 0.0);
+            scene.add_water(0, &WaterSettings { caustics, ..WaterSettings::default() }).unwrap();
+            limits(&scene, RefractionMethod::Screen)
+        };
+        assert!(told(4, false).is_empty());
+        assert!(told(1, true).is_empty());
+        let remarks = told(5, false);
+        assert!(remarks.len() == 1 && remarks[0].contains("first 4 of 5 suns"), "{remarks:?}");
+        let remarks = told(2, true);
+        assert!(remarks.len() == 1 && remarks[0].contains("strongest of 2 suns"), "{remarks:?}");
+    }
+
+    #[test]
+    fn too_many_transparent_triangles_are_said() {
+        let told = |alpha: AlphaMode, copies: u32| {
+            let mut builder = SceneBuilder::new("limits");
+            let leaf = builder.add_material(Material { alpha, ..dielectric("leaf", Vec3::ONE, 0.5) });
+            let sheet = builder.add_mesh("sheet", shapes::plane(Vec2::ONE, 128, 128), leaf);
+            for _ in 0..copies {
+                builder.instance("sheet", sheet, DMat4::IDENTITY);
+            }
+            limits(&builder.build().unwrap(), RefractionMethod::Traced)
+        };
+        // 32,768 triangles each.
+        assert!(told(AlphaMode::Blend, 4).is_empty() && told(AlphaMode::Opaque, 5).is_empty());
+        let remarks = told(AlphaMode::Blend, 5);
+        assert!(remarks.len() == 1 && remarks[0].starts_with("transparency: 163840 "), "{remarks:?}");
+    }
+}

@@ -1,0 +1,262 @@
+//! What the engine does beside the picture: readings, pictures of single lights, sequences.
+
+use std::{path::PathBuf, sync::atomic::Ordering, time::Instant};
+
+use glam::{DVec3, Mat3};
+
+use super::{Shared, Task, Wake, Worker, lock};
+use crate::{
+    camera::exposure::Receptor,
+    frame::{
+        RenderSettings, Renderer,
+        incident::{self, IncidentError},
+    },
+    gpu::Gpu,
+    output,
+    passes::GpuScene,
+    photometry::Lux,
+    scene::Scene,
+    session::{
+        self, OpenRequest, Session, SessionError, Size,
+        expose::{self, ExposureState},
+    },
+    viewer::ViewError,
+};
+
+/// Something to be done beside the picture.
+pub enum Job {
+    /// An incident-light meter is held to a point, facing along a normal.
+    MeasureIlluminance(DVec3, DVec3),
+    /// What each of these lights gives to the picture.
+    SeparateLights(Vec<String>),
+    /// Pictures of what is played.
+    WriteSequence(Sequence),
+}
+
+/// What became of an errand; in words, where it failed or was given up.
+pub enum JobResult {
+    /// Where the meter was, and what it reads.
+    Illuminance(DVec3, Result<Lux, String>),
+    /// The picture by its lights.
+    LightContributions(Result<LightContributions, String>),
+    /// Pictures written.
+    Written(Result<u32, String>),
+}
+
+/// Pictures of what is played, each in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sequence {
+    /// The name of the files, to which each picture's number is added: `a.png` makes `a.0000.png`.
+    pub file: PathBuf,
+    /// When the first is (s).
+    pub first: f64,
+    /// Pictures a second.
+    pub fps: f64,
+    /// How many.
+    pub count: u32,
+    /// Pixels across and down, whatever the window shows at the moment.
+    pub size: [u32; 2],
+}
+
+/// A picture by what each light gives to it, in nits.
+pub struct LightContributions {
+    /// Pixels across and down.
+    pub size: [usize; 2],
+    /// What none of the lights gives: the surroundings, and what glows.
+    pub without_lights: Vec<[f32; 3]>,
+    /// Names, and what each gives.
+    pub lights: Vec<(String, Vec<[f32; 3]>)>,
+    /// How the picture is exposed.
+    pub exposed: ExposureState,
+    /// The matrix of its white balance.
+    pub white_balance: Mat3,
+    /// The wish that it answers.
+    pub request_id: u64,
+}
+
+impl LightContributions {
+    /// The picture with each part by a factor: first what is beyond the lights, then the lights in their order.
+    #[must_use]
+    pub fn combine(&self, factors: &[f32]) -> Vec<[f32; 3]> {
+        let mut factors = factors.iter().copied();
+        let first = factors.next().unwrap_or(1.0);
+        let mut sum: Vec<[f32; 3]> = self.without_lights.iter().map(|c| c.map(|v| v * first)).collect();
+        for ((_, light), factor) in self.lights.iter().zip(factors) {
+            for (into, c) in sum.iter_mut().zip(light) {
+                *into = std::array::from_fn(|i| into[i] + c[i] * factor);
+            }
+        }
+        sum
+    }
+}
+
+/// The errand was given up by its user.
+fn given_up() -> ViewError {
+    ViewError::Session(SessionError::InvalidRequest("stopped".into()))
+}
+
+/// There is no picture yet to which it would belong.
+fn nothing() -> ViewError {
+    ViewError::Session(SessionError::InvalidRequest("wait for the first picture".into()))
+}
+
+impl Shared {
+    /// Tells how far an errand has come; an error where it is not wanted any more.
+    fn progress(&self, wake: &Wake, [done, of]: [usize; 2]) -> Result<(), ViewError> {
+        lock(&self.results).task = Some((Task::DrawBatch(done, of), Instant::now()));
+        wake();
+        let cancelled = self.cancelled.load(Ordering::Relaxed) >= self.running.load(Ordering::Relaxed);
+        let unwanted = self.ends.load(Ordering::Relaxed) || cancelled;
+        if unwanted { Err(given_up()) } else { Ok(()) }
+    }
+}
+
+/// What does not end the engine is told.
+fn told<T>(done: Result<T, ViewError>) -> Result<Result<T, String>, ViewError> {
+    match done {
+        Err(error) if error.is_fatal() => Err(error),
+        done => Ok(done.map_err(|error| error.to_string())),
+    }
+}
+
+impl Worker {
+    /// Does an errand.
+    pub(super) fn run_job(&mut self, errand: Job) -> Result<JobResult, ViewError> {
+        Ok(match errand {
+            Job::MeasureIlluminance(point, normal) => JobResult::Illuminance(point, told(self.read(point, normal))?),
+            Job::SeparateLights(lights) => JobResult::LightContributions(told(self.mix(&lights))?),
+            Job::WriteSequence(sequence) => JobResult::Written(told(self.write(&sequence))?),
+        })
+    }
+
+    /// Holds the meter to a surface.
+    fn read(&mut self, point: DVec3, normal: DVec3) -> Result<Lux, ViewError> {
+        self.task(Some(Task::Meter));
+        let (Some(renderer), Some(there)) = (&mut self.renderer, &self.scene_state) else { return Err(nothing()) };
+        let session = &there.session;
+        let read = incident::illuminance(renderer, &session.scene, point, normal, Receptor::Flat, session.shadows());
+        read.map_err(|error| match error {
+            IncidentError::Gpu(error) => error.into(),
+            error => ViewError::Session(SessionError::InvalidRequest(error.to_string())),
+        })
+    }
+
+    /// Writes pictures of what is played: those that `render --frames` writes.
+    fn write(&mut self, sequence: &Sequence) -> Result<u32, ViewError> {
+        let (Some(renderer), Some(there)) = (&mut self.renderer, &mut self.scene_state) else { return Err(nothing()) };
+        let mut session = there.session.clone();
+        let [width, height] = sequence.size;
+        if (session.size.width, session.size.height) != (width, height) {
+            let camera = session.camera.0;
+            session.set_look(session.look.clone(), Size { width, height })?;
+            session.camera.0 = camera;
+        }
+        let before = session.playback.as_ref().map(|animated| animated.time);
+        renderer.reset_history();
+        let (shared, wake) = (&self.shared, &self.wake);
+        let told = |done: u32| shared.progress(wake, [done as usize, sequence.count as usize]);
+        let written = frames(&self.gpu, renderer, &mut session, &mut there.gpu_scene, (sequence, &told));
+        if let Some(time) = before {
+            // Back to what the window shows.
+            session.seek(time)?;
+            session.update_pose(&self.gpu, &mut there.gpu_scene)?;
+        }
+        renderer.reset_history();
+        written.map(|()| sequence.count)
+    }
+
+    /// Draws what each light gives to the picture: that of the light alone less that of none.
+    fn mix(&mut self, lights: &[String]) -> Result<LightContributions, ViewError> {
+        let (Some(renderer), Some(there)) = (&mut self.renderer, &self.scene_state) else { return Err(nothing()) };
+        let Some(exposed) = there.exposed else { return Err(nothing()) };
+        let seen = &there.session;
+        let request = OpenRequest {
+            size: Some(seen.size),
+            time: seen.playback.as_ref().map(|animated| animated.time),
+            ..seen.request.clone()
+        };
+        let mut pictures = Vec::with_capacity(lights.len() + 1);
+        for alone in std::iter::once(None).chain(lights.iter().map(Some)) {
+            self.shared.progress(&self.wake, [pictures.len(), lights.len() + 1])?;
+            let mut look = seen.look.clone();
+            for name in lights.iter().filter(|name| Some(*name) != alone) {
+                look.lights.entry(name.clone()).or_default().enabled = Some(false);
+            }
+            let mut session = session::apply_look(&request, Scene::clone(&there.base), look, Vec::new())?;
+            session.camera.0 = seen.camera.0;
+            let on_device = session.upload(renderer)?;
+            let mut settings = RenderSettings {
+                white_balance: there.white_balance,
+                ..session.picture_settings(&exposed, Vec::new())?
+            };
+            session.set_motion(&mut settings, &on_device);
+            // Each picture's grain would be another: it does not add up to that of their sum.
+            settings.effects.grain = None;
+            renderer.reset_history();
+            let samples = session.still_samples().max(1);
+            pictures.push(renderer.render_still(&on_device, &session.view(), &settings, samples)?.nits);
+        }
+        let mut pictures = pictures.into_iter();
+        let beyond = pictures.next().unwrap_or_default();
+        let less = |picture: Vec<[f32; 3]>| {
+            let pairs = picture.iter().zip(&beyond);
+            pairs.map(|(all, rest)| std::array::from_fn(|i| all[i] - rest[i])).collect()
+        };
+        let lights = lights.iter().cloned().zip(pictures.map(less)).collect();
+        let size = [seen.size.width as usize, seen.size.height as usize];
+        let (order, white_balance) = (there.request_id, there.white_balance);
+        Ok(LightContributions { size, without_lights: beyond, lights, exposed, white_balance, request_id: order })
+    }
+}
+
+/// Draws and writes each picture of a sequence; `told` hears how many are done, and may have had enough.
+fn frames(
+    gpu: &Gpu,
+    renderer: &mut Renderer,
+    session: &mut Session,
+    on_device: &mut GpuScene,
+    (sequence, told): (&Sequence, &dyn Fn(u32) -> Result<(), ViewError>),
+) -> Result<(), ViewError> {
+    let mut exposed: Option<(ExposureState, Mat3)> = None;
+    for number in 0..sequence.count {
+        told(number)?;
+        session.seek(sequence.first + f64::from(number) / sequence.fps)?;
+        session.update_pose(gpu, on_device)?;
+        let view = session.view();
+        renderer.check_size(&view)?;
+        let (now, white_balance) = match exposed {
+            Some(exposed) => exposed,
+            None => {
+                // The meter reads the first; from then on exposure follows the light.
+                let first = expose::determine_exposure(session, renderer, on_device, &view, true)?;
+                let balance = expose::white_balance(session, renderer, on_device, &view, first.exposure)?;
+                renderer.reset_history();
+                (first, balance)
+            }
+        };
+        let last = number + 1 == sequence.count;
+        let mut settings = RenderSettings {
+            white_balance,
+            frame_number: number,
+            histogram: !last && expose::is_adaptive(&session.look),
+            ..session.picture_settings(&now, Vec::new())?
+        };
+        session.set_motion(&mut settings, on_device);
+        // The frames of a sequence join each other; each is of several only where the look asks for it.
+        let picture = match session.look.passes.aa_samples {
+            None => renderer.render(on_device, &view, &settings)?,
+            Some(samples) => renderer.render_still(on_device, &view, &settings, samples)?,
+        };
+        let ending = sequence.file.extension().map_or_else(|| "png".into(), |e| e.to_string_lossy().into_owned());
+        let file = output::replace_extension(&sequence.file, &format!("{number:04}.{ending}"));
+        output::write_png(&file, picture.width, picture.height, &picture.display)
+            .map_err(|error| ViewError::Session(SessionError::InvalidRequest(error.to_string())))?;
+        let next = if last {
+            now
+        } else {
+            expose::adapt(session, renderer, on_device, &view, (&now, &picture), sequence.fps.recip())?
+        };
+        exposed = Some((next, white_balance));
+    }
+    Ok(())
+}

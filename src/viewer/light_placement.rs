@@ -1,0 +1,83 @@
+//! Where a light must stand so that its highlight or a shadow falls where somebody points.
+
+use glam::{DMat4, DVec3};
+
+/// Where a light goes and what it is aimed at (m, world).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LightPlacement {
+    /// Its place.
+    pub position: DVec3,
+    /// What it shines at.
+    pub aim: DVec3,
+}
+
+/// The point that a light shines at, as far in front of it as `distance` (m).
+#[must_use]
+pub fn target_of(world: DMat4, distance: f64) -> DVec3 {
+    world.w_axis.truncate() - world.z_axis.truncate().normalize_or(DVec3::Z) * distance
+}
+
+/// Puts a light's highlight at a point of a surface: along the mirrored line of sight, as far from the point as it was. None
+/// where the surface shows its back, or the light stands in the point.
+#[must_use]
+pub fn highlight(light: DMat4, eye: DVec3, point: DVec3, normal: DVec3) -> Option<LightPlacement> {
+    let distance = (light.w_axis.truncate() - point).length();
+    let out = (eye - point).try_normalize()?;
+    let normal = normal.try_normalize()?;
+    let cos = normal.dot(out);
+    if cos <= 0.0 || distance <= 0.0 {
+        return None;
+    }
+    // The law of reflection: the direction to the light is that to the eye, mirrored at the normal.
+    let mirrored = normal * (2.0 * cos) - out;
+    Some(LightPlacement { position: point + mirrored * distance, aim: point })
+}
+
+/// Puts the shadow of a point (what throws it) at another: the light goes to the line through both, beyond the first, as far from
+/// it as it was. None where the two are one.
+#[must_use]
+pub fn shadow(light: DMat4, occluder: DVec3, shadow: DVec3) -> Option<LightPlacement> {
+    let up = (occluder - shadow).try_normalize()?;
+    let distance = (light.w_axis.truncate() - occluder).length();
+    (distance > 0.0).then(|| LightPlacement { position: occluder + up * distance, aim: occluder })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_half_vector_of_a_highlight_is_the_normal() {
+        let (eye, point) = (DVec3::new(3.0, 2.0, 5.0), DVec3::new(0.5, 0.0, -1.0));
+        let normal = DVec3::new(0.1, 1.0, 0.2).normalize();
+        let light = DMat4::from_translation(DVec3::new(-2.0, 3.0, 0.0));
+        let placed = highlight(light, eye, point, normal).unwrap();
+        let half = ((eye - point).normalize() + (placed.position - point).normalize()).normalize();
+        assert!((half - normal).length() < 1e-12, "{half}");
+        let was = (light.w_axis.truncate() - point).length();
+        assert!(
+            ((placed.position - point).length() - was).abs() < 1e-12,
+            "the distance, and so the illuminance, stays"
+        );
+        assert!(highlight(light, eye, point, -normal).is_none(), "a back shows no highlight");
+        assert!(highlight(light, point, point, normal).is_none());
+    }
+
+    #[test]
+    fn a_shadow_lies_on_the_line_from_the_light() {
+        let (occluder, falls) = (DVec3::new(0.0, 1.0, 0.0), DVec3::new(2.0, 0.0, 0.0));
+        let light = DMat4::from_translation(DVec3::new(0.0, 4.0, 0.0));
+        let placed = shadow(light, occluder, falls).unwrap();
+        let from = (occluder - placed.position).normalize();
+        assert!((placed.position + from * ((falls - placed.position).length()) - falls).length() < 1e-12);
+        assert!(((placed.position - occluder).length() - 3.0).abs() < 1e-12);
+        assert!(shadow(light, occluder, occluder).is_none());
+    }
+
+    #[test]
+    fn a_light_shines_along_its_minus_z() {
+        let world = DMat4::from_translation(DVec3::X) * DMat4::from_rotation_y(std::f64::consts::FRAC_PI_2);
+        assert!((target_of(world, 2.0) - DVec3::new(-1.0, 0.0, 0.0)).length() < 1e-12);
+    }
+}

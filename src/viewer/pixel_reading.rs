@@ -1,0 +1,129 @@
+//! What meters say of the pixel under the pointer: the last line shows it rounded, Ctrl+C copies it whole.
+
+use std::fmt;
+
+use glam::{DVec3, Vec3};
+
+use super::{
+    app::pixel_of,
+    engine::RenderedFrame,
+    panels::picture::{Pointer, SurfacePoint},
+};
+use crate::{
+    camera::{Exposure, metering},
+    photometry::{Lux, Nit, color},
+};
+
+/// Everything that is known of a pixel.
+///
+/// As text it is one line of `NAME=VALUE`, with all digits that the numbers have: three channels, or the three parts of a place,
+/// stand with commas between them. Readings that a place does not have are left out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PixelReading {
+    /// The pixel, from the upper left.
+    pub pixel: [usize; 2],
+    /// The picture's pixels across and down.
+    pub size: [usize; 2],
+    /// Frames that the picture is the mean of, and how many it will be; none while the picture is of what was wanted before.
+    pub frames: [u32; 2],
+    /// Luminance of the channels (nit).
+    pub nits: [f32; 3],
+    /// The same by the eye's weights.
+    pub luminance: Nit,
+    /// What a spot meter of one pixel shows at ISO 100; none where it is black.
+    pub ev100: Option<f64>,
+    /// Adams's zone, 0 to 10, by the exposure of the picture.
+    pub zone: f64,
+    /// The channels times the exposure: 1 is where the sensor saturates.
+    pub exposed: [f64; 3],
+    /// The display's codes (sRGB, 8 bits).
+    pub shown: [u8; 3],
+    /// The surface there (place in m, world; and which way it faces).
+    pub surface: Option<SurfacePoint>,
+    /// The last reading of incident light, wherever it was taken.
+    pub incident: Option<Lux>,
+}
+
+impl PixelReading {
+    /// Reads the pixel under the pointer; none where it points beside the picture.
+    #[must_use]
+    pub fn of(finished: &RenderedFrame, pointer: &Pointer) -> Option<Self> {
+        let picture = &finished.picture;
+        let size = [picture.width, picture.height];
+        let pixel = pixel_of(pointer.place?, size);
+        let index = pixel[1] * picture.width + pixel[0];
+        let nits = *picture.nits.get(index)?;
+        let &[r, g, b] = picture.display.get(index * 4..index * 4 + 3)? else { return None };
+        let luminance = Nit(color::luminance(Vec3::from_array(nits).as_dvec3()));
+        Some(Self {
+            pixel,
+            size,
+            frames: finished.samples,
+            nits,
+            luminance,
+            ev100: Exposure::from_luminance(luminance).ok().map(|exposure| exposure.ev100().get()),
+            zone: metering::zone(luminance, picture.exposure),
+            exposed: nits.map(|nits| f64::from(nits) * picture.exposure.multiplier()),
+            shown: [r, g, b],
+            surface: pointer.surface,
+            incident: pointer.incident.as_ref().map(|incident| incident.lux),
+        })
+    }
+}
+
+impl fmt::Display for PixelReading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([x, y], [width, height], [have, of]) = (self.pixel, self.size, self.frames);
+        let ([r, g, b], [er, eg, eb], [sr, sg, sb]) = (self.nits, self.exposed, self.shown);
+        write!(f, "x={x} y={y} size={width}x{height} frames={have}/{of} nit={}", self.luminance.get())?;
+        if let Some(ev100) = self.ev100 {
+            write!(f, " ev100={ev100}")?;
+        }
+        write!(f, " zone={} rgb_nit={r},{g},{b} exposed={er},{eg},{eb} shown={sr},{sg},{sb}", self.zone)?;
+        if let Some(SurfacePoint { point, normal }) = self.surface {
+            for (name, DVec3 { x, y, z }) in [("point", point), ("normal", normal)] {
+                write!(f, " {name}={x},{y},{z}")?;
+            }
+        }
+        if let Some(lux) = self.incident {
+            write!(f, " lux={}", lux.get())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_holds_every_digit() {
+        let nits = [12.345_678f32, 0.1, 1e-7];
+        let mut reading = PixelReading {
+            pixel: [3, 4],
+            size: [16, 9],
+            frames: [8, 8],
+            nits,
+            luminance: Nit(2.7),
+            ev100: Some(4.431),
+            zone: 5.25,
+            exposed: [0.1, 0.2, 0.3],
+            shown: [1, 2, 255],
+            surface: Some(SurfacePoint { point: DVec3::new(0.1, -2.0, 1e-3), normal: DVec3::Y }),
+            incident: Some(Lux(120.5)),
+        };
+        let line = reading.to_string();
+        assert_eq!(
+            line,
+            "x=3 y=4 size=16x9 frames=8/8 nit=2.7 ev100=4.431 zone=5.25 rgb_nit=12.345678,0.1,0.0000001 exposed=0.1,0.2,0.3 \
+             shown=1,2,255 point=0.1,-2,0.001 normal=0,1,0 lux=120.5"
+        );
+        let rgb = line.split(' ').find_map(|part| part.strip_prefix("rgb_nit=")).unwrap();
+        let read: Vec<f32> = rgb.split(',').map(|value| value.parse().unwrap()).collect();
+        assert_eq!(read, nits, "to the bit");
+        (reading.ev100, reading.surface, reading.incident) = (None, None, None);
+        let line = reading.to_string();
+        assert!(!line.contains("ev100") && !line.contains("point") && !line.contains("lux"), "{line}");
+    }
+}

@@ -1,0 +1,116 @@
+//! Shaders compiled anew while the window is open, by the compiler that built the program: its build script, which is still there on the
+//! machine where it was built.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::atomic::{AtomicU64, Ordering},
+    time::SystemTime,
+};
+
+use crate::gpu::shader::{Replacement, Shader};
+
+/// Lines of a compiler's complaint that are shown.
+const LINES: usize = 8;
+
+/// Files of `shaders/` that are looked at; folders deeper than this are none of ours.
+const MAX_FILES: usize = 10_000;
+
+/// What shaders are compiled from, and by what.
+#[derive(Clone, Debug)]
+pub struct ShaderSources {
+    compiler: PathBuf,
+    /// Compiled modules by their sources' hashes: the build's, and those of earlier changes.
+    cache: PathBuf,
+    /// The folder that holds `shaders/`.
+    folder: PathBuf,
+}
+
+impl ShaderSources {
+    /// Those of this program, where they are still there.
+    #[must_use]
+    pub fn of_build() -> Option<Self> {
+        Self::below(Path::new(env!("CARGO_MANIFEST_DIR")))
+    }
+
+    /// Those below another folder, compiled as this program's are.
+    #[must_use]
+    pub fn below(folder: &Path) -> Option<Self> {
+        let [compiler, cache] = [env!("SUNNY16_SHADER_COMPILER"), env!("SUNNY16_SHADER_CACHE")].map(PathBuf::from);
+        let found = compiler.is_file() && cache.is_dir() && folder.join("shaders/passes").is_dir();
+        found.then(|| Self { compiler, cache, folder: folder.into() })
+    }
+
+    /// When any of them was written last.
+    #[must_use]
+    pub fn written(&self) -> Option<SystemTime> {
+        let mut newest = None;
+        let mut folders = vec![self.folder.join("shaders")];
+        let mut left = MAX_FILES;
+        while let Some(folder) = folders.pop() {
+            // What cannot be read now is read the next time.
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                left = left.checked_sub(1)?;
+                let Ok(known) = entry.metadata() else { continue };
+                if known.is_dir() {
+                    folders.push(entry.path());
+                } else {
+                    newest = newest.max(known.modified().ok());
+                }
+            }
+        }
+        newest
+    }
+
+    /// Compiles what differs from the build, and makes sure that the program can feed it.
+    ///
+    /// # Errors
+    /// What the compiler complains of, with file and line; a shader that needs another program.
+    pub fn compile(&self) -> Result<Vec<Replacement>, String> {
+        let scratch = Scratch::new()?;
+        let done = Command::new(&self.compiler)
+            .current_dir(&self.folder)
+            .env("OUT_DIR", &scratch.0)
+            .env("SUNNY16_SHADER_CACHE", &self.cache)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .output()
+            .map_err(|error| format!("{}: {error}", self.compiler.display()))?;
+        if !done.status.success() {
+            let said = String::from_utf8_lossy(&done.stderr);
+            let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).take(LINES).collect();
+            return Err(format!("shaders do not compile; the last that did are shown\n{}", lines.join("\n")));
+        }
+        let mut changed = Vec::new();
+        for shader in Shader::all() {
+            let file = scratch.0.join(format!("{}.spv", shader.name));
+            let spirv = fs::read(&file).map_err(|error| format!("{}: {error}", shader.name))?;
+            if spirv != shader.bytes() {
+                changed.push(shader.replaced(&spirv)?);
+            }
+        }
+        Ok(changed)
+    }
+}
+
+/// A folder that goes with its owner.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self, String> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("sunny16-shaders-{}-{number}", std::process::id()));
+        // Nobody else's: an existing one is an error.
+        fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // It lies where the system clears up.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

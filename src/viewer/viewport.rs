@@ -1,0 +1,545 @@
+//! The scene as the window has it, kept up with the look: what changes is told to the engine, and the picture of a still view
+//! grows to the one that `render` writes.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use glam::{DMat4, Mat3};
+
+pub use super::engine::{Job, JobResult, LightContributions, RenderedFrame, Sequence, Task};
+use super::{
+    ViewError,
+    engine::{Engine, RenderRequest},
+};
+use crate::{
+    frame::Aov,
+    passes::View,
+    scene::{
+        Projection, Scene,
+        address::AddressTable,
+        look::{LightLook, Look},
+    },
+    session::{self, OpenRequest, Session, Size, expose::ExposureState},
+};
+
+/// How long after the last movement a view counts as still: pictures on the way there are single frames.
+const STILL_AFTER: Duration = Duration::from_millis(150);
+
+/// Where a frame at full size takes longer than this (ms), moving views have fewer pixels: a half or a quarter a side.
+const SLOW_MS: f64 = 80.0;
+
+/// Fewer pixels a side than this many times are no picture any more.
+const MAX_DOWNSCALE: u32 = 4;
+
+/// Where frames are shorter than this (ms), the window waits for the one that its hands have asked for.
+const QUICK_MS: f64 = 40.0;
+
+/// What takes longer is said.
+const LONG: Duration = Duration::from_millis(400);
+
+/// What a change of the look costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LookChange {
+    /// Nothing.
+    Nothing,
+    /// The camera, its effects, the passes: the next frame has it.
+    Camera,
+    /// Lights, surroundings, materials: the scene is put on the device again.
+    Scene,
+}
+
+/// The change from one look to another.
+#[must_use]
+pub fn classify_change(old: &Look, new: &Look) -> LookChange {
+    if old == new {
+        return LookChange::Nothing;
+    }
+    let camera_of_new = Look {
+        camera: new.camera.clone(),
+        effects: new.effects.clone(),
+        metering: new.metering.clone(),
+        ..old.clone()
+    };
+    let passes_alike = |look: &Look| {
+        // These decide what is uploaded.
+        let p = &look.passes;
+        (p.shadows, p.shadow_method, p.error_pixels, look.needs_flare_sources())
+    };
+    let with_passes = Look { passes: new.passes.clone(), ..camera_of_new };
+    if with_passes == *new && passes_alike(old) == passes_alike(new) { LookChange::Camera } else { LookChange::Scene }
+}
+
+/// Whether lights shine otherwise and nothing else has changed that is on the device: no upload is needed.
+pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
+    let beyond = Look { lights: old.lights.clone(), ..new.clone() };
+    let (same, default) = (classify_change(old, &beyond) <= LookChange::Camera, LightLook::default());
+    let measured = base.lights.iter().any(|light| light.profile.is_some());
+    let any_ies = |look: &Look| look.lights.values().any(|light| light.ies.is_some());
+    let steady = measured || any_ies(old) || any_ies(new);
+    let mut names = old.lights.keys().chain(new.lights.keys());
+    let things = AddressTable::lights(base);
+    let shines_alike = names.all(|name| {
+        // Shining surfaces are geometry; profiles are numbered by the lights that have them.
+        let shaped = things.find(name).into_iter().any(|node| {
+            let light = base.nodes.get(node).and_then(|node| base.lights.get(node.light?));
+            light.is_some_and(|light| light.emitter().area().is_some())
+        });
+        let kept = |look: &Look| {
+            let light = look.lights.get(name).unwrap_or(&default);
+            LightLook {
+                strength: None,
+                kelvin: None,
+                daylight: None,
+                tint: None,
+                inner: None,
+                outer: None,
+                enabled: if shaped || steady { light.enabled } else { None },
+                ..light.clone()
+            }
+        };
+        kept(old) == kept(new)
+    });
+    same && shines_alike && base.probes.is_empty()
+}
+
+/// The scene as the window has it; the engine draws it.
+pub struct Viewport {
+    engine: Arc<Engine>,
+    base: Arc<Scene>,
+    remarks: Vec<String>,
+    /// The scene with the look applied.
+    pub session: Session,
+    /// The camera where the user has taken it; none is the look's own.
+    pose: Option<DMat4>,
+    /// The size of pictures wanted (pixels), and how many times fewer a side than the window has room for.
+    size: [u32; 2],
+    downscale: u32,
+    /// The last picture.
+    pub last_frame: Option<Arc<RenderedFrame>>,
+    /// The wish that pictures answer, and the last that was sent.
+    request_id: u64,
+    sent: u64,
+    moved: Option<Instant>,
+    /// Whether time goes on.
+    playing: Option<Instant>,
+    /// The time shown (s), where the scene can be played.
+    time: Option<f64>,
+    /// Time of the last frame in full size (ms), and of the last one.
+    full_ms: f64,
+    /// Time of the last frame, device and host (ms).
+    pub frame_ms: f64,
+    /// How long the window waits for the picture that its hands have asked for; none goes by how long pictures take.
+    patience: Option<Duration>,
+    /// Further outputs that the next pictures bring.
+    aovs: Vec<Aov>,
+    /// Errands under way.
+    errands: usize,
+    /// The engine's first order of this viewport: older pictures are of another scene.
+    first_request_id: u64,
+}
+
+/// Orders are numbered across all scenes, so that no picture of another scene counts.
+static ORDERS: AtomicU64 = AtomicU64::new(1);
+
+/// A scene as it was read, dressed by its look: nothing of it is on a device yet.
+pub struct PreparedScene {
+    base: Arc<Scene>,
+    session: Session,
+    remarks: Vec<String>,
+}
+
+impl PreparedScene {
+    /// Dresses a scene as it was read.
+    ///
+    /// # Errors
+    /// A look that does not fit the scene.
+    pub fn new(request: &OpenRequest, scene: Scene, look: Look, remarks: Vec<String>) -> Result<Self, ViewError> {
+        // What can be played is: from its beginning, unless a time was asked for.
+        let time = request.time.or(scene.is_animated().then_some(0.0));
+        let request = OpenRequest { time, ..request.clone() };
+        let session = session::apply_look(&request, scene.clone(), look, remarks.clone())?;
+        Ok(Self { base: Arc::new(scene), session: session, remarks })
+    }
+}
+
+impl Viewport {
+    /// Shows a scene that was dressed; the engine puts it on the device.
+    #[must_use]
+    pub fn new(engine: &Arc<Engine>, prepared: PreparedScene) -> Self {
+        let PreparedScene { base, session, remarks } = prepared;
+        let size = [session.size.width, session.size.height];
+        let order = ORDERS.fetch_add(1, Ordering::Relaxed);
+        let time = session.playback.as_ref().map(|animated| animated.time);
+        Self {
+            engine: Arc::clone(engine),
+            base,
+            remarks,
+            session: session,
+            pose: None,
+            size,
+            downscale: 1,
+            last_frame: None,
+            request_id: order,
+            sent: 0,
+            moved: None,
+            playing: None,
+            time,
+            full_ms: 0.0,
+            frame_ms: 0.0,
+            patience: None,
+            aovs: Vec::new(),
+            errands: 0,
+            first_request_id: order,
+        }
+    }
+
+    /// The scene before any look.
+    #[must_use]
+    pub fn base(&self) -> &Scene {
+        &self.base
+    }
+
+    /// The nodes of the lights that an address of the look means: those of the file, else of the sky.
+    #[must_use]
+    pub fn light_nodes(&self, address: &str) -> Vec<usize> {
+        let own = AddressTable::lights(&self.base).find(address);
+        if own.is_empty() { AddressTable::lights(self.current_scene()).find(address) } else { own }
+    }
+
+    /// How the last picture was exposed; none before the first.
+    #[must_use]
+    pub fn exposed(&self) -> Option<&ExposureState> {
+        self.last_frame.as_ref().map(|finished| &finished.exposed)
+    }
+
+    /// The picture of what is wanted, where things move and it is at rest: its scene and camera are those of its moment.
+    fn moment(&self) -> Option<(&Scene, (DMat4, Projection))> {
+        self.session.playback.as_ref()?;
+        let finished = self.last_frame.as_ref().filter(|finished| finished.request_id == self.request_id)?;
+        Some((finished.scene.as_deref()?, finished.camera))
+    }
+
+    /// The scene as it is seen.
+    #[must_use]
+    pub fn current_scene(&self) -> &Scene {
+        self.moment().map_or(&self.session.scene, |(scene, _)| scene)
+    }
+
+    /// Where the camera stands.
+    #[must_use]
+    pub fn pose(&self) -> DMat4 {
+        self.moment().map_or(self.session.camera.0, |(_, camera)| camera.0)
+    }
+
+    /// What the camera sees.
+    #[must_use]
+    pub fn view(&self) -> View {
+        let (pose, projection) = self.moment().map_or(self.session.camera, |(_, camera)| camera);
+        View::new(pose, &projection, self.session.size.width, self.session.size.height)
+    }
+
+    /// Pixels of a picture at rest.
+    #[must_use]
+    pub fn full_size(&self) -> [u32; 2] {
+        self.size.map(|side| side * self.downscale)
+    }
+
+    /// Takes the camera elsewhere; none is back to the look's.
+    pub fn set_pose(&mut self, pose: Option<DMat4>) {
+        match pose {
+            Some(pose) if self.session.camera.0 != pose => {
+                self.session.camera.0 = pose;
+                self.mark_moving();
+            }
+            None if self.pose.is_some() => {
+                let look = self.session.look.clone();
+                // The look has stood here before: it fits.
+                if self.session.set_look(look, self.session.size).is_ok() {
+                    self.mark_moving();
+                }
+            }
+            _ => {}
+        }
+        self.pose = pose;
+    }
+
+    /// Something has changed: the picture begins anew.
+    pub fn invalidate(&mut self) {
+        self.request_id = ORDERS.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The view moves: single frames until it rests.
+    pub fn mark_moving(&mut self) {
+        self.moved = Some(Instant::now());
+        self.invalidate();
+    }
+
+    /// Follows the look.
+    ///
+    /// # Errors
+    /// A look that does not fit the scene, which leaves all as it was.
+    pub fn apply_look(&mut self, look: Look) -> Result<LookChange, ViewError> {
+        let change = classify_change(&self.session.look, &look);
+        if change == LookChange::Nothing {
+            return Ok(change);
+        }
+        let size = Size { width: self.size[0], height: self.size[1] };
+        if change == LookChange::Camera {
+            self.session.set_look(look, size)?;
+        } else {
+            let request = OpenRequest { size: Some(size), ..self.session.request.clone() };
+            let mut session = session::apply_look(&request, Scene::clone(&self.base), look, self.remarks.clone())?;
+            // What was asked for stays without the window's size.
+            session.request = self.session.request.clone();
+            self.session = session;
+        }
+        if let Some(pose) = self.pose {
+            self.session.camera.0 = pose;
+        }
+        self.mark_moving();
+        Ok(change)
+    }
+
+    /// How many times fewer pixels a side pictures should have now: more than one while the view moves on a device that is too
+    /// slow for all.
+    #[must_use]
+    pub fn downscale(&self) -> u32 {
+        let fits = |fewer: &u32| self.full_ms / f64::from(fewer * fewer) < SLOW_MS;
+        if self.moving() { [1, 2, 4].into_iter().find(fits).unwrap_or(MAX_DOWNSCALE) } else { 1 }
+    }
+
+    /// Whether the view has moved just now, or things in it.
+    #[must_use]
+    pub fn moving(&self) -> bool {
+        self.playing.is_some() || self.moved.is_some_and(|moved| moved.elapsed() < STILL_AFTER)
+    }
+
+    /// Another size of pictures (pixels), so many times fewer a side than the window has.
+    ///
+    /// # Errors
+    /// A lens that makes no picture of this shape.
+    pub fn resize(&mut self, size: [u32; 2], downscale: u32) -> Result<(), ViewError> {
+        let size = size.map(|side| side.max(1));
+        if (size, downscale) == (self.size, self.downscale) {
+            return Ok(());
+        }
+        if size != self.size {
+            let look = self.session.look.clone();
+            self.session.set_look(look, Size { width: size[0], height: size[1] })?;
+            if let Some(pose) = self.pose {
+                self.session.camera.0 = pose;
+            }
+        }
+        (self.size, self.downscale) = (size, downscale);
+        self.invalidate();
+        Ok(())
+    }
+
+    /// Waits so long at most, in each frame, for the picture that its hands have asked for; none goes by how long pictures take: where
+    /// that is short, so that each frame shows what was done in it, and not at all where the window would stand still.
+    pub fn set_max_wait(&mut self, patience: Option<Duration>) {
+        self.patience = patience;
+    }
+
+    /// Further outputs that pictures bring from now on.
+    pub fn set_aovs(&mut self, aovs: Vec<Aov>) {
+        if self.aovs != aovs {
+            self.aovs = aovs;
+            self.invalidate();
+        }
+    }
+
+    /// The time shown (s); none where nothing can be played.
+    #[must_use]
+    pub fn time(&self) -> Option<f64> {
+        self.time
+    }
+
+    /// Whether time goes on.
+    #[must_use]
+    pub fn is_playing(&self) -> bool {
+        self.playing.is_some()
+    }
+
+    /// Lets time go on, or stops it.
+    pub fn set_playing(&mut self, plays: bool) {
+        let plays = plays && self.time.is_some();
+        self.playing = plays.then(Instant::now);
+        self.invalidate();
+    }
+
+    /// Goes to a time (s).
+    pub fn seek(&mut self, time: f64) {
+        if self.time.is_some_and(|now| now != time) {
+            self.time = Some(time);
+            self.mark_moving();
+        }
+    }
+
+    /// Whether another frame is on its way or would change the picture.
+    #[must_use]
+    pub fn needs_frame(&self) -> bool {
+        let whole = |finished: &Arc<RenderedFrame>| {
+            finished.request_id == self.request_id && finished.still && finished.samples[0] == finished.samples[1]
+        };
+        let over = self.sent == self.request_id && self.engine.failed(self.request_id);
+        self.playing.is_some() || self.errands > 0 || !(over || self.last_frame.as_ref().is_some_and(whole))
+    }
+
+    /// When the window should look again by itself, beside the engine's own calls.
+    #[must_use]
+    pub fn time_until_still(&self) -> Option<Duration> {
+        let left = STILL_AFTER.saturating_sub(self.moved?.elapsed());
+        (!left.is_zero()).then_some(left)
+    }
+
+    /// What the engine does for longer than one notices.
+    #[must_use]
+    pub fn task(&self) -> Option<(Task, Duration)> {
+        self.engine.task().filter(|(_, since)| *since > LONG)
+    }
+
+    /// Tells the engine what is wanted, and takes what it has; true where the picture is another one.
+    ///
+    /// # Errors
+    /// What the engine met since: dials that give no exposure; out of memory; a lost device.
+    pub fn draw(&mut self) -> Result<bool, ViewError> {
+        let answered = self.last_frame.as_ref().is_some_and(|finished| finished.request_id == self.request_id)
+            || (self.sent == self.request_id && self.engine.failed(self.request_id));
+        if answered && let (Some(since), Some(time)) = (self.playing, &mut self.time) {
+            // The next moment is wanted when the last is shown: slow devices skip, they do not fall behind.
+            *time += since.elapsed().as_secs_f64();
+            self.playing = Some(Instant::now());
+            self.invalidate();
+        }
+        if self.sent != self.request_id {
+            let rest = if self.playing.is_some() { Some(Instant::now()) } else { self.moved };
+            self.engine.send(RenderRequest {
+                id: self.request_id,
+                base: Arc::clone(&self.base),
+                session: self.session.clone(),
+                time: self.time,
+                pose: self.pose,
+                still_at: rest.map_or_else(Instant::now, |moved| moved + STILL_AFTER),
+                full: self.downscale == 1,
+                aovs: self.aovs.clone(),
+            });
+            self.sent = self.request_id;
+            // A device that is quick enough shows in this very frame what the hands have just done.
+            let quick = self.frame_ms < QUICK_MS;
+            let most = quick.then(|| Duration::from_secs_f64((2.0 * self.frame_ms + 5.0) / 1e3));
+            if let Some(most) = self.patience.or(most) {
+                self.engine.wait(self.request_id, |_| true, most);
+            }
+        }
+        self.receive()
+    }
+
+    /// Takes what the engine has.
+    fn receive(&mut self) -> Result<bool, ViewError> {
+        let news = self.engine.finished().filter(|finished| finished.request_id >= self.first_request_id);
+        let old = self.last_frame.as_ref().map(|finished| finished.number);
+        let another = news.as_ref().is_some_and(|finished| Some(finished.number) != old);
+        if another && let Some(finished) = news {
+            self.frame_ms = finished.frame_ms;
+            let pixels = finished.picture.width * finished.picture.height;
+            let whole = f64::from(self.size[0] * self.downscale) * f64::from(self.size[1] * self.downscale);
+            // Fewer pixels cost in proportion, and something beside; only full pictures tell truly.
+            let full = (pixels as f64 / whole.max(1.0)) > 0.9;
+            if full || self.full_ms == 0.0 {
+                self.full_ms = finished.frame_ms;
+            }
+            self.last_frame = Some(finished);
+        }
+        match self.engine.error() {
+            Some(error) => Err(error),
+            None => Ok(another),
+        }
+    }
+
+    /// Waits for a picture of what is wanted, or for the whole of it.
+    ///
+    /// # Errors
+    /// What the engine met.
+    pub fn settle(&mut self, whole: bool) -> Result<(), ViewError> {
+        loop {
+            self.draw()?;
+            let holds =
+                |finished: &RenderedFrame| !whole || (finished.still && finished.samples[0] == finished.samples[1]);
+            let order = self.request_id;
+            if self.last_frame.as_ref().is_some_and(|finished| finished.request_id == order && holds(finished)) {
+                return Ok(());
+            }
+            if self.engine.failed(order) {
+                return self.receive().map(|_| ());
+            }
+            self.engine.wait(order, holds, Duration::from_secs(1));
+        }
+    }
+
+    /// Has something done beside the picture; `outcomes` brings what became of it.
+    pub fn submit_job(&mut self, errand: Job) {
+        self.errands += 1;
+        self.engine.submit_job(self.first_request_id, errand);
+    }
+
+    /// Ends the errand under way, soon.
+    pub fn cancel(&self) {
+        self.engine.cancel();
+    }
+
+    /// What became of errands, each once.
+    pub fn job_results(&mut self) -> Vec<JobResult> {
+        let outcomes = self.engine.job_results(self.first_request_id);
+        self.errands = self.errands.saturating_sub(outcomes.len());
+        outcomes
+    }
+
+    /// The wish that pictures answer now.
+    #[must_use]
+    pub fn request_id(&self) -> u64 {
+        self.request_id
+    }
+
+    /// The matrix of the last picture's white balance.
+    #[must_use]
+    pub fn white_balance(&self) -> Mat3 {
+        self.last_frame.as_ref().map_or(Mat3::IDENTITY, |finished| finished.white_balance)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn look(settings: &[&str]) -> Look {
+        let mut look = Look::default();
+        for setting in settings {
+            look.assign(setting).unwrap();
+        }
+        look
+    }
+
+    #[test]
+    fn a_camera_change_redraws_and_a_light_change_uploads() {
+        let old = look(&["camera.lens.f_stop=8", "lights.Key.lumens=800"]);
+        assert_eq!(classify_change(&old, &old.clone()), LookChange::Nothing);
+        for dial in ["camera.lens.f_stop=4", "effects.bloom.enabled=true", "passes.tonemap.operator=aces"] {
+            assert_eq!(
+                classify_change(&old, &look(&["camera.lens.f_stop=8", "lights.Key.lumens=800", dial])),
+                LookChange::Camera,
+                "{dial}"
+            );
+        }
+        for more in ["lights.Key.lumens=900", "passes.shadows.method=traced", "gi.enabled=true", "environment.lux=10"] {
+            let new = look(&["camera.lens.f_stop=8", "lights.Key.lumens=800", more]);
+            assert_eq!(classify_change(&old, &new), LookChange::Scene, "{more}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The look-dev window without a window system: input events in, shapes and pixels out.
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+use std::{
+    fs,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use egui::{Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, Shape, pos2, vec2};
+use sunny16::{
+    camera::DisplayEncoding,
+    frame::RenderedImage,
+    gpu::{Gpu, vk},
+    session::{OpenRequest, Size},
+    viewer::{App, Options, ShutdownHandle, painter::Painter},
+};
+
+/// The window's size in points; a point is a pixel.
+pub const WINDOW: [u32; 2] = [780, 430];
+
+/// A window without a window system.
+pub struct HeadlessViewer {
+    pub app: App,
+    painter: Painter,
+    time: f64,
+    /// The window's size (pixels).
+    pub window: [u32; 2],
+    /// The last frame's pixels.
+    pub last: Vec<u8>,
+    /// The texts of the last frame, and where they begin.
+    pub texts: Vec<(String, Pos2)>,
+    /// Pixels a point.
+    pub scale: f32,
+    /// Scenes that are being read are waited for before each frame.
+    pub patient: bool,
+    /// Frames are painted, not only laid out.
+    pub paints: bool,
+    /// What was copied last.
+    pub copied: Option<String>,
+    /// The last frame's shapes, each with what it is cut by.
+    pub shapes: Vec<egui::epaint::ClippedShape>,
+    /// When the last frame wants the next though nothing happens.
+    pub again: Duration,
+}
+
+impl HeadlessViewer {
+    pub fn new(gpu: &Gpu, request: OpenRequest) -> Self {
+        Self::sized(gpu, request, WINDOW)
+    }
+
+    pub fn sized(gpu: &Gpu, request: OpenRequest, window: [u32; 2]) -> Self {
+        let gallery = request.scene.is_none();
+        Self::with(gpu, Options { request, gallery, ..Options::default() }, window)
+    }
+
+    pub fn with(gpu: &Gpu, options: Options, window: [u32; 2]) -> Self {
+        let app = App::new(gpu, options, Arc::new(|| {})).unwrap();
+        let painter = Painter::new(gpu, vk::Format::R8G8B8A8_UNORM).unwrap();
+        let mut bench = Self {
+            app,
+            painter,
+            time: 0.0,
+            window,
+            last: Vec::new(),
+            texts: Vec::new(),
+            scale: 1.0,
+            patient: true,
+            paints: true,
+            copied: None,
+            shapes: vec![],
+            again: Duration::ZERO,
+        };
+        bench.frame(vec![]);
+        bench
+    }
+
+    /// A window whose pictures nobody asks about: none is drawn, which spares minutes of pipelines on software drivers.
+    pub fn undrawn(gpu: &Gpu, request: &OpenRequest) -> Self {
+        let mut bench = Self::new(gpu, OpenRequest::default());
+        bench.app.fatal = Some("no pictures in this test".into());
+        bench.app.open(request);
+        // Panels find their places.
+        bench.frame(vec![]);
+        bench.frame(vec![]);
+        bench
+    }
+
+    /// One frame with these events.
+    pub fn frame(&mut self, events: Vec<Event>) {
+        self.time += 1.0 / 60.0;
+        if self.patient {
+            self.app.finish_opening();
+        }
+        let [width, height] = self.window.map(|side| side as f32 / self.scale);
+        let viewport = egui::ViewportInfo { native_pixels_per_point: Some(self.scale), ..Default::default() };
+        let input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(width, height))),
+            time: Some(self.time),
+            focused: true,
+            viewports: std::iter::once((egui::ViewportId::ROOT, viewport)).collect(),
+            events,
+            ..RawInput::default()
+        };
+        let output = self.app.frame(input);
+        self.again = output.viewport_output.values().map(|view| view.repaint_delay).min().unwrap_or(Duration::MAX);
+        self.texts.clear();
+        for shape in &output.shapes {
+            texts(&shape.shape, &mut self.texts);
+        }
+        self.shapes.clone_from(&output.shapes);
+        for command in output.platform_output.commands {
+            if let egui::OutputCommand::CopyText(text) = command {
+                self.copied = Some(text);
+            }
+        }
+        let primitives = self.app.context().tessellate(output.shapes, output.pixels_per_point);
+        let shapes =
+            self.painter.take(output.textures_delta, &primitives, output.pixels_per_point, self.window).unwrap();
+        if !self.paints {
+            return;
+        }
+        self.painter.set_hdr_picture(self.app.hdr_picture(), self.app.settings().range).unwrap();
+        self.last = self.painter.picture(self.window, &shapes).unwrap();
+    }
+
+    /// The window's display takes other codes from now on.
+    pub fn shown_by(&mut self, format: vk::Format, encoding: DisplayEncoding) {
+        self.painter.aim_at(format, encoding).unwrap();
+        self.app.set_display_encoding(encoding);
+    }
+
+    /// Frames until the picture is finished.
+    pub fn rest(&mut self) {
+        let started = Instant::now();
+        loop {
+            self.frame(vec![]);
+            let work = self.app.workspace.as_ref().unwrap();
+            let waits = work.viewport.needs_frame() || work.viewport.last_frame.is_none();
+            if !waits || self.app.fatal.is_some() {
+                break;
+            }
+            // As a window waits to be called.
+            std::thread::sleep(Duration::from_millis(10));
+            assert!(started.elapsed().as_secs() < 300, "the picture does not come to rest");
+        }
+        // Panels show what the last frame found.
+        self.frame(vec![]);
+    }
+
+    /// Frames until something is so.
+    pub fn until(&mut self, what: &str, so: impl Fn(&App) -> bool) {
+        let started = Instant::now();
+        while !so(&self.app) {
+            self.frame(vec![]);
+            std::thread::sleep(Duration::from_millis(10));
+            assert!(started.elapsed().as_secs() < 300, "waited in vain: {what}");
+        }
+    }
+
+    pub fn press(&mut self, key: Key, modifiers: Modifiers) {
+        for pressed in [true, false] {
+            self.frame(vec![Event::Key { key, physical_key: None, pressed, repeat: false, modifiers }]);
+        }
+    }
+
+    pub fn click(&mut self, at: Pos2) {
+        self.frame(vec![Event::PointerMoved(at)]);
+        for pressed in [true, false] {
+            let modifiers = Modifiers::default();
+            self.frame(vec![Event::PointerButton { pos: at, button: PointerButton::Primary, pressed, modifiers }]);
+        }
+        self.frame(vec![]);
+    }
+
+    pub fn drag(&mut self, from: Pos2, to: Pos2, button: PointerButton) {
+        let event = |pos, pressed| Event::PointerButton { pos, button, pressed, modifiers: Modifiers::default() };
+        self.frame(vec![Event::PointerMoved(from)]);
+        self.frame(vec![event(from, true)]);
+        for step in 1..=4 {
+            self.frame(vec![Event::PointerMoved(from + (to - from) * (step as f32 / 4.0))]);
+        }
+        self.frame(vec![event(to, false)]);
+    }
+
+    /// Closes the window, as its close button does; what painted it is let go by the caller.
+    pub fn leave(self) -> (ShutdownHandle, Painter) {
+        (self.app.shut_down(), self.painter)
+    }
+
+    /// Where a text of the last frame begins.
+    pub fn text(&self, wanted: &str) -> Option<Pos2> {
+        self.texts.iter().find(|(text, _)| text == wanted).map(|(_, at)| *at)
+    }
+
+    pub fn picture(&self) -> &RenderedImage {
+        &self.app.workspace.as_ref().unwrap().viewport.last_frame.as_ref().unwrap().picture
+    }
+
+    pub fn size(&self) -> Size {
+        self.app.workspace.as_ref().unwrap().viewport.session.size
+    }
+
+    /// Where in the window a pixel of the picture's middle part is.
+    pub fn middle(&self) -> Pos2 {
+        // Between outliner and inspector.
+        pos2((210.0 + self.window[0] as f32 - 300.0) / 2.0, self.window[1] as f32 / 2.0)
+    }
+
+    pub fn keep(&self, name: &str) {
+        if let Some(dir) = std::env::var_os("SUNNY16_VIEWER_PICTURES") {
+            let file = PathBuf::from(dir).join(name);
+            sunny16::output::write_png(&file, self.window[0] as usize, self.window[1] as usize, &self.last).unwrap();
+        }
+    }
+}
+
+/// The texts in a shape, and where they begin.
+fn texts(shape: &Shape, found: &mut Vec<(String, Pos2)>) {
+    match shape {
+        Shape::Text(text) => {
+            // What had no room is marked as such.
+            let cut = if text.galley.elided { "..." } else { "" };
+            found.push((format!("{}{cut}", text.galley.text()), text.pos));
+        }
+        Shape::Vec(shapes) => shapes.iter().for_each(|shape| texts(shape, found)),
+        _ => {}
+    }
+}
+
+/// A scene and its look in a folder.
+pub fn project(look: &str) -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let builtin = sunny16::scene::procedural::BuiltinScene::named("still_life").unwrap();
+    let (scene, own) = builtin.make().unwrap();
+    let file = dir.path().join("still_life.glb");
+    fs::write(&file, sunny16::scene::write_glb::write_glb(&scene).unwrap()).unwrap();
+    fs::write(dir.path().join("still_life.look.toml"), if look.is_empty() { own } else { look.to_owned() }).unwrap();
+    (dir, file)
+}
+
+pub fn request(scene: &std::path::Path) -> OpenRequest {
+    OpenRequest { scene: Some(scene.into()), ..OpenRequest::default() }
+}
