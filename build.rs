@@ -50,7 +50,8 @@ fn main() {
     println!("cargo:rerun-if-changed=shaders");
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=SUNNY16_SHADER_CACHE");
-    let mut files: Vec<_> = fs::read_dir("shaders/passes").unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        fs::read_dir("shaders/passes").unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let mut jobs = Vec::new();
     for path in files {
@@ -63,7 +64,8 @@ fn main() {
         };
         let source = fs::read_to_string(&path).unwrap();
         for variant in variants(&source) {
-            let full = variant.iter().fold(name.clone(), |name, defined| format!("{name}+{defined}"));
+            let full =
+                variant.iter().fold(name.clone(), |name, defined| format!("{name}+{defined}"));
             jobs.push(Job { path: path.clone(), source: source.clone(), kind, variant, full });
         }
     }
@@ -89,7 +91,8 @@ fn main() {
     let mut table = String::from("static SHADERS: &[Shader] = &[\n");
     for Job { full, .. } in &jobs {
         let file = out.join(format!("{full}.spv"));
-        writeln!(table, "    Shader {{ name: {full:?}, spirv: include_bytes!({file:?}) }},").unwrap();
+        writeln!(table, "    Shader {{ name: {full:?}, spirv: include_bytes!({file:?}) }},")
+            .unwrap();
     }
     table.push_str("];\n");
     fs::write(out.join("shaders.rs"), table).unwrap();
@@ -108,7 +111,8 @@ fn make(compiler: &shaderc::Compiler, job: &Job, out: &Path, cache: &Path) -> sh
     (include_str!("build.rs"), job.kind as u32, whole).hash(&mut hasher);
     let kept = cache.join(format!("{:016x}.spv", hasher.finish()));
     if !kept.exists() {
-        let spirv = compiler.compile_into_spirv(&job.source, job.kind, &name, "main", Some(&options))?;
+        let spirv =
+            compiler.compile_into_spirv(&job.source, job.kind, &name, "main", Some(&options))?;
         // By way of another name: two builds may write at once, and one that is stopped leaves nothing half-written.
         let draft = cache.join(format!("{}.{}", job.full, process::id()));
         fs::write(&draft, spirv.as_binary_u8()).unwrap();
@@ -116,7 +120,11 @@ fn make(compiler: &shaderc::Compiler, job: &Job, out: &Path, cache: &Path) -> sh
     }
     fs::copy(&kept, out.join(format!("{}.spv", job.full))).unwrap();
     // Marks the use: what no build has used for weeks is removed.
-    fs::File::options().append(true).open(&kept).and_then(|file| file.set_modified(SystemTime::now())).unwrap();
+    fs::File::options()
+        .append(true)
+        .open(&kept)
+        .and_then(|file| file.set_modified(SystemTime::now()))
+        .unwrap();
     Ok(())
 }
 
@@ -135,7 +143,10 @@ fn shader_cache(out: &Path) -> PathBuf {
 /// Removes modules that no build has used for two weeks.
 fn prune(cache: &Path) {
     for entry in fs::read_dir(cache).unwrap().flatten() {
-        let age = entry.metadata().and_then(|data| data.modified()).map(|used| used.elapsed().unwrap_or_default());
+        let age = entry
+            .metadata()
+            .and_then(|data| data.modified())
+            .map(|used| used.elapsed().unwrap_or_default());
         if age.is_ok_and(|age| age > Duration::from_secs(14 * 86_400)) {
             let _ = fs::remove_file(entry.path());
         }
@@ -150,13 +161,21 @@ fn variants(source: &str) -> Vec<Vec<String>> {
     };
     let mut sets = vec![Vec::new()];
     for word in words("// features:") {
-        let (needed, names) = word.split_once(':').map_or((None, word.as_str()), |(needed, name)| (Some(needed), name));
+        let (needed, names) = word
+            .split_once(':')
+            .map_or((None, word.as_str()), |(needed, name)| (Some(needed), name));
         let there = |set: &Vec<String>| {
-            needed.is_none_or(|needed| needed.split('/').any(|needed| set.iter().any(|name| name == needed)))
+            needed.is_none_or(|needed| {
+                needed.split('/').any(|needed| set.iter().any(|name| name == needed))
+            })
         };
         let without: Vec<Vec<String>> = sets.iter().filter(|set| there(set)).cloned().collect();
         for name in names.split('|') {
-            sets.extend(without.iter().map(|set| set.iter().cloned().chain([name.to_owned()]).collect::<Vec<_>>()));
+            sets.extend(
+                without
+                    .iter()
+                    .map(|set| set.iter().cloned().chain([name.to_owned()]).collect::<Vec<_>>()),
+            );
         }
     }
     sets.extend(words("// variants:").into_iter().map(|name| vec![name]));
@@ -176,7 +195,10 @@ fn options(variant: &[String]) -> shaderc::CompileOptions<'static> {
     options.set_include_callback(|wanted, _, _, _| {
         let file = Path::new("shaders").join(wanted);
         fs::read_to_string(&file)
-            .map(|content| shaderc::ResolvedInclude { resolved_name: file.display().to_string(), content })
+            .map(|content| shaderc::ResolvedInclude {
+                resolved_name: file.display().to_string(),
+                content,
+            })
             .map_err(|error| format!("{}: {error}", file.display()))
     });
     options

@@ -41,12 +41,17 @@ impl Bench {
             (camera.name == "Hero").then_some((placed.world, camera.projection))
         });
         let (world, projection) = hero.unwrap();
-        let moved = world * DMat4::from_rotation_translation(DQuat::from_rotation_y(turn), DVec3::X * aside);
+        let moved = world
+            * DMat4::from_rotation_translation(DQuat::from_rotation_y(turn), DVec3::X * aside);
         View::new(moved, &projection, width, height)
     }
 
     fn settings(&self) -> RenderSettings {
-        RenderSettings { exposure: self.exposure, tone_mapper: ToneMapper::Agx, ..RenderSettings::default() }
+        RenderSettings {
+            exposure: self.exposure,
+            tone_mapper: ToneMapper::Agx,
+            ..RenderSettings::default()
+        }
     }
 
     fn reference(&mut self, view: &View, settings: &RenderSettings) -> Nits {
@@ -73,7 +78,9 @@ impl Bench {
 
 fn shown(nits: &Nits, exposure: Exposure) -> Nits {
     let multiplier = exposure.multiplier() as f32;
-    nits.iter().map(|p| ToneMapper::Agx.apply(Vec3::from_array(*p) * multiplier).to_array()).collect()
+    nits.iter()
+        .map(|p| ToneMapper::Agx.apply(Vec3::from_array(*p) * multiplier).to_array())
+        .collect()
 }
 
 fn flip_of(test: &Nits, reference: &Nits, exposure: Exposure, width: u32) -> f64 {
@@ -90,7 +97,10 @@ fn methods(more: bool) -> Vec<(String, AntiAliasing)> {
         ("taa".into(), AntiAliasing::Temporal(default)),
     ];
     for scale in [0.75, 0.667, 0.5] {
-        list.push((format!("taa x{scale}"), AntiAliasing::Temporal(TemporalSettings { scale, ..default })));
+        list.push((
+            format!("taa x{scale}"),
+            AntiAliasing::Temporal(TemporalSettings { scale, ..default }),
+        ));
     }
     if more {
         for gamma in [1.0, 1.5, 2.0, 4.0] {
@@ -106,7 +116,10 @@ fn methods(more: bool) -> Vec<(String, AntiAliasing)> {
             ));
         }
         for mip_bias in [-0.5, -1.5] {
-            list.push((format!("bias {mip_bias}"), AntiAliasing::Temporal(TemporalSettings { mip_bias, ..default })));
+            list.push((
+                format!("bias {mip_bias}"),
+                AntiAliasing::Temporal(TemporalSettings { mip_bias, ..default }),
+            ));
         }
     }
     list
@@ -119,7 +132,10 @@ fn still(bench: &mut Bench, more: bool) {
     println!("still, FLIP to {} samples a pixel, {}x{}", SIDE * SIDE, size.0, size.1);
     for samples in [1, 4, 8, 16, 32, 64, 256] {
         let got = bench.renderer.render_still(&bench.scene, &view, &settings, samples).unwrap();
-        println!("  mean of {samples:3}: {:.4}", flip_of(&got.nits, &want, settings.exposure, size.0));
+        println!(
+            "  mean of {samples:3}: {:.4}",
+            flip_of(&got.nits, &want, settings.exposure, size.0)
+        );
     }
     for (name, anti_aliasing) in methods(more) {
         bench.renderer.reset_history();
@@ -163,7 +179,9 @@ impl Bench {
         if path.things == 0.0 {
             return;
         }
-        let way = DMat4::from_translation(DVec3::X * (path.things * (f64::from(frame) - f64::from(FRAMES) / 2.0)));
+        let way = DMat4::from_translation(
+            DVec3::X * (path.things * (f64::from(frame) - f64::from(FRAMES) / 2.0)),
+        );
         let moved = ["Cup", "Saucer", "Coffee", "Leaf", "Stem 1", "Stem 2", "Stem 3"];
         let mut host = self.host.clone();
         for node in host.nodes.iter_mut().filter(|node| moved.contains(&node.name.as_str())) {
@@ -182,7 +200,11 @@ fn moving(bench: &mut Bench, more: bool) {
             bench.pose(path, frame);
             want.push(bench.reference(&bench.view_on(path, frame, size), &settings));
         }
-        println!("{}; FLIP a frame to that pose's {} samples; mean from frame 4 on", path.name, SIDE * SIDE);
+        println!(
+            "{}; FLIP a frame to that pose's {} samples; mean from frame 4 on",
+            path.name,
+            SIDE * SIDE
+        );
         for (name, anti_aliasing) in methods(more) {
             bench.renderer.reset_history();
             let mut sum = 0.0;
@@ -190,7 +212,10 @@ fn moving(bench: &mut Bench, more: bool) {
             for (frame, want) in (0..FRAMES).zip(&want) {
                 bench.pose(path, frame);
                 let with = RenderSettings { anti_aliasing, ..settings.clone() };
-                let got = bench.renderer.render(&bench.scene, &bench.view_on(path, frame, size), &with).unwrap();
+                let got = bench
+                    .renderer
+                    .render(&bench.scene, &bench.view_on(path, frame, size), &with)
+                    .unwrap();
                 let flip = flip_of(&got.nits, want, settings.exposure, size.0);
                 if frame % 3 == 0 {
                     print!(" {flip:.3}");
@@ -208,7 +233,9 @@ fn moving(bench: &mut Bench, more: bool) {
 fn flicker(bench: &mut Bench, more: bool) {
     let size = (160, 90);
     let (view, settings) = (bench.view_by(0.0, 0.0, size), bench.settings());
-    println!("flicker of a still view in frames 33 to 64: rms over pixels of the deviation in time, most of a pixel");
+    println!(
+        "flicker of a still view in frames 33 to 64: rms over pixels of the deviation in time, most of a pixel"
+    );
     for (name, anti_aliasing) in methods(more) {
         let AntiAliasing::Temporal(temporal) = anti_aliasing else { continue };
         for still in [true, false] {
@@ -232,11 +259,16 @@ fn flicker(bench: &mut Bench, more: bool) {
             }
             let variances: Vec<f64> = sums
                 .iter()
-                .flat_map(|s| (0..3).map(move |c| (s[c + 3] / 32.0 - (s[c] / 32.0).powi(2)).max(0.0)))
+                .flat_map(|s| {
+                    (0..3).map(move |c| (s[c + 3] / 32.0 - (s[c] / 32.0).powi(2)).max(0.0))
+                })
                 .collect();
             let rms = (variances.iter().sum::<f64>() / variances.len() as f64).sqrt();
             let most = variances.iter().copied().fold(0.0, f64::max).sqrt();
-            println!("  {name:14} {}: {rms:.5}, {most:.4}", if still { "still" } else { "while other things move" });
+            println!(
+                "  {name:14} {}: {rms:.5}, {most:.4}",
+                if still { "still" } else { "while other things move" }
+            );
         }
     }
 }
@@ -299,6 +331,10 @@ fn main() {
     }
     if let Some(at) = args.iter().position(|arg| arg == "crops") {
         let path: usize = args.get(at + 2).and_then(|path| path.parse().ok()).unwrap_or(0);
-        crops(&mut bench, &PathBuf::from(args.get(at + 1).expect("a directory")), PATHS[path.min(PATHS.len() - 1)]);
+        crops(
+            &mut bench,
+            &PathBuf::from(args.get(at + 1).expect("a directory")),
+            PATHS[path.min(PATHS.len() - 1)],
+        );
     }
 }

@@ -58,7 +58,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             look_at_transform(at, middle),
         );
     }
-    let glow = Material { emission: Vec3::new(150.0, 280.0, 400.0), ..dielectric("screen", Vec3::ZERO, 0.5) };
+    let glow = Material {
+        emission: Vec3::new(150.0, 280.0, 400.0),
+        ..dielectric("screen", Vec3::ZERO, 0.5)
+    };
     let glow = builder.add_material(glow);
     let screen = builder.add_mesh("screen", shapes::plane(Vec2::new(0.8, 0.45), 1, 1), glow);
     let turned = look_at_transform(dvec3(2.9, 0.5, 0.6), dvec3(0.0, 0.4, 0.8))

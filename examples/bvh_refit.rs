@@ -10,7 +10,9 @@ use sunny16::{
     frame::{RenderSettings, Renderer, ShadowSettings},
     gpu::{Buffer, BufferKind, Gpu, GpuOptions, upload::Uploader},
     passes::View,
-    scene::{Node, Scene, animation::AnimationSelection, gltf, look::ShadowMethod, procedural::atrium},
+    scene::{
+        Node, Scene, animation::AnimationSelection, gltf, look::ShadowMethod, procedural::atrium,
+    },
 };
 
 /// The file's scene with the atrium around it; what stands in the file is 1.2 m long.
@@ -23,8 +25,8 @@ fn scene(path: &str) -> Scene {
     for &root in &roots {
         scene.nodes[root].parent = Some(over);
     }
-    let local =
-        DMat4::from_translation(glam::DVec3::new(2.5, 0.02, -1.5)) * DMat4::from_scale(glam::DVec3::splat(scale));
+    let local = DMat4::from_translation(glam::DVec3::new(2.5, 0.02, -1.5))
+        * DMat4::from_scale(glam::DVec3::splat(scale));
     scene.nodes.push(Node { local, children: roots, ..Node::default() });
     scene.roots.push(over);
     let court = atrium().expect("the atrium");
@@ -78,7 +80,9 @@ fn main() {
         on_device.follow(&gpu, &posed).expect("follow");
         follow.push(began.elapsed().as_secs_f64() * 1e3);
         let picture = renderer.render(&on_device, &view, &settings).expect("a frame");
-        let of = |name: &str| picture.times.iter().filter(|time| time.name == name).map(|time| time.ms).sum();
+        let of = |name: &str| {
+            picture.times.iter().filter(|time| time.name == name).map(|time| time.ms).sum()
+        };
         refit.push(of("refit"));
         skin.push(of("skin"));
         let began = Instant::now();
@@ -92,8 +96,11 @@ fn main() {
         host.push(began.elapsed().as_secs_f64() * 1e3);
         let began = Instant::now();
         let mut uploader = Uploader::new(&gpu).expect("an uploader");
-        for bytes in [bytemuck::cast_slice::<_, u8>(&before.nodes), bytemuck::cast_slice(&before.triangles)] {
-            let buffer = Buffer::new(&gpu, "trees", bytes.len() as u64, BufferKind::Storage).expect("memory");
+        for bytes in
+            [bytemuck::cast_slice::<_, u8>(&before.nodes), bytemuck::cast_slice(&before.triangles)]
+        {
+            let buffer = Buffer::new(&gpu, "trees", bytes.len() as u64, BufferKind::Storage)
+                .expect("memory");
             uploader.buffer(&buffer, bytes).expect("memory");
         }
         uploader.finish().expect("the device");
@@ -105,8 +112,15 @@ fn main() {
         .filter(|bottom| rest.baked(bottom.mesh, bottom.primitive).is_some())
         .map(|bottom| bottom.triangles.1)
         .sum();
-    println!("{} triangles, {moved} of them move, {poses} poses; medians in ms", rest.instanced_triangles());
-    println!("host: vertices, refit and places {:.3}, upload of {bytes} bytes {:.3}", median(host), median(upload));
+    println!(
+        "{} triangles, {moved} of them move, {poses} poses; medians in ms",
+        rest.instanced_triangles()
+    );
+    println!(
+        "host: vertices, refit and places {:.3}, upload of {bytes} bytes {:.3}",
+        median(host),
+        median(upload)
+    );
     println!(
         "device: follow (places, all of the scene's) {:.3}, pass refit {:.3}, pass skin {:.3}",
         median(follow),

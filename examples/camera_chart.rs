@@ -17,7 +17,11 @@ fn sheet(builder: &mut SceneBuilder, center: DVec3, size: Vec2, nits: Vec3) {
         ..Material::default()
     });
     let mesh = builder.add_mesh("sheet", shapes::plane(size, 1, 1), material);
-    builder.instance("sheet", mesh, DMat4::from_translation(center) * DMat4::from_rotation_x(FRAC_PI_2));
+    builder.instance(
+        "sheet",
+        mesh,
+        DMat4::from_translation(center) * DMat4::from_rotation_x(FRAC_PI_2),
+    );
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -36,7 +40,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             sheet(&mut builder, at, Vec2::splat(0.1), warm * 1.2e4);
         }
     }
-    sheet(&mut builder, DVec3::new(-0.1, -0.1, -1.5), Vec2::new(0.34, 0.2), Vec3::new(20.0, 20.0, 22.0));
+    sheet(
+        &mut builder,
+        DVec3::new(-0.1, -0.1, -1.5),
+        Vec2::new(0.34, 0.2),
+        Vec3::new(20.0, 20.0, 22.0),
+    );
     for stripe in 0..6 {
         let at = DVec3::new(-0.235 + 0.054 * f64::from(stripe), -0.1, -1.499);
         sheet(&mut builder, at, Vec2::new(0.02, 0.16), Vec3::new(2.0, 2.0, 3.0));
@@ -52,14 +61,34 @@ fn main() -> Result<(), Box<dyn Error>> {
     let lines = DVec3::new(1000.0, 0.0, 0.0);
     for line in -20..=20 {
         let offset = f64::from(line) * 0.04;
-        sheet(&mut builder, lines + DVec3::new(offset, 0.0, -1.0), Vec2::new(0.006, 1.0), Vec3::splat(90.0));
-        sheet(&mut builder, lines + DVec3::new(0.0, offset, -1.0), Vec2::new(2.0, 0.006), Vec3::splat(90.0));
+        sheet(
+            &mut builder,
+            lines + DVec3::new(offset, 0.0, -1.0),
+            Vec2::new(0.006, 1.0),
+            Vec3::splat(90.0),
+        );
+        sheet(
+            &mut builder,
+            lines + DVec3::new(0.0, offset, -1.0),
+            Vec2::new(2.0, 0.006),
+            Vec3::splat(90.0),
+        );
     }
     camera(&mut builder, "Lines", lines);
     let lamp = DVec3::new(1500.0, 0.0, 0.0);
     sheet(&mut builder, lamp - DVec3::Z, Vec2::splat(10.0), Vec3::splat(1.0));
-    sheet(&mut builder, lamp + DVec3::new(0.08, 0.05, -0.99), Vec2::splat(0.02), Vec3::new(1.0, 0.9, 0.7) * 3e4);
-    sheet(&mut builder, lamp + DVec3::new(-0.1, -0.03, -0.98), Vec2::new(0.12, 0.1), Vec3::splat(30.0));
+    sheet(
+        &mut builder,
+        lamp + DVec3::new(0.08, 0.05, -0.99),
+        Vec2::splat(0.02),
+        Vec3::new(1.0, 0.9, 0.7) * 3e4,
+    );
+    sheet(
+        &mut builder,
+        lamp + DVec3::new(-0.1, -0.03, -0.98),
+        Vec2::new(0.12, 0.1),
+        Vec3::splat(30.0),
+    );
     camera(&mut builder, "Lamp", lamp);
     let glb = write_glb(&builder.build()?)?;
     fs::write(directory.join("camera_chart.glb"), &glb)?;

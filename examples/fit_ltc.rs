@@ -13,7 +13,11 @@ fn main() -> std::io::Result<()> {
             ltc::fit(roughness, cosine)
         })
         .collect();
-    let bytes: Vec<u8> = entries.iter().flat_map(|e| [e.a, e.b, e.c]).flat_map(|x| (x as f32).to_le_bytes()).collect();
+    let bytes: Vec<u8> = entries
+        .iter()
+        .flat_map(|e| [e.a, e.b, e.c])
+        .flat_map(|x| (x as f32).to_le_bytes())
+        .collect();
     std::fs::write(&path, bytes)?;
     println!("{path}: {} entries", entries.len());
     Ok(())

@@ -24,7 +24,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         [first, to, columns, pictures @ ..] if first == "sheet" && !pictures.is_empty() => {
             sheet(Path::new(to), columns.parse()?, pictures)
         }
-        [first, ..] if first == "sheet" => Err("usage: ghost_chart sheet SHEET.png COLUMNS PICTURE.png...".into()),
+        [first, ..] if first == "sheet" => {
+            Err("usage: ghost_chart sheet SHEET.png COLUMNS PICTURE.png...".into())
+        }
         [] => chart(Path::new("out")),
         [directory, ..] => chart(Path::new(directory)),
     }
@@ -38,14 +40,21 @@ fn chart(directory: &Path) -> Result<(), Box<dyn Error>> {
     let plane = builder.add_mesh("ground", shapes::plane(Vec2::splat(400.0), 1, 1), ground);
     builder.instance("ground", plane, DMat4::IDENTITY);
     let trunk = builder.add_mesh("trunk", shapes::cuboid(Vec3::new(0.4, TRUNK as f32, 0.4)), bark);
-    for (x, z) in [(-5.0, -14.0), (-1.5, -30.0), (2.6, -22.0), (6.0, -16.0), (-8.0, -34.0), (9.0, -40.0)] {
+    for (x, z) in
+        [(-5.0, -14.0), (-1.5, -30.0), (2.6, -22.0), (6.0, -16.0), (-8.0, -34.0), (9.0, -40.0)]
+    {
         builder.instance("trunk", trunk, DMat4::from_translation(DVec3::new(x, TRUNK / 2.0, z)));
     }
     // The sun stands right of the middle of each picture and above it, by these degrees.
     for (name, aside, above) in [("Near", 4.0, 3.0), ("Wide", 13.0, 8.0), ("Beside", 26.0, 4.0)] {
-        let (elevation, azimuth) = (f64::to_radians(SUN[0] - above), f64::to_radians(SUN[1] - aside));
+        let (elevation, azimuth) =
+            (f64::to_radians(SUN[0] - above), f64::to_radians(SUN[1] - aside));
         let eye = DVec3::new(0.0, 1.6, 0.0);
-        let ahead = DVec3::new(azimuth.sin() * elevation.cos(), elevation.sin(), -azimuth.cos() * elevation.cos());
+        let ahead = DVec3::new(
+            azimuth.sin() * elevation.cos(),
+            elevation.sin(),
+            -azimuth.cos() * elevation.cos(),
+        );
         builder.camera(name, eye, eye + ahead, 0.47, None);
     }
     let glb = write_glb(&builder.build()?)?;
@@ -63,10 +72,14 @@ fn chart(directory: &Path) -> Result<(), Box<dyn Error>> {
 
 /// Pictures on white, row by row.
 fn sheet(to: &Path, columns: u32, files: &[String]) -> Result<(), Box<dyn Error>> {
-    let pictures: Vec<image::RgbImage> =
-        files.iter().map(|file| Ok(image::open(file)?.into_rgb8())).collect::<image::ImageResult<_>>()?;
+    let pictures: Vec<image::RgbImage> = files
+        .iter()
+        .map(|file| Ok(image::open(file)?.into_rgb8()))
+        .collect::<image::ImageResult<_>>()?;
     let size = pictures.first().map(image::RgbImage::dimensions).ok_or("no pictures")?;
-    if let Some((_, file)) = pictures.iter().zip(files).find(|(picture, _)| picture.dimensions() != size) {
+    if let Some((_, file)) =
+        pictures.iter().zip(files).find(|(picture, _)| picture.dimensions() != size)
+    {
         return Err(format!("{file} is not {}x{} as the first picture is", size.0, size.1).into());
     }
     let columns = columns.clamp(1, files.len() as u32);

@@ -14,6 +14,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let name = format!("hall_{lamps}.glb");
     fs::write(directory.join(&name), &glb)?;
     fs::write(directory.join(format!("hall_{lamps}.look.toml")), procedural::HALL_LOOK)?;
-    println!("{name}: {} bytes, {} triangles, {} lamps", glb.len(), scene.instanced_triangles(), scene.lights.len());
+    println!(
+        "{name}: {} bytes, {} triangles, {} lamps",
+        glb.len(),
+        scene.instanced_triangles(),
+        scene.lights.len()
+    );
     Ok(())
 }

@@ -31,17 +31,29 @@ fn main() -> Result<(), Box<dyn Error>> {
         (DVec3::NEG_Z, wall([0.2, 0.5, 0.15])),
     ];
     for (out, material) in walls {
-        let (u, v) =
-            (DVec3::new(out.y.abs(), out.z.abs(), out.x.abs()), DVec3::new(out.z.abs(), out.x.abs(), out.y.abs()));
+        let (u, v) = (
+            DVec3::new(out.y.abs(), out.z.abs(), out.x.abs()),
+            DVec3::new(out.z.abs(), out.x.abs(), out.y.abs()),
+        );
         let corner = center + (out - u - v) * half;
-        let quad = shapes::quad(corner.as_vec3(), (u * half * 2.0).as_vec3(), (v * half * 2.0).as_vec3(), 1, 1);
+        let quad = shapes::quad(
+            corner.as_vec3(),
+            (u * half * 2.0).as_vec3(),
+            (v * half * 2.0).as_vec3(),
+            1,
+            1,
+        );
         let material = builder.add_material(Material { double_sided: true, ..material });
         let mesh = builder.add_mesh("wall", quad, material);
         builder.instance("wall", mesh, DMat4::IDENTITY);
     }
     for (name, material, place) in [
         ("mirror", metal("mirror", Vec3::splat(0.95), 0.0), DVec3::new(0.9, 0.5, -0.6)),
-        ("brushed", metal("brushed", Vec3::new(0.95, 0.78, 0.45), 0.35), DVec3::new(-0.4, 0.5, 0.2)),
+        (
+            "brushed",
+            metal("brushed", Vec3::new(0.95, 0.78, 0.45), 0.35),
+            DVec3::new(-0.4, 0.5, 0.2),
+        ),
     ] {
         let material = builder.add_material(material);
         let mesh = builder.add_mesh(name, shapes::uv_sphere(0.5, 96, 48), material);

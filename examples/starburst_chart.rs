@@ -13,7 +13,8 @@ use sunny16::{
 };
 
 /// Lanterns: how far along the alley, on which side.
-const LANTERNS: [(f64, f64); 6] = [(-4.0, -1.6), (-7.0, 1.6), (-11.0, -1.6), (-16.0, 1.6), (-24.0, -1.6), (-36.0, 1.6)];
+const LANTERNS: [(f64, f64); 6] =
+    [(-4.0, -1.6), (-7.0, 1.6), (-11.0, -1.6), (-16.0, 1.6), (-24.0, -1.6), (-36.0, 1.6)];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let directory = std::env::args().nth(1).map_or_else(|| PathBuf::from("out"), PathBuf::from);
@@ -32,7 +33,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (number, (z, x)) in LANTERNS.into_iter().enumerate() {
         builder.instance("post", post, DMat4::from_translation(DVec3::new(x, 0.0, z)));
         let name = format!("Lantern{number}");
-        builder.point_light_lumens(&name, Lumen(9000.0), Vec3::new(1.12, 0.99, 0.75), DVec3::new(x, 3.12, z));
+        builder.point_light_lumens(
+            &name,
+            Lumen(9000.0),
+            Vec3::new(1.12, 0.99, 0.75),
+            DVec3::new(x, 3.12, z),
+        );
         look.push_str(&format!("\n[lights.{name}]\nshape = \"sphere\"\nradius = 0.04\n"));
     }
     let ball = builder.add_mesh("ball", shapes::uv_sphere(0.35, 96, 48), chrome);
@@ -42,7 +48,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for x in [-1.2, -0.4, 0.4, 1.2] {
         builder.instance("bar", bar, DMat4::from_translation(DVec3::new(x, -1.0, 24.0)));
     }
-    let rail = DMat4::from_translation(DVec3::new(3.0, 2.2, 24.0)) * DMat4::from_rotation_z(FRAC_PI_2);
+    let rail =
+        DMat4::from_translation(DVec3::new(3.0, 2.2, 24.0)) * DMat4::from_rotation_z(FRAC_PI_2);
     builder.instance("rail", bar, rail);
     builder.camera("Alley", DVec3::new(0.0, 1.6, 1.0), DVec3::new(0.0, 1.9, -8.0), 0.7, None);
     builder.camera("Sun", DVec3::new(0.0, 1.6, 20.0), DVec3::new(0.0, 2.8, 24.0), 0.7, None);

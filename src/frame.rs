@@ -283,7 +283,10 @@ fn declare_frame<'a>(
     settings: &RenderSettings,
     (cached_shadow_maps, moved): (Option<&ShadowAtlasPlan>, bool),
 ) -> FrameImages {
-    let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_) | Aov::Velocity | Aov::Ssr(_)));
+    let split = settings
+        .aovs
+        .iter()
+        .any(|aov| !matches!(aov, Aov::Channel(_) | Aov::Velocity | Aov::Ssr(_)));
     let vertices = passes.skin.declare(g, scene, moved);
     let refitted = passes.refit.declare(g, scene, vertices, moved);
     let bvh = ray_query::declare(g, scene, data.bvh.as_ref(), refitted);
@@ -291,28 +294,42 @@ fn declare_frame<'a>(
     let gbuffer = passes.gbuffer.declare(g, scene, data, (culled, vertices));
     let lists = passes.clustered_lights.declare(g, scene, data, gbuffer);
     let atlas = passes.shadow_maps.declare(g, scene, data, cached_shadow_maps, vertices);
-    let bent_normal_ao =
-        needs_ao(settings, data.has_environment).then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
+    let bent_normal_ao = needs_ao(settings, data.has_environment)
+        .then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
     let caustics = passes.caustics.declare(g, scene, data, bvh);
     let shadow_inputs = ShadowInputs { atlas, bvh, caustics };
     let inputs = LightingInputs { gbuffer, lists, shadow_inputs, bent_normal_ao };
     let lit = passes.lighting.declare(g, scene, data, inputs, split);
     passes.forward.declare(g, scene, data, inputs, lit);
     passes.background.declare(g, data, gbuffer, lit);
-    let velocity = (data.ssr.is_some() || data.gi.is_some())
-        .then(|| passes.anti_aliasing.velocity(g, (scene, data, &passes.skin), gbuffer.depth, &sampling.motion));
+    let velocity = (data.ssr.is_some() || data.gi.is_some()).then(|| {
+        passes.anti_aliasing.velocity(
+            g,
+            (scene, data, &passes.skin),
+            gbuffer.depth,
+            &sampling.motion,
+        )
+    });
     let gi_output = match (&data.gi, velocity, passes.gi.get()) {
-        (Some(gi), Some(velocity), Some(pass)) => {
-            Some(pass.declare(g, (scene, data, gi), (gbuffer, bent_normal_ao, lit, velocity), (bvh, split)))
-        }
+        (Some(gi), Some(velocity), Some(pass)) => Some(pass.declare(
+            g,
+            (scene, data, gi),
+            (gbuffer, bent_normal_ao, lit, velocity),
+            (bvh, split),
+        )),
         _ => None,
     };
     let watched = settings.aovs.iter().any(|aov| matches!(aov, Aov::Ssr(_)));
     let reflections = match (&data.ssr, velocity, passes.ssr.get()) {
         (Some(ssr), Some(velocity), Some(pass)) => {
             let traced = gi_output.map(|bounced| bounced.specular);
-            let inputs =
-                SsrInputs { gbuffer, light: lit.light, bent_normal_ao: bent_normal_ao, gi_specular: traced, velocity };
+            let inputs = SsrInputs {
+                gbuffer,
+                light: lit.light,
+                bent_normal_ao: bent_normal_ao,
+                gi_specular: traced,
+                velocity,
+            };
             let followed = matches!(sampling.method(), Method::Temporal(..));
             Some(pass.declare(g, (scene, data, ssr), inputs, (watched, followed)))
         }
@@ -320,7 +337,8 @@ fn declare_frame<'a>(
     };
     let lit = LitImages { light: reflections.map_or(lit.light, |r| r.light), ..lit };
     let volumetrics = passes.volumes.declare(g, (scene, data), (gbuffer, lit), (atlas, bvh));
-    let lit = LitImages { light: volumetrics.map_or(lit.light, |volumetrics| volumetrics.light), ..lit };
+    let lit =
+        LitImages { light: volumetrics.map_or(lit.light, |volumetrics| volumetrics.light), ..lit };
     let refraction_background = passes.refraction.declare(g, scene, data, gbuffer, lit);
     passes.blend.declare(
         g,
@@ -342,7 +360,8 @@ fn declare_frame<'a>(
     let (light, coc) = camera.depth_of_field(g, after, depth, light, effects);
     let seen = (scene, [data, after], &passes.skin);
     let depths = [gbuffer.depth, depth];
-    let (light, blurs) = camera.motion_blur(g, seen, (view, depths), light, effects, settings.shutter.as_ref());
+    let (light, blurs) =
+        camera.motion_blur(g, seen, (view, depths), light, effects, settings.shutter.as_ref());
     let light = match settings.accumulated_frames {
         Some(frames) => passes.accumulate.declare(g, after, light, frames),
         None => light,
@@ -354,7 +373,12 @@ fn declare_frame<'a>(
     let bright = camera.flare_sources(g, after, (depth, light), bvh, flares);
     let light = camera.starburst(g, after, (depth, light), bright, effects);
     let light = camera.bloom(g, size, light, effects);
-    let light = camera.lens_image(g, size, light, settings.lens.as_deref().is_some_and(MountedLens::has_aberrations));
+    let light = camera.lens_image(
+        g,
+        size,
+        light,
+        settings.lens.as_deref().is_some_and(MountedLens::has_aberrations),
+    );
     let light = camera.chromatic_aberration(g, size, light, effects);
     let light = camera.vignetting(g, size, light, effects);
     let (light, ghosts) = camera.ghosts(g, (size, light), bright, settings.ghosts.as_ref());
@@ -371,17 +395,27 @@ fn declare_frame<'a>(
         .map(|&aov| {
             let image = match aov {
                 Aov::Velocity if velocity.is_some() => velocity,
-                Aov::Ssr(what) => reflections.and_then(|r| r.debug).map(|debug| debug[what.debug_image_index()]),
+                Aov::Ssr(what) => {
+                    reflections.and_then(|r| r.debug).map(|debug| debug[what.debug_image_index()])
+                }
                 _ => None,
             };
             let make = |g| {
-                declare_aov(g, passes, (scene, data, sampling), (gbuffer, bent_normal_ao), (lit.split, gi_output), aov)
+                declare_aov(
+                    g,
+                    passes,
+                    (scene, data, sampling),
+                    (gbuffer, bent_normal_ao),
+                    (lit.split, gi_output),
+                    aov,
+                )
             };
             (aov, image.unwrap_or_else(|| make(g)))
         })
         .collect();
     let refitted = refitted.and_then(|trees| trees.costs);
-    let limits = LimitReports::declare(g, blurs, coc, bright.filter(|_| effects.starburst.is_some()));
+    let limits =
+        LimitReports::declare(g, blurs, coc, bright.filter(|_| effects.starburst.is_some()));
     FrameImages { light, display, aovs, lists, histogram, culled, refitted, ghosts, limits }
 }
 
@@ -410,11 +444,16 @@ fn declare_aov<'a>(
         (Aov::IndirectDiffuse, _) => parts.map_or_else(|| nothing(g), |(diffuse, _)| diffuse),
         (Aov::IndirectSpecular, _) => parts.map_or_else(|| nothing(g), |(_, specular)| specular),
         (Aov::VplClampLoss, _) => bounced.map_or_else(|| nothing(g), |bounced| bounced.unfiltered),
-        (Aov::Velocity, _) => {
-            passes.anti_aliasing.velocity(g, (scene, data, &passes.skin), gbuffer.depth, &sampling.motion)
-        }
+        (Aov::Velocity, _) => passes.anti_aliasing.velocity(
+            g,
+            (scene, data, &passes.skin),
+            gbuffer.depth,
+            &sampling.motion,
+        ),
         (Aov::Ssr(_), _) => ssr::empty_debug_image(g, data.values.size),
-        (Aov::Channel(channel), _) => passes.gbuffer_channel.declare(g, data, (gbuffer, bent_normal_ao), channel),
+        (Aov::Channel(channel), _) => {
+            passes.gbuffer_channel.declare(g, data, (gbuffer, bent_normal_ao), channel)
+        }
         (Aov::DirectDiffuse, Some((diffuse, _))) => diffuse,
         (Aov::DirectSpecular, Some((_, specular))) => specular,
         (Aov::Emission | Aov::DirectDiffuse | Aov::DirectSpecular, _) => gbuffer.emission,
@@ -592,7 +631,8 @@ impl Renderer {
     ) -> GpuResult<GpuScene> {
         let (passes, wanted) = (&self.passes, (shadows.required_bvh(), detail));
         let forward = || passes.forward.any_pipeline();
-        let mut on_device = GpuScene::new(&self.gpu, scene, wanted, &passes.gbuffer.opaque, &forward)?;
+        let mut on_device =
+            GpuScene::new(&self.gpu, scene, wanted, &passes.gbuffer.opaque, &forward)?;
         self.capture_probes(scene, &mut on_device, shadows)?;
         Ok(on_device)
     }
@@ -619,7 +659,12 @@ impl Renderer {
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn render(&mut self, scene: &GpuScene, view: &View, settings: &RenderSettings) -> GpuResult<RenderedImage> {
+    pub fn render(
+        &mut self,
+        scene: &GpuScene,
+        view: &View,
+        settings: &RenderSettings,
+    ) -> GpuResult<RenderedImage> {
         let history = self.history.clone();
         let pending = self.submit(scene, view, settings, Readback::ALL)?;
         let picture = self.collect(pending)?;
@@ -636,8 +681,12 @@ impl Renderer {
         // More than the device can hold. Which clusters find room would be left to chance: none does.
         self.history = history;
         let off = ClusteredLightSettings { enabled: false, ..settings.clustered_lights };
-        let pending =
-            self.submit(scene, view, &RenderSettings { clustered_lights: off, ..settings.clone() }, Readback::ALL)?;
+        let pending = self.submit(
+            scene,
+            view,
+            &RenderSettings { clustered_lights: off, ..settings.clone() },
+            Readback::ALL,
+        )?;
         self.collect(pending)
     }
 
@@ -667,7 +716,8 @@ impl Renderer {
         self.passes.refit.prepare(&self.gpu, scene)?;
         self.passes.volumes.prepare(&self.gpu, scene, &settings.volumes)?;
         self.passes.caustics.prepare(&self.gpu, scene)?;
-        let held = |[width, height]: [u32; 2]| self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
+        let held =
+            |[width, height]: [u32; 2]| self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
         let cached_shadow_maps = self
             .cached_shadow_maps
             .take()
@@ -679,11 +729,13 @@ impl Renderer {
         let after = output_frame_data(&self.gpu, &data, view)?;
         let mut graph = Graph::new(self.history.number);
         // An atlas of another size is made anew.
-        let cached_shadow_maps = cached_shadow_maps.filter(|kept| kept.atlas == data.shadows.plan.atlas);
+        let cached_shadow_maps =
+            cached_shadow_maps.filter(|kept| kept.atlas == data.shadows.plan.atlas);
         let moved = self.skinned_scene.take() == Some(scene.revision);
         let pictures = (view, &sampling, &after);
         let kept = (cached_shadow_maps.as_ref(), moved);
-        let images = declare_frame(&mut graph, &self.passes, scene, &data, pictures, settings, kept);
+        let images =
+            declare_frame(&mut graph, &self.passes, scene, &data, pictures, settings, kept);
         let display = wanted.display.then(|| graph.read_back("display", images.display));
         let light = wanted.nits.then(|| graph.read_back("light", images.light));
         if !wanted.display {
@@ -692,14 +744,18 @@ impl Renderer {
         let aovs = images
             .aovs
             .iter()
-            .map(|&(aov, image)| (aov, graph.read_back(aov.name(), image), !matches!(aov, Aov::Channel(_))))
+            .map(|&(aov, image)| {
+                (aov, graph.read_back(aov.name(), image), !matches!(aov, Aov::Channel(_)))
+            })
             .collect();
-        let report = read_report(&mut graph, ("clustered lights report", REPORT_WORDS), images.lists.report);
-        let culled = images
-            .culled
-            .map(|culled| read_report(&mut graph, ("culling report", culling::REPORT_WORDS), culled.report));
-        let ghosts =
-            images.ghosts.map(|ghosts| read_report(&mut graph, ("ghost report", lens_ghosts::REPORT_WORDS), ghosts));
+        let report =
+            read_report(&mut graph, ("clustered lights report", REPORT_WORDS), images.lists.report);
+        let culled = images.culled.map(|culled| {
+            read_report(&mut graph, ("culling report", culling::REPORT_WORDS), culled.report)
+        });
+        let ghosts = images.ghosts.map(|ghosts| {
+            read_report(&mut graph, ("ghost report", lens_ghosts::REPORT_WORDS), ghosts)
+        });
         let refit = scene.bvh.as_ref().and_then(|trees| trees.refit());
         let refitted = images.refitted.zip(refit).map(|(costs, refit)| {
             let words = ("costs of refitted trees", refit.cost_words());
@@ -734,7 +790,12 @@ impl Renderer {
             refitted,
             ghosts,
             limits: images.limits,
-            gain: data.culling.as_ref().filter(|culling| culling.occlusion).and(on_device).map(|p| Arc::clone(&p.gain)),
+            gain: data
+                .culling
+                .as_ref()
+                .filter(|culling| culling.occlusion)
+                .and(on_device)
+                .map(|p| Arc::clone(&p.gain)),
             light_count: data.values.light_count - data.values.directional_count,
         })
     }
@@ -753,9 +814,15 @@ impl Renderer {
                 detail: "a read-back was not run".into(),
             })
         };
-        let display = pending.display.map(&buffer).transpose()?.map_or_else(Vec::new, |b| b.mapped().to_vec());
+        let display = pending
+            .display
+            .map(&buffer)
+            .transpose()?
+            .map_or_else(Vec::new, |b| b.mapped().to_vec());
         let nits = match pending.light {
-            Some(handle) => decode_half4(buffer(handle)?.mapped(), to_nits).map(|[r, g, b, _]| [r, g, b]).collect(),
+            Some(handle) => decode_half4(buffer(handle)?.mapped(), to_nits)
+                .map(|[r, g, b, _]| [r, g, b])
+                .collect(),
             None => Vec::new(),
         };
         let mut aovs = Vec::new();
@@ -764,7 +831,10 @@ impl Renderer {
             let mut pixels: Vec<[f32; 4]> = if aov == Aov::VplClampLoss {
                 decode_half4_alpha(bytes.mapped(), to_nits)
             } else if let Aov::Ssr(what) = aov {
-                decode_float4(bytes.mapped(), aov, &pending.view).into_iter().map(|pixel| what.decode(pixel)).collect()
+                decode_float4(bytes.mapped(), aov, &pending.view)
+                    .into_iter()
+                    .map(|pixel| what.decode(pixel))
+                    .collect()
             } else if aov == Aov::Velocity {
                 decode_half2(bytes.mapped()).collect()
             } else if is_light {
@@ -782,8 +852,11 @@ impl Renderer {
         let wide = |low: usize, high: usize| u64::from(at(low)) | u64::from(at(high)) << 32;
         let mut drawn = pending.drawn;
         if let Some(handle) = pending.culled {
-            let words: Vec<usize> =
-                buffer(handle)?.mapped().chunks_exact(4).map(|bytes| decode_u32(bytes) as usize).collect();
+            let words: Vec<usize> = buffer(handle)?
+                .mapped()
+                .chunks_exact(4)
+                .map(|bytes| decode_u32(bytes) as usize)
+                .collect();
             let at = |index: usize| words.get(index).copied().unwrap_or(0);
             drawn.instances += at(0);
             drawn.occlusion_culled = at(1);
@@ -793,7 +866,8 @@ impl Renderer {
             }
         }
         if let Some((handle, costs)) = &pending.refitted {
-            let words: Vec<u32> = buffer(*handle)?.mapped().chunks_exact(4).map(decode_u32).collect();
+            let words: Vec<u32> =
+                buffer(*handle)?.mapped().chunks_exact(4).map(decode_u32).collect();
             costs.found(&words);
         }
         // The next frame has room for as much, and some more for what comes into view.
@@ -824,7 +898,8 @@ impl Renderer {
             draw_stats: drawn,
             ghosts: match pending.ghosts {
                 Some(handle) => {
-                    let words: Vec<u32> = buffer(handle)?.mapped().chunks_exact(4).map(decode_u32).collect();
+                    let words: Vec<u32> =
+                        buffer(handle)?.mapped().chunks_exact(4).map(decode_u32).collect();
                     Some(GhostReport::from_words(&words))
                 }
                 None => None,
@@ -863,7 +938,12 @@ impl Renderer {
     ///
     /// # Errors
     /// Out of memory.
-    pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &RenderSettings) -> GpuResult<Prepared> {
+    pub fn plan(
+        &mut self,
+        scene: &GpuScene,
+        view: &View,
+        settings: &RenderSettings,
+    ) -> GpuResult<Prepared> {
         self.prepare(settings)?;
         self.passes.skin.prepare(&self.gpu, scene)?;
         self.passes.refit.prepare(&self.gpu, scene)?;
@@ -877,7 +957,15 @@ impl Renderer {
         self.cached_shadow_maps = None;
         let mut graph = Graph::new(self.history.number);
         let pictures = (view, &sampling, &after);
-        let images = declare_frame(&mut graph, &self.passes, scene, &data, pictures, settings, (None, false));
+        let images = declare_frame(
+            &mut graph,
+            &self.passes,
+            scene,
+            &data,
+            pictures,
+            settings,
+            (None, false),
+        );
         graph.output(images.display);
         for (_, image) in images.aovs {
             graph.output(image);
@@ -887,16 +975,22 @@ impl Renderer {
 }
 
 /// Brings the words of a report to the host.
-fn read_report(graph: &mut Graph<'_>, (name, words): (&str, u64), report: BufferHandle) -> BufferHandle {
+fn read_report(
+    graph: &mut Graph<'_>,
+    (name, words): (&str, u64),
+    report: BufferHandle,
+) -> BufferHandle {
     use crate::graph::Access;
     let out = graph.readback(&format!("{name} on the host"), words * 4);
-    graph.pass(&format!("read back {name}")).uses(report, Access::CopyFrom).uses(out, Access::CopyTo).record(
-        move |cx| {
+    graph
+        .pass(&format!("read back {name}"))
+        .uses(report, Access::CopyFrom)
+        .uses(out, Access::CopyTo)
+        .record(move |cx| {
             let (from, to) = (cx.buffer(report), cx.buffer(out));
             cx.rec.copy_buffer(&from, &to, 0, 0, words * 4);
             Ok(())
-        },
-    );
+        });
     out
 }
 
@@ -905,13 +999,21 @@ fn frame_data(
     scene: &GpuScene,
     (whole, sampling): (&View, &FrameSampling),
     settings: &RenderSettings,
-    (list_capacity, last_exposure, cached_shadow_maps): (u32, Option<Exposure>, Option<&ShadowAtlasPlan>),
+    (list_capacity, last_exposure, cached_shadow_maps): (
+        u32,
+        Option<Exposure>,
+        Option<&ShadowAtlasPlan>,
+    ),
 ) -> GpuResult<FrameData> {
     let view = &sampling.input;
     // What has moved is drawn once more for its velocity, by the host's draws; probes do not see lamps' surfaces.
-    let stands = settings.shutter.is_none() && sampling.motion.iter().all(|moment| moment.posed.is_none());
-    let culling =
-        if stands && !settings.capture { FrameCulling::new(gpu, scene, view, &settings.culling)? } else { None };
+    let stands =
+        settings.shutter.is_none() && sampling.motion.iter().all(|moment| moment.posed.is_none());
+    let culling = if stands && !settings.capture {
+        FrameCulling::new(gpu, scene, view, &settings.culling)?
+    } else {
+        None
+    };
     let detail = settings.culling.lod_selection(view);
     let visible = Arc::new(scene.visible(view, detail, (!settings.capture, culling.is_some())));
     let mut lights = scene.lights_for(view);
@@ -919,7 +1021,9 @@ fn frame_data(
     let maps = match settings.shadows.required_bvh() {
         _ if !settings.shadows.enabled => None,
         RayTracedLights::All => None,
-        RayTracedLights::Sized => Some(ShadowMapSettings { resolution, area_suns: !scene.traces_shadows() }),
+        RayTracedLights::Sized => {
+            Some(ShadowMapSettings { resolution, area_suns: !scene.traces_shadows() })
+        }
         RayTracedLights::None => Some(ShadowMapSettings { resolution, area_suns: true }),
     };
     // Of the view without its jitter: maps stay as they are while it stands still.
@@ -955,8 +1059,10 @@ fn frame_data(
         },
         shadow_samples: settings.shadows.samples,
         // Within what single floats hold, whatever the step.
-        history_scale: settings.exposure.rescale_from(last_exposure.unwrap_or(settings.exposure)).clamp(1e-37, 1e37)
-            as f32,
+        history_scale: settings
+            .exposure
+            .rescale_from(last_exposure.unwrap_or(settings.exposure))
+            .clamp(1e-37, 1e37) as f32,
         smoothed_exposure_scale: sampling.smoothed_exposure.rescale_from(settings.exposure) as f32,
         texture_scale: sampling.texture_scale,
         noise_shift: sampling.noise_shift,
@@ -975,11 +1081,13 @@ fn frame_data(
         RayTracedLights::Sized if scene.traces_shadows() => eye_bvh.get()?,
         _ => None,
     };
-    let refracts = settings.refraction == RefractionMethod::Traced && visible.draws.iter().any(|draw| draw.refracts);
+    let refracts = settings.refraction == RefractionMethod::Traced
+        && visible.draws.iter().any(|draw| draw.refracts);
     let through = if refracts { eye_bvh.get()? } else { None };
     let flares = settings.effects.starburst.is_some() || settings.ghosts.is_some();
     let flare = if flares && !view.parallel && scene.bvh.is_some() { eye_bvh.get()? } else { None };
-    let caustics = FrameCaustics::new(gpu, scene, &eye_bvh, settings.caustics, (&mut lights, &mut values))?;
+    let caustics =
+        FrameCaustics::new(gpu, scene, &eye_bvh, settings.caustics, (&mut lights, &mut values))?;
     let single = settings.sample.is_none()
         && settings.accumulated_frames.is_none()
         && !matches!(settings.anti_aliasing, AntiAliasing::Temporal(_));
@@ -1024,7 +1132,13 @@ fn frame_data(
         has_environment: scene.has_environment,
         has_background: scene.has_background,
         culling,
-        ssr: FrameSsr::new(gpu, (view, &sampling.motion), &settings.ssr, &sampling.ssr, apart_from_light)?,
+        ssr: FrameSsr::new(
+            gpu,
+            (view, &sampling.motion),
+            &settings.ssr,
+            &sampling.ssr,
+            apart_from_light,
+        )?,
         gi,
         visible,
         values,
@@ -1085,12 +1199,17 @@ fn decode_half4(bytes: &[u8], scale: f64) -> impl Iterator<Item = [f32; 4]> + '_
 /// What alpha holds of half-float pixels, scaled.
 fn decode_half4_alpha(bytes: &[u8], scale: f64) -> Vec<[f32; 4]> {
     let alpha = |pixel: &[u8]| half::f16::from_le_bytes([pixel[6], pixel[7]]).to_f64();
-    bytes.chunks_exact(8).map(|pixel| [(alpha(pixel) * scale) as f32; 3]).map(|[r, g, b]| [r, g, b, 1.0]).collect()
+    bytes
+        .chunks_exact(8)
+        .map(|pixel| [(alpha(pixel) * scale) as f32; 3])
+        .map(|[r, g, b]| [r, g, b, 1.0])
+        .collect()
 }
 
 /// Pairs of half floats.
 fn decode_half2(bytes: &[u8]) -> impl Iterator<Item = [f32; 4]> + '_ {
-    let value = |bytes: &[u8]| half::f16::from_le_bytes(bytes.try_into().unwrap_or_default()).to_f32();
+    let value =
+        |bytes: &[u8]| half::f16::from_le_bytes(bytes.try_into().unwrap_or_default()).to_f32();
     bytes.chunks_exact(4).map(move |pixel| [value(&pixel[..2]), value(&pixel[2..]), 0.0, 1.0])
 }
 

@@ -52,10 +52,9 @@ fn with_shortened_stem(file: &Path, stem: Option<&OsStr>, suffix: &str) -> PathB
     let mut name = stem.unwrap_or_default().to_os_string();
     if name.len() + suffix.len() > NAME_MAX {
         // FNV-1a, 64 bits: the same name each time, in each build.
-        let hash = name
-            .as_encoded_bytes()
-            .iter()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        let hash = name.as_encoded_bytes().iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
         let mut text = name.to_string_lossy().into_owned();
         let room = NAME_MAX.saturating_sub(suffix.len() + 1 + 16);
         text.truncate(text.floor_char_boundary(room));
@@ -111,8 +110,9 @@ impl AtomicFile {
     fn new(target: &Path) -> Result<(Self, BufWriter<File>), OutputError> {
         let oops = |error: std::io::Error| Self::write_error(target, error);
         let there = Self::target_metadata(target)?;
-        let made =
-            |file: File, renames| (Self { target: target.into(), rename_from_to: renames }, BufWriter::new(file));
+        let made = |file: File, renames| {
+            (Self { target: target.into(), rename_from_to: renames }, BufWriter::new(file))
+        };
         let is_stream = there.as_ref().is_some_and(|there| !there.is_file());
         let place = if is_stream { None } else { resolve_symlinks(target).map_err(oops)? };
         let Some(place) = place else {
@@ -181,7 +181,10 @@ pub fn write_text(file: &Path, text: &str) -> Result<(), OutputError> {
 ///
 /// # Errors
 /// The place cannot be written.
-pub fn write_with(file: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), OutputError> {
+pub fn write_with(
+    file: &Path,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), OutputError> {
     let (draft, mut writer) = AtomicFile::new(file)?;
     write(&mut writer).map_err(|error| AtomicFile::write_error(file, error))?;
     draft.finish(writer)
@@ -194,16 +197,24 @@ pub fn write_with(file: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Re
 pub fn write_png(file: &Path, width: usize, height: usize, rgba: &[u8]) -> Result<(), OutputError> {
     let (draft, mut writer) = AtomicFile::new(file)?;
     let mut png = Vec::new();
-    let rgb: Vec<u8> = rgba.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
+    let rgb: Vec<u8> =
+        rgba.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
     let encoder = image::codecs::png::PngEncoder::new_with_quality(
         &mut png,
         image::codecs::png::CompressionType::Fast,
         image::codecs::png::FilterType::Up,
     );
-    image::ImageEncoder::write_image(encoder, &rgb, width as u32, height as u32, image::ExtendedColorType::Rgb8)
-        .map_err(|error| AtomicFile::write_error(file, error))?;
+    image::ImageEncoder::write_image(
+        encoder,
+        &rgb,
+        width as u32,
+        height as u32,
+        image::ExtendedColorType::Rgb8,
+    )
+    .map_err(|error| AtomicFile::write_error(file, error))?;
     let (head, rest) = png.split_at(png.len().min(PNG_HEADER_BYTES));
-    let written = [head, &PNG_SRGB_CHUNK, rest].into_iter().try_for_each(|part| writer.write_all(part));
+    let written =
+        [head, &PNG_SRGB_CHUNK, rest].into_iter().try_for_each(|part| writer.write_all(part));
     written.map_err(|error| AtomicFile::write_error(file, error))?;
     draft.finish(writer)
 }
@@ -242,7 +253,11 @@ pub fn write_exr(
     let mut list = ex::SmallVec::<[ex::AnyChannel<ex::FlatSamples>; 4]>::new();
     for layer in layers {
         for (index, channel) in layer.channels.iter().enumerate() {
-            let name = if layer.name.is_empty() { (*channel).to_string() } else { format!("{}.{channel}", layer.name) };
+            let name = if layer.name.is_empty() {
+                (*channel).to_string()
+            } else {
+                format!("{}.{channel}", layer.name)
+            };
             let samples: Vec<f32> = layer.pixels.iter().map(|pixel| pixel[index]).collect();
             list.push(ex::AnyChannel::new(name.as_str(), ex::FlatSamples::F32(samples)));
         }
@@ -252,8 +267,12 @@ pub fn write_exr(
         white_luminance: Some(white_luminance),
         ..Default::default()
     };
-    let layer =
-        ex::Layer::new(ex::Vec2(width, height), attributes, ex::Encoding::FAST_LOSSLESS, ex::AnyChannels::sort(list));
+    let layer = ex::Layer::new(
+        ex::Vec2(width, height),
+        attributes,
+        ex::Encoding::FAST_LOSSLESS,
+        ex::AnyChannels::sort(list),
+    );
     let mut bytes = std::io::Cursor::new(Vec::new());
     ex::WritableImage::write(&ex::Image::from_layer(layer))
         .non_parallel()
@@ -280,8 +299,10 @@ mod tests {
 
     /// Names in a folder, sorted.
     fn names(dir: &Path) -> Vec<String> {
-        let mut names: Vec<String> =
-            fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        let mut names: Vec<String> = fs::read_dir(dir)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
         names.sort();
         names
     }
@@ -297,16 +318,25 @@ mod tests {
             assert_eq!(fs::read_to_string(&file).unwrap(), "x");
             let longer = dir.path().join(stem + "n.png");
             assert!(check_writable(&longer).unwrap_err().to_string().contains("too long"));
-            for beside in [replace_extension(&file, "direct_specular.png"), with_suffix(&file, ".resume")] {
+            for beside in
+                [replace_extension(&file, "direct_specular.png"), with_suffix(&file, ".resume")]
+            {
                 assert!(beside.file_name().unwrap().len() <= NAME_MAX);
                 write_text(&beside, "y").unwrap();
             }
         }
-        assert_eq!(names(dir.path()).len(), 6, "names that begin alike stay apart, and no draft is left");
+        assert_eq!(
+            names(dir.path()).len(),
+            6,
+            "names that begin alike stay apart, and no draft is left"
+        );
         let stems = ["n".repeat(250) + "1.png", "n".repeat(250) + "2.png"];
         let [a, b] = stems.map(|stem| replace_extension(Path::new(&stem), "normal.png"));
         assert_ne!(a, b);
-        assert_eq!(replace_extension(Path::new("x/a.b.PNG"), "normal.png"), Path::new("x/a.b.normal.png"));
+        assert_eq!(
+            replace_extension(Path::new("x/a.b.PNG"), "normal.png"),
+            Path::new("x/a.b.normal.png")
+        );
         assert_eq!(with_suffix(Path::new("x/a.png"), ".resume"), Path::new("x/a.png.resume"));
     }
 
@@ -325,7 +355,9 @@ mod tests {
         symlink("circle2", at("circle")).unwrap();
         symlink("circle", at("circle2")).unwrap();
         symlink("gone/new.txt", at("nowhere")).unwrap();
-        for (link, real) in [("link", "other/real.txt"), ("twice", "other/real.txt"), ("dangling", "other/new.txt")] {
+        for (link, real) in
+            [("link", "other/real.txt"), ("twice", "other/real.txt"), ("dangling", "other/new.txt")]
+        {
             check_writable(&at(link)).unwrap();
             write_text(&at(link), link).unwrap();
             assert_eq!(fs::read_to_string(at(real)).unwrap(), link);
@@ -374,7 +406,13 @@ mod tests {
 
     #[test]
     fn endings_have_no_case() {
-        for (name, png) in [("a.png", true), ("A.PNG", true), ("a.Png", true), ("png", false), ("a.png.txt", false)] {
+        for (name, png) in [
+            ("a.png", true),
+            ("A.PNG", true),
+            ("a.Png", true),
+            ("png", false),
+            ("a.png.txt", false),
+        ] {
             assert_eq!(has_extension(Path::new(name), "png"), png, "{name}");
         }
     }
@@ -391,7 +429,13 @@ mod tests {
         write_exr(&file, 2, 1, 1.0, &layers).unwrap();
         let image = exr::prelude::read_first_flat_layer_from_file(&file).unwrap();
         let channel = |name: &str| {
-            let channel = image.layer_data.channel_data.list.iter().find(|c| c.name.to_string() == name).unwrap();
+            let channel = image
+                .layer_data
+                .channel_data
+                .list
+                .iter()
+                .find(|c| c.name.to_string() == name)
+                .unwrap();
             channel.sample_data.values_as_f32().collect::<Vec<_>>()
         };
         assert_eq!(channel("B"), [5729.578, 0.1]);

@@ -62,9 +62,20 @@ struct Builder {
 }
 
 impl Builder {
-    fn subtree(&self, items: &mut [BuildItem], root: &mut BvhNode, slots: &mut [BvhNode], at: Place) {
+    fn subtree(
+        &self,
+        items: &mut [BuildItem],
+        root: &mut BvhNode,
+        slots: &mut [BvhNode],
+        at: Place,
+    ) {
         let (bounds, centers) = extents(items);
-        *root = BvhNode { low: bounds.low, high: bounds.high, first: at.item, count: items.len() as u32 };
+        *root = BvhNode {
+            low: bounds.low,
+            high: bounds.high,
+            first: at.item,
+            count: items.len() as u32,
+        };
         let Some(middle) = self.split(items, bounds, centers, at.depth) else { return };
         *root = BvhNode { first: at.slot, count: 0, ..*root };
         let (left, right) = items.split_at_mut(middle);
@@ -73,7 +84,8 @@ impl Builder {
         let (left_slots, right_slots) = slots.split_at_mut(2 * left.len() - 2);
         let (slot, depth) = (at.slot + 2, at.depth + 1);
         let left_at = Place { slot, depth, ..at };
-        let right_at = Place { item: at.item + middle as u32, slot: slot + left_slots.len() as u32, depth };
+        let right_at =
+            Place { item: at.item + middle as u32, slot: slot + left_slots.len() as u32, depth };
         let parallel = left.len().max(right.len()) > PARALLEL;
         let mut go_left = || self.subtree(left, &mut first[0], left_slots, left_at);
         let mut go_right = || self.subtree(right, &mut second[0], right_slots, right_at);
@@ -86,7 +98,13 @@ impl Builder {
     }
 
     /// Sorts the items into two sides and gives the number on the first; none where a leaf is best.
-    fn split(&self, items: &mut [BuildItem], bounds: Aabb, centers: Aabb, depth: u32) -> Option<usize> {
+    fn split(
+        &self,
+        items: &mut [BuildItem],
+        bounds: Aabb,
+        centers: Aabb,
+        depth: u32,
+    ) -> Option<usize> {
         let count = items.len();
         if count <= 1 {
             return None;

@@ -32,8 +32,10 @@ const LINEAR: u32 = 0x10;
 /// Opacity is that of the full picture, filtered as the sampler magnifies: a ray has no footprint.
 pub fn append(words: &mut Vec<u32>, scene: &Scene, material: &Material) -> Option<u32> {
     let AlphaMode::Mask { cutoff } = material.alpha else { return None };
-    let texture = material.base_color_texture.and_then(|reference| scene.textures.get(reference.texture));
-    let picture = texture.and_then(|texture| scene.images.get(texture.image).map(|image| (texture.sampler, image)));
+    let texture =
+        material.base_color_texture.and_then(|reference| scene.textures.get(reference.texture));
+    let picture = texture
+        .and_then(|texture| scene.images.get(texture.image).map(|image| (texture.sampler, image)));
     let header = words.len();
     let (width, height, mut flags) = picture.map_or((1, 1, 0), |(sampler, image)| {
         let wrap = |wrap| match wrap {
@@ -51,10 +53,9 @@ pub fn append(words: &mut Vec<u32>, scene: &Scene, material: &Material) -> Optio
     match picture {
         None => words.push(255),
         Some((_, image)) => words.extend(image.rgba8.chunks(16).map(|texels| {
-            texels
-                .chunks(4)
-                .enumerate()
-                .fold(0, |word, (index, texel)| word | u32::from(texel.get(3).copied().unwrap_or(255)) << (8 * index))
+            texels.chunks(4).enumerate().fold(0, |word, (index, texel)| {
+                word | u32::from(texel.get(3).copied().unwrap_or(255)) << (8 * index)
+            })
         })),
     }
     Some(header as u32)
@@ -63,7 +64,8 @@ pub fn append(words: &mut Vec<u32>, scene: &Scene, material: &Material) -> Optio
 /// The corners of a triangle with these vertices.
 #[must_use]
 pub fn corners(material: &Material, primitive: &Primitive, vertices: [u32; 3]) -> [MaskVertex; 3] {
-    let (rows, set) = material.base_color_texture.map_or((TextureRef::IDENTITY, 0), |t| (t.transform, t.uv_set));
+    let (rows, set) =
+        material.base_color_texture.map_or((TextureRef::IDENTITY, 0), |t| (t.transform, t.uv_set));
     let uvs = if set == 0 { &primitive.uv0 } else { &primitive.uv1 };
     vertices.map(|vertex| {
         let vertex = vertex as usize;
@@ -75,7 +77,12 @@ pub fn corners(material: &Material, primitive: &Primitive, vertices: [u32; 3]) -
 
 /// Whether the surface is there, at a place in a masked triangle.
 #[must_use]
-pub fn alpha_test(words: &[u32], header: u32, corners: &[MaskVertex; 3], barycentric: Vec2) -> bool {
+pub fn alpha_test(
+    words: &[u32],
+    header: u32,
+    corners: &[MaskVertex; 3],
+    barycentric: Vec2,
+) -> bool {
     let [a, b, c] = corners.map(Vec3::from);
     let at = a + (b - a) * barycentric.x + (c - a) * barycentric.y;
     let word = |index: usize| words.get(header as usize + index).copied().unwrap_or(0);
@@ -84,10 +91,12 @@ pub fn alpha_test(words: &[u32], header: u32, corners: &[MaskVertex; 3], barycen
 
 fn opacity(words: &[u32], header: usize, u: f32, v: f32) -> f32 {
     let word = |index: usize| words.get(index).copied().unwrap_or(0);
-    let (width, height, flags) = (word(header + WIDTH), word(header + HEIGHT), word(header + FLAGS));
+    let (width, height, flags) =
+        (word(header + WIDTH), word(header + HEIGHT), word(header + FLAGS));
     let texel = |x: u32, y: u32| {
         let index = y * width + x;
-        (word((word(header + OFFSET) + index / 4) as usize) >> (8 * (index % 4)) & 255) as f32 / 255.0
+        (word((word(header + OFFSET) + index / 4) as usize) >> (8 * (index % 4)) & 255) as f32
+            / 255.0
     };
     let place = |coordinate: f32, size: u32| wrapped(coordinate, flags & 3, size);
     let down = |coordinate: f32, size: u32| wrapped(coordinate, flags >> DOWN_SHIFT & 3, size);

@@ -53,7 +53,8 @@ pub struct BvhNode {
 
 impl BvhNode {
     /// The root over nothing; rays are not sent into it.
-    pub const EMPTY: Self = Self { low: Aabb::EMPTY.low, first: 0, high: Aabb::EMPTY.high, count: 0 };
+    pub const EMPTY: Self =
+        Self { low: Aabb::EMPTY.low, first: 0, high: Aabb::EMPTY.high, count: 0 };
 
     /// Its box.
     #[must_use]
@@ -87,7 +88,10 @@ impl Slabs {
     pub fn new(origin: Vec3, direction: Vec3) -> Self {
         let least = MIN_SLOPE * direction.abs().max_element();
         let guard = |d: f32| if d.abs() < least { least.copysign(d) } else { d };
-        Self { origin, inverse: Vec3::new(guard(direction.x), guard(direction.y), guard(direction.z)).recip() }
+        Self {
+            origin,
+            inverse: Vec3::new(guard(direction.x), guard(direction.y), guard(direction.z)).recip(),
+        }
     }
 
     /// One over the direction, by axis.
@@ -143,7 +147,10 @@ pub fn sah_cost(nodes: &[BvhNode]) -> f32 {
     }
     let sum: f64 = nodes
         .iter()
-        .map(|node| f64::from(node.bounds().half_area()) * f64::from(if node.count > 0 { node.count } else { 2 }))
+        .map(|node| {
+            f64::from(node.bounds().half_area())
+                * f64::from(if node.count > 0 { node.count } else { 2 })
+        })
         .sum();
     (sum / f64::from(root)) as f32
 }

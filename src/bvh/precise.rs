@@ -73,14 +73,20 @@ impl PreciseHit {
     /// The weights of a triangle's corners where it is met.
     #[must_use]
     pub fn weights(&self) -> Vec3 {
-        DVec3::new(1.0 - self.barycentric.x - self.barycentric.y, self.barycentric.x, self.barycentric.y).as_vec3()
+        DVec3::new(
+            1.0 - self.barycentric.x - self.barycentric.y,
+            self.barycentric.x,
+            self.barycentric.y,
+        )
+        .as_vec3()
     }
 
     /// The point in the triangle's plane, in the mesh's space.
     #[must_use]
     pub fn inside(&self, triangle: &BvhTriangle) -> DVec3 {
         let a = triangle.a.as_dvec3();
-        a + (triangle.b.as_dvec3() - a) * self.barycentric.x + (triangle.c.as_dvec3() - a) * self.barycentric.y
+        a + (triangle.b.as_dvec3() - a) * self.barycentric.x
+            + (triangle.c.as_dvec3() - a) * self.barycentric.y
     }
 
     fn comes_before(&self, found: Option<&Self>, t_max: f64) -> bool {
@@ -112,7 +118,8 @@ struct ObjectRay {
 
 impl ObjectRay {
     fn new(place: &SceneInstance, eye: DVec3, slack: f32, ray: &PreciseRay) -> Self {
-        let error = place.strain * f64::from(slack) / f64::from(SLACK) + ray.origin.abs().max_element();
+        let error =
+            place.strain * f64::from(slack) / f64::from(SLACK) + ray.origin.abs().max_element();
         let origin = ray.origin + ray.away * (FINE * error);
         let direction = place.inverse * ray.direction;
         let z = direction.abs().max_position();
@@ -174,7 +181,12 @@ impl SceneBvh {
     /// Tests for any hit that `counts` accepts, in double precision. It is called with hits in any order, with none
     /// twice, until it accepts one. The trees must have been made for the host (`SceneBvh::widen`).
     #[must_use]
-    pub fn occluded_f64(&self, top: &SceneTlas, ray: &PreciseRay, counts: impl FnMut(&PreciseHit) -> bool) -> bool {
+    pub fn occluded_f64(
+        &self,
+        top: &SceneTlas,
+        ray: &PreciseRay,
+        counts: impl FnMut(&PreciseHit) -> bool,
+    ) -> bool {
         self.trace_precisely::<true>(top, ray, counts).is_some()
     }
 
@@ -206,18 +218,29 @@ impl SceneBvh {
             return None;
         }
         let wide = self.wide.as_ref().filter(|_| !top.wide.is_empty());
-        assert!(wide.is_some(), "precise rays need trees prepared by SceneBvh::widen before SceneBvh::seen_from");
+        assert!(
+            wide.is_some(),
+            "precise rays need trees prepared by SceneBvh::widen before SceneBvh::seen_from"
+        );
         let mut found = None::<PreciseHit>;
         let mut own = None::<(u32, ObjectRay)>;
         wide_traversal::trace_conservative::<ANY>(wide?, top, &single, |number, triangle| {
             let instance = top.instances.get(number as usize)?;
             if own.as_ref().is_none_or(|(of, _)| *of != number) {
-                own =
-                    Some((number, ObjectRay::new(self.instances.get(number as usize)?, top.eye, instance.slack, ray)));
+                own = Some((
+                    number,
+                    ObjectRay::new(
+                        self.instances.get(number as usize)?,
+                        top.eye,
+                        instance.slack,
+                        ray,
+                    ),
+                ));
             }
             let (_, object) = own.as_ref()?;
             let nearest = found.as_ref().map_or(ray.t_max, |hit| hit.t);
-            let (t, barycentric) = object.meet(self.triangles.get(triangle as usize)?, ray.t_min, nearest)?;
+            let (t, barycentric) =
+                object.meet(self.triangles.get(triangle as usize)?, ray.t_min, nearest)?;
             let hit = PreciseHit { t, barycentric, instance: number, triangle };
             if !hit.comes_before(found.as_ref(), ray.t_max)
                 || !self.passes_alpha_test(instance, &hit.single())

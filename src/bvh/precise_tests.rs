@@ -42,7 +42,8 @@ fn seen(scene: &Scene, eye: DVec3) -> (SceneBvh, SceneTlas) {
 
 /// About the y axis, as often towards the horizon as upwards.
 fn upward(random: &mut Random) -> DVec3 {
-    let (height, turn) = (10f64.powf(random.within(-2.5, 0.0)), random.within(0.0, std::f64::consts::TAU));
+    let (height, turn) =
+        (10f64.powf(random.within(-2.5, 0.0)), random.within(0.0, std::f64::consts::TAU));
     DVec3::new(turn.cos(), height, turn.sin()).normalize()
 }
 
@@ -54,12 +55,17 @@ fn a_millimeter_stays_a_millimeter_over_floors_of_any_size() {
     let turned = DQuat::from_axis_angle(DVec3::new(0.3, 0.5, 0.8).normalize(), 0.7);
     let mut asked = 0;
     for half in [10.0, 100.0, 1e3, 1e4] {
-        for (turn, away) in [(DQuat::IDENTITY, 0.0), (turned, 0.0), (DQuat::IDENTITY, 1e5), (turned, 1e5)] {
+        for (turn, away) in
+            [(DQuat::IDENTITY, 0.0), (turned, 0.0), (DQuat::IDENTITY, 1e5), (turned, 1e5)]
+        {
             let middle = DVec3::new(away, away * 0.3, -away);
             let at = |height: f64, x: f64, z: f64| middle + turn * DVec3::new(x, height, z);
             let (x, z) = (0.31 * half, -0.17 * half);
             let place = |p: DVec3| DMat4::from_rotation_translation(turn, p);
-            let scene = two([(square(half as f32), place(at(0.0, 0.0, 0.0))), (square(0.5), place(at(1e-3, x, z)))]);
+            let scene = two([
+                (square(half as f32), place(at(0.0, 0.0, 0.0))),
+                (square(0.5), place(at(1e-3, x, z))),
+            ]);
             let eye = at(1.0, x + 2.0, z);
             let (bvh, top) = seen(&scene, eye);
             for _ in 0..400 {
@@ -82,11 +88,19 @@ fn a_millimeter_stays_a_millimeter_over_floors_of_any_size() {
                     // Rays along the horizon leave from under the board.
                     let along = 1e-3 / up.y;
                     if along < 0.15 {
-                        let other = other.unwrap_or_else(|| panic!("a leak: {half} {away} {side} {up}"));
-                        assert!((other.t / along - 1.0).abs() < 1e-5, "{half} {away} {side}: {} {along}", other.t);
+                        let other =
+                            other.unwrap_or_else(|| panic!("a leak: {half} {away} {side} {up}"));
+                        assert!(
+                            (other.t / along - 1.0).abs() < 1e-5,
+                            "{half} {away} {side}: {} {along}",
+                            other.t
+                        );
                         assert!(bvh.occluded_f64(&top, &next, |_| true));
                         let before = PreciseRay { t_max: along * 0.999, ..next };
-                        assert!(!bvh.occluded_f64(&top, &before, |_| true), "{half} {away} {side} {to}");
+                        assert!(
+                            !bvh.occluded_f64(&top, &before, |_| true),
+                            "{half} {away} {side} {to}"
+                        );
                         asked += 1;
                     }
                 }
@@ -115,20 +129,24 @@ fn convex_shapes_do_not_shade_themselves_at_any_scale() {
                     let start = random.direction() * 6.0 * scale;
                     let aim = turn * (random.point(0.7) * squash) * scale;
                     let (origin, direction) = (middle + start - eye, (aim - start).normalize());
-                    let Some(hit) = bvh.closest_f64(&top, &PreciseRay::new(origin, direction, DVec3::ZERO)) else {
+                    let Some(hit) =
+                        bvh.closest_f64(&top, &PreciseRay::new(origin, direction, DVec3::ZERO))
+                    else {
                         continue;
                     };
                     let triangle = bvh.triangles[hit.triangle as usize];
                     let to_eye = bvh.to_eye(&top, hit.instance).unwrap();
-                    let [a, b, c] = [triangle.a, triangle.b, triangle.c].map(|p| to_eye.transform_point3(p.as_dvec3()));
+                    let [a, b, c] = [triangle.a, triangle.b, triangle.c]
+                        .map(|p| to_eye.transform_point3(p.as_dvec3()));
                     let normal = (b - a).cross(c - a).normalize();
                     let position = to_eye.transform_point3(hit.inside(&triangle));
                     let along = (position - origin).length();
                     assert!((along / hit.t - 1.0).abs() < 1e-6, "{along} {}", hit.t);
                     for _ in 0..4 {
                         let mut out = random.direction();
-                        out = (out - normal * out.dot(normal) + normal * 10f64.powf(random.within(-6.0, 1.0)))
-                            .normalize();
+                        out = (out - normal * out.dot(normal)
+                            + normal * 10f64.powf(random.within(-6.0, 1.0)))
+                        .normalize();
                         let next = PreciseRay::new(position, out, normal);
                         assert!(
                             bvh.closest_f64(&top, &next).is_none(),
@@ -161,7 +179,11 @@ fn precise_hits_are_those_of_single_precision() {
     let places: Vec<DMat4> = (0..12)
         .map(|_| {
             let turn = DQuat::from_axis_angle(random.direction(), random.within(0.0, 3.0));
-            let scale = DVec3::new(random.within(0.2, 1.0), random.within(0.2, 1.0), -random.within(0.2, 1.0));
+            let scale = DVec3::new(
+                random.within(0.2, 1.0),
+                random.within(0.2, 1.0),
+                -random.within(0.2, 1.0),
+            );
             DMat4::from_scale_rotation_translation(scale, turn, random.point(1.0))
         })
         .collect();
@@ -239,11 +261,14 @@ fn rays_along_the_horizon_meet_the_floor() {
                 let distance = half * 10f64.powf(random.within(-3.0, -0.05));
                 let down = DVec3::new(turn.cos() * distance, -height, turn.sin() * distance);
                 let length = down.length();
-                let hit = bvh.closest_f64(&top, &PreciseRay::new(DVec3::ZERO, down / length, DVec3::ZERO));
+                let hit = bvh
+                    .closest_f64(&top, &PreciseRay::new(DVec3::ZERO, down / length, DVec3::ZERO));
                 let hit = hit.unwrap_or_else(|| panic!("missed: {half} {height} {distance}"));
                 assert!((hit.t / length - 1.0).abs() < 1e-6, "{half} {height}: {} {length}", hit.t);
                 let up = DVec3::new(down.x, height, down.z) / length;
-                assert!(bvh.closest_f64(&top, &PreciseRay::new(DVec3::ZERO, up, DVec3::ZERO)).is_none());
+                assert!(
+                    bvh.closest_f64(&top, &PreciseRay::new(DVec3::ZERO, up, DVec3::ZERO)).is_none()
+                );
             }
         }
     }
@@ -263,7 +288,9 @@ fn no_triangle_that_is_aimed_at_is_lost() {
         let shape = soup(&mut random, count, size, 1.0);
         let squash = DVec3::from_array(std::array::from_fn(|_| power(&mut random, -3.5, 0.0)));
         let scale = power(&mut random, -3.0, 3.0);
-        let turn = |random: &mut Random| DQuat::from_axis_angle(random.direction(), random.within(0.0, 3.0));
+        let turn = |random: &mut Random| {
+            DQuat::from_axis_angle(random.direction(), random.within(0.0, 3.0))
+        };
         let (first, second) = (turn(&mut random), turn(&mut random));
         let middle = random.direction() * power(&mut random, -1.0, 5.0);
         let place = DMat4::from_translation(middle)
@@ -286,7 +313,8 @@ fn no_triangle_that_is_aimed_at_is_lost() {
         for index in 0..300 {
             let number = index % bvh.triangles.len();
             let triangle = bvh.triangles[number];
-            let [a, b, c] = [triangle.a, triangle.b, triangle.c].map(|p| to_eye.transform_point3(p.as_dvec3()));
+            let [a, b, c] =
+                [triangle.a, triangle.b, triangle.c].map(|p| to_eye.transform_point3(p.as_dvec3()));
             let (v, w) = (random.within(0.02, 0.49), random.within(0.02, 0.49));
             let at = a + (b - a) * v + (c - a) * w;
             let origin = at + random.direction() * scale * power(&mut random, -2.0, 2.0);
@@ -310,7 +338,10 @@ fn no_triangle_that_is_aimed_at_is_lost() {
                 met |= hit.triangle == number as u32;
                 false
             });
-            assert!(met, "round {round}, triangle {number}: size {size}, squash {squash}, scale {scale}, {middle}");
+            assert!(
+                met,
+                "round {round}, triangle {number}: size {size}, squash {squash}, scale {scale}, {middle}"
+            );
             asked += 1;
         }
     }
@@ -336,7 +367,8 @@ fn slivers_do_not_shade_themselves() {
             let (bvh, top) = seen(&scene_of(sliver, &[DMat4::IDENTITY]), random.point(1.0));
             let to_eye = bvh.to_eye(&top, 0).unwrap();
             let triangle = bvh.triangles[0];
-            let [a, b, c] = [triangle.a, triangle.b, triangle.c].map(|p| to_eye.transform_point3(p.as_dvec3()));
+            let [a, b, c] =
+                [triangle.a, triangle.b, triangle.c].map(|p| to_eye.transform_point3(p.as_dvec3()));
             let normal = (c - b).cross(a - c).normalize();
             for _ in 0..40 {
                 let (v, w) = (random.within(0.1, 0.4), random.within(0.1, 0.4));
@@ -344,7 +376,8 @@ fn slivers_do_not_shade_themselves() {
                 let hit = PreciseHit { t: 0.0, barycentric, instance: 0, triangle: 0 };
                 let out = random.direction();
                 let side = normal * normal.dot(out).signum();
-                let ray = PreciseRay::new(to_eye.transform_point3(hit.inside(&triangle)), out, side);
+                let ray =
+                    PreciseRay::new(to_eye.transform_point3(hit.inside(&triangle)), out, side);
                 assert!(bvh.closest_f64(&top, &ray).is_none(), "{narrow}");
             }
         }

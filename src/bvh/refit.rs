@@ -36,7 +36,9 @@ impl RefitLinks {
             }
             for child in [node.first, node.first.wrapping_add(1)] {
                 let place = child.wrapping_sub(base) as usize;
-                if let (Some(parent), Some(depth)) = (climb.parents.get_mut(place), depth.get_mut(place)) {
+                if let (Some(parent), Some(depth)) =
+                    (climb.parents.get_mut(place), depth.get_mut(place))
+                {
                     (*parent, *depth) = (index, own + 1);
                 }
             }
@@ -59,14 +61,17 @@ impl SceneBvh {
     /// For a primitive whose vertices the device has moved: all of them are within this box in the mesh's space (m), which takes the
     /// place of its root's wherever the primitive stands. `place` is to follow.
     pub fn set_blas_bounds(&mut self, mesh: usize, primitive: usize, low: Vec3, high: Vec3) {
-        for bottom in self.blases.iter_mut().filter(|of| (of.mesh, of.primitive) == (mesh, primitive)) {
+        for bottom in
+            self.blases.iter_mut().filter(|of| (of.mesh, of.primitive) == (mesh, primitive))
+        {
             let (low, high) = (low.as_dvec3(), high.as_dvec3());
             let bounds = match bottom.baked {
                 None => round_outward(low, high, 0.0),
                 Some(linear) => {
                     let (middle, half) = (linear * ((low + high) * 0.5), (high - low) * 0.5);
-                    let size =
-                        linear.x_axis.abs() * half.x + linear.y_axis.abs() * half.y + linear.z_axis.abs() * half.z;
+                    let size = linear.x_axis.abs() * half.x
+                        + linear.y_axis.abs() * half.y
+                        + linear.z_axis.abs() * half.z;
                     round_outward(middle - size, middle + size, 0.0)
                 }
             };
@@ -86,7 +91,8 @@ impl SceneBvh {
             return;
         }
         if old.mask != NONE {
-            let material = moved.material.and_then(|m| scene.materials.get(m)).cloned().unwrap_or_default();
+            let material =
+                moved.material.and_then(|m| scene.materials.get(m)).cloned().unwrap_or_default();
             let at = old.corners.wrapping_add(first) as usize;
             for (slot, &index) in self.corners.iter_mut().skip(at).zip(&part.sources) {
                 *slot = mask::corners(&material, moved, vertices_of(moved, index as usize));
@@ -94,7 +100,10 @@ impl SceneBvh {
         }
         let nodes = part.nodes.len() as u32;
         let root = if nodes <= old.nodes.1 { old.nodes.0 } else { self.nodes.len() as u32 };
-        let node = |node: &BvhNode| BvhNode { first: node.first + if node.count > 0 { first } else { root }, ..*node };
+        let node = |node: &BvhNode| BvhNode {
+            first: node.first + if node.count > 0 { first } else { root },
+            ..*node
+        };
         let fitted: Vec<BvhNode> = part.nodes.iter().map(node).collect();
         if root == old.nodes.0 {
             self.nodes[root as usize..(root + nodes) as usize].copy_from_slice(&fitted);
@@ -111,10 +120,15 @@ impl SceneBvh {
     }
 
     /// Vertices of the triangles of a tree, in the order of its leaves: indices into its primitive's.
-    pub fn triangle_vertices<'a>(&'a self, scene: &'a Scene, bottom: usize) -> impl Iterator<Item = [u32; 3]> + 'a {
+    pub fn triangle_vertices<'a>(
+        &'a self,
+        scene: &'a Scene,
+        bottom: usize,
+    ) -> impl Iterator<Item = [u32; 3]> + 'a {
         let of = self.blases.get(bottom);
         let (first, count) = of.map_or((0, 0), |bottom| bottom.triangles);
-        let part = of.and_then(|bottom| scene.meshes.get(bottom.mesh)?.primitives.get(bottom.primitive));
+        let part =
+            of.and_then(|bottom| scene.meshes.get(bottom.mesh)?.primitives.get(bottom.primitive));
         let sources = self.sources.iter().skip(first as usize).take(count as usize);
         sources.filter_map(move |&index| part.map(|part| vertices_of(part, index as usize)))
     }

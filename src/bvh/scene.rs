@@ -180,8 +180,9 @@ impl SceneBvh {
     #[must_use]
     pub fn new(scene: &Scene, wanted: impl Fn(&Material) -> bool + Sync) -> Self {
         let default = Material::default();
-        let material =
-            |part: &Primitive| part.material.and_then(|m| scene.materials.get(m)).unwrap_or(&default).clone();
+        let material = |part: &Primitive| {
+            part.material.and_then(|m| scene.materials.get(m)).unwrap_or(&default).clone()
+        };
         // Which meshes stand somewhere, and where they are flattened.
         let mut shown = vec![false; scene.meshes.len()];
         let mut wishes: Vec<(usize, Option<DMat3>)> = Vec::new();
@@ -198,8 +199,11 @@ impl SceneBvh {
             .par_iter()
             .flat_map_iter(|&(mesh, baked)| {
                 let primitives = scene.meshes[mesh].primitives.iter().enumerate();
-                let wanted = primitives.filter(|(_, part)| part.indices.len() >= 3 && wanted(&material(part)));
-                wanted.map(move |(primitive, part)| (mesh, primitive, baked, part)).collect::<Vec<_>>()
+                let wanted = primitives
+                    .filter(|(_, part)| part.indices.len() >= 3 && wanted(&material(part)));
+                wanted
+                    .map(move |(primitive, part)| (mesh, primitive, baked, part))
+                    .collect::<Vec<_>>()
             })
             .map(|(mesh, primitive, baked, part)| build_blas(mesh, primitive, baked, part))
             .collect();
@@ -229,13 +233,18 @@ impl SceneBvh {
         self.wide = Some(WideBvh::new(&self.nodes, &ranges, &self.triangles));
     }
 
-    fn join(&mut self, part: Part, source: &Primitive, (material, mask, surface): (&Material, Option<u32>, u32)) {
+    fn join(
+        &mut self,
+        part: Part,
+        source: &Primitive,
+        (material, mask, surface): (&Material, Option<u32>, u32),
+    ) {
         let (nodes, triangles) = (self.nodes.len() as u32, self.triangles.len() as u32);
         let corners = self.corners.len() as u32;
         if mask.is_some() {
-            self.corners.extend(
-                part.sources.iter().map(|&index| mask::corners(material, source, vertices_of(source, index as usize))),
-            );
+            self.corners.extend(part.sources.iter().map(|&index| {
+                mask::corners(material, source, vertices_of(source, index as usize))
+            }));
         }
         self.blases.push(Blas {
             mesh: part.mesh,
@@ -249,11 +258,10 @@ impl SceneBvh {
             baked: part.baked,
             bounds_override: None,
         });
-        self.nodes.extend(
-            part.nodes
-                .into_iter()
-                .map(|node| BvhNode { first: node.first + if node.count > 0 { triangles } else { nodes }, ..node }),
-        );
+        self.nodes.extend(part.nodes.into_iter().map(|node| BvhNode {
+            first: node.first + if node.count > 0 { triangles } else { nodes },
+            ..node
+        }));
         self.triangles.extend(part.triangles);
         self.sources.extend(part.sources);
     }
@@ -269,7 +277,9 @@ impl SceneBvh {
         }
         let mut places = Vec::new();
         for placed in scene.walk() {
-            let Some(bottoms) = placed.node.mesh.and_then(|mesh| of_mesh.get(mesh)) else { continue };
+            let Some(bottoms) = placed.node.mesh.and_then(|mesh| of_mesh.get(mesh)) else {
+                continue;
+            };
             let linear = DMat3::from_mat4(placed.world);
             let flat = is_singular(&linear);
             for &bottom in bottoms {
@@ -287,8 +297,11 @@ impl SceneBvh {
         }
         let middle = match (places.first(), places.last()) {
             (Some(_), Some(_)) => {
-                let low = places.iter().fold(DVec3::MAX, |low, place: &SceneInstance| low.min(place.low));
-                let high = places.iter().fold(DVec3::MIN, |high, place: &SceneInstance| high.max(place.high));
+                let low =
+                    places.iter().fold(DVec3::MAX, |low, place: &SceneInstance| low.min(place.low));
+                let high = places
+                    .iter()
+                    .fold(DVec3::MIN, |high, place: &SceneInstance| high.max(place.high));
                 low * 0.5 + high * 0.5
             }
             _ => DVec3::ZERO,
@@ -302,7 +315,8 @@ impl SceneBvh {
             })
             .collect();
         self.top = build::build(&mut items, 1);
-        self.instances = items.iter().filter_map(|item| places.get(item.index as usize).copied()).collect();
+        self.instances =
+            items.iter().filter_map(|item| places.get(item.index as usize).copied()).collect();
     }
 
     /// Whether the trees are those of the scene's meshes where they stand now, so that `place` finds each of them.
@@ -320,7 +334,9 @@ impl SceneBvh {
         }
         scene.walk().iter().all(|placed| {
             // A mesh without any tree has nothing that is wanted.
-            let Some(Some((whole, flat))) = placed.node.mesh.map(|mesh| plain.get(mesh).cloned().flatten()) else {
+            let Some(Some((whole, flat))) =
+                placed.node.mesh.map(|mesh| plain.get(mesh).cloned().flatten())
+            else {
                 return true;
             };
             let linear = DMat3::from_mat4(placed.world);
@@ -329,15 +345,24 @@ impl SceneBvh {
     }
 
     /// None where the place is beyond what single precision holds.
-    fn instance_at(&self, node: usize, bottom: usize, linear: DMat3, world: DMat4) -> Option<SceneInstance> {
+    fn instance_at(
+        &self,
+        node: usize,
+        bottom: usize,
+        linear: DMat3,
+        world: DMat4,
+    ) -> Option<SceneInstance> {
         let of = &self.blases[bottom];
-        let root = of.bounds_override.or(self.nodes.get(of.nodes.0 as usize).map(BvhNode::bounds))?;
+        let root =
+            of.bounds_override.or(self.nodes.get(of.nodes.0 as usize).map(BvhNode::bounds))?;
         let translation = world.w_axis.truncate();
         let (low, high) = (root.low.as_dvec3(), root.high.as_dvec3());
         // Arvo 1990, "Transforming Axis-Aligned Bounding Boxes", Graphics Gems.
         let middle = translation + linear * ((low + high) * 0.5);
         let half = (high - low) * 0.5;
-        let extent = linear.x_axis.abs() * half.x + linear.y_axis.abs() * half.y + linear.z_axis.abs() * half.z;
+        let extent = linear.x_axis.abs() * half.x
+            + linear.y_axis.abs() * half.y
+            + linear.z_axis.abs() * half.z;
         // One step of Newton's after the adjugate, which loses digits where a matrix is ill-conditioned.
         let inverse = linear.inverse();
         let inverse = inverse + (DMat3::IDENTITY - inverse * linear) * inverse;
@@ -365,7 +390,9 @@ impl SceneBvh {
             let bottom = &self.blases[place.bottom];
             // The eye's space to the object's: p' = L^-1 (p + eye - T).
             let shift = place.inverse * (eye - place.translation);
-            let slack = size(&place.linear) * f64::from(SLACK) * (shift.abs().max_element() + f64::from(bottom.reach));
+            let slack = size(&place.linear)
+                * f64::from(SLACK)
+                * (shift.abs().max_element() + f64::from(bottom.reach));
             let row = |index: usize| place.inverse.row(index).extend(shift[index]).as_vec4();
             let instance = BvhInstance {
                 rows: [row(0), row(1), row(2)],
@@ -379,12 +406,21 @@ impl SceneBvh {
             };
             (instance, round_outward(place.low - eye, place.high - eye, slack))
         };
-        let both: Vec<(BvhInstance, Aabb)> = self.instances.par_iter().with_min_len(1024).map(of).collect();
+        let both: Vec<(BvhInstance, Aabb)> =
+            self.instances.par_iter().with_min_len(1024).map(of).collect();
         let mut nodes = self.top.clone();
-        node::refit(&mut nodes, 0, |index| both.get(index as usize).map_or(Aabb::EMPTY, |(_, bounds)| *bounds));
+        node::refit(&mut nodes, 0, |index| {
+            both.get(index as usize).map_or(Aabb::EMPTY, |(_, bounds)| *bounds)
+        });
         let wide = if self.wide.is_some() { wide::upper(&nodes) } else { Vec::new() };
         let bottoms = self.instances.iter().map(|place| place.bottom as u32).collect();
-        SceneTlas { nodes, instances: both.into_iter().map(|(instance, _)| instance).collect(), bottoms, wide, eye }
+        SceneTlas {
+            nodes,
+            instances: both.into_iter().map(|(instance, _)| instance).collect(),
+            bottoms,
+            wide,
+            eye,
+        }
     }
 
     /// Of each instance of an upper level its tree and the rows of the transform from its space to the eye's, in order. Subtracted in
@@ -393,7 +429,8 @@ impl SceneBvh {
     pub fn instance_transforms(&self, eye: DVec3) -> Vec<(u32, [[f32; 4]; 3])> {
         let of = |place: &SceneInstance| {
             let shift = place.translation - eye;
-            let row = |index: usize| place.linear.row(index).extend(shift[index]).as_vec4().to_array();
+            let row =
+                |index: usize| place.linear.row(index).extend(shift[index]).as_vec4().to_array();
             (place.bottom as u32, [row(0), row(1), row(2)])
         };
         self.instances.iter().map(of).collect()
@@ -407,12 +444,15 @@ impl SceneBvh {
             if (bottom.mesh, bottom.primitive) != (mesh, primitive) {
                 continue;
             }
-            let range = bottom.triangles.0 as usize..(bottom.triangles.0 + bottom.triangles.1) as usize;
+            let range =
+                bottom.triangles.0 as usize..(bottom.triangles.0 + bottom.triangles.1) as usize;
             for place in range {
-                self.triangles[place] = triangle(moved, self.sources[place] as usize, bottom.baked.as_ref());
+                self.triangles[place] =
+                    triangle(moved, self.sources[place] as usize, bottom.baked.as_ref());
             }
             let (root, count) = bottom.nodes;
-            let (triangles, nodes) = (&self.triangles, &mut self.nodes[root as usize..(root + count) as usize]);
+            let (triangles, nodes) =
+                (&self.triangles, &mut self.nodes[root as usize..(root + count) as usize]);
             node::refit(nodes, root, |index| triangles[index as usize].bounds());
             self.blases[index].reach = reach(nodes);
             self.blases[index].bounds_override = None;
@@ -435,7 +475,10 @@ impl SceneBvh {
     /// The box around all that stands somewhere, in the world (m), as (least corner, greatest corner); none where nothing does.
     #[must_use]
     pub fn bounds(&self) -> Option<(DVec3, DVec3)> {
-        self.instances.iter().map(|place| (place.low, place.high)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+        self.instances
+            .iter()
+            .map(|place| (place.low, place.high))
+            .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
     /// The node of the scene and the tree of an instance of the upper level.
@@ -497,15 +540,26 @@ fn triangle(primitive: &Primitive, index: usize, baked: Option<&DMat3>) -> BvhTr
         let vertex = vertex as usize;
         let position = primitive.positions.get(vertex).copied().unwrap_or_default();
         let normal = primitive.normals.get(vertex).copied().unwrap_or(Vec3::Y);
-        (baked.map_or(position, |linear| (*linear * position.as_dvec3()).as_vec3()), pack_normal(normal))
+        (
+            baked.map_or(position, |linear| (*linear * position.as_dvec3()).as_vec3()),
+            pack_normal(normal),
+        )
     });
     BvhTriangle { a: a.0, normal_a: a.1, b: b.0, normal_b: b.1, c: c.0, normal_c: c.1 }
 }
 
-pub(super) fn build_blas(mesh: usize, primitive: usize, baked: Option<DMat3>, part: &Primitive) -> Part {
+pub(super) fn build_blas(
+    mesh: usize,
+    primitive: usize,
+    baked: Option<DMat3>,
+    part: &Primitive,
+) -> Part {
     let count = part.indices.len() / 3;
-    let triangles: Vec<BvhTriangle> =
-        (0..count).into_par_iter().with_min_len(4096).map(|index| triangle(part, index, baked.as_ref())).collect();
+    let triangles: Vec<BvhTriangle> = (0..count)
+        .into_par_iter()
+        .with_min_len(4096)
+        .map(|index| triangle(part, index, baked.as_ref()))
+        .collect();
     let mut items: Vec<BuildItem> = triangles
         .iter()
         .enumerate()

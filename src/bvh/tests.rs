@@ -6,7 +6,8 @@ use glam::{DMat4, DVec3, Vec2, Vec3};
 
 use super::*;
 use crate::scene::{
-    AlphaMode, Image, Material, Mesh, Node as SceneNode, Primitive, Sampler, Scene, Texture, TextureRef, Wrap,
+    AlphaMode, Image, Material, Mesh, Node as SceneNode, Primitive, Sampler, Scene, Texture,
+    TextureRef, Wrap,
 };
 
 /// A small generator with a fixed sequence (Steele et al. 2014, SplitMix64).
@@ -54,7 +55,10 @@ pub(super) fn soup(random: &mut Random, triangles: usize, size: f64, spread: f64
 
 pub(super) fn scene_of(primitive: Primitive, places: &[DMat4]) -> Scene {
     Scene {
-        nodes: places.iter().map(|&local| SceneNode { local, mesh: Some(0), ..SceneNode::default() }).collect(),
+        nodes: places
+            .iter()
+            .map(|&local| SceneNode { local, mesh: Some(0), ..SceneNode::default() })
+            .collect(),
         roots: (0..places.len()).collect(),
         meshes: vec![Mesh { name: String::new(), primitives: vec![primitive] }],
         ..Scene::default()
@@ -62,7 +66,13 @@ pub(super) fn scene_of(primitive: Primitive, places: &[DMat4]) -> Scene {
 }
 
 pub(super) fn ray(origin: DVec3, direction: DVec3) -> Ray {
-    Ray { origin: origin.as_vec3(), direction: direction.as_vec3(), t_min: 0.0, t_max: f32::MAX, away: Vec3::ZERO }
+    Ray {
+        origin: origin.as_vec3(),
+        direction: direction.as_vec3(),
+        t_min: 0.0,
+        t_max: f32::MAX,
+        away: Vec3::ZERO,
+    }
 }
 
 /// The nearest hit by testing every triangle in double precision in the world (Möller and Trumbore 1997): distance,
@@ -73,8 +83,11 @@ fn brute(scene: &Scene, ray: &Ray) -> (Option<(f64, usize, u32)>, f64) {
     for placed in scene.walk() {
         for primitive in &scene.meshes[placed.node.mesh.unwrap()].primitives {
             for (number, corner) in primitive.indices.chunks_exact(3).enumerate() {
-                let [a, b, c] = [0, 1, 2]
-                    .map(|i| placed.world.transform_point3(primitive.positions[corner[i] as usize].as_dvec3()));
+                let [a, b, c] = [0, 1, 2].map(|i| {
+                    placed
+                        .world
+                        .transform_point3(primitive.positions[corner[i] as usize].as_dvec3())
+                });
                 let (e1, e2) = (b - a, c - a);
                 let p = d.cross(e2);
                 let det = e1.dot(p);
@@ -128,7 +141,8 @@ fn compare(scene: &Scene, random: &mut Random, rays: usize, size: f64) -> (usize
             (None, None) => {}
             (Some(hit), Some((t, node, triangle))) => {
                 hits += 1;
-                let error = (f64::from(hit.t) - t).abs() / (t + size / ray.direction.as_dvec3().length());
+                let error =
+                    (f64::from(hit.t) - t).abs() / (t + size / ray.direction.as_dvec3().length());
                 assert!(error < 1e-6, "{hit:?} for {t}");
                 worst = worst.max(error);
                 let at = bvh.instance_blas(hit.instance).unwrap().0;
@@ -146,7 +160,9 @@ fn compare(scene: &Scene, random: &mut Random, rays: usize, size: f64) -> (usize
 #[test]
 fn agrees_with_brute_force_on_soups_of_every_size() {
     let mut random = Random(1);
-    for (count, size, spread) in [(1, 1.0, 0.5), (7, 1.0, 1.0), (60, 0.4, 1.0), (900, 0.1, 1.0), (300, 0.02, 0.2)] {
+    for (count, size, spread) in
+        [(1, 1.0, 0.5), (7, 1.0, 1.0), (60, 0.4, 1.0), (900, 0.1, 1.0), (300, 0.02, 0.2)]
+    {
         let scene = scene_of(soup(&mut random, count, size, spread), &[DMat4::IDENTITY]);
         let (hits, worst) = compare(&scene, &mut random, 1500, 1.5);
         println!("{count} triangles: {hits} hits, t within {worst:.1e}");
@@ -169,7 +185,10 @@ fn instances_turned_mirrored_and_sheared_share_t() {
         }
         places.push(DMat4::from_mat3_translation(linear * 0.4, random.point(2.0)));
     }
-    assert!(places.iter().any(|place| place.determinant() < 0.0) && places.iter().any(|p| p.determinant() > 0.0));
+    assert!(
+        places.iter().any(|place| place.determinant() < 0.0)
+            && places.iter().any(|p| p.determinant() > 0.0)
+    );
     let scene = scene_of(soup(&mut random, 120, 0.3, 1.0), &places);
     let (hits, worst) = compare(&scene, &mut random, 1500, 3.0);
     println!("{hits} hits, t within {worst:.1e}");
@@ -179,8 +198,12 @@ fn instances_turned_mirrored_and_sheared_share_t() {
 #[test]
 fn a_flattened_instance_is_still_there() {
     let mut random = Random(3);
-    let flat = DMat4::from_translation(DVec3::new(0.3, 0.0, 0.0)) * DMat4::from_scale(DVec3::new(1.0, 0.0, 1.0));
-    let scene = scene_of(soup(&mut random, 160, 0.4, 1.0), &[flat, DMat4::from_translation(DVec3::Y * 3.0)]);
+    let flat = DMat4::from_translation(DVec3::new(0.3, 0.0, 0.0))
+        * DMat4::from_scale(DVec3::new(1.0, 0.0, 1.0));
+    let scene = scene_of(
+        soup(&mut random, 160, 0.4, 1.0),
+        &[flat, DMat4::from_translation(DVec3::Y * 3.0)],
+    );
     let (hits, _) = compare(&scene, &mut random, 800, 2.0);
     assert!(hits > 60);
     let bvh = SceneBvh::new(&scene, |_| true);
@@ -188,7 +211,8 @@ fn a_flattened_instance_is_still_there() {
     let mut below = 0;
     for index in 0..100 {
         let from = Vec3::new(index as f32 * 0.013 - 0.5, 0.0, 0.0);
-        let hit = bvh.closest(&bvh.tlas_from(DVec3::ZERO), &Ray { origin: down.origin + from, ..down });
+        let hit =
+            bvh.closest(&bvh.tlas_from(DVec3::ZERO), &Ray { origin: down.origin + from, ..down });
         below += usize::from(hit.is_some_and(|hit| (hit.t - 1.0).abs() < 1e-6));
     }
     assert!(below > 30);
@@ -243,12 +267,16 @@ fn no_ray_leaks_through_edges_and_vertices() {
                 // The sheet's rim is far from every aim, so that each ray crosses the sheet.
                 for up in [1.0, -1.0] {
                     let normal = place.transform_vector3(DVec3::Y * up);
-                    let from = target + (normal + random.direction() * 0.3) * random.within(2.0, 200.0);
+                    let from =
+                        target + (normal + random.direction() * 0.3) * random.within(2.0, 200.0);
                     let shot = ray(from, target - from);
                     // As single precision has it: the direction points where the rounded origin says.
                     let shot = Ray { direction: target.as_vec3() - shot.origin, ..shot };
                     assert!(bvh.occluded(&top, &shot), "a leak at {x} {z}: {shot:?}");
-                    assert!(wide.occluded(&wide_top, &shot), "a leak of wide nodes at {x} {z}: {shot:?}");
+                    assert!(
+                        wide.occluded(&wide_top, &shot),
+                        "a leak of wide nodes at {x} {z}: {shot:?}"
+                    );
                     aimed += 1;
                 }
             }
@@ -264,7 +292,10 @@ trait RotationOf {
 impl RotationOf for DMat4 {
     fn from_mat4_rotation(random: &mut Random) -> DMat4 {
         let axis = random.direction();
-        DMat4::from_rotation_translation(glam::DQuat::from_axis_angle(axis, random.within(0.5, 2.5)), random.point(3.0))
+        DMat4::from_rotation_translation(
+            glam::DQuat::from_axis_angle(axis, random.within(0.5, 2.5)),
+            random.point(3.0),
+        )
     }
 }
 
@@ -272,7 +303,9 @@ impl RotationOf for DMat4 {
 fn recomputed(bvh: &SceneBvh, node: u32) -> Aabb {
     let n = bvh.nodes[node as usize];
     if n.count > 0 {
-        return (n.first..n.first + n.count).map(|i| bvh.triangles[i as usize].bounds()).fold(Aabb::EMPTY, Aabb::union);
+        return (n.first..n.first + n.count)
+            .map(|i| bvh.triangles[i as usize].bounds())
+            .fold(Aabb::EMPTY, Aabb::union);
     }
     recomputed(bvh, n.first).union(recomputed(bvh, n.first + 1))
 }
@@ -281,7 +314,10 @@ fn recomputed(bvh: &SceneBvh, node: u32) -> Aabb {
 fn refitted_boxes_are_the_unions_to_the_bit() {
     let mut random = Random(5);
     let before = soup(&mut random, 700, 0.1, 1.0);
-    let mut scene = scene_of(before, &[DMat4::from_scale(DVec3::splat(2.0)), DMat4::from_translation(DVec3::X * 5.0)]);
+    let mut scene = scene_of(
+        before,
+        &[DMat4::from_scale(DVec3::splat(2.0)), DMat4::from_translation(DVec3::X * 5.0)],
+    );
     let mut bvh = SceneBvh::new(&scene, |_| true);
     let built = sah_cost(&bvh.nodes);
     for position in &mut scene.meshes[0].primitives[0].positions {
@@ -359,7 +395,11 @@ fn empty_scene_and_invalid_rays_give_no_hit() {
     wild.positions[0] = Vec3::splat(f32::MAX);
     wild.positions[10] = Vec3::new(f32::MIN, 1e30, 0.0);
     wild.positions[20] = wild.positions[18];
-    let places = [DMat4::IDENTITY, DMat4::from_scale(DVec3::splat(1e300)), DMat4::from_scale(DVec3::splat(1e-40))];
+    let places = [
+        DMat4::IDENTITY,
+        DMat4::from_scale(DVec3::splat(1e300)),
+        DMat4::from_scale(DVec3::splat(1e-40)),
+    ];
     let bvh = SceneBvh::new(&scene_of(wild, &places), |_| true);
     let top = bvh.tlas_from(DVec3::new(1e12, 0.0, 0.0));
     let hostile = [0.0, 1.0, -0.0, 1e-40, f32::MAX, f32::MIN, f32::NAN, f32::INFINITY];
@@ -536,5 +576,8 @@ fn a_rays_cost_is_counted() {
     assert_eq!(bvh.traversal_stats(&top, &ray(middle - DVec3::Y * 1.5, -DVec3::Y)).instances, 1);
     assert_eq!(bvh.traversal_stats(&top, &ray(middle, DVec3::NAN)), TraversalStats::default());
     let none = SceneBvh::new(&Scene::default(), |_| true);
-    assert_eq!(none.traversal_stats(&none.tlas_from(DVec3::ZERO), &down), TraversalStats::default());
+    assert_eq!(
+        none.traversal_stats(&none.tlas_from(DVec3::ZERO), &down),
+        TraversalStats::default()
+    );
 }

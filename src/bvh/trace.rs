@@ -135,7 +135,8 @@ fn walk<T: TraversalCounter>(
                 None => return,
             }
         } else {
-            let (left, right) = (nodes.get(node.first as usize), nodes.get(node.first as usize + 1));
+            let (left, right) =
+                (nodes.get(node.first as usize), nodes.get(node.first as usize + 1));
             let near = left.and_then(|node| enter(node, t_max));
             let far = right.and_then(|node| enter(node, t_max));
             current = match (near, far) {
@@ -153,7 +154,9 @@ fn walk<T: TraversalCounter>(
         }
         // What waited may lie behind what was found since.
         current = loop {
-            let Some(next) = stack.pop().and_then(|index| nodes.get(index as usize)) else { break None };
+            let Some(next) = stack.pop().and_then(|index| nodes.get(index as usize)) else {
+                break None;
+            };
             if enter(next, t_max).is_some() {
                 break Some(next);
             }
@@ -165,19 +168,29 @@ impl BvhInstance {
     /// A point of the eye's space in the object's.
     #[must_use]
     pub fn point(&self, p: Vec3) -> Vec3 {
-        Vec3::new(self.rows[0].dot(p.extend(1.0)), self.rows[1].dot(p.extend(1.0)), self.rows[2].dot(p.extend(1.0)))
+        Vec3::new(
+            self.rows[0].dot(p.extend(1.0)),
+            self.rows[1].dot(p.extend(1.0)),
+            self.rows[2].dot(p.extend(1.0)),
+        )
     }
 
     /// A vector of the eye's space in the object's.
     #[must_use]
     pub fn vector(&self, v: Vec3) -> Vec3 {
-        Vec3::new(self.rows[0].dot(v.extend(0.0)), self.rows[1].dot(v.extend(0.0)), self.rows[2].dot(v.extend(0.0)))
+        Vec3::new(
+            self.rows[0].dot(v.extend(0.0)),
+            self.rows[1].dot(v.extend(0.0)),
+            self.rows[2].dot(v.extend(0.0)),
+        )
     }
 
     /// A normal of the object's space in the eye's: by the inverse transpose. Not of unit length.
     #[must_use]
     pub fn normal(&self, n: Vec3) -> Vec3 {
-        self.rows[0].truncate() * n.x + self.rows[1].truncate() * n.y + self.rows[2].truncate() * n.z
+        self.rows[0].truncate() * n.x
+            + self.rows[1].truncate() * n.y
+            + self.rows[2].truncate() * n.z
     }
 }
 
@@ -197,7 +210,12 @@ impl SceneBvh {
     /// Whether anything is in the way that counts. `counts` is asked about hits in any order, about none twice, until one
     /// does.
     #[must_use]
-    pub fn occluded_by(&self, top: &SceneTlas, ray: &Ray, counts: impl FnMut(&Hit) -> bool) -> bool {
+    pub fn occluded_by(
+        &self,
+        top: &SceneTlas,
+        ray: &Ray,
+        counts: impl FnMut(&Hit) -> bool,
+    ) -> bool {
         self.trace::<true, _>(&mut (), top, ray, counts).is_some()
     }
 
@@ -221,7 +239,10 @@ impl SceneBvh {
         if top.instances.is_empty() {
             return None;
         }
-        if !(ray.direction.abs().max_element() > 0.0 && ray.origin.is_finite() && ray.direction.is_finite()) {
+        if !(ray.direction.abs().max_element() > 0.0
+            && ray.origin.is_finite()
+            && ray.direction.is_finite())
+        {
             return None;
         }
         if let Some(wide) = self.wide.as_ref().filter(|_| !top.wide.is_empty()) {
@@ -265,7 +286,9 @@ impl SceneBvh {
             return true;
         }
         let corners = self.corners.get(instance.corners.wrapping_add(hit.triangle) as usize);
-        corners.is_none_or(|corners| mask::alpha_test(&self.masks, instance.mask, corners, hit.barycentric))
+        corners.is_none_or(|corners| {
+            mask::alpha_test(&self.masks, instance.mask, corners, hit.barycentric)
+        })
     }
 
     fn enter<const ANY: bool, T: TraversalCounter>(
@@ -290,7 +313,12 @@ impl SceneBvh {
             for triangle in leaf.first..leaf.first + leaf.count {
                 let shape = self.triangles.get(triangle as usize)?;
                 let Some(crossing) = shear.intersect(shape, ray.t_min, t_max) else { continue };
-                let hit = Hit { t: crossing.t, barycentric: crossing.barycentric, instance: number, triangle };
+                let hit = Hit {
+                    t: crossing.t,
+                    barycentric: crossing.barycentric,
+                    instance: number,
+                    triangle,
+                };
                 if !self.accepts_hit(instance, &hit, found.as_ref(), ray, counts) {
                     continue;
                 }

@@ -104,7 +104,11 @@ impl ShearedRay {
         let inverse = 1.0 / determinant;
         let t = (u * a.z + v * b.z + w * c.z) * inverse;
         // Fails for what is not a number too.
-        if t > t_min && t <= t_max { Some(TriangleHit { t, barycentric: Vec2::new(v, w) * inverse }) } else { None }
+        if t > t_min && t <= t_max {
+            Some(TriangleHit { t, barycentric: Vec2::new(v, w) * inverse })
+        } else {
+            None
+        }
     }
 }
 

@@ -141,7 +141,10 @@ pub struct TriangleHits {
 
 impl TriangleHits {
     pub fn at(&self, lane: usize) -> TriangleHit {
-        TriangleHit { t: self.t[lane & 3], barycentric: glam::Vec2::new(self.second[lane & 3], self.third[lane & 3]) }
+        TriangleHit {
+            t: self.t[lane & 3],
+            barycentric: glam::Vec2::new(self.second[lane & 3], self.third[lane & 3]),
+        }
     }
 }
 
@@ -165,10 +168,15 @@ impl WideShearedRay {
     fn edges(&self, packet: &TrianglePacket) -> ([Vec4; 3], [Vec4; 3]) {
         let [x, y, z] = self.axes;
         let apply = |corner: &[Vec4; 3]| {
-            let p = [corner[x] - self.origin[0], corner[y] - self.origin[1], corner[z] - self.origin[2]];
+            let p = [
+                corner[x] - self.origin[0],
+                corner[y] - self.origin[1],
+                corner[z] - self.origin[2],
+            ];
             [p[0] - self.shear[0] * p[2], p[1] - self.shear[1] * p[2], self.shear[2] * p[2]]
         };
-        let [a, b, c] = [apply(&packet.corners[0]), apply(&packet.corners[1]), apply(&packet.corners[2])];
+        let [a, b, c] =
+            [apply(&packet.corners[0]), apply(&packet.corners[1]), apply(&packet.corners[2])];
         let u = c[0] * b[1] - c[1] * b[0];
         let v = a[0] * c[1] - a[1] * c[0];
         let w = b[0] * a[1] - b[1] * a[0];
@@ -177,7 +185,12 @@ impl WideShearedRay {
 
     /// The hits of `Shear::cross`, to the bit. Both ends count.
     #[inline(always)]
-    pub fn intersect(&self, packet: &TrianglePacket, t_min: f32, t_max: f32) -> Option<TriangleHits> {
+    pub fn intersect(
+        &self,
+        packet: &TrianglePacket,
+        t_min: f32,
+        t_max: f32,
+    ) -> Option<TriangleHits> {
         let ([u, v, w], depths) = self.edges(packet);
         let zero = Vec4::ZERO;
         let outside = u.min(v).min(w).cmplt(zero) & u.max(v).max(w).cmpgt(zero);
@@ -188,7 +201,8 @@ impl WideShearedRay {
         let inverse = Vec4::ONE / determinant;
         let t = (u * depths[0] + v * depths[1] + w * depths[2]) * inverse;
         // Fails for what is not a number too.
-        let inside = t.cmpgt(Vec4::splat(t_min)) & t.cmple(Vec4::splat(t_max)) & determinant.cmpne(zero);
+        let inside =
+            t.cmpgt(Vec4::splat(t_min)) & t.cmple(Vec4::splat(t_max)) & determinant.cmpne(zero);
         let lanes = inside.bitmask() & !outside.bitmask();
         (lanes != 0).then(|| TriangleHits { lanes, t, second: v * inverse, third: w * inverse })
     }
@@ -196,7 +210,13 @@ impl WideShearedRay {
     /// A bit for each triangle that the ray may meet between `t_min` and `t_max`. As `cross`, with what rounding can do in its
     /// way: `margin` is by how much the ray may be off at its origin and along it, in object space.
     #[inline(always)]
-    pub fn intersect_conservative(&self, packet: &TrianglePacket, margin: f32, t_min: f32, t_max: f32) -> u32 {
+    pub fn intersect_conservative(
+        &self,
+        packet: &TrianglePacket,
+        margin: f32,
+        t_min: f32,
+        t_max: f32,
+    ) -> u32 {
         // A hit is a point of the packet's box, and the ray's slopes are 1 at most.
         let extent = packet.extent + 2.0 * margin;
         let across = 2.0 * extent;
@@ -204,7 +224,8 @@ impl WideShearedRay {
         let off = 4.0 * margin + ULPS * across;
         let area = 4.0 * off * (across + off);
         let ([u, v, w], depths) = self.edges(packet);
-        let outside = u.min(v).min(w).cmplt(Vec4::splat(-area)) & u.max(v).max(w).cmpgt(Vec4::splat(area));
+        let outside =
+            u.min(v).min(w).cmplt(Vec4::splat(-area)) & u.max(v).max(w).cmpgt(Vec4::splat(area));
         let there = !outside.bitmask() & 0b1111;
         if there == 0 {
             return 0;
@@ -213,7 +234,8 @@ impl WideShearedRay {
         let t = (u * depths[0] + v * depths[1] + w * depths[2]) * inverse;
         // Each weight is off by twice the area's error at most; along the ray the corners lie no farther apart than the extent.
         let scale = self.shear[2].x.abs();
-        let error = Vec4::splat(scale * off) + Vec4::splat(8.0 * scale * extent * area) * inverse.abs();
+        let error =
+            Vec4::splat(scale * off) + Vec4::splat(8.0 * scale * extent * area) * inverse.abs();
         // Passes what is not a number: edge-on, its distance is not known.
         let beyond = (t + error).cmplt(Vec4::splat(t_min)) | (t - error).cmpgt(Vec4::splat(t_max));
         there & !beyond.bitmask()
@@ -281,7 +303,13 @@ fn contents(nodes: &[BvhNode], base: u32) -> Vec<(u32, u32)> {
     content
 }
 
-fn children_of(nodes: &[BvhNode], base: u32, content: &[(u32, u32)], narrow: u32, most: u32) -> ([u32; WIDTH], usize) {
+fn children_of(
+    nodes: &[BvhNode],
+    base: u32,
+    content: &[(u32, u32)],
+    narrow: u32,
+    most: u32,
+) -> ([u32; WIDTH], usize) {
     let mut lanes = [narrow, 0, 0, 0];
     let mut count = 1;
     while count < WIDTH {
@@ -301,8 +329,11 @@ fn children_of(nodes: &[BvhNode], base: u32, content: &[(u32, u32)], narrow: u32
 pub fn upper(nodes: &[BvhNode]) -> Vec<WideNode> {
     let level = collapse(nodes, 0, 1);
     let mut wide = level.nodes;
-    for child in wide.iter_mut().flat_map(|node| &mut node.children).filter(|child| **child & LEAF != 0) {
-        *child = level.leaves.get((*child & !LEAF) as usize).map_or(NONE, |&(first, _)| LEAF | first);
+    for child in
+        wide.iter_mut().flat_map(|node| &mut node.children).filter(|child| **child & LEAF != 0)
+    {
+        *child =
+            level.leaves.get((*child & !LEAF) as usize).map_or(NONE, |&(first, _)| LEAF | first);
     }
     wide
 }
@@ -352,14 +383,18 @@ impl WideBvh {
                 node
             }));
             let packets = level.leaves.par_iter().with_min_len(4096);
-            all.packets.par_extend(packets.map(|&(first, count)| TrianglePacket::new(triangles, first, count)));
+            all.packets.par_extend(
+                packets.map(|&(first, count)| TrianglePacket::new(triangles, first, count)),
+            );
         }
         all
     }
 
     /// Takes over a tree's moved triangles and refitted boxes.
     pub fn refit(&mut self, tree: usize, nodes: &[BvhNode], triangles: &[BvhTriangle]) {
-        let Some(&Tree { root, nodes: count, packet, packets, .. }) = self.trees.get(tree) else { return };
+        let Some(&Tree { root, nodes: count, packet, packets, .. }) = self.trees.get(tree) else {
+            return;
+        };
         for node in self.nodes.iter_mut().skip(root as usize).take(count as usize) {
             for lane in 0..WIDTH {
                 if let Some(from) = nodes.get(node.from[lane] as usize) {

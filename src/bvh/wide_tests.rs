@@ -49,7 +49,10 @@ fn touching(scene: &Scene, eye: DVec3, rays: &[Ray]) -> (usize, usize) {
             let found = found.unwrap();
             let [v, w] = found.barycentric.to_array();
             assert!(v.min(w).min(1.0 - v - w).abs() < 1e-6, "{ray:?} {found:?}");
-            assert!(narrow.is_none_or(|narrow| found.t <= narrow.t), "{ray:?} {narrow:?} {found:?}");
+            assert!(
+                narrow.is_none_or(|narrow| found.t <= narrow.t),
+                "{ray:?} {narrow:?} {found:?}"
+            );
             differ += 1;
         }
         hits += usize::from(found.is_some());
@@ -61,14 +64,17 @@ fn touching(scene: &Scene, eye: DVec3, rays: &[Ray]) -> (usize, usize) {
 fn blocks(n: u32) -> Primitive {
     let mut shape = Primitive::default();
     for block in 0..n * n * n {
-        let corner = Vec3::new((block % n) as f32, (block / n % n) as f32, (block / n / n) as f32) * 2.0;
+        let corner =
+            Vec3::new((block % n) as f32, (block / n % n) as f32, (block / n / n) as f32) * 2.0;
         let base = shape.positions.len() as u32;
         for index in 0..8u32 {
             let bit = |bit: u32| (index >> bit & 1) as f32;
             shape.positions.push(corner + Vec3::new(bit(0), bit(1), bit(2)));
             shape.normals.push(Vec3::Y);
         }
-        for [a, b, c, d] in [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]] {
+        for [a, b, c, d] in
+            [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
+        {
             shape.indices.extend([a, b, c, a, c, d].map(|corner| base + corner));
         }
     }
@@ -84,7 +90,8 @@ fn along_the_axes_and_along_faces_and_edges() {
     for index in 0..6000 {
         // On the lattice of the boxes' faces and middles: rays that run in faces and meet edges and corners.
         let from = DVec3::new(half(&mut random), half(&mut random), half(&mut random));
-        let axis = [DVec3::X, DVec3::Y, DVec3::Z][index % 3] * if index % 2 == 0 { 1.0 } else { -1.0 };
+        let axis =
+            [DVec3::X, DVec3::Y, DVec3::Z][index % 3] * if index % 2 == 0 { 1.0 } else { -1.0 };
         let to = DVec3::new(half(&mut random), half(&mut random), half(&mut random));
         rays.push(ray(from, axis));
         // Zeros of either sign.
@@ -96,20 +103,28 @@ fn along_the_axes_and_along_faces_and_edges() {
     // The second time off the origin, where the boxes' faces are rounded.
     for eye in [DVec3::ZERO, DVec3::new(0.1, 0.7, -0.3)] {
         let (hits, differ) = touching(&scene, eye, &rays);
-        println!("{hits} of {} rays meet something; {differ} touch a rim that the narrow nodes pass by", rays.len());
+        println!(
+            "{hits} of {} rays meet something; {differ} touch a rim that the narrow nodes pass by",
+            rays.len()
+        );
         assert!(hits > 3000 && differ < hits / 10);
     }
     // A quarter off the lattice, along the axes still: nothing is touched, all is the same.
-    let inside: Vec<Ray> =
-        rays.iter().map(|ray| Ray { origin: ray.origin + Vec3::new(0.25, 0.21, 0.17), ..*ray }).collect();
+    let inside: Vec<Ray> = rays
+        .iter()
+        .map(|ray| Ray { origin: ray.origin + Vec3::new(0.25, 0.21, 0.17), ..*ray })
+        .collect();
     assert!(same(&scene, DVec3::ZERO, inside) > 3000);
 }
 
 #[test]
 fn between_limits_and_lifted_off_surfaces() {
     let mut random = Random(22);
-    let places =
-        [DMat4::IDENTITY, DMat4::from_translation(DVec3::new(0.4, 0.0, 0.1)), DMat4::from_scale(DVec3::splat(0.7))];
+    let places = [
+        DMat4::IDENTITY,
+        DMat4::from_translation(DVec3::new(0.4, 0.0, 0.1)),
+        DMat4::from_scale(DVec3::splat(0.7)),
+    ];
     let scene = scene_of(soup(&mut random, 500, 0.2, 1.0), &places);
     let rays: Vec<Ray> = (0..4000)
         .map(|_| {
@@ -163,14 +178,23 @@ fn invalid_rays_give_no_false_hit() {
     wild.positions[0] = Vec3::splat(f32::MAX);
     wild.positions[10] = Vec3::new(f32::MIN, 1e30, 0.0);
     wild.positions[30] = Vec3::splat(f32::NAN);
-    let places = [DMat4::IDENTITY, DMat4::from_scale(DVec3::splat(1e300)), DMat4::from_scale(DVec3::splat(1e-40))];
+    let places = [
+        DMat4::IDENTITY,
+        DMat4::from_scale(DVec3::splat(1e300)),
+        DMat4::from_scale(DVec3::splat(1e-40)),
+    ];
     let bvh = SceneBvh::new(&scene_of(wild, &places), |_| true);
     let (wide, top) = widened(&bvh, DVec3::new(1e12, 0.0, 0.0));
     let hostile = [0.0, 1.0, -0.0, 1e-40, f32::MAX, f32::MIN, f32::NAN, f32::INFINITY];
     let vector = |i: usize| Vec3::new(hostile[i % 8], hostile[i / 8 % 8], hostile[i / 64 % 8]);
     for i in 0..512 {
         for j in [i, 511 - i, i * 37 % 512] {
-            let shot = Ray { origin: vector(j), direction: vector(i), t_max: f32::MAX, ..ray(DVec3::ZERO, DVec3::X) };
+            let shot = Ray {
+                origin: vector(j),
+                direction: vector(i),
+                t_max: f32::MAX,
+                ..ray(DVec3::ZERO, DVec3::X)
+            };
             if let Some(hit) = wide.closest(&top, &shot) {
                 assert!(hit.t.is_finite() && hit.barycentric.is_finite(), "{shot:?} {hit:?}");
             }
@@ -182,7 +206,10 @@ fn invalid_rays_give_no_false_hit() {
 #[test]
 fn moved_vertices_and_masks() {
     let mut random = Random(26);
-    let mut scene = scene_of(sheet(&mut random, 20), &[DMat4::IDENTITY, DMat4::from_translation(DVec3::Y * 2.0)]);
+    let mut scene = scene_of(
+        sheet(&mut random, 20),
+        &[DMat4::IDENTITY, DMat4::from_translation(DVec3::Y * 2.0)],
+    );
     let mut bvh = SceneBvh::new(&scene, |_| true);
     let (mut wide, _) = widened(&bvh, DVec3::ZERO);
     for position in &mut scene.meshes[0].primitives[0].positions {
@@ -192,14 +219,18 @@ fn moved_vertices_and_masks() {
     bvh.refit(0, 0, &moved);
     wide.refit(0, 0, &moved);
     let (top, wide_top) = (bvh.tlas_from(DVec3::ZERO), wide.tlas_from(DVec3::ZERO));
-    let rays: Vec<Ray> =
-        (0..3000).map(|_| ray(random.point(4.0) + DVec3::new(4.0, 1.0, 4.0), random.direction())).collect();
+    let rays: Vec<Ray> = (0..3000)
+        .map(|_| ray(random.point(4.0) + DVec3::new(4.0, 1.0, 4.0), random.direction()))
+        .collect();
     assert!(same_hits(&bvh, &top, &wide, &wide_top, rays.iter().copied()) > 500);
     // And a tree built anew finds the same places.
     let anew = SceneBvh::new(&scene, |_| true);
     let anew_top = anew.tlas_from(DVec3::ZERO);
     for ray in &rays {
-        assert_eq!(wide.closest(&wide_top, ray).map(|hit| hit.t), anew.closest(&anew_top, ray).map(|hit| hit.t));
+        assert_eq!(
+            wide.closest(&wide_top, ray).map(|hit| hit.t),
+            anew.closest(&anew_top, ray).map(|hit| hit.t)
+        );
     }
     let holes = masked(Sampler::default(), [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], 1.0);
     let down = (0..3000).map(|_| ray(DVec3::new(random.next(), 1.0, random.next()), -DVec3::Y));
@@ -218,8 +249,9 @@ fn the_same_trees_give_the_same_wide_nodes() {
     // About half of the visits, and each triangle in a packet once.
     let rays: Vec<Ray> = (0..500).map(|_| ray(random.point(1.0), random.direction())).collect();
     let narrow_top = bvh.tlas_from(DVec3::ZERO);
-    let nodes =
-        |bvh: &SceneBvh, top: &SceneTlas| rays.iter().map(|ray| bvh.traversal_stats(top, ray).nodes).sum::<u32>();
+    let nodes = |bvh: &SceneBvh, top: &SceneTlas| {
+        rays.iter().map(|ray| bvh.traversal_stats(top, ray).nodes).sum::<u32>()
+    };
     let (narrow, wide) = (nodes(&bvh, &narrow_top), nodes(&a, &top));
     println!("nodes visited: {narrow} of two children, {wide} of four");
     assert!(wide * 3 < narrow * 2);

@@ -90,7 +90,12 @@ fn walk<const ANY: bool, T: TraversalCounter>(
 /// The nearest of the children whose bit is set; the others onto the stack, far ones first. Where any hit will do, they
 /// come as they lie.
 #[inline(always)]
-fn nearest_of<const ANY: bool>(node: &WideNode, enter: Vec4, met: u32, stack: &mut Stack) -> Option<u32> {
+fn nearest_of<const ANY: bool>(
+    node: &WideNode,
+    enter: Vec4,
+    met: u32,
+    stack: &mut Stack,
+) -> Option<u32> {
     if met == 0 {
         return None;
     }
@@ -157,40 +162,64 @@ pub fn trace<const ANY: bool, T: TraversalCounter>(
     let slabs = WideSlabs::new(ray.origin, ray.direction, ray.t_min);
     let mut stack = Stack::new();
     let reach = SLACK * ray.origin.abs().max_element();
-    walk::<ANY, T>(tally, &top.wide, 0, &slabs, ray.t_max, &mut stack, |tally, stack, place, t_max| {
-        let (instance, bottom) = (top.instances.get(place as usize)?, *top.bottoms.get(place as usize)?);
-        let entry = wide.trees.get(bottom as usize)?.entry;
-        tally.instance();
-        let origin = instance.point(ray.origin + ray.away * (instance.slack + reach));
-        let direction = instance.vector(ray.direction);
-        // A leaf alone has no boxes to test.
-        let own = (entry & LEAF == 0).then(|| WideSlabs::new(origin, direction, ray.t_min));
-        let slabs = own.as_ref().unwrap_or(&slabs);
-        let shear = WideShearedRay::new(origin, direction);
-        let mut t_max = t_max;
-        walk::<ANY, T>(tally, &wide.nodes, entry, slabs, t_max, stack, |tally, _, number, limit| {
-            let packet = wide.packets.get(number as usize)?;
-            tally.triangles(packet.count());
-            let Some(crossings) = shear.intersect(packet, ray.t_min, limit) else { return Some(limit) };
-            let mut lanes = crossings.lanes;
-            while lanes != 0 {
-                let lane = lanes.trailing_zeros();
-                lanes &= lanes - 1;
-                let triangle = packet.first + lane;
-                let crossing = crossings.at(lane as usize);
-                let hit = Hit { t: crossing.t, barycentric: crossing.barycentric, instance: place, triangle };
-                if !bvh.accepts_hit(instance, &hit, found.as_ref(), ray, &mut counts) {
-                    continue;
-                }
-                (t_max, found) = (hit.t, Some(hit));
-                if ANY {
-                    return None;
-                }
-            }
-            Some(t_max)
-        });
-        if ANY && found.is_some() { None } else { Some(t_max) }
-    });
+    walk::<ANY, T>(
+        tally,
+        &top.wide,
+        0,
+        &slabs,
+        ray.t_max,
+        &mut stack,
+        |tally, stack, place, t_max| {
+            let (instance, bottom) =
+                (top.instances.get(place as usize)?, *top.bottoms.get(place as usize)?);
+            let entry = wide.trees.get(bottom as usize)?.entry;
+            tally.instance();
+            let origin = instance.point(ray.origin + ray.away * (instance.slack + reach));
+            let direction = instance.vector(ray.direction);
+            // A leaf alone has no boxes to test.
+            let own = (entry & LEAF == 0).then(|| WideSlabs::new(origin, direction, ray.t_min));
+            let slabs = own.as_ref().unwrap_or(&slabs);
+            let shear = WideShearedRay::new(origin, direction);
+            let mut t_max = t_max;
+            walk::<ANY, T>(
+                tally,
+                &wide.nodes,
+                entry,
+                slabs,
+                t_max,
+                stack,
+                |tally, _, number, limit| {
+                    let packet = wide.packets.get(number as usize)?;
+                    tally.triangles(packet.count());
+                    let Some(crossings) = shear.intersect(packet, ray.t_min, limit) else {
+                        return Some(limit);
+                    };
+                    let mut lanes = crossings.lanes;
+                    while lanes != 0 {
+                        let lane = lanes.trailing_zeros();
+                        lanes &= lanes - 1;
+                        let triangle = packet.first + lane;
+                        let crossing = crossings.at(lane as usize);
+                        let hit = Hit {
+                            t: crossing.t,
+                            barycentric: crossing.barycentric,
+                            instance: place,
+                            triangle,
+                        };
+                        if !bvh.accepts_hit(instance, &hit, found.as_ref(), ray, &mut counts) {
+                            continue;
+                        }
+                        (t_max, found) = (hit.t, Some(hit));
+                        if ANY {
+                            return None;
+                        }
+                    }
+                    Some(t_max)
+                },
+            );
+            if ANY && found.is_some() { None } else { Some(t_max) }
+        },
+    );
     found
 }
 
@@ -209,37 +238,56 @@ pub fn trace_conservative<const ANY: bool>(
     let slabs = WideSlabs::widened(ray.origin, ray.direction, t_min, Vec3::splat(reach));
     let mut stack = Stack::new();
     let mut done = false;
-    walk::<ANY, _>(&mut (), &top.wide, 0, &slabs, ray.t_max, &mut stack, |tally, stack, place, t_max| {
-        let (instance, bottom) = (top.instances.get(place as usize)?, *top.bottoms.get(place as usize)?);
-        let entry = wide.trees.get(bottom as usize)?.entry;
-        let lift = instance.slack + reach;
-        let (origin, direction) = (instance.point(ray.origin), instance.vector(ray.direction));
-        let margin = Vec3::from(instance.rows.map(|row| row.truncate().abs().element_sum() * lift));
-        // A leaf alone has no boxes to test.
-        let own = (entry & LEAF == 0).then(|| WideSlabs::widened(origin, direction, t_min, margin));
-        let slabs = own.as_ref().unwrap_or(&slabs);
-        let shear = WideShearedRay::new(origin, direction);
-        let margin = margin.max_element();
-        let mut t_max = t_max;
-        walk::<ANY, _>(tally, &wide.nodes, entry, slabs, t_max, stack, |_, _, number, limit| {
-            let packet = wide.packets.get(number as usize)?;
-            let mut lanes = shear.intersect_conservative(packet, margin, t_min, limit);
-            while lanes != 0 {
-                let lane = lanes.trailing_zeros();
-                lanes &= lanes - 1;
-                // Those that a packet lacks have no area, and triangles beyond it are not its own.
-                if lane >= packet.count() {
-                    break;
-                }
-                if let Some(nearer) = meet(place, packet.first + lane) {
-                    (t_max, done) = (nearer, true);
-                    if ANY {
-                        return None;
+    walk::<ANY, _>(
+        &mut (),
+        &top.wide,
+        0,
+        &slabs,
+        ray.t_max,
+        &mut stack,
+        |tally, stack, place, t_max| {
+            let (instance, bottom) =
+                (top.instances.get(place as usize)?, *top.bottoms.get(place as usize)?);
+            let entry = wide.trees.get(bottom as usize)?.entry;
+            let lift = instance.slack + reach;
+            let (origin, direction) = (instance.point(ray.origin), instance.vector(ray.direction));
+            let margin =
+                Vec3::from(instance.rows.map(|row| row.truncate().abs().element_sum() * lift));
+            // A leaf alone has no boxes to test.
+            let own =
+                (entry & LEAF == 0).then(|| WideSlabs::widened(origin, direction, t_min, margin));
+            let slabs = own.as_ref().unwrap_or(&slabs);
+            let shear = WideShearedRay::new(origin, direction);
+            let margin = margin.max_element();
+            let mut t_max = t_max;
+            walk::<ANY, _>(
+                tally,
+                &wide.nodes,
+                entry,
+                slabs,
+                t_max,
+                stack,
+                |_, _, number, limit| {
+                    let packet = wide.packets.get(number as usize)?;
+                    let mut lanes = shear.intersect_conservative(packet, margin, t_min, limit);
+                    while lanes != 0 {
+                        let lane = lanes.trailing_zeros();
+                        lanes &= lanes - 1;
+                        // Those that a packet lacks have no area, and triangles beyond it are not its own.
+                        if lane >= packet.count() {
+                            break;
+                        }
+                        if let Some(nearer) = meet(place, packet.first + lane) {
+                            (t_max, done) = (nearer, true);
+                            if ANY {
+                                return None;
+                            }
+                        }
                     }
-                }
-            }
-            Some(t_max)
-        });
-        if ANY && done { None } else { Some(t_max) }
-    });
+                    Some(t_max)
+                },
+            );
+            if ANY && done { None } else { Some(t_max) }
+        },
+    );
 }

@@ -117,7 +117,12 @@ pub const SENSORS: [SensorPreset; 20] = [
     preset("mft", 17.3, 13.0, "Micro Four Thirds standard, effective imaging area"),
     preset("one-inch", 13.2, 8.8, "Sony RX100 series specifications"),
     preset("super-35", 24.89, 18.66, "SMPTE ST 59, 35 mm full aperture, 4 perforations"),
-    preset("super-35-3perf", 24.89, 13.87, "ARRI, formats and resolutions overview, Super 35, 3 perforations"),
+    preset(
+        "super-35-3perf",
+        24.89,
+        13.87,
+        "ARRI, formats and resolutions overview, Super 35, 3 perforations",
+    ),
     preset("academy-35", 21.95, 16.0, "SMPTE ST 59, 35 mm sound aperture"),
     preset("super-16", 12.52, 7.41, "SMPTE ST 201, 16 mm type W"),
     preset("vistavision", 37.72, 24.92, "Paramount VistaVision, 8 perforations camera aperture"),
@@ -155,25 +160,28 @@ pub enum Dial {
 
 /// Nominal f-numbers from f/1: ISO 517:2008, table of stop numbers, with third steps as engraved by makers.
 const F_STOPS: [f64; 37] = [
-    1.0, 1.1, 1.2, 1.4, 1.6, 1.8, 2.0, 2.2, 2.5, 2.8, 3.2, 3.5, 4.0, 4.5, 5.0, 5.6, 6.3, 7.1, 8.0, 9.0, 10.0, 11.0,
-    13.0, 14.0, 16.0, 18.0, 20.0, 22.0, 25.0, 29.0, 32.0, 36.0, 40.0, 45.0, 51.0, 57.0, 64.0,
+    1.0, 1.1, 1.2, 1.4, 1.6, 1.8, 2.0, 2.2, 2.5, 2.8, 3.2, 3.5, 4.0, 4.5, 5.0, 5.6, 6.3, 7.1, 8.0,
+    9.0, 10.0, 11.0, 13.0, 14.0, 16.0, 18.0, 20.0, 22.0, 25.0, 29.0, 32.0, 36.0, 40.0, 45.0, 51.0,
+    57.0, 64.0,
 ];
 
 /// Nominal exposure times of a second and more, longest first: ISO 516:2019, with third steps as engraved by makers.
-const LONG_SHUTTERS: [f64; 16] = [30.0, 25.0, 20.0, 15.0, 13.0, 10.0, 8.0, 6.0, 5.0, 4.0, 3.2, 2.5, 2.0, 1.6, 1.3, 1.0];
+const LONG_SHUTTERS: [f64; 16] =
+    [30.0, 25.0, 20.0, 15.0, 13.0, 10.0, 8.0, 6.0, 5.0, 4.0, 3.2, 2.5, 2.0, 1.6, 1.3, 1.0];
 
 /// One over the nominal exposure times below a second.
 const SHORT_SHUTTERS: [f64; 39] = [
-    1.25, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0, 80.0, 100.0,
-    125.0, 160.0, 200.0, 250.0, 320.0, 400.0, 500.0, 640.0, 800.0, 1000.0, 1250.0, 1600.0, 2000.0, 2500.0, 3200.0,
-    4000.0, 5000.0, 6400.0, 8000.0,
+    1.25, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0,
+    60.0, 80.0, 100.0, 125.0, 160.0, 200.0, 250.0, 320.0, 400.0, 500.0, 640.0, 800.0, 1000.0,
+    1250.0, 1600.0, 2000.0, 2500.0, 3200.0, 4000.0, 5000.0, 6400.0, 8000.0,
 ];
 
 /// Nominal ISO speeds from 25: ISO 12232:2019, table 1 (rounded), continued by doubling.
 const ISO_SPEEDS: [f64; 37] = [
-    25.0, 32.0, 40.0, 50.0, 64.0, 80.0, 100.0, 125.0, 160.0, 200.0, 250.0, 320.0, 400.0, 500.0, 640.0, 800.0, 1000.0,
-    1250.0, 1600.0, 2000.0, 2500.0, 3200.0, 4000.0, 5000.0, 6400.0, 8000.0, 10_000.0, 12_800.0, 16_000.0, 20_000.0,
-    25_600.0, 32_000.0, 40_000.0, 51_200.0, 64_000.0, 80_000.0, 102_400.0,
+    25.0, 32.0, 40.0, 50.0, 64.0, 80.0, 100.0, 125.0, 160.0, 200.0, 250.0, 320.0, 400.0, 500.0,
+    640.0, 800.0, 1000.0, 1250.0, 1600.0, 2000.0, 2500.0, 3200.0, 4000.0, 5000.0, 6400.0, 8000.0,
+    10_000.0, 12_800.0, 16_000.0, 20_000.0, 25_600.0, 32_000.0, 40_000.0, 51_200.0, 64_000.0,
+    80_000.0, 102_400.0,
 ];
 
 impl Dial {
@@ -185,7 +193,10 @@ impl Dial {
         let third = |i: usize, zero: i32| f64::from(i as i32 - zero) / 3.0;
         match self {
             Self::FStop => {
-                let stop = |(i, &nominal): (usize, &f64)| Stop { nominal, exact: (third(i, 0) / 2.0).exp2() };
+                let stop = |(i, &nominal): (usize, &f64)| Stop {
+                    nominal,
+                    exact: (third(i, 0) / 2.0).exp2(),
+                };
                 F_STOPS.iter().enumerate().map(stop).collect()
             }
             Self::Shutter => LONG_SHUTTERS
@@ -196,7 +207,10 @@ impl Dial {
                 .map(|(i, nominal)| Stop { nominal, exact: (-third(i, 15)).exp2() })
                 .collect(),
             Self::Iso => {
-                let stop = |(i, &nominal): (usize, &f64)| Stop { nominal, exact: 100.0 * third(i, 6).exp2() };
+                let stop = |(i, &nominal): (usize, &f64)| Stop {
+                    nominal,
+                    exact: 100.0 * third(i, 6).exp2(),
+                };
                 ISO_SPEEDS.iter().enumerate().map(stop).collect()
             }
         }
@@ -239,7 +253,9 @@ impl Shutter {
     pub fn window(self, line: f64, shutter_s: f64) -> [f64; 2] {
         let delay = match self {
             Self::Global => 0.0,
-            Self::FocalPlane { travel: time } | Self::Rolling { readout: time } => time.max(0.0) * line.clamp(0.0, 1.0),
+            Self::FocalPlane { travel: time } | Self::Rolling { readout: time } => {
+                time.max(0.0) * line.clamp(0.0, 1.0)
+            }
         };
         [delay, delay + shutter_s]
     }
@@ -288,16 +304,26 @@ impl Body {
     pub fn checked(self) -> Result<Self, LensError> {
         positive("the sensor's width", self.sensor.width)?;
         positive("the sensor's height", self.sensor.height)?;
-        for (what, [least, most]) in [("the ISO range", self.iso_range), ("the shutter range", self.shutter_range)] {
+        for (what, [least, most]) in
+            [("the ISO range", self.iso_range), ("the shutter range", self.shutter_range)]
+        {
             if positive(what, least)? > positive(what, most)? {
-                return Err(LensError::Value { what, value: least, allowed: "not above the range's other end" });
+                return Err(LensError::Value {
+                    what,
+                    value: least,
+                    allowed: "not above the range's other end",
+                });
             }
         }
         match self.shutter {
             Shutter::FocalPlane { travel: time } | Shutter::Rolling { readout: time }
                 if !(time >= 0.0 && time.is_finite()) =>
             {
-                Err(LensError::Value { what: "the shutter's time across", value: time, allowed: "finite, at least 0" })
+                Err(LensError::Value {
+                    what: "the shutter's time across",
+                    value: time,
+                    allowed: "finite, at least 0",
+                })
             }
             _ => Ok(self),
         }
@@ -315,7 +341,9 @@ mod tests {
 
     #[test]
     fn engraved_steps_are_thirds() {
-        for (dial, count, worst) in [(Dial::FStop, 37, 0.15), (Dial::Shutter, 55, 0.13), (Dial::Iso, 37, 0.04)] {
+        for (dial, count, worst) in
+            [(Dial::FStop, 37, 0.15), (Dial::Shutter, 55, 0.13), (Dial::Iso, 37, 0.04)]
+        {
             let stops = dial.stops();
             assert_eq!(stops.len(), count);
             for stop in &stops {
@@ -351,14 +379,21 @@ mod tests {
                 near(got.1, want.1, 1e-9);
             }
         }
-        assert!(sensor.gate(GateFit::Fill, f64::NAN).is_err() && sensor.gate(GateFit::Fill, 0.0).is_err());
+        assert!(
+            sensor.gate(GateFit::Fill, f64::NAN).is_err()
+                && sensor.gate(GateFit::Fill, 0.0).is_err()
+        );
     }
 
     #[test]
     fn formats() {
         for preset in SENSORS {
             assert_eq!(SensorPreset::from_name(preset.name), Some(preset));
-            assert!(preset.size().width > 0.005 && preset.size().height > 0.005 && !preset.source.is_empty());
+            assert!(
+                preset.size().width > 0.005
+                    && preset.size().height > 0.005
+                    && !preset.source.is_empty()
+            );
         }
         near(SensorPreset::from_name("aps-c").unwrap().size().crop_factor(), 1.534, 1e-3);
         near(SensorPreset::from_name("mft").unwrap().size().crop_factor(), 2.0, 1e-3);
@@ -386,10 +421,16 @@ mod tests {
     #[test]
     fn impossible_bodies_are_refused() {
         assert!(Body::default().checked().is_ok());
-        assert!(SensorSize::from_mm(0.0, 24.0).is_err() && SensorSize::from_mm(36.0, f64::NAN).is_err());
+        assert!(
+            SensorSize::from_mm(0.0, 24.0).is_err() && SensorSize::from_mm(36.0, f64::NAN).is_err()
+        );
         let falling = Body { iso_range: [200.0, 100.0], ..Body::default() };
         assert!(falling.checked().unwrap_err().to_string().contains("ISO range"));
         assert!(Body { shutter_range: [0.0, 1.0], ..Body::default() }.checked().is_err());
-        assert!(Body { shutter: Shutter::Rolling { readout: f64::NAN }, ..Body::default() }.checked().is_err());
+        assert!(
+            Body { shutter: Shutter::Rolling { readout: f64::NAN }, ..Body::default() }
+                .checked()
+                .is_err()
+        );
     }
 }

@@ -40,9 +40,8 @@ impl DisplayEncoding {
         match self {
             Self::Srgb => linear.map(|x| color::srgb_oetf(f64::from(x.clamp(0.0, 1.0))) as f32),
             Self::ScRgb => linear * (range.paper_white().get() / SCRGB_WHITE.get()) as f32,
-            Self::Hdr10 => {
-                (REC709_TO_REC2020 * linear).map(|x| pq::encode(Nit(f64::from(x) * range.paper_white().get())) as f32)
-            }
+            Self::Hdr10 => (REC709_TO_REC2020 * linear)
+                .map(|x| pq::encode(Nit(f64::from(x) * range.paper_white().get())) as f32),
         }
     }
 }
@@ -129,7 +128,10 @@ mod tests {
         let white = DisplayEncoding::Hdr10.codes(Vec3::ONE, range);
         assert!((white - Vec3::splat(0.5807)).abs().max_element() < 1e-4, "{white}");
         assert!(
-            (DisplayEncoding::ScRgb.codes(Vec3::ONE, range) - Vec3::splat(203.0 / 80.0)).abs().max_element() < 1e-6
+            (DisplayEncoding::ScRgb.codes(Vec3::ONE, range) - Vec3::splat(203.0 / 80.0))
+                .abs()
+                .max_element()
+                < 1e-6
         );
         assert_eq!(DisplayEncoding::Srgb.codes(Vec3::splat(3.0), range), Vec3::ONE);
         // ITU-R BT.2087-0: red of Rec.709 is 0.6274, 0.0691, 0.0164 in Rec.2020.
@@ -147,12 +149,24 @@ mod tests {
         let headroom = DisplayRange::default().headroom();
         assert!((headroom - 1000.0 / 203.0).abs() < 1e-6);
         for mapper in ToneMapper::ALL {
-            for exposed in [vec3(0.104, 0.104, 0.104), vec3(1.0, 0.3, 0.0), Vec3::ONE, vec3(f32::NAN, -1.0, 0.5)] {
-                assert_eq!(tone_map_hdr(mapper, exposed, headroom), mapper.apply(exposed), "{mapper:?}");
+            for exposed in [
+                vec3(0.104, 0.104, 0.104),
+                vec3(1.0, 0.3, 0.0),
+                Vec3::ONE,
+                vec3(f32::NAN, -1.0, 0.5),
+            ] {
+                assert_eq!(
+                    tone_map_hdr(mapper, exposed, headroom),
+                    mapper.apply(exposed),
+                    "{mapper:?}"
+                );
             }
             let brightest = tone_map_hdr(mapper, Vec3::splat(65504.0), headroom).max_element();
             // The fit of AgX ends at 0.997, that of ACES at 1.
-            assert!(brightest <= headroom && brightest > headroom * 0.99, "{mapper:?}: {brightest}");
+            assert!(
+                brightest <= headroom && brightest > headroom * 0.99,
+                "{mapper:?}: {brightest}"
+            );
             // Without room it is the mapper alone.
             assert_eq!(tone_map_hdr(mapper, Vec3::splat(9.0), 1.0), mapper.apply(Vec3::splat(9.0)));
         }
@@ -170,7 +184,8 @@ mod tests {
                 last = out;
             }
         }
-        let slope = |x: f32| (highlight_gain(x + 1e-3, headroom) - highlight_gain(x, headroom)) / 1e-3;
+        let slope =
+            |x: f32| (highlight_gain(x + 1e-3, headroom) - highlight_gain(x, headroom)) / 1e-3;
         assert!(slope(0.9).abs() < 1e-3 && slope(1.0) < 5e-3);
         assert!((1..4000).all(|i| highlight_gain(i as f32 * 0.01, headroom) <= headroom));
     }

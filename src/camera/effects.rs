@@ -30,7 +30,11 @@ impl Grain {
     pub fn of_sensor(pixel_pitch: f64, iso: f64) -> Self {
         let saturation = ELECTRONS_PER_SQUARE_METER * pixel_pitch * pixel_pitch * 100.0 / iso;
         let possible = pixel_pitch > 0.0 && iso > 0.0 && saturation.is_finite() && saturation > 0.0;
-        if possible { Self { shot: 1.0 / saturation, read: READ_NOISE_ELECTRONS / saturation } } else { Self::NONE }
+        if possible {
+            Self { shot: 1.0 / saturation, read: READ_NOISE_ELECTRONS / saturation }
+        } else {
+            Self::NONE
+        }
     }
 
     /// Standard deviation of a pixel of that exposed value; a negative value counts as 0.
@@ -163,11 +167,15 @@ mod tests {
         near(glare_within(0.0), 0.0, 0.0);
         near(glare_within(90.0_f64.to_radians()), 1.0, 1e-12);
         // By the midpoint rule in the logarithm of the angle, from the published functions.
-        let density = |a: f64| 0.478 * 20.91 / (a + 0.02).powi(3) + 0.138 * 72.37 / (a + 0.02).powi(2);
+        let density =
+            |a: f64| 0.478 * 20.91 / (a + 0.02).powi(3) + 0.138 * 72.37 / (a + 0.02).powi(2);
         let sum = |to: f64| {
             let (low, n) = (1e-6_f64.ln(), 20_000);
             let step = (to.ln() - low) / f64::from(n);
-            (0..n).map(|i| (low + (f64::from(i) + 0.5) * step).exp()).map(|a| density(a) * a * a * step).sum::<f64>()
+            (0..n)
+                .map(|i| (low + (f64::from(i) + 0.5) * step).exp())
+                .map(|a| density(a) * a * a * step)
+                .sum::<f64>()
         };
         for degrees in [0.01, 0.1, 1.0, 10.0] {
             near(glare_within(f64::to_radians(degrees)), sum(degrees) / sum(90.0), 1e-5);

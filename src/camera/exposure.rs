@@ -37,7 +37,9 @@ pub enum ExposureError {
     #[error("the f-number is {0}; it must be a finite number above 0, such as 2.8")]
     FStop(f64),
     /// The exposure time is zero, negative, infinite or not a number.
-    #[error("the shutter time is {0} s; it must be a finite number of seconds above 0, such as 0.01")]
+    #[error(
+        "the shutter time is {0} s; it must be a finite number of seconds above 0, such as 0.01"
+    )]
     Shutter(f64),
     /// The ISO speed is zero, negative, infinite or not a number.
     #[error("the ISO speed is {0}; it must be a finite number above 0, such as 100")]
@@ -49,10 +51,14 @@ pub enum ExposureError {
     #[error("the metered illuminance is {0} lx; a meter needs a finite illuminance above 0")]
     Illuminance(f64),
     /// The compensation is infinite or not a number.
-    #[error("the exposure compensation is {0} EV; it must be a finite number of stops, such as -0.7")]
+    #[error(
+        "the exposure compensation is {0} EV; it must be a finite number of stops, such as -0.7"
+    )]
     Compensation(f64),
     /// The exposure value is not a number or farther from zero than `EV100_LIMIT`.
-    #[error("the exposure value is {0} EV100; it must lie between -{EV100_LIMIT} and {EV100_LIMIT}")]
+    #[error(
+        "the exposure value is {0} EV100; it must lie between -{EV100_LIMIT} and {EV100_LIMIT}"
+    )]
     ExposureValue(f64),
 }
 
@@ -131,7 +137,9 @@ impl Exposure {
         let shutter_s = positive(shutter_s, ExposureError::Shutter)?;
         let iso = positive(iso, ExposureError::Iso)?;
         // A sum of logarithms, so that extreme dials cannot overflow on the way.
-        Self::from_ev100(Ev100(2.0 * f_stop.log2() - shutter_s.log2() + (100.0_f64.log2() - iso.log2())))
+        Self::from_ev100(Ev100(
+            2.0 * f_stop.log2() - shutter_s.log2() + (100.0_f64.log2() - iso.log2()),
+        ))
     }
 
     /// From an exposure value at ISO 100, within `EV100_LIMIT` of zero.
@@ -139,7 +147,11 @@ impl Exposure {
     /// # Errors
     /// An exposure value that is not a number or lies beyond `EV100_LIMIT`.
     pub fn from_ev100(ev: Ev100) -> Result<Self, ExposureError> {
-        if ev.0.abs() <= EV100_LIMIT { Ok(Self { ev100: ev.0 }) } else { Err(ExposureError::ExposureValue(ev.0)) }
+        if ev.0.abs() <= EV100_LIMIT {
+            Ok(Self { ev100: ev.0 })
+        } else {
+            Err(ExposureError::ExposureValue(ev.0))
+        }
     }
 
     /// From the average luminance that a reflected-light meter sees; finite and above 0.
@@ -338,14 +350,29 @@ mod tests {
     fn bad_dials_are_named() {
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(matches!(Exposure::from_dials(bad, 0.01, 100.0), Err(ExposureError::FStop(_))));
-            assert!(matches!(Exposure::from_dials(8.0, bad, 100.0), Err(ExposureError::Shutter(_))));
+            assert!(matches!(
+                Exposure::from_dials(8.0, bad, 100.0),
+                Err(ExposureError::Shutter(_))
+            ));
             assert!(matches!(Exposure::from_dials(8.0, 0.01, bad), Err(ExposureError::Iso(_))));
             assert!(matches!(Exposure::from_luminance(Nit(bad)), Err(ExposureError::Luminance(_))));
-            assert!(matches!(Exposure::from_illuminance(Lux(bad), Receptor::Flat), Err(ExposureError::Illuminance(_))));
+            assert!(matches!(
+                Exposure::from_illuminance(Lux(bad), Receptor::Flat),
+                Err(ExposureError::Illuminance(_))
+            ));
         }
-        assert!(matches!(Exposure::default().compensated(f64::NAN), Err(ExposureError::Compensation(_))));
-        assert!(matches!(Exposure::from_ev100(Ev100(f64::NAN)), Err(ExposureError::ExposureValue(_))));
-        assert!(matches!(Exposure::from_dials(1e-300, 1e300, 1e300), Err(ExposureError::ExposureValue(_))));
+        assert!(matches!(
+            Exposure::default().compensated(f64::NAN),
+            Err(ExposureError::Compensation(_))
+        ));
+        assert!(matches!(
+            Exposure::from_ev100(Ev100(f64::NAN)),
+            Err(ExposureError::ExposureValue(_))
+        ));
+        assert!(matches!(
+            Exposure::from_dials(1e-300, 1e300, 1e300),
+            Err(ExposureError::ExposureValue(_))
+        ));
         let text = Exposure::from_dials(0.0, 0.01, 100.0).unwrap_err().to_string();
         assert!(text.contains("f-number is 0"), "{text}");
     }

@@ -177,7 +177,11 @@ impl ThinLens {
             return Ok(distance);
         }
         if distance.is_nan() || distance < least {
-            return Err(LensError::FocusTooNear { distance, focal_length: self.focal_length, min: least });
+            return Err(LensError::FocusTooNear {
+                distance,
+                focal_length: self.focal_length,
+                min: least,
+            });
         }
         Ok(distance * (1.0 + (1.0 - least / distance).sqrt()) / 2.0)
     }
@@ -245,10 +249,15 @@ impl LensSpec {
         ThinLens::new(shortest, widest)?;
         let lens = ThinLens::new(longest, narrowest)?.with_transmission(self.transmission)?;
         lens.focus_from_image_plane(self.nearest_focus)?;
-        for (what, [least, most]) in [("the focal range", self.focal_range), ("the aperture range", self.f_stop_range)]
+        for (what, [least, most]) in
+            [("the focal range", self.focal_range), ("the aperture range", self.f_stop_range)]
         {
             if least > most {
-                return Err(LensError::Value { what, value: least, allowed: "not above the range's other end" });
+                return Err(LensError::Value {
+                    what,
+                    value: least,
+                    allowed: "not above the range's other end",
+                });
             }
         }
         Ok(self)
@@ -310,7 +319,9 @@ impl Iris {
         }
         let side = TAU / f64::from(self.blades);
         let steps = 256;
-        let at = |i: u32| self.edge(self.rotation + side * (f64::from(i) + 0.5) / f64::from(steps)).powi(2);
+        let at = |i: u32| {
+            self.edge(self.rotation + side * (f64::from(i) + 0.5) / f64::from(steps)).powi(2)
+        };
         (0..steps).map(at).sum::<f64>() / f64::from(steps)
     }
 }
@@ -341,7 +352,12 @@ mod tests {
         let lens = ThinLens::new(0.05, 2.0).unwrap();
         near(lens.image_distance(2.0).unwrap(), 0.05 * 2.0 / 1.95, 1e-15);
         near(1.0 / 0.05, 1.0 / 2.0 + 1.0 / lens.image_distance(2.0).unwrap(), 1e-12);
-        near(focal_length_from_fov(lens.field_of_view(0.036, f64::INFINITY).unwrap(), 0.036).unwrap(), 0.05, 1e-12);
+        near(
+            focal_length_from_fov(lens.field_of_view(0.036, f64::INFINITY).unwrap(), 0.036)
+                .unwrap(),
+            0.05,
+            1e-12,
+        );
     }
 
     #[test]
@@ -350,7 +366,11 @@ mod tests {
         // At 1:1 the lens is two stops slower.
         near(macro_lens.effective_f_number(0.2).unwrap(), 5.6, 1e-12);
         near(macro_lens.effective_f_number(f64::INFINITY).unwrap(), 2.8, 1e-12);
-        near(ThinLens::new(0.05, 2.0).unwrap().with_transmission(0.81).unwrap().t_stop(), 2.0 / 0.9, 1e-12);
+        near(
+            ThinLens::new(0.05, 2.0).unwrap().with_transmission(0.81).unwrap().t_stop(),
+            2.0 / 0.9,
+            1e-12,
+        );
         near(ThinLens::new(0.05, 2.0).unwrap().aperture_diameter(), 0.025, 1e-15);
     }
 
@@ -364,7 +384,10 @@ mod tests {
         near(lens.focus_from_image_plane(0.2).unwrap(), 0.1, 1e-12);
         assert_eq!(lens.focus_from_image_plane(f64::INFINITY), Ok(f64::INFINITY));
         assert!(matches!(lens.focus_from_image_plane(0.19), Err(LensError::FocusTooNear { .. })));
-        assert!(matches!(lens.focus_from_image_plane(f64::NAN), Err(LensError::FocusTooNear { .. })));
+        assert!(matches!(
+            lens.focus_from_image_plane(f64::NAN),
+            Err(LensError::FocusTooNear { .. })
+        ));
     }
 
     #[test]
@@ -379,13 +402,26 @@ mod tests {
 
     #[test]
     fn specifications() {
-        let zoom = LensSpec { focal_range: [0.024, 0.07], f_stop_range: [2.8, 22.0], ..LensSpec::default() };
+        let zoom = LensSpec {
+            focal_range: [0.024, 0.07],
+            f_stop_range: [2.8, 22.0],
+            ..LensSpec::default()
+        };
         let set = zoom.set(0.2, 1.0).unwrap();
         assert_eq!((set.focal_length(), set.f_stop()), (0.07, 2.8));
         assert!(matches!(zoom.set(f64::NAN, 4.0), Err(LensError::FocalLength(_))));
-        assert!(matches!(LensSpec { nearest_focus: 0.2, ..zoom }.checked(), Err(LensError::FocusTooNear { .. })));
-        assert!(matches!(LensSpec { focal_range: [0.07, 0.024], ..zoom }.checked(), Err(LensError::Value { .. })));
-        assert!(matches!(LensSpec { f_stop_range: [0.0, 4.0], ..zoom }.checked(), Err(LensError::FStop(_))));
+        assert!(matches!(
+            LensSpec { nearest_focus: 0.2, ..zoom }.checked(),
+            Err(LensError::FocusTooNear { .. })
+        ));
+        assert!(matches!(
+            LensSpec { focal_range: [0.07, 0.024], ..zoom }.checked(),
+            Err(LensError::Value { .. })
+        ));
+        assert!(matches!(
+            LensSpec { f_stop_range: [0.0, 4.0], ..zoom }.checked(),
+            Err(LensError::FStop(_))
+        ));
     }
 
     #[test]
@@ -398,11 +434,17 @@ mod tests {
                 Err(LensError::Transmission(_))
             ));
             assert!(ThinLens::new(0.05, 2.0).unwrap().field_of_view(bad, 1.0).is_err());
-            assert!(focal_length_from_fov(1.0, bad).is_err() && focal_length_from_fov(4.0, 0.036).is_err());
+            assert!(
+                focal_length_from_fov(1.0, bad).is_err()
+                    && focal_length_from_fov(4.0, 0.036).is_err()
+            );
         }
         for inside in [0.05, 0.01, 0.0, -1.0, f64::NAN] {
             let e = ThinLens::new(0.05, 2.0).unwrap().image_distance(inside).unwrap_err();
-            assert!(matches!(e, LensError::FocusInside { .. }) && e.to_string().contains("50 mm"), "{e}");
+            assert!(
+                matches!(e, LensError::FocusInside { .. }) && e.to_string().contains("50 mm"),
+                "{e}"
+            );
         }
     }
 }

@@ -10,7 +10,9 @@ use crate::photometry::{Ev100, Nit};
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum MeterError {
     /// No pixel under the meter is finite and above 0.
-    #[error("there is no light under the meter; light the scene, meter elsewhere or set the exposure by hand")]
+    #[error(
+        "there is no light under the meter; light the scene, meter elsewhere or set the exposure by hand"
+    )]
     Dark,
     /// The picture's extents do not fit its pixels.
     #[error("a picture of {width} x {height} needs as many pixels, not {pixels}")]
@@ -76,7 +78,12 @@ const MATRIX: usize = 5;
 ///
 /// # Errors
 /// Extents that do not fit; a spot with a radius that is not above 0; no light.
-pub fn meter(luminance: &[f32], width: usize, height: usize, mode: MeterMode) -> Result<Nit, MeterError> {
+pub fn meter(
+    luminance: &[f32],
+    width: usize,
+    height: usize,
+    mode: MeterMode,
+) -> Result<Nit, MeterError> {
     if width.checked_mul(height) != Some(luminance.len()) {
         return Err(MeterError::Extents { width, height, pixels: luminance.len() });
     }
@@ -87,7 +94,11 @@ pub fn meter(luminance: &[f32], width: usize, height: usize, mode: MeterMode) ->
         }
         for value in [x, y] {
             if !(0.0..=1.0).contains(&value) {
-                return Err(MeterError::Setting { what: "the spot's place", value, allowed: "0 to 1" });
+                return Err(MeterError::Setting {
+                    what: "the spot's place",
+                    value,
+                    allowed: "0 to 1",
+                });
             }
         }
     }
@@ -95,10 +106,18 @@ pub fn meter(luminance: &[f32], width: usize, height: usize, mode: MeterMode) ->
     // Positions from the middle in parts of the height.
     let place = |i: usize| {
         let (column, row) = (i % width, i / width);
-        [((column as f64 + 0.5) / width as f64 - 0.5) * aspect, (row as f64 + 0.5) / height as f64 - 0.5]
+        [
+            ((column as f64 + 0.5) / width as f64 - 0.5) * aspect,
+            (row as f64 + 0.5) / height as f64 - 0.5,
+        ]
     };
-    let lit =
-        || luminance.iter().enumerate().filter(|(_, l)| l.is_finite() && **l >= 0.0).map(|(i, &l)| (i, f64::from(l)));
+    let lit = || {
+        luminance
+            .iter()
+            .enumerate()
+            .filter(|(_, l)| l.is_finite() && **l >= 0.0)
+            .map(|(i, &l)| (i, f64::from(l)))
+    };
     let mean = |weight: &dyn Fn(usize) -> f64| {
         let (sum, weights) = lit().fold((0.0, 0.0), |(sum, weights), (i, l)| {
             let w = weight(i);
@@ -109,8 +128,9 @@ pub fn meter(luminance: &[f32], width: usize, height: usize, mode: MeterMode) ->
     match mode {
         MeterMode::Average => mean(&|_| 1.0),
         MeterMode::LogAverage => {
-            let (sum, count) =
-                lit().filter(|(_, l)| *l > 0.0).fold((0.0, 0.0), |(sum, count), (_, l)| (sum + l.log2(), count + 1.0));
+            let (sum, count) = lit()
+                .filter(|(_, l)| *l > 0.0)
+                .fold((0.0, 0.0), |(sum, count), (_, l)| (sum + l.log2(), count + 1.0));
             if count > 0.0 { Ok(Nit((sum / count).exp2())) } else { Err(MeterError::Dark) }
         }
         MeterMode::CenterWeighted => mean(&|i| {
@@ -136,7 +156,8 @@ pub fn meter(luminance: &[f32], width: usize, height: usize, mode: MeterMode) ->
                 }
             }
             let weight = |zone: usize| {
-                let ring = (zone % MATRIX).abs_diff(MATRIX / 2).max((zone / MATRIX).abs_diff(MATRIX / 2));
+                let ring =
+                    (zone % MATRIX).abs_diff(MATRIX / 2).max((zone / MATRIX).abs_diff(MATRIX / 2));
                 [4.0, 2.0, 1.0].get(ring).copied().unwrap_or(1.0)
             };
             let stops: Vec<(f64, f64)> = zones
@@ -188,7 +209,11 @@ impl EvHistogram {
         let (least, most) = (least.0, most.0);
         if !(least.is_finite() && most.is_finite() && least < most) {
             let what = "the histogram's greatest EV";
-            return Err(MeterError::Setting { what, value: most, allowed: "finite and above its least" });
+            return Err(MeterError::Setting {
+                what,
+                value: most,
+                allowed: "finite and above its least",
+            });
         }
         if !(1..=65_536).contains(&bins) {
             let what = "the histogram's number of bins";
@@ -242,7 +267,11 @@ impl EvHistogram {
     pub fn trimmed_mean(&self, low: f64, high: f64) -> Result<Ev100, MeterError> {
         if !(low >= 0.0 && low < high && high <= 1.0) {
             let what = "the percentile to which the histogram is read";
-            return Err(MeterError::Setting { what, value: high, allowed: "above the lower one, both within 0 to 1" });
+            return Err(MeterError::Setting {
+                what,
+                value: high,
+                allowed: "above the lower one, both within 0 to 1",
+            });
         }
         let total: f64 = self.counts.iter().sum();
         let (from, to) = (total * low, total * high);
@@ -297,9 +326,15 @@ impl AutoExposure {
         let [least, most] = self.range;
         if least.0.is_nan() || most.0.is_nan() || least.0 > most.0 {
             let what = "the least automatic EV";
-            return Err(MeterError::Setting { what, value: least.0, allowed: "at most the greatest" });
+            return Err(MeterError::Setting {
+                what,
+                value: least.0,
+                allowed: "at most the greatest",
+            });
         }
-        let metered = Exposure::from_ev100(histogram.trimmed_mean(self.low_percentile, self.high_percentile)?)?;
+        let metered = Exposure::from_ev100(
+            histogram.trimmed_mean(self.low_percentile, self.high_percentile)?,
+        )?;
         let wanted = metered.compensated(self.compensation)?.ev100().0;
         Ok(Exposure::from_ev100(Ev100(wanted.clamp(least.0, most.0)))?)
     }
@@ -433,7 +468,8 @@ impl ExposureMode {
     ) -> Result<SolvedExposure, ExposureError> {
         dials.exposure()?;
         for i in 0..2 {
-            let [f_stop, shutter_s, iso] = [ranges.f_stop, ranges.shutter_s, ranges.iso].map(|r| r[i]);
+            let [f_stop, shutter_s, iso] =
+                [ranges.f_stop, ranges.shutter_s, ranges.iso].map(|r| r[i]);
             ExposureDials { f_stop, shutter_s, iso }.exposure()?;
         }
         let av = |n: f64| 2.0 * n.log2();
@@ -442,7 +478,11 @@ impl ExposureMode {
         // Contributions to EV100 of aperture, time and ISO, and their ends, ordered.
         let mut now = [av(dials.f_stop), tv(dials.shutter_s), sv(dials.iso)];
         let ordered = |[a, b]: [f64; 2]| [f64::min(a, b), f64::max(a, b)];
-        let ends = [ordered(ranges.f_stop.map(av)), ordered(ranges.shutter_s.map(tv)), ordered(ranges.iso.map(sv))];
+        let ends = [
+            ordered(ranges.f_stop.map(av)),
+            ordered(ranges.shutter_s.map(tv)),
+            ordered(ranges.iso.map(sv)),
+        ];
         let target = wanted.ev100().0;
         // Turns one dial by as much of `change` as its range lets it.
         let turn = |now: &mut [f64; 3], dial: usize, change: f64| {
@@ -547,7 +587,9 @@ mod tests {
             assert_eq!(meter(&[], 0, 0, mode), Err(MeterError::Dark));
             assert!(matches!(meter(&[1.0; 6], 3, 3, mode), Err(MeterError::Extents { .. })));
         }
-        for (centre, radius) in [([0.5, 0.5], 0.0), ([0.5, 0.5], f64::NAN), ([1.5, 0.5], 0.1), ([f64::NAN, 0.5], 0.1)] {
+        for (centre, radius) in
+            [([0.5, 0.5], 0.0), ([0.5, 0.5], f64::NAN), ([1.5, 0.5], 0.1), ([f64::NAN, 0.5], 0.1)]
+        {
             let mode = MeterMode::Spot { centre, radius };
             assert!(matches!(meter(&[1.0; 6], 3, 2, mode), Err(MeterError::Setting { .. })));
         }
@@ -576,7 +618,11 @@ mod tests {
         // Bins are a tenth of a stop wide, so readings are within half of that.
         let h = histogram(&[(5.05, 80.0), (20.0, 10.0), (-8.0, 10.0)]);
         near(h.trimmed_mean(0.1, 0.9).unwrap().0, 5.05, 1e-9);
-        near(h.trimmed_mean(0.0, 1.0).unwrap().0, (80.0 * 5.05 + 10.0 * 20.05 - 10.0 * 7.95) / 100.0, 0.02);
+        near(
+            h.trimmed_mean(0.0, 1.0).unwrap().0,
+            (80.0 * 5.05 + 10.0 * 20.05 - 10.0 * 7.95) / 100.0,
+            0.02,
+        );
         assert_eq!(histogram(&[]).trimmed_mean(0.1, 0.9), Err(MeterError::Dark));
         let mut odd = histogram(&[]);
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
@@ -619,7 +665,11 @@ mod tests {
 
     #[test]
     fn each_mode_turns_its_dials() {
-        let ranges = DialRanges { f_stop: [1.4, 22.0], shutter_s: [1.0 / 8000.0, 30.0], iso: [100.0, 12_800.0] };
+        let ranges = DialRanges {
+            f_stop: [1.4, 22.0],
+            shutter_s: [1.0 / 8000.0, 30.0],
+            iso: [100.0, 12_800.0],
+        };
         let full_frame = DialRanges::of(&Body::default(), &LensSpec::default());
         assert_eq!((full_frame.f_stop, full_frame.iso), ([1.4, 22.0], [50.0, 102_400.0]));
         let hand = ExposureDials { f_stop: 4.0, shutter_s: 1.0 / 60.0, iso: 200.0 };
@@ -650,13 +700,19 @@ mod tests {
         let with_iso = solve(ExposureMode::ShutterPriority, at - 5.0, true);
         near(with_iso.error_stops, 0.0, 1e-12);
         near(with_iso.dials.iso, 200.0 * (5.0 - wide).exp2(), 1e-9);
-        near(solve(ExposureMode::ShutterPriority, at - 12.0, true).error_stops, wide + 6.0 - 12.0, 1e-12);
+        near(
+            solve(ExposureMode::ShutterPriority, at - 12.0, true).error_stops,
+            wide + 6.0 - 12.0,
+            1e-12,
+        );
         // Program: where the aperture ends the time takes the rest.
         let dark = solve(ExposureMode::Program, at - 9.0, false);
         near(dark.dials.f_stop, 1.4, 1e-12);
         near(dark.error_stops, 0.0, 1e-12);
         assert!(
-            ExposureMode::Program.solve(ExposureDials { iso: 0.0, ..hand }, Exposure::default(), ranges, true).is_err()
+            ExposureMode::Program
+                .solve(ExposureDials { iso: 0.0, ..hand }, Exposure::default(), ranges, true)
+                .is_err()
         );
         let broken = DialRanges { f_stop: [0.0, 22.0], ..ranges };
         assert!(ExposureMode::Program.solve(hand, Exposure::default(), broken, true).is_err());

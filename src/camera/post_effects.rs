@@ -96,7 +96,11 @@ impl Rim {
         // A hair of room for rounding where both are the same.
         if !(self.radius >= pupil_radius * (1.0 - 1e-9) && self.radius.is_finite()) {
             let what = "the radius of the lens's rim in m";
-            return Err(LensError::Value { what, value: self.radius, allowed: "at least that of the aperture" });
+            return Err(LensError::Value {
+                what,
+                value: self.radius,
+                allowed: "at least that of the aperture",
+            });
         }
         if self.distance.is_finite() {
             Ok(self)
@@ -124,7 +128,10 @@ impl MotionBlur {
     /// Where the camera is at a time (s) from the middle of the exposure, in its own axes at that middle.
     #[must_use]
     pub fn pose(&self, time: f64) -> DMat4 {
-        DMat4::from_rotation_translation(DQuat::from_scaled_axis(self.rotation * time), self.velocity * time)
+        DMat4::from_rotation_translation(
+            DQuat::from_scaled_axis(self.rotation * time),
+            self.velocity * time,
+        )
     }
 
     /// Exposure times from the start of the first line's exposure to that of the last; 0 where all are exposed at once.
@@ -163,7 +170,16 @@ impl Starburst {
     pub fn of_rig(rig: &CameraRig, iris: Iris) -> Result<Self, LensError> {
         let f_number = rig.lens.effective_f_number(rig.focus)?;
         let gate_width = rig.gate.width;
-        Ok(Self { iris, f_number, gate_width, squeeze: 1.0, dust: 0.0, scratches: 0.0, seed: 0, points: true })
+        Ok(Self {
+            iris,
+            f_number,
+            gate_width,
+            squeeze: 1.0,
+            dust: 0.0,
+            scratches: 0.0,
+            seed: 0,
+            points: true,
+        })
     }
 }
 
@@ -218,7 +234,10 @@ impl Vignetting {
     pub fn at(&self, tangent: f64) -> f64 {
         let natural = (1.0 + tangent * tangent).powf(-0.5 * self.exponent);
         let cut = self.rim.map_or(1.0, |rim| {
-            super::effects::pupil_overlap(rim.radius / self.pupil_radius, tangent * rim.distance / self.pupil_radius)
+            super::effects::pupil_overlap(
+                rim.radius / self.pupil_radius,
+                tangent * rim.distance / self.pupil_radius,
+            )
         });
         natural * cut
     }
@@ -243,7 +262,12 @@ impl CameraRig {
     ///
     /// # Errors
     /// A focus that is not beyond the focal length.
-    pub fn with_lens(lens: ThinLens, focus: f64, gate: SensorSize, breathing: bool) -> Result<Self, LensError> {
+    pub fn with_lens(
+        lens: ThinLens,
+        focus: f64,
+        gate: SensorSize,
+        breathing: bool,
+    ) -> Result<Self, LensError> {
         let image_distance = lens.image_distance(focus)?;
         let image_distance = if breathing { image_distance } else { lens.focal_length() };
         Ok(Self { lens, focus, gate, image_distance })
@@ -254,7 +278,12 @@ impl CameraRig {
     ///
     /// # Errors
     /// A field of view or f-number out of range; a focus too near for this field of view.
-    pub fn with_field_of_view(fov: f64, f_stop: f64, focus: f64, gate: SensorSize) -> Result<Self, LensError> {
+    pub fn with_field_of_view(
+        fov: f64,
+        f_stop: f64,
+        focus: f64,
+        gate: SensorSize,
+    ) -> Result<Self, LensError> {
         let image_distance = super::lens::focal_length_from_fov(fov, gate.height)?;
         // 1/f = 1/S + 1/v, written so that an infinite S needs no case of its own.
         let focal_length = 1.0 / (1.0 / focus + 1.0 / image_distance);
@@ -288,7 +317,13 @@ mod tests {
     fn radii_are_those_of_the_thin_lens() {
         for (f, n, s) in [(0.05, 2.0, 2.0), (0.05, 2.8, 1.0), (0.1, 4.0, f64::INFINITY)] {
             let lens = ThinLens::new(f, n).unwrap();
-            let field = DepthOfField { lens, focus: s, gate_width: 0.036, iris: Iris::default(), rim: None };
+            let field = DepthOfField {
+                lens,
+                focus: s,
+                gate_width: 0.036,
+                iris: Iris::default(),
+                rim: None,
+            };
             let [far, slope] = field.radius().unwrap();
             for z in [0.3, 1.0, 4.0, 1e9] {
                 let want = circle_of_confusion(lens, s, z).unwrap() / 2.0;
@@ -296,9 +331,11 @@ mod tests {
             }
         }
         let lens = ThinLens::new(0.05, 2.0).unwrap();
-        let inside = DepthOfField { lens, focus: 0.04, gate_width: 0.036, iris: Iris::default(), rim: None };
+        let inside =
+            DepthOfField { lens, focus: 0.04, gate_width: 0.036, iris: Iris::default(), rim: None };
         assert!(inside.checked().unwrap_err().to_string().contains("50 mm"));
-        let small = DepthOfField { focus: 2.0, rim: Some(Rim { radius: 0.001, distance: 0.0 }), ..inside };
+        let small =
+            DepthOfField { focus: 2.0, rim: Some(Rim { radius: 0.001, distance: 0.0 }), ..inside };
         assert!(small.checked().unwrap_err().to_string().contains("rim"));
     }
 
@@ -307,7 +344,8 @@ mod tests {
         let lens = ThinLens::new(0.024, 2.8).unwrap();
         let rig = CameraRig::with_lens(lens, 0.38, FULL_FRAME, true).unwrap();
         assert!((2.0 * (rig.width() / 2.0).atan().to_degrees() - 70.186).abs() < 6e-4);
-        let again = CameraRig::with_field_of_view(rig.vertical_fov(), 2.8, 0.38, FULL_FRAME).unwrap();
+        let again =
+            CameraRig::with_field_of_view(rig.vertical_fov(), 2.8, 0.38, FULL_FRAME).unwrap();
         assert!((again.lens.focal_length() - 0.024).abs() < 1e-12);
         let steady = CameraRig::with_lens(lens, 0.38, FULL_FRAME, false).unwrap();
         assert!((2.0 * (steady.width() / 2.0).atan().to_degrees() - 73.740).abs() < 6e-4);

@@ -13,7 +13,9 @@ use glam::{Mat3, Vec3, vec3};
 pub const INPUT_LIMIT: f32 = 65504.0;
 
 /// A way to bring exposed scene-linear colours into the range of a display.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToneMapper {
     /// Clamps; nothing else.
@@ -79,8 +81,11 @@ pub fn linear(exposed: Vec3) -> Vec3 {
 }
 
 /// sRGB to ACES AP1 (D65 to D60) and the reference rendering transform's desaturation, as columns.
-const ACES_INPUT: Mat3 =
-    Mat3::from_cols(vec3(0.59719, 0.07600, 0.02840), vec3(0.35458, 0.90834, 0.13383), vec3(0.04823, 0.01566, 0.83777));
+const ACES_INPUT: Mat3 = Mat3::from_cols(
+    vec3(0.59719, 0.07600, 0.02840),
+    vec3(0.35458, 0.90834, 0.13383),
+    vec3(0.04823, 0.01566, 0.83777),
+);
 
 /// The output transform's desaturation and AP1 to sRGB (D60 to D65), as columns.
 const ACES_OUTPUT: Mat3 = Mat3::from_cols(
@@ -145,11 +150,14 @@ const AGX_MAX_EV: f32 = 4.026_069;
 #[must_use]
 pub fn agx(exposed: Vec3) -> Vec3 {
     let v = AGX_INSET * (REC709_TO_REC2020 * sanitize(exposed));
-    let channel = |x: f32| ((x.max(1e-10).log2() - AGX_MIN_EV) / (AGX_MAX_EV - AGX_MIN_EV)).clamp(0.0, 1.0);
+    let channel =
+        |x: f32| ((x.max(1e-10).log2() - AGX_MIN_EV) / (AGX_MAX_EV - AGX_MIN_EV)).clamp(0.0, 1.0);
     let x = vec3(channel(v.x), channel(v.y), channel(v.z));
     let x2 = x * x;
     let x4 = x2 * x2;
-    let sigmoid = 15.5 * x4 * x2 - 40.14 * x4 * x + 31.96 * x4 - 6.868 * x2 * x + 0.4298 * x2 + 0.1191 * x - 0.002_32;
+    let sigmoid =
+        15.5 * x4 * x2 - 40.14 * x4 * x + 31.96 * x4 - 6.868 * x2 * x + 0.4298 * x2 + 0.1191 * x
+            - 0.002_32;
     let display = (AGX_OUTSET * sigmoid).max(Vec3::ZERO);
     let display = vec3(display.x.powf(2.2), display.y.powf(2.2), display.z.powf(2.2));
     saturate(REC2020_TO_REC709 * display)
@@ -212,7 +220,10 @@ mod tests {
 
     fn near(got: Vec3, want: [f32; 3], tolerance: f32) {
         let want = Vec3::from_array(want);
-        assert!((got - want).abs().max_element() <= tolerance, "{got} is not {want} within {tolerance}");
+        assert!(
+            (got - want).abs().max_element() <= tolerance,
+            "{got} is not {want} within {tolerance}"
+        );
     }
 
     /// Computed by a separate double-precision script from the published definitions.
@@ -227,7 +238,12 @@ mod tests {
                 [0.063_932_22, 0.075_207_58, 0.433_179_7],
                 [0.0325, 0.0025, 0.3825],
             ],
-            [[1.0; 3], [0.619_115_4, 0.619_115_4, 0.619_109_2], [0.590_159_25; 3], [0.869_090_9; 3]],
+            [
+                [1.0; 3],
+                [0.619_115_4, 0.619_115_4, 0.619_109_2],
+                [0.590_159_25; 3],
+                [0.869_090_9; 3],
+            ],
             [
                 [4.0, 1.0, 0.2],
                 [0.997_160_8, 0.663_380_6, 0.281_856_34],
@@ -252,7 +268,9 @@ mod tests {
     #[test]
     fn matrices_are_inverses() {
         let product = REC709_TO_REC2020 * REC2020_TO_REC709;
-        for (column, unit) in [(product.x_axis, Vec3::X), (product.y_axis, Vec3::Y), (product.z_axis, Vec3::Z)] {
+        for (column, unit) in
+            [(product.x_axis, Vec3::X), (product.y_axis, Vec3::Y), (product.z_axis, Vec3::Z)]
+        {
             near(column, unit.to_array(), 1e-6);
         }
         near(REC709_TO_REC2020 * Vec3::ONE, [1.0; 3], 1e-6);
@@ -260,14 +278,29 @@ mod tests {
 
     #[test]
     fn output_is_in_display_range() {
-        let odd = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1.0, -0.0, 1e-30, 1e-3, 0.5, 1.0, 70_000.0, f32::MAX];
+        let odd = [
+            f32::NAN,
+            f32::INFINITY,
+            f32::NEG_INFINITY,
+            -1.0,
+            -0.0,
+            1e-30,
+            1e-3,
+            0.5,
+            1.0,
+            70_000.0,
+            f32::MAX,
+        ];
         for mapper in ToneMapper::ALL {
             for &r in &odd {
                 for &g in &odd {
                     for &b in &odd {
                         let out = mapper.apply(vec3(r, g, b));
                         assert!(out.is_finite(), "{mapper:?} {r} {g} {b}: {out}");
-                        assert!(out.min_element() >= 0.0 && out.max_element() <= 1.0, "{mapper:?} {r} {g} {b}: {out}");
+                        assert!(
+                            out.min_element() >= 0.0 && out.max_element() <= 1.0,
+                            "{mapper:?} {r} {g} {b}: {out}"
+                        );
                     }
                 }
             }
@@ -306,9 +339,11 @@ mod tests {
     #[test]
     fn dither_keeps_the_mean_and_the_ends() {
         let side = 256;
-        for code in [0.0, 0.1, 0.3, 0.5, 0.7, 1.0, 17.25, 100.5, 200.0, 254.3, 254.6, 254.9, 255.0] {
-            let bytes: Vec<f64> =
-                (0..side * side).map(|i| f64::from(dithered(code, i % side, i / side)) - f64::from(code)).collect();
+        for code in [0.0, 0.1, 0.3, 0.5, 0.7, 1.0, 17.25, 100.5, 200.0, 254.3, 254.6, 254.9, 255.0]
+        {
+            let bytes: Vec<f64> = (0..side * side)
+                .map(|i| f64::from(dithered(code, i % side, i / side)) - f64::from(code))
+                .collect();
             let mean = bytes.iter().sum::<f64>() / bytes.len() as f64;
             // 65536 samples of a standard deviation of at most half a step: 0.002; five times that.
             assert!(mean.abs() < 0.01, "{code}: {mean}");

@@ -5,7 +5,8 @@ use parry3d_f64::{
     bounding_volume::Aabb,
     math::{Pose, Vector},
     query::{
-        PointQuery, Ray, RayCast, ShapeCastOptions, cast_shapes, details::closest_points_segment_segment_with_locations,
+        PointQuery, Ray, RayCast, ShapeCastOptions, cast_shapes,
+        details::closest_points_segment_segment_with_locations,
     },
     shape::{Ball, Segment, TriMesh, Triangle},
 };
@@ -50,7 +51,9 @@ pub struct CollisionMesh {
 
 impl std::fmt::Debug for CollisionMesh {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Walls").field("triangles", &self.all.num_triangles()).finish_non_exhaustive()
+        f.debug_struct("Walls")
+            .field("triangles", &self.all.num_triangles())
+            .finish_non_exhaustive()
     }
 }
 
@@ -78,26 +81,33 @@ impl CollisionMesh {
     /// [`WallsError`]: nothing is solid, or too much.
     pub fn of(scene: &Scene, solid: impl Fn(&Material) -> bool) -> Result<Self, CollisionError> {
         let plain = Material::default();
-        let is_solid = |material: Option<usize>| solid(material.and_then(|m| scene.materials.get(m)).unwrap_or(&plain));
+        let is_solid = |material: Option<usize>| {
+            solid(material.and_then(|m| scene.materials.get(m)).unwrap_or(&plain))
+        };
         let placed = scene.walk();
         let parts = || {
             placed.iter().flat_map(|placed| {
                 let mesh = placed.node.mesh.and_then(|mesh| scene.meshes.get(mesh));
                 let primitives = mesh.map(|mesh| mesh.primitives.as_slice()).unwrap_or_default();
-                primitives.iter().filter(|part| is_solid(part.material)).map(move |part| (placed.world, part))
+                primitives
+                    .iter()
+                    .filter(|part| is_solid(part.material))
+                    .map(move |part| (placed.world, part))
             })
         };
         let count: usize = parts().map(|(_, part)| part.indices.len() / 3).sum();
         if count > MAX_COLLISION_TRIANGLES {
             return Err(CollisionError::TooMany(count));
         }
-        let (mut points, mut faces, mut walkable): (Vec<DVec3>, Vec<[u32; 3]>, Vec<[u32; 3]>) = Default::default();
+        let (mut points, mut faces, mut walkable): (Vec<DVec3>, Vec<[u32; 3]>, Vec<[u32; 3]>) =
+            Default::default();
         for (world, part) in parts() {
             let first = points.len() as u32;
             points.extend(part.positions.iter().map(|p| world.transform_point3(p.as_dvec3())));
             for triangle in part.indices.chunks_exact(3) {
                 let face = [triangle[0], triangle[1], triangle[2]].map(|index| first + index);
-                let [a, b, c] = face.map(|index| points.get(index as usize).copied().unwrap_or(DVec3::NAN));
+                let [a, b, c] =
+                    face.map(|index| points.get(index as usize).copied().unwrap_or(DVec3::NAN));
                 let normal = (b - a).cross(c - a);
                 // Twice the area; a needle of a square micrometre stops nobody.
                 if normal.length() > 1e-12 && normal.is_finite() {
@@ -111,7 +121,11 @@ impl CollisionMesh {
         Self::new(&points, faces, walkable)
     }
 
-    fn new(points: &[DVec3], faces: Vec<[u32; 3]>, walkable: Vec<[u32; 3]>) -> Result<Self, CollisionError> {
+    fn new(
+        points: &[DVec3],
+        faces: Vec<[u32; 3]>,
+        walkable: Vec<[u32; 3]>,
+    ) -> Result<Self, CollisionError> {
         let mesh = |faces: Vec<[u32; 3]>| {
             // Only what its triangles use.
             let mut known = vec![u32::MAX; points.len()];
@@ -152,7 +166,8 @@ impl CollisionMesh {
         };
         let down = Vector::new(0.0, -1.0, 0.0);
         let still = Vector::ZERO;
-        let hit = cast_shapes(&start, down, &Ball::new(radius), &Pose::IDENTITY, still, floors, options);
+        let hit =
+            cast_shapes(&start, down, &Ball::new(radius), &Pose::IDENTITY, still, floors, options);
         hit.ok().flatten().map(|hit| from.y - hit.time_of_impact)
     }
 
@@ -165,7 +180,10 @@ impl CollisionMesh {
             let away = apart(&axis, &self.all.triangle(index));
             let distance = away.length();
             let depth = RADIUS - distance;
-            (depth > 0.0).then(|| Touch { depth, away: if distance > 1e-9 { away / distance } else { DVec3::ZERO } })
+            (depth > 0.0).then(|| Touch {
+                depth,
+                away: if distance > 1e-9 { away / distance } else { DVec3::ZERO },
+            })
         });
         touches.max_by(|a, b| a.depth.total_cmp(&b.depth))
     }
@@ -178,9 +196,11 @@ fn apart(axis: &Segment, triangle: &Triangle) -> DVec3 {
     if triangle.cast_local_ray(&Ray::new(axis.a, along), 1.0, false).is_some() {
         return DVec3::ZERO;
     }
-    let ends = [axis.a, axis.b].map(|end| from(end - triangle.project_local_point(end, false).point));
+    let ends =
+        [axis.a, axis.b].map(|end| from(end - triangle.project_local_point(end, false).point));
     let edges = triangle.edges().map(|edge| {
-        let (here, there) = closest_points_segment_segment_with_locations(&Pose::IDENTITY, axis, &edge);
+        let (here, there) =
+            closest_points_segment_segment_with_locations(&Pose::IDENTITY, axis, &edge);
         from(axis.point_at(&here) - edge.point_at(&there))
     });
     let shorter = |a: DVec3, b: DVec3| if b.length_squared() < a.length_squared() { b } else { a };

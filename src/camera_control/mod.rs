@@ -69,15 +69,24 @@ pub struct Input {
 impl Default for Input {
     /// Hands off.
     fn default() -> Self {
-        Self { movement: DVec3::ZERO, turn: DVec2::ZERO, pan: DVec2::ZERO, dolly: 0.0, speed_factor: 1.0 }
+        Self {
+            movement: DVec3::ZERO,
+            turn: DVec2::ZERO,
+            pan: DVec2::ZERO,
+            dolly: 0.0,
+            speed_factor: 1.0,
+        }
     }
 }
 
 impl Input {
     fn sound(self) -> Self {
         let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
-        let two = |v: DVec2| DVec2::new(finite(v.x), finite(v.y)).clamp(DVec2::splat(-100.0), DVec2::splat(100.0));
-        let go = DVec3::new(finite(self.movement.x), finite(self.movement.y), finite(self.movement.z));
+        let two = |v: DVec2| {
+            DVec2::new(finite(v.x), finite(v.y)).clamp(DVec2::splat(-100.0), DVec2::splat(100.0))
+        };
+        let go =
+            DVec3::new(finite(self.movement.x), finite(self.movement.y), finite(self.movement.z));
         Self {
             // Two keys at once are no faster than one.
             movement: go.clamp_length_max(1.0),
@@ -89,7 +98,10 @@ impl Input {
     }
 
     fn is_idle(&self) -> bool {
-        self.movement == DVec3::ZERO && self.turn == DVec2::ZERO && self.pan == DVec2::ZERO && self.dolly == 0.0
+        self.movement == DVec3::ZERO
+            && self.turn == DVec2::ZERO
+            && self.pan == DVec2::ZERO
+            && self.dolly == 0.0
     }
 }
 
@@ -122,7 +134,11 @@ impl Controller {
     /// A camera in flight, with a vertical field of view (rad) in (0, pi); others are taken as a right angle.
     #[must_use]
     pub fn new(pose: CameraPose, vertical_fov: f64) -> Self {
-        let fov = if vertical_fov > 0.0 && vertical_fov < std::f64::consts::PI { vertical_fov } else { 1.57 };
+        let fov = if vertical_fov > 0.0 && vertical_fov < std::f64::consts::PI {
+            vertical_fov
+        } else {
+            1.57
+        };
         let target = pose.position + pose.forward() * 3.0;
         Self {
             mode: NavigationMode::Fly,
@@ -166,10 +182,16 @@ impl Controller {
     pub fn set_mode(&mut self, mode: NavigationMode) {
         self.velocity = DVec3::ZERO;
         self.walker = match (&self.walls, mode) {
-            (Some(walls), NavigationMode::Walk) => Some(Walker::new(walls.clone(), self.pose.position)),
+            (Some(walls), NavigationMode::Walk) => {
+                Some(Walker::new(walls.clone(), self.pose.position))
+            }
             _ => None,
         };
-        self.mode = if mode == NavigationMode::Walk && self.walker.is_none() { NavigationMode::Fly } else { mode };
+        self.mode = if mode == NavigationMode::Walk && self.walker.is_none() {
+            NavigationMode::Fly
+        } else {
+            mode
+        };
     }
 
     /// What walkers collide with.
@@ -213,7 +235,9 @@ impl Controller {
     /// Travels to where a box (least and greatest corner) just fits the picture of an aspect (width over height), without
     /// turning, and orbits it from then on. A walker becomes an orbiter.
     pub fn frame(&mut self, bounds: (DVec3, DVec3), aspect: f64) {
-        let Some((target, to)) = orbit::framed(self.pose, bounds, self.vertical_fov, aspect) else { return };
+        let Some((target, to)) = orbit::framed(self.pose, bounds, self.vertical_fov, aspect) else {
+            return;
+        };
         self.set_mode(NavigationMode::Orbit);
         self.target = target;
         self.travel = Some(Travel { from: self.pose, to, gone: 0.0 });
@@ -236,7 +260,9 @@ impl Controller {
             (NavigationMode::Walk, Some(walker)) => {
                 let before = self.pose;
                 self.pose = self.pose.turned(input.turn);
-                let wish = DVec2::new(input.movement.x, input.movement.z) * WALKING_SPEED * input.speed_factor;
+                let wish = DVec2::new(input.movement.x, input.movement.z)
+                    * WALKING_SPEED
+                    * input.speed_factor;
                 self.pose.position = walker.update(wish, before.yaw, input.turn.x, dt);
             }
             (NavigationMode::Orbit, _) => {
@@ -277,9 +303,10 @@ impl Controller {
             // The middle of the turn within the step.
             let pose = self.pose.turned(part * 0.5);
             let turn = DQuat::from_rotation_y(-pose.yaw);
-            let wish =
-                (turn * DVec3::X * input.movement.x + DVec3::Y * input.movement.y + pose.forward() * input.movement.z)
-                    * speed;
+            let wish = (turn * DVec3::X * input.movement.x
+                + DVec3::Y * input.movement.y
+                + pose.forward() * input.movement.z)
+                * speed;
             self.pose.position += wish * step + (self.velocity - wish) * RESPONSE * (1.0 - fade);
             self.velocity = wish + (self.velocity - wish) * fade;
             self.pose = CameraPose { position: self.pose.position, ..self.pose.turned(part) };

@@ -32,7 +32,8 @@ impl CameraPose {
             DVec2::new(up.x, up.z)
         };
         let yaw = level.x.atan2(-level.y);
-        Self { position: world.w_axis.truncate(), yaw, pitch: forward.y.clamp(-1.0, 1.0).asin() }.turned(DVec2::ZERO)
+        Self { position: world.w_axis.truncate(), yaw, pitch: forward.y.clamp(-1.0, 1.0).asin() }
+            .turned(DVec2::ZERO)
     }
 
     /// The camera's node in the world.

@@ -40,7 +40,13 @@ fn eye(x: f64, z: f64) -> DVec3 {
     DVec3::new(x, EYE_HEIGHT, z)
 }
 
-const FORWARD: Input = Input { movement: DVec3::Z, turn: DVec2::ZERO, pan: DVec2::ZERO, dolly: 0.0, speed_factor: 1.0 };
+const FORWARD: Input = Input {
+    movement: DVec3::Z,
+    turn: DVec2::ZERO,
+    pan: DVec2::ZERO,
+    dolly: 0.0,
+    speed_factor: 1.0,
+};
 
 fn walk(camera: &mut Controller, input: Input, seconds: f64, rate: f64) -> CameraPose {
     let pictures = (seconds * rate).round();
@@ -63,8 +69,12 @@ fn poses_turn_to_the_right_and_up() {
         assert!((back.yaw - yaw).abs() < 1e-9 && (back.pitch - pitch).abs() < 1e-9, "{back:?}");
     }
     // Straight down with the picture's upper border to +X: as if it had looked along +X and bowed.
-    let down =
-        DMat4::from_cols(DVec3::Z.extend(0.0), DVec3::X.extend(0.0), DVec3::Y.extend(0.0), DVec3::ZERO.extend(1.0));
+    let down = DMat4::from_cols(
+        DVec3::Z.extend(0.0),
+        DVec3::X.extend(0.0),
+        DVec3::Y.extend(0.0),
+        DVec3::ZERO.extend(1.0),
+    );
     assert!((CameraPose::from_world(down).yaw - PI / 2.0).abs() < 1e-9);
 }
 
@@ -78,7 +88,10 @@ fn flight_comes_to_its_speed_and_ends_the_same_at_every_rate() {
     // The way of dv/dt = (w - v) / T from rest: w (t - T (1 - exp(-t / T))); then it glides on by w T.
     let (there, after) = fly(60.0);
     let way = FLYING_SPEED * (2.0 - RESPONSE * (1.0 - (-2.0 / RESPONSE).exp()));
-    assert!((there.z + way).abs() < 1e-9 && (after.z + FLYING_SPEED * 2.0).abs() < 1e-3, "{there} {after}");
+    assert!(
+        (there.z + way).abs() < 1e-9 && (after.z + FLYING_SPEED * 2.0).abs() < 1e-3,
+        "{there} {after}"
+    );
     for rate in [1.0, 7.0, 240.0] {
         assert!(fly(rate).0.distance(there) < 1e-9 * way);
     }
@@ -87,7 +100,12 @@ fn flight_comes_to_its_speed_and_ends_the_same_at_every_rate() {
         let mut camera = Controller::new(CameraPose::default(), 1.0);
         walk(&mut camera, Input { turn: DVec2::new(2.0 * PI, 0.0), ..FORWARD }, 4.0, rate).position
     };
-    assert!(turn(1.0).distance(turn(240.0)) < 0.01 * 4.0 * FLYING_SPEED * 0.1, "{} {}", turn(1.0), turn(240.0));
+    assert!(
+        turn(1.0).distance(turn(240.0)) < 0.01 * 4.0 * FLYING_SPEED * 0.1,
+        "{} {}",
+        turn(1.0),
+        turn(240.0)
+    );
 }
 
 #[test]
@@ -114,7 +132,8 @@ fn orbit_keeps_distance_and_place_of_its_point() {
 
 #[test]
 fn what_is_framed_fits() {
-    let mut camera = Controller::new(CameraPose { pitch: -0.4, yaw: 1.0, ..CameraPose::default() }, 0.6);
+    let mut camera =
+        Controller::new(CameraPose { pitch: -0.4, yaw: 1.0, ..CameraPose::default() }, 0.6);
     for (aspect, half) in [(2.0, 0.3_f64), (0.5, (0.3_f64.tan() * 0.5).atan())] {
         camera.frame((DVec3::new(9.0, 1.0, 4.0), DVec3::new(11.0, 2.0, 6.0)), aspect);
         let pose = walk(&mut camera, Input::default(), 0.5, 60.0);
@@ -149,7 +168,11 @@ fn eyes_keep_their_height_and_who_stands_stays() {
     let pose = walk(&mut camera, FORWARD, 3.0, 60.0);
     let ground = -pose.position.z * 20f64.to_radians().tan();
     let height = EYE_HEIGHT + FOOT_RADIUS * (1.0 / 20f64.to_radians().cos() - 1.0);
-    assert!(pose.position.z < -3.0 && (pose.position.y - ground - height).abs() < 0.01, "{}", pose.position);
+    assert!(
+        pose.position.z < -3.0 && (pose.position.y - ground - height).abs() < 0.01,
+        "{}",
+        pose.position
+    );
 }
 
 const FOOT_RADIUS: f64 = super::walker::FOOT;
@@ -158,7 +181,10 @@ const FOOT_RADIUS: f64 = super::walker::FOOT;
 fn walls_hold_at_every_speed_and_rate() {
     // A paper wall, turned, and a thick one behind it.
     let paper = shapes::quad(Vec3::new(-6.0, 3.0, -3.0), Vec3::X * 12.0, Vec3::NEG_Y * 3.0, 1, 1);
-    let walls = world(vec![(paper, DMat4::from_rotation_y(0.3)), block([40.0, 3.0, 0.2], [0.0, 1.5, -6.0])]);
+    let walls = world(vec![
+        (paper, DMat4::from_rotation_y(0.3)),
+        block([40.0, 3.0, 0.2], [0.0, 1.5, -6.0]),
+    ]);
     let mut farthest = f64::NEG_INFINITY;
     for pace in [0.5, 1.0, 7.0, 100.0] {
         for rate in [1.0, 13.0, 240.0] {
@@ -166,8 +192,13 @@ fn walls_hold_at_every_speed_and_rate() {
                 let mut camera = walker(&walls, DVec3::new(0.0, 1.7, 0.0));
                 camera.place(CameraPose { yaw, ..camera.pose() });
                 for _ in 0..(4.0 * rate) as usize {
-                    let at = camera.update(&Input { speed_factor: pace, ..FORWARD }, 1.0 / rate).position;
-                    assert!((at.y - EYE_HEIGHT).abs() < 0.01, "pace {pace}, rate {rate}, yaw {yaw}: {at}");
+                    let at = camera
+                        .update(&Input { speed_factor: pace, ..FORWARD }, 1.0 / rate)
+                        .position;
+                    assert!(
+                        (at.y - EYE_HEIGHT).abs() < 0.01,
+                        "pace {pace}, rate {rate}, yaw {yaw}: {at}"
+                    );
                     // The side of the paper, in its own space; around its end one gets to the other.
                     let local = DMat4::from_rotation_y(-0.3).transform_point3(at);
                     if local.x.abs() < 6.0 && at.z > -5.0 {
@@ -191,7 +222,10 @@ fn walls_hold_at_every_speed_and_rate() {
 
 #[test]
 fn walkers_slide_along_walls_and_stop_in_corners() {
-    let walls = world(vec![block([20.0, 3.0, 0.2], [0.0, 1.5, -2.1]), block([0.2, 3.0, 20.0], [5.1, 1.5, 0.0])]);
+    let walls = world(vec![
+        block([20.0, 3.0, 0.2], [0.0, 1.5, -2.1]),
+        block([0.2, 3.0, 20.0], [5.1, 1.5, 0.0]),
+    ]);
     let mut camera = walker(&walls, DVec3::new(0.0, 1.7, 0.0));
     // 45 degrees to the right: along the wall only the part of the speed that lies along it.
     camera.place(CameraPose { yaw: PI / 4.0, ..camera.pose() });
@@ -199,9 +233,16 @@ fn walkers_slide_along_walls_and_stop_in_corners() {
     let from = camera.pose().position;
     let to = walk(&mut camera, FORWARD, 1.0, 60.0).position;
     assert!((from.z - (-2.0 + RADIUS)).abs() < 2e-3 && (to.z - from.z).abs() < 1e-3, "{from} {to}");
-    assert!(to.x - from.x > 0.6 * WALKING_SPEED && to.x - from.x < 0.75 * WALKING_SPEED, "{}", to.x - from.x);
+    assert!(
+        to.x - from.x > 0.6 * WALKING_SPEED && to.x - from.x < 0.75 * WALKING_SPEED,
+        "{}",
+        to.x - from.x
+    );
     let corner = walk(&mut camera, FORWARD, 4.0, 60.0).position;
-    assert!((corner.x - (5.0 - RADIUS)).abs() < 2e-3 && (corner.z - (-2.0 + RADIUS)).abs() < 2e-3, "{corner}");
+    assert!(
+        (corner.x - (5.0 - RADIUS)).abs() < 2e-3 && (corner.z - (-2.0 + RADIUS)).abs() < 2e-3,
+        "{corner}"
+    );
     let later = walk(&mut camera, FORWARD, 1.0, 60.0).position;
     assert!(later.distance(corner) < 1e-3, "trembles by {}", later.distance(corner));
 }
@@ -252,9 +293,11 @@ fn stairs_are_climbed_and_gone_down_and_tables_are_not() {
 
 #[test]
 fn slopes_are_ground_up_to_45_degrees() {
-    for (degrees, climbed) in [(30.0, true), (44.0, true), (47.0, false), (60.0, false), (80.0, false)] {
-        let slope =
-            DMat4::from_translation(DVec3::new(0.0, 0.0, -1.0)) * DMat4::from_rotation_x(f64::to_radians(degrees));
+    for (degrees, climbed) in
+        [(30.0, true), (44.0, true), (47.0, false), (60.0, false), (80.0, false)]
+    {
+        let slope = DMat4::from_translation(DVec3::new(0.0, 0.0, -1.0))
+            * DMat4::from_rotation_x(f64::to_radians(degrees));
         let walls = world(vec![(shapes::plane(Vec2::new(20.0, 12.0), 3, 3), slope)]);
         let mut camera = walker(&walls, DVec3::new(0.0, 1.7, 0.0));
         let up = walk(&mut camera, FORWARD, 3.0, 60.0).position.y - EYE_HEIGHT;
@@ -264,7 +307,8 @@ fn slopes_are_ground_up_to_45_degrees() {
             assert!(up < 0.05, "{degrees}: {up}");
         }
         // Let down on it: stays where it is ground, else slides to the foot.
-        let mut camera = walker(&walls, DVec3::new(0.0, 1.7 + f64::to_radians(degrees).tan() * 1.5, -2.5));
+        let mut camera =
+            walker(&walls, DVec3::new(0.0, 1.7 + f64::to_radians(degrees).tan() * 1.5, -2.5));
         let there = walk(&mut camera, Input::default(), 5.0, 60.0).position;
         assert_eq!(there.y - EYE_HEIGHT > 0.6, climbed, "{degrees}: {there}");
     }
@@ -275,9 +319,17 @@ fn nobody_falls_out_of_the_world() {
     let walls = world(vec![]);
     for (pace, rate) in [(1.0, 60.0), (30.0, 1.0)] {
         let mut camera = walker(&walls, DVec3::new(0.0, 1.7, -17.0));
-        let there =
-            walk(&mut camera, Input { speed_factor: pace, turn: DVec2::new(0.3, 0.0), ..FORWARD }, 6.0, rate).position;
-        assert!((there.y - EYE_HEIGHT).abs() < 0.01 && there.z > -20.2 && there.z < -19.5, "{there}");
+        let there = walk(
+            &mut camera,
+            Input { speed_factor: pace, turn: DVec2::new(0.3, 0.0), ..FORWARD },
+            6.0,
+            rate,
+        )
+        .position;
+        assert!(
+            (there.y - EYE_HEIGHT).abs() < 0.01 && there.z > -20.2 && there.z < -19.5,
+            "{there}"
+        );
     }
     // Beyond its border there is nothing to fall on: whoever begins there stays.
     let camera = walker(&walls, DVec3::new(30.0, 5.0, 0.0));
@@ -291,10 +343,14 @@ fn nobody_falls_out_of_the_world() {
 #[test]
 fn a_slow_machine_walks_where_a_fast_one_does() {
     // Around a block, against a wall, up three steps, in curves.
-    let mut solids = vec![block([1.0, 3.0, 1.0], [0.4, 1.5, -3.0]), block([0.3, 3.0, 12.0], [4.0, 1.5, 0.0])];
+    let mut solids =
+        vec![block([1.0, 3.0, 1.0], [0.4, 1.5, -3.0]), block([0.3, 3.0, 12.0], [4.0, 1.5, 0.0])];
     for step in 0..3 {
         let top = 0.2 * (step + 1) as f32;
-        solids.push(block([6.0, top, 4.0], [-3.0, f64::from(top) * 0.5, -8.0 - 0.4 * f64::from(step)]));
+        solids.push(block(
+            [6.0, top, 4.0],
+            [-3.0, f64::from(top) * 0.5, -8.0 - 0.4 * f64::from(step)],
+        ));
     }
     let walls = world(solids);
     let there = |rate: f64| {
@@ -319,10 +375,13 @@ fn a_slow_machine_walks_where_a_fast_one_does() {
 fn leaves_and_water_stop_nobody() {
     let mut builder = SceneBuilder::new("Pond");
     let stone = builder.add_material(dielectric("Stone", Vec3::splat(0.5), 0.9));
-    let leaf = Material { alpha: AlphaMode::Mask { cutoff: 0.5 }, ..dielectric("Leaf", Vec3::ONE, 0.5) };
+    let leaf =
+        Material { alpha: AlphaMode::Mask { cutoff: 0.5 }, ..dielectric("Leaf", Vec3::ONE, 0.5) };
     let water = Material { transmission: 1.0, ior: 1.333, ..dielectric("Water", Vec3::ONE, 0.0) };
     let pane = Material { transmission: 1.0, ..dielectric("Pane", Vec3::ONE, 0.0) };
-    assert!(!is_solid(&leaf) && !is_solid(&water) && is_solid(&pane) && is_solid(&Material::default()));
+    assert!(
+        !is_solid(&leaf) && !is_solid(&water) && is_solid(&pane) && is_solid(&Material::default())
+    );
     let leaf = builder.add_material(leaf);
     let floor = builder.add_mesh("Floor", shapes::plane(Vec2::splat(10.0), 1, 1), stone);
     builder.instance("Floor", floor, DMat4::IDENTITY);
@@ -337,9 +396,15 @@ fn leaves_and_water_stop_nobody() {
 
 #[test]
 fn start_inside_a_wall_is_pushed_out() {
-    let walls = world(vec![block([0.5, 3.0, 8.0], [0.0, 1.5, 0.0]), block([2.0, 0.5, 2.0], [3.0, 0.25, 0.0])]);
+    let walls = world(vec![
+        block([0.5, 3.0, 8.0], [0.0, 1.5, 0.0]),
+        block([2.0, 0.5, 2.0], [3.0, 0.25, 0.0]),
+    ]);
     let beside = walker(&walls, DVec3::new(0.1, 1.62, 0.0)).pose().position;
-    assert!(beside.x.abs() > 0.25 + RADIUS - 0.01 && (beside.y - EYE_HEIGHT).abs() < 0.01, "{beside}");
+    assert!(
+        beside.x.abs() > 0.25 + RADIUS - 0.01 && (beside.y - EYE_HEIGHT).abs() < 0.01,
+        "{beside}"
+    );
     // In a low block: on top of it.
     let above = walker(&walls, DVec3::new(3.0, 1.62, 0.0)).pose().position;
     assert!((above - DVec3::new(3.0, EYE_HEIGHT + 0.5, 0.0)).length() < 0.01, "{above}");

@@ -84,7 +84,9 @@ impl Walker {
         };
         walker.feet = walker.room(walker.feet);
         // Ground within a step of the feet is stood on at once.
-        if let Some(ground) = walker.walls.ground(walker.feet + DVec3::Y * LIFT, FOOT, LIFT + MAX_STEP_HEIGHT) {
+        if let Some(ground) =
+            walker.walls.ground(walker.feet + DVec3::Y * LIFT, FOOT, LIFT + MAX_STEP_HEIGHT)
+        {
             let feet = DVec3 { y: ground, ..walker.feet };
             if walker.free(feet) {
                 walker.feet = feet;
@@ -118,7 +120,8 @@ impl Walker {
         while self.left >= TICK {
             self.left -= TICK;
             done += TICK;
-            let part = if dt > 0.0 { ((done - started - 0.5 * TICK) / dt).clamp(0.0, 1.0) } else { 1.0 };
+            let part =
+                if dt > 0.0 { ((done - started - 0.5 * TICK) / dt).clamp(0.0, 1.0) } else { 1.0 };
             let (sin, cos) = (yaw + turn * part).sin_cos();
             // Right is (cos, sin) and forward (sin, -cos) in x and z.
             self.tick(DVec2::new(cos, sin) * wish.x + DVec2::new(sin, -cos) * wish.y);
@@ -164,7 +167,8 @@ impl Walker {
             if let Settled::At { feet, on_ground } = self.settled(self.feet + way) {
                 let rise = feet.y - self.feet.y;
                 // The eye goes along with slopes, and follows steps.
-                let slope = 1.2 * DVec2::new(feet.x - self.feet.x, feet.z - self.feet.z).length() + 1e-3;
+                let slope =
+                    1.2 * DVec2::new(feet.x - self.feet.x, feet.z - self.feet.z).length() + 1e-3;
                 if rise.abs() > slope {
                     self.lag = (self.lag - rise + slope * rise.signum()).clamp(-0.4, 0.4);
                 }
@@ -259,7 +263,8 @@ impl Walker {
         let mut feet = wanted;
         for _ in 0..24 {
             let (low, high) = Self::axis(feet);
-            let Some(touch) = self.walls.deepest(low, high).filter(|touch| touch.depth > SKIN) else {
+            let Some(touch) = self.walls.deepest(low, high).filter(|touch| touch.depth > SKIN)
+            else {
                 let aside = DVec2::new(feet.x - self.feet.x, feet.z - self.feet.z).length();
                 return (aside <= MAX_DISPLACEMENT).then_some(feet);
             };
@@ -276,7 +281,8 @@ impl Walker {
 
     /// The nearest feet with room: here, else above, else around.
     fn room(&self, wanted: DVec3) -> DVec3 {
-        let around = (0..8).map(|eighth| DVec2::from_angle(f64::from(eighth) * std::f64::consts::FRAC_PI_4));
+        let around =
+            (0..8).map(|eighth| DVec2::from_angle(f64::from(eighth) * std::f64::consts::FRAC_PI_4));
         let around: Vec<DVec2> = std::iter::once(DVec2::ZERO).chain(around).collect();
         for ring in 0..8 {
             for rise in 0..20 {

@@ -6,8 +6,8 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
 use super::{
-    CliError, DeviceArgs, bench_bvh, bench_effects, bench_gi, bench_instances, bench_memory::Memory, bench_path,
-    bench_rays, scene_args,
+    CliError, DeviceArgs, bench_bvh, bench_effects, bench_gi, bench_instances,
+    bench_memory::Memory, bench_path, bench_rays, scene_args,
 };
 use crate::{
     frame::{AntiAliasing, Readback, Renderer},
@@ -159,7 +159,10 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     }
     let wants = |what| args.what.contains(&what);
     let mut report = Map::new();
-    if [Benchmark::Raster, Benchmark::Path, Benchmark::Rays, Benchmark::Gi, Benchmark::Effects].into_iter().any(wants) {
+    if [Benchmark::Raster, Benchmark::Path, Benchmark::Rays, Benchmark::Gi, Benchmark::Effects]
+        .into_iter()
+        .any(wants)
+    {
         let start = Instant::now();
         let mut session = scene_args::open_scene(&args.scene)?;
         let import_ms = elapsed_ms(start);
@@ -191,13 +194,18 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         report.insert("instances".into(), bench_instances::run(args)?);
     }
     if let Some(file) = &args.json {
-        let text = serde_json::to_string_pretty(&report).map_err(|error| CliError::Internal(error.to_string()))?;
+        let text = serde_json::to_string_pretty(&report)
+            .map_err(|error| CliError::Internal(error.to_string()))?;
         output::write_text(file, &(text + "\n"))?;
     }
     Ok(())
 }
 
-fn raster(args: &BenchArgs, session: &mut session::Session, import_ms: f64) -> Result<Value, CliError> {
+fn raster(
+    args: &BenchArgs,
+    session: &mut session::Session,
+    import_ms: f64,
+) -> Result<Value, CliError> {
     let start = Instant::now();
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
@@ -211,7 +219,8 @@ fn raster(args: &BenchArgs, session: &mut session::Session, import_ms: f64) -> R
     let exposed = expose::determine_exposure(session, &mut renderer, &scene, &view, false)?;
     let exposure = exposed.exposure;
     let mut settings = session.picture_settings(&exposed, vec![])?;
-    let mut motion = Series { name: "poses, and the scene after them (host clock)".into(), ms: Vec::new() };
+    let mut motion =
+        Series { name: "poses, and the scene after them (host clock)".into(), ms: Vec::new() };
     // The view stands still, but what moves is the dearer case.
     if let AntiAliasing::Temporal(temporal) = &mut settings.anti_aliasing {
         temporal.still = false;
@@ -266,13 +275,29 @@ fn raster(args: &BenchArgs, session: &mut session::Session, import_ms: f64) -> R
     let (used, reserved) = gpu.memory_in_use();
     memory.frame(&gpu, &view);
     let info = gpu.info();
-    println!("{} on {} ({}), {}x{}", args.scene.name(), info.name, info.driver, view.width, view.height);
+    println!(
+        "{} on {} ({}), {}x{}",
+        args.scene.name(),
+        info.name,
+        info.driver,
+        view.width,
+        view.height
+    );
     println!("{:>10} {:>10}", "median ms", "p95 ms");
-    for series in [&frame].into_iter().chain(Some(&motion).filter(|m| !m.ms.is_empty())).chain(&passes) {
-        println!("{:>10.3} {:>10.3}  {}", series.percentile(0.5), series.percentile(0.95), series.name);
+    for series in
+        [&frame].into_iter().chain(Some(&motion).filter(|m| !m.ms.is_empty())).chain(&passes)
+    {
+        println!(
+            "{:>10.3} {:>10.3}  {}",
+            series.percentile(0.5),
+            series.percentile(0.95),
+            series.name
+        );
     }
     println!("{in_flight_ms:>10.3}             frame, two in flight (mean)");
-    println!("import {import_ms:.1} ms, device and pipelines {device_ms:.1} ms, upload {upload_ms:.1} ms");
+    println!(
+        "import {import_ms:.1} ms, device and pipelines {device_ms:.1} ms, upload {upload_ms:.1} ms"
+    );
     println!("device memory: {:.1} MiB in use, {:.1} MiB reserved", mib(used), mib(reserved));
     memory.print();
     println!(

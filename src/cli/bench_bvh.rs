@@ -31,8 +31,12 @@ const SHAPES: [Shape; 2] = [("rock", rock), ("city", city)];
 
 pub fn run(args: &BenchArgs) -> Result<Value, CliError> {
     println!("trees over generated shapes, {} threads", rayon::current_num_threads());
-    println!("                  build ms            widen  refit    SAH         MiB       million rays a second");
-    println!("       triangles  1 thread      all      ms     ms   cost  device   host   primary   shadow  diffuse");
+    println!(
+        "                  build ms            widen  refit    SAH         MiB       million rays a second"
+    );
+    println!(
+        "       triangles  1 thread      all      ms     ms   cost  device   host   primary   shadow  diffuse"
+    );
     let mut rows = Vec::new();
     for &triangles in &args.triangles {
         for (name, shape) in SHAPES {
@@ -59,7 +63,8 @@ fn measure(name: &str, shape: Primitive, seconds: f64) -> Result<Value, CliError
     let narrow = bvh.tlas_from(eye);
     let rays = Rays::new(&bvh, &narrow, primary(eye), &|from, numbers| {
         // A lamp of half a metre.
-        let at = DVec3::new(2.0, 3.0, 1.5) + DVec3::new(numbers.next_1d(), numbers.next_1d(), numbers.next_1d()) * 0.5;
+        let at = DVec3::new(2.0, 3.0, 1.5)
+            + DVec3::new(numbers.next_1d(), numbers.next_1d(), numbers.next_1d()) * 0.5;
         Some((at - eye - from, 1.0))
     });
     // Before they are widened, rays walk the device's trees.
@@ -68,7 +73,8 @@ fn measure(name: &str, shape: Primitive, seconds: f64) -> Result<Value, CliError
     bvh.build_wide();
     let widen_ms = elapsed_ms(start);
     let four = rays.measure(&bvh, &bvh.tlas_from(eye), seconds);
-    let moved = scene.meshes.first().and_then(|mesh| mesh.primitives.first()).cloned().unwrap_or_default();
+    let moved =
+        scene.meshes.first().and_then(|mesh| mesh.primitives.first()).cloned().unwrap_or_default();
     let start = Instant::now();
     bvh.refit(0, 0, &moved);
     let refit_ms = elapsed_ms(start);
@@ -103,7 +109,9 @@ fn primary(eye: DVec3) -> Vec<crate::bvh::Ray> {
 pub fn out_of_memory_reason(triangles: u32) -> Option<String> {
     let needed = u64::from(triangles) * BYTES_PER_TRIANGLE;
     let free = super::available_memory()?;
-    (needed > free).then(|| format!("it needs about {:.0} MiB, and {:.0} MiB are free", mib(needed), mib(free)))
+    (needed > free).then(|| {
+        format!("it needs about {:.0} MiB, and {:.0} MiB are free", mib(needed), mib(free))
+    })
 }
 
 fn scene_of(primitive: Primitive) -> Scene {
@@ -156,15 +164,26 @@ fn city(triangles: u32) -> Primitive {
     for block in 0..side * side {
         let mut numbers = Sampler::new(SamplerKind::Independent, 5, block, 0, 0);
         let mut next = || numbers.next_1d();
-        let size =
-            DVec3::new(0.3 + 0.6 * next(), (0.2 + 2.0 * next().powi(4)) * (0.3 / pitch + 1.0), 0.3 + 0.6 * next());
-        let corner = DVec3::new(f64::from(block % side) * pitch - 3.0, -1.0, f64::from(block / side) * pitch - 3.0);
+        let size = DVec3::new(
+            0.3 + 0.6 * next(),
+            (0.2 + 2.0 * next().powi(4)) * (0.3 / pitch + 1.0),
+            0.3 + 0.6 * next(),
+        );
+        let corner = DVec3::new(
+            f64::from(block % side) * pitch - 3.0,
+            -1.0,
+            f64::from(block / side) * pitch - 3.0,
+        );
         let base = shape.positions.len() as u32;
         for index in 0..8 {
             let bit = |bit: u32| f64::from(index >> bit & 1);
-            shape.positions.push((corner + size * pitch * DVec3::new(bit(0), bit(1), bit(2))).as_vec3());
+            shape
+                .positions
+                .push((corner + size * pitch * DVec3::new(bit(0), bit(1), bit(2))).as_vec3());
         }
-        for [a, b, c, d] in [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]] {
+        for [a, b, c, d] in
+            [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
+        {
             shape.indices.extend([a, b, c, a, c, d].map(|corner| base + corner));
         }
     }

@@ -48,17 +48,28 @@ const EFFECTS: [(&str, &[&str]); 16] = [
     ("edges, temporal", &["passes.aa.method=taa"]),
     (
         "depth of field",
-        &["effects.depth_of_field.enabled=true", "effects.depth_of_field.focus=1.5", "effects.depth_of_field.f_stop=2"],
+        &[
+            "effects.depth_of_field.enabled=true",
+            "effects.depth_of_field.focus=1.5",
+            "effects.depth_of_field.f_stop=2",
+        ],
     ),
     (
         "motion blur",
-        &["effects.motion_blur.enabled=true", "effects.motion_blur.shutter=1/15", "camera.motion.rotation=0 20 0"],
+        &[
+            "effects.motion_blur.enabled=true",
+            "effects.motion_blur.shutter=1/15",
+            "camera.motion.rotation=0 20 0",
+        ],
     ),
     ("starburst", &["effects.starburst.enabled=true", "effects.starburst.f_stop=11"]),
     ("ghosts", &["effects.ghosts.enabled=true"]),
     ("bloom", &["effects.bloom.enabled=true", "effects.bloom.fraction=0.02"]),
     ("distortion", &["effects.distortion.enabled=true"]),
-    ("chromatic aberration", &["effects.chromatic_aberration.enabled=true", "effects.chromatic_aberration.amount=0.5"]),
+    (
+        "chromatic aberration",
+        &["effects.chromatic_aberration.enabled=true", "effects.chromatic_aberration.amount=0.5"],
+    ),
     ("vignetting", &["effects.vignetting.enabled=true"]),
     ("grain", &["effects.grain.enabled=true", "effects.grain.iso=1600"]),
 ];
@@ -123,7 +134,12 @@ impl BenchScene {
         renderer.reset_history();
         for number in 0..WARM_UP + frames {
             let start = std::time::Instant::now();
-            let pending = renderer.submit(on_device, view, settings, Readback { display: false, nits: false })?;
+            let pending = renderer.submit(
+                on_device,
+                view,
+                settings,
+                Readback { display: false, nits: false },
+            )?;
             let picture = renderer.collect(pending)?;
             if number < WARM_UP {
                 continue;
@@ -131,7 +147,8 @@ impl BenchScene {
             frame.ms.push(elapsed_ms(start));
             Series::record_passes(&mut passes, &picture.times);
         }
-        let passes = passes.iter().map(|series| (series.name.clone(), series.percentile(0.5))).collect();
+        let passes =
+            passes.iter().map(|series| (series.name.clone(), series.percentile(0.5))).collect();
         Ok(Measured { frame: frame.percentile(0.5), passes })
     }
 }
@@ -167,7 +184,8 @@ pub fn effects(args: &BenchArgs, session: &mut Session) -> Result<Value, CliErro
         let own = measured.pass(|name| !known(name)).max(0.0);
         let fresh = measured.passes.iter().filter(|(name, _)| !known(name));
         let count = fresh.clone().count();
-        let dearest = fresh.max_by(|a, b| a.1.total_cmp(&b.1)).map_or("", |(name, _)| name.as_str());
+        let dearest =
+            fresh.max_by(|a, b| a.1.total_cmp(&b.1)).map_or("", |(name, _)| name.as_str());
         println!(
             "{name:<22} {:>9.2} {:>9.2} {ratio:>9.2} {own:>9.2} {count:>8}  {dearest}",
             base.frame, measured.frame
@@ -189,12 +207,17 @@ pub fn clustered_lights(args: &BenchArgs) -> Result<Value, CliError> {
         "lamps in a hall, {} ({}), {}x{}, no shadows, medians in ms",
         info.name, info.driver, size.width, size.height
     );
-    println!("{:>7} {:>12} {:>12} {:>14} {:>12}", "lamps", "lighting", "a lamp", "with lists", "lists");
+    println!(
+        "{:>7} {:>12} {:>12} {:>14} {:>12}",
+        "lamps", "lighting", "a lamp", "with lists", "lists"
+    );
     let mut rows = Vec::new();
     for count in LIGHT_COUNTS {
-        let scene = procedural::hall(count, HALL_TRIANGLES).map_err(|error| CliError::Internal(error.to_string()))?;
+        let scene = procedural::hall(count, HALL_TRIANGLES)
+            .map_err(|error| CliError::Internal(error.to_string()))?;
         let view = first_camera_view(&scene, [size.width, size.height])?;
-        let exposure = Exposure::from_ev100(Ev100(11.64)).map_err(|error| CliError::Internal(error.to_string()))?;
+        let exposure = Exposure::from_ev100(Ev100(11.64))
+            .map_err(|error| CliError::Internal(error.to_string()))?;
         let shadows = ShadowSettings { enabled: false, ..ShadowSettings::default() };
         let settings = RenderSettings { exposure, shadows, ..RenderSettings::default() };
         let mut ready = BenchScene { on_device: renderer.upload(&scene)?, view, settings };

@@ -40,7 +40,10 @@ struct GiTiming {
 
 impl GiTiming {
     fn columns(&self) -> String {
-        format!("{:>9} {:>9.2} {:>9.2} {:>9.2}", self.vpl_count, self.sampling_ms, self.rest, self.lighting)
+        format!(
+            "{:>9} {:>9.2} {:>9.2} {:>9.2}",
+            self.vpl_count, self.sampling_ms, self.rest, self.lighting
+        )
     }
 
     fn json(&self, mut with: Value) -> Value {
@@ -65,7 +68,12 @@ struct BenchView<'a> {
 }
 
 impl BenchView<'_> {
-    fn cost(&self, renderer: &mut Renderer, gi: GiSettings, frames: u32) -> Result<GiTiming, CliError> {
+    fn cost(
+        &self,
+        renderer: &mut Renderer,
+        gi: GiSettings,
+        frames: u32,
+    ) -> Result<GiTiming, CliError> {
         // As though it moved: a still view is left as it is after some frames.
         let gi = GiSettings { enabled: true, freeze_after: u32::MAX, ..gi };
         let shadows = ShadowSettings { method: ShadowMethod::Traced, ..self.settings.shadows };
@@ -84,7 +92,11 @@ impl BenchView<'_> {
             }
         }
         let sum = |wanted: &dyn Fn(&str) -> bool| {
-            passes.iter().filter(|series| wanted(&series.name)).map(|series| series.percentile(0.5)).sum::<f64>()
+            passes
+                .iter()
+                .filter(|series| wanted(&series.name))
+                .map(|series| series.percentile(0.5))
+                .sum::<f64>()
         };
         Ok(GiTiming {
             vpl_count: patches,
@@ -103,7 +115,12 @@ pub fn run(args: &BenchArgs, session: &session::Session) -> Result<Value, CliErr
     let asked = session.gi();
     let seen = BenchView { scene: &session.scene, view: session.view(), settings };
     let (width, height) = (seen.view.width, seen.view.height);
-    println!("bounced light, {} on {} ({}), medians in ms", args.scene.name(), info.name, info.driver);
+    println!(
+        "bounced light, {} on {} ({}), medians in ms",
+        args.scene.name(),
+        info.name,
+        info.driver
+    );
     println!("{:<28} {:>9} {:>9} {:>9} {:>9}", "", "patches", "gi", "rest", "lighting");
     let line = |name: String, cost: &GiTiming| println!("{name:<28} {}", cost.columns());
 
@@ -129,7 +146,8 @@ pub fn run(args: &BenchArgs, session: &session::Session) -> Result<Value, CliErr
 
     let mut by_resolution = Vec::new();
     for [times, over] in [[1, 2], [1, 1], [3, 2]] {
-        let view = seen.view.resized((width * times).div_ceil(over), (height * times).div_ceil(over));
+        let view =
+            seen.view.resized((width * times).div_ceil(over), (height * times).div_ceil(over));
         let at = BenchView { view, settings: seen.settings.clone(), ..seen };
         let cost = at.cost(&mut renderer, asked, args.frames)?;
         line(format!("{}x{}", view.width, view.height), &cost);
@@ -145,9 +163,11 @@ pub fn run(args: &BenchArgs, session: &session::Session) -> Result<Value, CliErr
         }
         let scene = room(triangles)?;
         let eye = look_at_transform(DVec3::new(0.1, 0.4, 3.4), DVec3::new(0.0, -0.3, 0.0));
-        let projection = Projection::Perspective { vertical_fov: 0.8, aspect: None, near: 0.05, far: None };
+        let projection =
+            Projection::Perspective { vertical_fov: 0.8, aspect: None, near: 0.05, far: None };
         let settings = RenderSettings { exposure: exposed(6.0)?, ..seen.settings.clone() };
-        let of = BenchView { scene: &scene, view: View::new(eye, &projection, width, height), settings };
+        let of =
+            BenchView { scene: &scene, view: View::new(eye, &projection, width, height), settings };
         let cost = of.cost(&mut renderer, asked, args.frames)?;
         line(format!("rock in a room, {}", scene.instanced_triangles()), &cost);
         by_triangles.push(cost.json(json!({"triangles": scene.instanced_triangles()})));

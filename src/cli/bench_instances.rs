@@ -43,7 +43,10 @@ pub fn run(args: &BenchArgs) -> Result<Value, CliError> {
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let info = gpu.info();
-    println!("{} instances on {} ({}), {}x{}", args.instances, info.name, info.driver, SIZE[0], SIZE[1]);
+    println!(
+        "{} instances on {} ({}), {}x{}",
+        args.instances, info.name, info.driver, SIZE[0], SIZE[1]
+    );
     println!(
         "{:<40} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
         "median ms", "geometry", "host", "frame", "drawn", "outside", "hidden"
@@ -55,7 +58,12 @@ pub fn run(args: &BenchArgs) -> Result<Value, CliError> {
     Ok(Value::Array(rows))
 }
 
-fn measure_field(args: &BenchArgs, renderer: &mut Renderer, name: &str, kind: FieldKind) -> Result<Value, CliError> {
+fn measure_field(
+    args: &BenchArgs,
+    renderer: &mut Renderer,
+    name: &str,
+    kind: FieldKind,
+) -> Result<Value, CliError> {
     let count = args.instances as usize;
     let internal = |error: crate::scene::build::SceneError| CliError::Internal(error.to_string());
     let scene = field::field(kind, count).map_err(internal)?;
@@ -69,23 +77,27 @@ fn measure_field(args: &BenchArgs, renderer: &mut Renderer, name: &str, kind: Fi
     let on = CullingSettings::default();
     let off = CullingSettings { enabled: false, ..on };
     let in_view = CullingSettings { occlusion: false, ..on };
-    let mut row = |what: &str, scene: &Scene, culling: CullingSettings| -> Result<Measured, CliError> {
-        let shadows = what.contains("shadows");
-        let measured = measure(args, renderer, scene, &view, (culling, shadows))?;
-        let Measured { frame, host, geometry, drawn } = &measured;
-        println!(
-            "  {what:<38} {geometry:>9.3} {host:>9.3} {frame:>9.3} {:>9} {:>9} {:>9}",
-            drawn.instances, drawn.frustum_culled, drawn.occlusion_culled
-        );
-        Ok(measured)
-    };
+    let mut row =
+        |what: &str, scene: &Scene, culling: CullingSettings| -> Result<Measured, CliError> {
+            let shadows = what.contains("shadows");
+            let measured = measure(args, renderer, scene, &view, (culling, shadows))?;
+            let Measured { frame, host, geometry, drawn } = &measured;
+            println!(
+                "  {what:<38} {geometry:>9.3} {host:>9.3} {frame:>9.3} {:>9} {:>9} {:>9}",
+                drawn.instances, drawn.frustum_culled, drawn.occlusion_culled
+            );
+            Ok(measured)
+        };
     let rows = [
         ("one instance alone", row("one instance alone", &one, off)?),
         ("what is seen, as one mesh", row("what is seen, as one mesh", &merged, off)?),
         ("all, host tests the view", row("all, host tests the view", &scene, off)?),
         ("all, device tests the view", row("all, device tests the view", &scene, in_view)?),
         ("all, and what is hidden", row("all, and what is hidden", &scene, on)?),
-        ("the same, moving, with a sun's shadows", row("the same, moving, with a sun's shadows", &scene, on)?),
+        (
+            "the same, moving, with a sun's shadows",
+            row("the same, moving, with a sun's shadows", &scene, on)?,
+        ),
     ];
     let [_, (_, alone), .., (_, ours), _] = &rows;
     println!(
@@ -104,8 +116,11 @@ fn measure_field(args: &BenchArgs, renderer: &mut Renderer, name: &str, kind: Fi
 /// What the first camera of a generated scene sees, in a picture of this size (pixels).
 pub fn first_camera_view(scene: &Scene, [width, height]: [u32; 2]) -> Result<View, CliError> {
     let placed = scene.walk();
-    let camera = placed.iter().find_map(|placed| Some((placed.world, scene.cameras.get(placed.node.camera?)?)));
-    let (world, camera) = camera.ok_or_else(|| CliError::Internal("the generated scene has no camera".into()))?;
+    let camera = placed
+        .iter()
+        .find_map(|placed| Some((placed.world, scene.cameras.get(placed.node.camera?)?)));
+    let (world, camera) =
+        camera.ok_or_else(|| CliError::Internal("the generated scene has no camera".into()))?;
     Ok(View::new(world, &camera.projection, width, height))
 }
 
@@ -118,10 +133,20 @@ fn visible_instances(scene: &Scene, view: &View) -> BTreeSet<usize> {
     let mut seen = BTreeSet::new();
     for y in 0..SIZE[1] {
         for x in 0..SIZE[0] {
-            let p: DVec3 = inverse.project_point3(DVec3::new(ndc(SIZE[0], x), ndc(SIZE[1], y), 1.0));
+            let p: DVec3 =
+                inverse.project_point3(DVec3::new(ndc(SIZE[0], x), ndc(SIZE[1], y), 1.0));
             let direction = p.normalize().as_vec3();
-            let ray = Ray { origin: Vec3::ZERO, direction, t_min: 0.0, t_max: f32::INFINITY, away: Vec3::ZERO };
-            let node = bvh.closest(&top, &ray).and_then(|hit| bvh.instance_blas(hit.instance)).map(|(node, _)| node);
+            let ray = Ray {
+                origin: Vec3::ZERO,
+                direction,
+                t_min: 0.0,
+                t_max: f32::INFINITY,
+                away: Vec3::ZERO,
+            };
+            let node = bvh
+                .closest(&top, &ray)
+                .and_then(|hit| bvh.instance_blas(hit.instance))
+                .map(|(node, _)| node);
             // Instances come first among the field's nodes.
             seen.extend(node);
         }
@@ -136,8 +161,13 @@ fn measure(
     view: &View,
     (culling, with_shadows): (CullingSettings, bool),
 ) -> Result<Measured, CliError> {
-    let exposure = Exposure::from_ev100(Ev100(15.0)).map_err(|error| CliError::Internal(error.to_string()))?;
-    let shadows = ShadowSettings { enabled: with_shadows, method: ShadowMethod::Maps, ..ShadowSettings::default() };
+    let exposure =
+        Exposure::from_ev100(Ev100(15.0)).map_err(|error| CliError::Internal(error.to_string()))?;
+    let shadows = ShadowSettings {
+        enabled: with_shadows,
+        method: ShadowMethod::Maps,
+        ..ShadowSettings::default()
+    };
     let settings = RenderSettings { exposure, shadows, culling, ..RenderSettings::default() };
     let uploaded = renderer.upload_for(scene, &settings.shadows)?;
     let series = |name: &str| Series { name: name.into(), ms: Vec::new() };
@@ -150,7 +180,12 @@ fn measure(
         if with_shadows {
             view.position.x += f64::from(number) * 0.5;
         }
-        let pending = renderer.submit(&uploaded, &view, &settings, Readback { display: false, nits: false })?;
+        let pending = renderer.submit(
+            &uploaded,
+            &view,
+            &settings,
+            Readback { display: false, nits: false },
+        )?;
         let submitted = elapsed_ms(start);
         let picture = renderer.collect(pending)?;
         let whole = elapsed_ms(start);
@@ -158,9 +193,18 @@ fn measure(
         if number >= WARM_UP {
             frame.ms.push(whole);
             host.ms.push(submitted);
-            let finds = |name: &str| name == "gbuffer" || name.starts_with("cull") || name.starts_with("depth pyramid");
-            geometry.ms.push(picture.times.iter().filter(|time| finds(&time.name)).map(|time| time.ms).sum());
+            let finds = |name: &str| {
+                name == "gbuffer" || name.starts_with("cull") || name.starts_with("depth pyramid")
+            };
+            geometry.ms.push(
+                picture.times.iter().filter(|time| finds(&time.name)).map(|time| time.ms).sum(),
+            );
         }
     }
-    Ok(Measured { frame: frame.percentile(0.5), host: host.percentile(0.5), geometry: geometry.percentile(0.5), drawn })
+    Ok(Measured {
+        frame: frame.percentile(0.5),
+        host: host.percentile(0.5),
+        geometry: geometry.percentile(0.5),
+        drawn,
+    })
 }

@@ -42,7 +42,8 @@ impl Memory {
     /// After the frames measured.
     pub fn frame(&mut self, gpu: &Gpu, view: &View) {
         self.frame = memory_delta(&gpu.memory_by_name(), &self.uploaded);
-        let (more, bytes) = (pixels(view) - self.small.0, gpu.memory_in_use().0.saturating_sub(self.small.1));
+        let (more, bytes) =
+            (pixels(view) - self.small.0, gpu.memory_in_use().0.saturating_sub(self.small.1));
         self.bytes_per_pixel = if more > 0.0 { bytes as f64 / more } else { 0.0 };
     }
 
@@ -50,7 +51,10 @@ impl Memory {
         println!("  the scene: {:.1} MiB", mib(self.scene.values().sum()));
         rows(&self.scene);
         let bytes_per_pixel = self.bytes_per_pixel;
-        println!("  frames: {:.1} MiB; {bytes_per_pixel:.1} MB a megapixel more", mib(self.frame.values().sum()));
+        println!(
+            "  frames: {:.1} MiB; {bytes_per_pixel:.1} MB a megapixel more",
+            mib(self.frame.values().sum())
+        );
         rows(&self.frame);
     }
 
@@ -66,7 +70,9 @@ fn pixels(view: &View) -> f64 {
 /// What is more now than it was before.
 fn memory_delta(now: &Bytes, before: &Bytes) -> Bytes {
     now.iter()
-        .map(|(name, bytes)| (name.clone(), bytes.saturating_sub(before.get(name).copied().unwrap_or(0))))
+        .map(|(name, bytes)| {
+            (name.clone(), bytes.saturating_sub(before.get(name).copied().unwrap_or(0)))
+        })
         .filter(|(_, bytes)| *bytes > 0)
         .collect()
 }
@@ -79,6 +85,10 @@ fn rows(bytes: &Bytes) {
     }
     let rest = sorted.get(MAX_ROWS..).unwrap_or_default();
     if !rest.is_empty() {
-        println!("{:>10.2}  {} others", mib(rest.iter().map(|(_, bytes)| **bytes).sum()), rest.len());
+        println!(
+            "{:>10.2}  {} others",
+            mib(rest.iter().map(|(_, bytes)| **bytes).sum()),
+            rest.len()
+        );
     }
 }

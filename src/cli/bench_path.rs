@@ -18,7 +18,8 @@ use crate::{
 /// 1, 2, 4 and so on, and all.
 fn thread_counts() -> Vec<usize> {
     let all = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let mut counts: Vec<usize> = std::iter::successors(Some(1), |n| Some(n * 2)).take_while(|n| *n < all).collect();
+    let mut counts: Vec<usize> =
+        std::iter::successors(Some(1), |n| Some(n * 2)).take_while(|n| *n < all).collect();
     counts.push(all);
     counts
 }
@@ -26,7 +27,9 @@ fn thread_counts() -> Vec<usize> {
 /// Runs in a pool of its own of so many threads.
 pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T, CliError> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    Ok(pool.map_err(|error| CliError::Internal(format!("{threads} threads: {error}")))?.install(work))
+    Ok(pool
+        .map_err(|error| CliError::Internal(format!("{threads} threads: {error}")))?
+        .install(work))
 }
 
 pub fn run(args: &BenchArgs, session: &Session) -> Result<Value, CliError> {
@@ -66,7 +69,8 @@ pub fn run(args: &BenchArgs, session: &Session) -> Result<Value, CliError> {
     let mut alone = None;
     for threads in thread_counts() {
         let (samples, rates) = on_threads(threads, || {
-            let samples = samples(&world, &camera, Film::new(width, height, settings), args.seconds);
+            let samples =
+                samples(&world, &camera, Film::new(width, height, settings), args.seconds);
             (samples, rays.measure(&bvh, &top, args.seconds))
         })?;
         let ratio = samples / *alone.get_or_insert(samples);

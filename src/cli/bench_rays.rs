@@ -48,7 +48,9 @@ impl Rays {
     pub fn new(bvh: &SceneBvh, top: &SceneTlas, primary: Vec<Ray>, light: SampleLight<'_>) -> Self {
         let mut rays = Self::default();
         for (index, ray) in primary.iter().enumerate() {
-            let Some((position, normal)) = bvh.closest(top, ray).and_then(|hit| surface(bvh, top, ray, &hit)) else {
+            let Some((position, normal)) =
+                bvh.closest(top, ray).and_then(|hit| surface(bvh, top, ray, &hit))
+            else {
                 continue;
             };
             let mut numbers = Sampler::new(SamplerKind::Independent, 0, index as u32, 0, 0);
@@ -85,7 +87,10 @@ impl Rays {
 
 /// Where a ray hit a triangle, and its unit normal on the side of the ray.
 fn surface(bvh: &SceneBvh, top: &SceneTlas, ray: &Ray, hit: &Hit) -> Option<(DVec3, DVec3)> {
-    let normal = top.instances.get(hit.instance as usize)?.normal(bvh.triangles.get(hit.triangle as usize)?.normal());
+    let normal = top
+        .instances
+        .get(hit.instance as usize)?
+        .normal(bvh.triangles.get(hit.triangle as usize)?.normal());
     let normal = normal.as_dvec3().try_normalize()?;
     let direction = ray.direction.as_dvec3();
     let position = ray.origin.as_dvec3() + direction * f64::from(hit.t);
@@ -100,7 +105,8 @@ fn rate(rays: &[Ray], seconds: f64, meets: impl Fn(&Ray) -> bool + Sync) -> Opti
     let mut traced = 0;
     loop {
         // What is found is used, so that it is looked for.
-        let hit: usize = rays.par_chunks(CHUNK).map(|rays| rays.iter().filter(|ray| meets(ray)).count()).sum();
+        let hit: usize =
+            rays.par_chunks(CHUNK).map(|rays| rays.iter().filter(|ray| meets(ray)).count()).sum();
         std::hint::black_box(hit);
         traced += rays.len();
         let passed = start.elapsed().as_secs_f64();
@@ -164,18 +170,25 @@ pub fn run(args: &BenchArgs, session: &Session) -> Result<Value, CliError> {
         println!("rays: nothing in {} could be hit", args.scene.name());
         return Ok(Value::Null);
     };
-    let by_query = if gpu.ray_query() { DeviceTracer::new(&gpu, (scene, &bvh), eye, true)? } else { None };
+    let by_query =
+        if gpu.ray_query() { DeviceTracer::new(&gpu, (scene, &bvh), eye, true)? } else { None };
     let top = bvh.tlas_from(eye);
     let world = World::new(scene, eye);
     let (camera, [width, height]) = small_camera(session);
-    let rays = Rays::new(&bvh, &top, camera_rays(width, height, |place| camera.ray(place)), &|from, numbers| {
-        let light = world.lights.sample(from, numbers.next_1d(), numbers.next_2d())?;
-        Some((light.direction, light.end(from)))
-    });
+    let rays = Rays::new(
+        &bvh,
+        &top,
+        camera_rays(width, height, |place| camera.ray(place)),
+        &|from, numbers| {
+            let light = world.lights.sample(from, numbers.next_1d(), numbers.next_2d())?;
+            Some((light.direction, light.end(from)))
+        },
+    );
     let two = rays.measure(&bvh, &top, args.seconds);
     let (there, matching) = measure_on_device(&rays, &mut device, (&bvh, &top), args.seconds)?;
-    let queried =
-        by_query.map(|mut device| measure_on_device(&rays, &mut device, (&bvh, &top), args.seconds)).transpose()?;
+    let queried = by_query
+        .map(|mut device| measure_on_device(&rays, &mut device, (&bvh, &top), args.seconds))
+        .transpose()?;
     bvh.build_wide();
     let four = rays.measure(&bvh, &bvh.tlas_from(eye), args.seconds);
     let threads = rayon::current_num_threads();
@@ -211,8 +224,14 @@ impl Rates {
 
     /// Millions a second, in columns.
     pub fn columns(&self) -> String {
-        let column = |rate: Option<f64>| rate.map_or("-".into(), |rate| format!("{:.2}", rate / 1e6));
-        format!("{:>8} {:>8} {:>8}", column(self.primary), column(self.shadow), column(self.diffuse))
+        let column =
+            |rate: Option<f64>| rate.map_or("-".into(), |rate| format!("{:.2}", rate / 1e6));
+        format!(
+            "{:>8} {:>8} {:>8}",
+            column(self.primary),
+            column(self.shadow),
+            column(self.diffuse)
+        )
     }
 }
 
@@ -225,16 +244,22 @@ pub fn small_camera(session: &Session) -> (Pinhole, [usize; 2]) {
 }
 
 /// The rays of a picture in squares of 16 by 16 pixels, one a pixel at a place of its own.
-pub fn camera_rays(width: usize, height: usize, through: impl Fn(DVec2) -> (DVec3, DVec3)) -> Vec<Ray> {
+pub fn camera_rays(
+    width: usize,
+    height: usize,
+    through: impl Fn(DVec2) -> (DVec3, DVec3),
+) -> Vec<Ray> {
     const SIDE: usize = 16;
     let across = width.div_ceil(SIDE).max(1);
     let tile = |tile: usize| {
         let (left, top) = (tile % across * SIDE, tile / across * SIDE);
-        (top..(top + SIDE).min(height)).flat_map(move |y| (left..(left + SIDE).min(width)).map(move |x| (x, y)))
+        (top..(top + SIDE).min(height))
+            .flat_map(move |y| (left..(left + SIDE).min(width)).map(move |x| (x, y)))
     };
     let ray = |(x, y): (usize, usize)| {
         let mut numbers = Sampler::new(SamplerKind::Independent, 0, x as u32, y as u32, 1);
-        let (origin, direction) = through(DVec2::new(x as f64 + numbers.next_1d(), y as f64 + numbers.next_1d()));
+        let (origin, direction) =
+            through(DVec2::new(x as f64 + numbers.next_1d(), y as f64 + numbers.next_1d()));
         let (origin, direction) = (origin.as_vec3(), direction.as_vec3());
         Ray { origin, direction, t_min: 0.0, t_max: f32::INFINITY, away: Vec3::ZERO }
     };

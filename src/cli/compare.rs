@@ -156,9 +156,14 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     }
     let mapper = ToneMapper::from_name(&args.tone_mapper).ok_or_else(|| {
         let names: Vec<&str> = ToneMapper::ALL.iter().map(|mapper| mapper.name()).collect();
-        CliError::Usage(format!("--tone-mapper {}: there are {}", args.tone_mapper, names.join(", ")))
+        CliError::Usage(format!(
+            "--tone-mapper {}: there are {}",
+            args.tone_mapper,
+            names.join(", ")
+        ))
     })?;
-    let (mut test, mut reference) = (LinearImage::load(&args.test)?, LinearImage::load(&args.reference)?);
+    let (mut test, mut reference) =
+        (LinearImage::load(&args.test)?, LinearImage::load(&args.reference)?);
     let exposure = exposure(args, &test, &reference)?;
     if test.encoding() != reference.encoding() && args.exposure.is_some() {
         // The scene becomes what a display shows of it.
@@ -166,7 +171,9 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
             *picture = picture.displayed(exposure, mapper);
         }
     }
-    let usage = |error: metrics::CompareError| CliError::Usage(format!("{error} (--exposure EV100 or auto)"));
+    let usage = |error: metrics::CompareError| {
+        CliError::Usage(format!("{error} (--exposure EV100 or auto)"))
+    };
     let pair = ImagePair::new(&test, &reference).map_err(|error| match error {
         metrics::CompareError::Encoding { .. } => usage(error),
         error => CliError::Usage(error.to_string()),
@@ -177,17 +184,31 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
         None => pair,
     };
     if pair.counted() == 0 {
-        return Err(CliError::Usage("--skip-edges leaves no pixel; the reference is edges all over".into()));
+        return Err(CliError::Usage(
+            "--skip-edges leaves no pixel; the reference is edges all over".into(),
+        ));
     }
     let settings = CompareSettings { exposure, mapper, pixels_per_degree: args.pixels_per_degree };
     let (summary, maps) = Summary::of(&pair, &settings);
     let lines = lines(args, &summary, &pair);
-    let broken = lines.iter().filter(|line| line.bound.as_ref().is_some_and(|(holds, _)| !holds)).count();
+    let broken =
+        lines.iter().filter(|line| line.bound.as_ref().is_some_and(|(holds, _)| !holds)).count();
     let total = lines.iter().filter(|line| line.bound.is_some()).count();
-    for line in lines.iter().filter(|line| !args.quiet || line.bound.as_ref().is_some_and(|(holds, _)| !holds)) {
-        let bound =
-            line.bound.as_ref().map(|(holds, text)| format!("{} ({text})", if *holds { "ok" } else { "BROKEN" }));
-        let text = format!("{:16} {:<34} {:26} {}", line.name, line.value, bound.unwrap_or_default(), line.note);
+    for line in lines
+        .iter()
+        .filter(|line| !args.quiet || line.bound.as_ref().is_some_and(|(holds, _)| !holds))
+    {
+        let bound = line
+            .bound
+            .as_ref()
+            .map(|(holds, text)| format!("{} ({text})", if *holds { "ok" } else { "BROKEN" }));
+        let text = format!(
+            "{:16} {:<34} {:26} {}",
+            line.name,
+            line.value,
+            bound.unwrap_or_default(),
+            line.note
+        );
         println!("{}", text.trim_end());
     }
     write(args, &pair, &summary, maps, &lines)?;
@@ -203,9 +224,11 @@ fn check(args: &CompareArgs) -> Result<(), CliError> {
         }
         output::check_writable(file)?;
     }
-    let outputs: Vec<&Path> = [&args.html, &args.map, &args.json].into_iter().flatten().map(PathBuf::as_path).collect();
+    let outputs: Vec<&Path> =
+        [&args.html, &args.map, &args.json].into_iter().flatten().map(PathBuf::as_path).collect();
     for (index, file) in outputs.iter().enumerate() {
-        let input = [&args.test, &args.reference].into_iter().any(|input| same(Path::new(input), file));
+        let input =
+            [&args.test, &args.reference].into_iter().any(|input| same(Path::new(input), file));
         if input || outputs[..index].iter().any(|other| same(other, file)) {
             return Err(CliError::Usage(format!(
                 "{}: it is written and read, or written twice; name another",
@@ -229,16 +252,26 @@ fn same(a: &Path, b: &Path) -> bool {
 }
 
 /// What scenes are shown with: as asked, or metered from the reference, or from the only scene there is.
-fn exposure(args: &CompareArgs, test: &LinearImage, reference: &LinearImage) -> Result<Exposure, CliError> {
+fn exposure(
+    args: &CompareArgs,
+    test: &LinearImage,
+    reference: &LinearImage,
+) -> Result<Exposure, CliError> {
     match args.exposure.as_deref() {
         None | Some("auto") => {
-            Ok(summary::metered_exposure(if reference.encoding() == Encoding::Scene { reference } else { test }))
+            Ok(summary::metered_exposure(if reference.encoding() == Encoding::Scene {
+                reference
+            } else {
+                test
+            }))
         }
         Some(text) => text
             .parse::<f64>()
             .ok()
             .and_then(|ev| Exposure::from_ev100(Ev100(ev)).ok())
-            .ok_or_else(|| CliError::Usage(format!("--exposure {text}: give an EV100 such as 8.5, or auto"))),
+            .ok_or_else(|| {
+                CliError::Usage(format!("--exposure {text}: give an EV100 such as 8.5, or auto"))
+            }),
     }
 }
 
@@ -262,9 +295,14 @@ fn lines(args: &CompareArgs, numbers: &Summary, pair: &ImagePair<'_>) -> Vec<Lin
         })
     };
     let mut lines = Vec::new();
-    let mut line = |name, value: String, bound, note: String| lines.push(Line { name, value, bound, note });
+    let mut line =
+        |name, value: String, bound, note: String| lines.push(Line { name, value, bound, note });
     let [width, height] = numbers.size;
-    let counted = if args.skip_edges { format!("{} counted, edges left out", numbers.counted) } else { String::new() };
+    let counted = if args.skip_edges {
+        format!("{} counted, edges left out", numbers.counted)
+    } else {
+        String::new()
+    };
     line("size", format!("{width}x{height}"), None, counted);
     if numbers.not_finite != [0, 0] {
         let [test, reference] = numbers.not_finite;
@@ -279,12 +317,24 @@ fn lines(args: &CompareArgs, numbers: &Summary, pair: &ImagePair<'_>) -> Vec<Lin
             ),
         );
     }
-    let mean =
-        numbers.mean.map_or_else(|| "none".into(), |[test, reference]| format!("{test:.6} / {reference:.6} {unit}"));
+    let mean = numbers.mean.map_or_else(
+        || "none".into(),
+        |[test, reference]| format!("{test:.6} / {reference:.6} {unit}"),
+    );
     line("mean", mean, None, "test / reference".into());
-    line("bias", opt(numbers.bias, percent), check_max(numbers.bias, part(args.max_bias)), String::new());
+    line(
+        "bias",
+        opt(numbers.bias, percent),
+        check_max(numbers.bias, part(args.max_bias)),
+        String::new(),
+    );
     let block = check_max(numbers.block_rms, part(args.max_block_rms));
-    line("blocks, rms", opt(numbers.block_rms, |v| format!("{:.4} %", v * 100.0)), block, "8x8 pixels".into());
+    line(
+        "blocks, rms",
+        opt(numbers.block_rms, |v| format!("{:.4} %", v * 100.0)),
+        block,
+        "8x8 pixels".into(),
+    );
     let [x, y] = numbers.block_worst_at.unwrap_or_default();
     let worst = check_max(numbers.block_worst, part(args.max_block_worst));
     line("blocks, worst", opt(numbers.block_worst, percent), worst, format!("at {x}, {y}"));
@@ -292,34 +342,53 @@ fn lines(args: &CompareArgs, numbers: &Summary, pair: &ImagePair<'_>) -> Vec<Lin
         (Some(rmse), Some(relative)) => format!("{rmse:.6} {unit}, {:.4} %", relative * 100.0),
         (rmse, _) => opt(rmse, |rmse| format!("{rmse:.6} {unit}")),
     };
-    line("rmse", rmse, check_max(numbers.relative_rmse, part(args.max_rmse)), "percent of the reference's mean".into());
+    line(
+        "rmse",
+        rmse,
+        check_max(numbers.relative_rmse, part(args.max_rmse)),
+        "percent of the reference's mean".into(),
+    );
     line("relMSE", opt(numbers.relative_mse, |v| format!("{v:.6}")), None, String::new());
     line("SMAPE", opt(numbers.smape, |v| format!("{v:.6}")), None, String::new());
     let alike = numbers.rmse == Some(0.0);
-    let psnr = args
-        .min_psnr
-        .map(|least| (alike || numbers.psnr.is_some_and(|psnr| psnr >= least), format!("at least {least}")));
-    let psnr_text = if alike { "alike".into() } else { opt(numbers.psnr, |v| format!("{v:.3} dB")) };
-    let peak =
-        if scene { format!("peak {:.6} nits: white at this exposure", numbers.psnr_peak) } else { "of codes".into() };
+    let psnr = args.min_psnr.map(|least| {
+        (alike || numbers.psnr.is_some_and(|psnr| psnr >= least), format!("at least {least}"))
+    });
+    let psnr_text =
+        if alike { "alike".into() } else { opt(numbers.psnr, |v| format!("{v:.3} dB")) };
+    let peak = if scene {
+        format!("peak {:.6} nits: white at this exposure", numbers.psnr_peak)
+    } else {
+        "of codes".into()
+    };
     line("PSNR", psnr_text, psnr, peak);
     let stops = match (numbers.stops_mean, numbers.stops_percentiles) {
-        (Some(mean), Some([low, _, high])) => format!("mean {mean:+.5}, 5 % {low:+.4}, 95 % {high:+.4}"),
+        (Some(mean), Some([low, _, high])) => {
+            format!("mean {mean:+.5}, 5 % {low:+.4}, 95 % {high:+.4}")
+        }
         _ => "none".into(),
     };
     let kept = check_max(numbers.stops.map(|stops| stops.p95), args.max_stops);
-    line("stops", stops, kept, numbers.stops.map_or_else(String::new, |s| format!("either way: {}", spread(Some(s)))));
+    line(
+        "stops",
+        stops,
+        kept,
+        numbers.stops.map_or_else(String::new, |s| format!("either way: {}", spread(Some(s)))),
+    );
     let shown = match numbers.ev100 {
-        Some(ev) => format!("{}; shown at EV100 {ev:.2}, {}", spread(numbers.flip), args.tone_mapper),
+        Some(ev) => {
+            format!("{}; shown at EV100 {ev:.2}, {}", spread(numbers.flip), args.tone_mapper)
+        }
         None => spread(numbers.flip),
     };
     let flip = numbers.flip.map(|flip| flip.mean);
     line("FLIP", opt(flip, short), check_max(flip, args.max_flip), shown);
     if scene || args.max_flip_hdr.is_some() {
         let flip = numbers.flip_hdr.map(|flip| flip.mean);
-        let exposures = numbers.flip_hdr_exposures.map_or_else(String::new, |(start, stop, count)| {
-            format!("; {count} exposures from {start:+.2} to {stop:+.2} stops")
-        });
+        let exposures =
+            numbers.flip_hdr_exposures.map_or_else(String::new, |(start, stop, count)| {
+                format!("; {count} exposures from {start:+.2} to {stop:+.2} stops")
+            });
         line(
             "HDR-FLIP",
             opt(flip, short),
@@ -361,7 +430,8 @@ fn write(
 ) -> Result<(), CliError> {
     if let Some(file) = &args.json {
         let text = json!({ "test": args.test, "reference": args.reference, "numbers": summary });
-        let text = serde_json::to_string_pretty(&text).map_err(|error| CliError::Internal(error.to_string()))?;
+        let text = serde_json::to_string_pretty(&text)
+            .map_err(|error| CliError::Internal(error.to_string()))?;
         output::write_text(file, &text)?;
     }
     if let Some(file) = &args.map {
@@ -376,26 +446,43 @@ fn write(
 
 fn map(args: &CompareArgs, pair: &ImagePair<'_>, maps: &Maps) -> Result<Raster, CliError> {
     let width = pair.test().width();
-    let black = || CliError::Usage("--map-kind: against a black reference there is only flip".into());
+    let black =
+        || CliError::Usage("--map-kind: against a black reference there is only flip".into());
     Ok(match args.map_kind {
-        MapKind::Flip => {
-            error_colormap::paint(&MAGMA, width, maps.flip_hdr.as_ref().unwrap_or(&maps.flip).iter().copied())
-        }
+        MapKind::Flip => error_colormap::paint(
+            &MAGMA,
+            width,
+            maps.flip_hdr.as_ref().unwrap_or(&maps.flip).iter().copied(),
+        ),
         MapKind::Stops => {
             let range = args.map_range.unwrap_or(1.0).max(1e-6) as f32;
             let stops = maps.stops.as_ref().ok_or_else(black)?;
-            error_colormap::paint(&SIGNED, width, stops.map.iter().map(|stops| 0.5 + stops / range / 2.0))
+            error_colormap::paint(
+                &SIGNED,
+                width,
+                stops.map.iter().map(|stops| 0.5 + stops / range / 2.0),
+            )
         }
         MapKind::Relative => {
             let range = args.map_range.unwrap_or(0.1).max(1e-6) as f32;
             let stops = maps.stops.as_ref().ok_or_else(black)?;
             // |test / reference - 1|, by the same floor as the stops.
-            error_colormap::paint(&MAGMA, width, stops.map.iter().map(|stops| (stops.exp2() - 1.0).abs() / range))
+            error_colormap::paint(
+                &MAGMA,
+                width,
+                stops.map.iter().map(|stops| (stops.exp2() - 1.0).abs() / range),
+            )
         }
     })
 }
 
-fn report(args: &CompareArgs, pair: &ImagePair<'_>, summary: &Summary, maps: Maps, lines: &[Line]) -> HtmlReport {
+fn report(
+    args: &CompareArgs,
+    pair: &ImagePair<'_>,
+    summary: &Summary,
+    maps: Maps,
+    lines: &[Line],
+) -> HtmlReport {
     let scene = pair.test().encoding() == Encoding::Scene;
     let rows = lines
         .iter()
@@ -404,7 +491,12 @@ fn report(args: &CompareArgs, pair: &ImagePair<'_>, summary: &Summary, maps: Map
                 Some((holds, text)) => Cell::mark(*holds, text.clone()),
                 None => Cell::text(""),
             };
-            vec![Cell::text(line.name), Cell::number(line.value.clone()), bound, Cell::text(line.note.clone())]
+            vec![
+                Cell::text(line.name),
+                Cell::number(line.value.clone()),
+                bound,
+                Cell::text(line.note.clone()),
+            ]
         })
         .collect();
     let table = ReportTable {
@@ -412,9 +504,18 @@ fn report(args: &CompareArgs, pair: &ImagePair<'_>, summary: &Summary, maps: Map
         columns: ["number", "value", "bound", "details"].map(Into::into).into(),
         rows,
     };
-    let mut errors = vec![ErrorMap { name: "FLIP".into(), test: 0, reference: 1, values: maps.flip }];
-    errors.extend(maps.flip_hdr.map(|values| ErrorMap { name: "HDR-FLIP".into(), test: 0, reference: 1, values }));
-    let shown = |name: &str, picture: &LinearImage| NamedImage { name: name.into(), picture: picture.clone() };
+    let mut errors =
+        vec![ErrorMap { name: "FLIP".into(), test: 0, reference: 1, values: maps.flip }];
+    errors.extend(maps.flip_hdr.map(|values| ErrorMap {
+        name: "HDR-FLIP".into(),
+        test: 0,
+        reference: 1,
+        values,
+    }));
+    let shown = |name: &str, picture: &LinearImage| NamedImage {
+        name: name.into(),
+        picture: picture.clone(),
+    };
     let pictures = ImageSet {
         title: String::new(),
         pictures: vec![shown(&args.test, pair.test()), shown(&args.reference, pair.reference())],
@@ -423,11 +524,25 @@ fn report(args: &CompareArgs, pair: &ImagePair<'_>, summary: &Summary, maps: Map
         ev100: summary.ev100,
         unit: if scene { "nits".into() } else { String::new() },
     };
-    let name =
-        |path: &str| Path::new(path).file_name().map_or(path.to_owned(), |name| name.to_string_lossy().into_owned());
-    let mut report = HtmlReport::new(format!("{} against {}", name(&args.test), name(&args.reference)));
+    let name = |path: &str| {
+        Path::new(path)
+            .file_name()
+            .map_or(path.to_owned(), |name| name.to_string_lossy().into_owned())
+    };
+    let mut report =
+        HtmlReport::new(format!("{} against {}", name(&args.test), name(&args.reference)));
     report.text(format!("Test (A): {}\nReference (B): {}", args.test, args.reference));
-    report.section(Section { title: "Pictures".into(), text: String::new(), tables: vec![], pictures: vec![pictures] });
-    report.section(Section { title: "Numbers".into(), text: String::new(), tables: vec![table], pictures: vec![] });
+    report.section(Section {
+        title: "Pictures".into(),
+        text: String::new(),
+        tables: vec![],
+        pictures: vec![pictures],
+    });
+    report.section(Section {
+        title: "Numbers".into(),
+        text: String::new(),
+        tables: vec![table],
+        pictures: vec![],
+    });
     report
 }

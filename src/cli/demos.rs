@@ -36,8 +36,9 @@ pub fn run(args: &DemosArgs) -> Result<(), CliError> {
         return Ok(());
     };
     let names = || Demo::ALL.map(|demo| demo.name).join(", ");
-    let demo = Demo::named(name)
-        .ok_or_else(|| CliError::Usage(format!("there is no demo scene '{name}'; there are {}", names())))?;
+    let demo = Demo::named(name).ok_or_else(|| {
+        CliError::Usage(format!("there is no demo scene '{name}'; there are {}", names()))
+    })?;
     let Some(directory) = &args.output else {
         println!("{}: {}", demo.title, demo.about);
         println!("sunny16 render {PREFIX}{name} -o {name}.png\nsunny16 demos {name} -o DIR");
@@ -47,7 +48,9 @@ pub fn run(args: &DemosArgs) -> Result<(), CliError> {
     let (scene, mut look) = made.make().map_err(|error| CliError::Internal(error.to_string()))?;
     let glb = write_glb(&scene).map_err(|error| CliError::Internal(error.to_string()))?;
     if !scene.animations.is_empty() {
-        eprintln!("{name} moves by formula: the file holds it at rest, and `sunny16 render {PREFIX}{name}` plays it");
+        eprintln!(
+            "{name} moves by formula: the file holds it at rest, and `sunny16 render {PREFIX}{name}` plays it"
+        );
     }
     let mut files = vec![(format!("{name}.glb"), glb)];
     // Waters are the look's: glTF has no word for them.
@@ -73,12 +76,22 @@ fn water_section(material: &str, settings: &WaterSettings, flow: &str) -> String
     let three = |v: DVec3| format!("{} {} {}", v.x, v.y, v.z);
     let mut text = format!("\n[water.\"{material}\"]\nflow = \"{flow}\"\n");
     let WaterCoefficients { absorption, scattering } = settings.coefficients;
-    text += &match WaterKind::ALL.into_iter().find(|(_, kind)| kind.coefficients() == settings.coefficients) {
+    text += &match WaterKind::ALL
+        .into_iter()
+        .find(|(_, kind)| kind.coefficients() == settings.coefficients)
+    {
         Some((kind, _)) => format!("kind = \"{kind}\"\n"),
-        None => format!("absorption = \"{}\"\nscattering = \"{}\"\n", three(absorption), three(scattering)),
+        None => format!(
+            "absorption = \"{}\"\nscattering = \"{}\"\n",
+            three(absorption),
+            three(scattering)
+        ),
     };
     if let Some([origin, size]) = settings.rectangle {
-        text += &format!("flow_origin = \"{},{}\"\nflow_size = \"{},{}\"\n", origin.x, origin.y, size.x, size.y);
+        text += &format!(
+            "flow_origin = \"{},{}\"\nflow_size = \"{},{}\"\n",
+            origin.x, origin.y, size.x, size.y
+        );
     }
     for (name, value) in settings.numbers() {
         text += &format!("{name} = {value}\n");
@@ -96,10 +109,18 @@ mod tests {
 
     #[test]
     fn a_water_by_name_keeps_its_name() {
-        let section =
-            |coefficients| water_section("Pool", &WaterSettings { coefficients, ..WaterSettings::default() }, "f.png");
+        let section = |coefficients| {
+            water_section(
+                "Pool",
+                &WaterSettings { coefficients, ..WaterSettings::default() },
+                "f.png",
+            )
+        };
         assert!(section(WaterKind::Turbid.coefficients()).contains("kind = \"turbid\"\n"));
-        let own = section(WaterCoefficients { absorption: DVec3::ONE, ..WaterKind::Turbid.coefficients() });
+        let own = section(WaterCoefficients {
+            absorption: DVec3::ONE,
+            ..WaterKind::Turbid.coefficients()
+        });
         assert!(own.contains("absorption = \"1 1 1\"") && !own.contains("kind"), "{own}");
     }
 }

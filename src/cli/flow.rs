@@ -37,21 +37,30 @@ pub struct FlowArgs {
     texels: f64,
 }
 
-fn numbers<const N: usize>(option: &str, text: &str, separators: &[char]) -> Result<[f64; N], CliError> {
-    let parts: Option<Vec<f64>> = text.split(separators).map(|part| part.trim().parse().ok()).collect();
+fn numbers<const N: usize>(
+    option: &str,
+    text: &str,
+    separators: &[char],
+) -> Result<[f64; N], CliError> {
+    let parts: Option<Vec<f64>> =
+        text.split(separators).map(|part| part.trim().parse().ok()).collect();
     let parts = parts.filter(|parts| parts.iter().all(|v: &f64| v.is_finite()));
-    parts
-        .and_then(|parts| <[f64; N]>::try_from(parts).ok())
-        .ok_or_else(|| CliError::Usage(format!("--{option} {text}: it takes {N} numbers in metres")))
+    parts.and_then(|parts| <[f64; N]>::try_from(parts).ok()).ok_or_else(|| {
+        CliError::Usage(format!("--{option} {text}: it takes {N} numbers in metres"))
+    })
 }
 
 pub fn run(args: &FlowArgs) -> Result<(), CliError> {
     if !output::has_extension(&args.output, "png") {
-        return Err(CliError::Usage(format!("{}: the map is a PNG; end its name in .png", args.output.display())));
+        return Err(CliError::Usage(format!(
+            "{}: the map is a PNG; end its name in .png",
+            args.output.display()
+        )));
     }
     let found = FlowDirection::ALL.iter().find(|(name, _)| *name == args.along);
-    let (_, along) =
-        found.ok_or_else(|| CliError::Usage(format!("--along {}: it takes x, -x, z or -z", args.along)))?;
+    let (_, along) = found.ok_or_else(|| {
+        CliError::Usage(format!("--along {}: it takes x, -x, z or -z", args.along))
+    })?;
     let pair = |[x, z]: [f64; 2]| DVec2::new(x, z);
     let mut obstacles = Vec::new();
     for text in &args.cylinders {
@@ -75,7 +84,9 @@ pub fn run(args: &FlowArgs) -> Result<(), CliError> {
     let texel = DVec2::splat(1.0 / channel.texels_per_meter);
     for obstacle in &channel.obstacles {
         let (low, high) = obstacle.extent();
-        if (high + texel).cmplt(channel.origin).any() || (low - texel).cmpgt(channel.origin + channel.size).any() {
+        if (high + texel).cmplt(channel.origin).any()
+            || (low - texel).cmpgt(channel.origin + channel.size).any()
+        {
             eprintln!("{obstacle} stands outside of the channel and changes nothing");
         }
     }
@@ -83,7 +94,12 @@ pub fn run(args: &FlowArgs) -> Result<(), CliError> {
     let bytes = flow.map.png().map_err(CliError::Internal)?;
     output::write_with(&args.output, |to| to.write_all(&bytes))?;
     let worst = flow.sections.iter().map(|part| (part - 1.0).abs()).fold(0.0, f64::max);
-    println!("{}: {width}x{height} texels over {} x {} m", args.output.display(), channel.size.x, channel.size.y);
+    println!(
+        "{}: {width}x{height} texels over {} x {} m",
+        args.output.display(),
+        channel.size.x,
+        channel.size.y
+    );
     println!("greatest speed: {:.3} of the mean where nothing stands in the way", flow.peak);
     println!("flow through sections: the same to {worst:.0e}");
     println!("in the look, for a mean of 0.5 m/s:");

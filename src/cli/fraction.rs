@@ -14,9 +14,10 @@ impl Fraction {
     pub fn parse_percent(text: &str) -> Result<Self, String> {
         let (number, signed) = number(text);
         match number {
-            Some(number) if number > 0.0 => {
-                Ok(Self { value: number / 100.0, alternative: (!signed && number < 1.0).then_some(number) })
-            }
+            Some(number) if number > 0.0 => Ok(Self {
+                value: number / 100.0,
+                alternative: (!signed && number < 1.0).then_some(number),
+            }),
             _ => Err("give percents above 0, e.g. 1%".into()),
         }
     }
@@ -27,7 +28,10 @@ impl Fraction {
         match number {
             Some(number) if number >= 0.0 => {
                 let part = if signed { number * 0.01 } else { number };
-                Ok(Self { value: part, alternative: (!signed && number >= 1.0).then_some(number / 100.0) })
+                Ok(Self {
+                    value: part,
+                    alternative: (!signed && number >= 1.0).then_some(number / 100.0),
+                })
             }
             _ => Err("give a number from 0 on, such as 0.02 or 2%".into()),
         }
@@ -73,17 +77,24 @@ mod tests {
 
     #[test]
     fn numbers_that_may_mean_both_are_remarked_on() {
-        let percents = |text| Fraction::parse_percent(text).ok().map(|f| (f.value, f.ambiguity_note("--x")));
-        let part = |text| Fraction::parse_fraction(text).ok().map(|f| (f.value, f.ambiguity_note("--x")));
+        let percents =
+            |text| Fraction::parse_percent(text).ok().map(|f| (f.value, f.ambiguity_note("--x")));
+        let part =
+            |text| Fraction::parse_fraction(text).ok().map(|f| (f.value, f.ambiguity_note("--x")));
         assert_eq!(percents("1"), Some((0.01, None)));
         assert_eq!(part("0.02"), Some((0.02, None)));
         let said = |read: &str, other: &str| {
-            Some(format!("note: --x without a percent sign is read as {read}, not as {other}; write {read} or {other}"))
+            Some(format!(
+                "note: --x without a percent sign is read as {read}, not as {other}; write {read} or {other}"
+            ))
         };
         assert_eq!(percents("0.07"), Some((0.07 / 100.0, said("0.07%", "7%"))));
         assert_eq!(part("1"), Some((1.0, said("100%", "1%"))));
         for text in ["", "%", "-1", "nan", "inf", "one"] {
-            assert!(Fraction::parse_percent(text).is_err() && Fraction::parse_fraction(text).is_err(), "{text}");
+            assert!(
+                Fraction::parse_percent(text).is_err() && Fraction::parse_fraction(text).is_err(),
+                "{text}"
+            );
         }
         assert!(Fraction::parse_percent("0").is_err());
         assert_eq!(part("0"), Some((0.0, None)));

@@ -32,12 +32,22 @@ pub fn run(args: &GraphArgs) -> Result<(), CliError> {
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let on_device = session.upload(&mut renderer)?;
-    let (effects, lens, anti_aliasing) = (session.effects, session.lens.clone(), session.anti_aliasing());
+    let (effects, lens, anti_aliasing) =
+        (session.effects, session.lens.clone(), session.anti_aliasing());
     let ghosts = session.look.ghosts(lens.as_deref())?;
-    let settings =
-        RenderSettings { effects, lens, ghosts, anti_aliasing, ..session.settings(Exposure::default(), vec![]) };
+    let settings = RenderSettings {
+        effects,
+        lens,
+        ghosts,
+        anti_aliasing,
+        ..session.settings(Exposure::default(), vec![])
+    };
     let prepared = renderer.plan(&on_device, &session.view(), &settings)?;
-    let language = if args.format == Format::Mermaid { export::GraphFormat::Mermaid } else { export::GraphFormat::Dot };
+    let language = if args.format == Format::Mermaid {
+        export::GraphFormat::Mermaid
+    } else {
+        export::GraphFormat::Dot
+    };
     print!("{}", export::export(&prepared, language));
     Ok(())
 }

@@ -28,7 +28,10 @@ const SIZE: usize = 640;
 pub fn run(args: &IesArgs) -> Result<(), CliError> {
     if let Some(output) = &args.output {
         if !output::has_extension(output, "png") {
-            return Err(CliError::Usage(format!("{}: the plot is a PNG; end its name in .png", output.display())));
+            return Err(CliError::Usage(format!(
+                "{}: the plot is a PNG; end its name in .png",
+                output.display()
+            )));
         }
         output::check_writable(output)?;
     }
@@ -55,7 +58,9 @@ fn width(profile: &IesProfile, half_plane: f64, part: f64) -> f64 {
         (0..=steps)
             .rev()
             .map(|step| PI * f64::from(step) / f64::from(steps))
-            .find(|&angle| least > 0.0 && profile.candela_towards(towards(angle, half_plane)).get() >= least)
+            .find(|&angle| {
+                least > 0.0 && profile.candela_towards(towards(angle, half_plane)).get() >= least
+            })
             .unwrap_or(0.0)
     };
     reach(half_plane) + reach(half_plane + PI)
@@ -67,9 +72,15 @@ fn describe(file: &Path, profile: &IesProfile) {
         println!("  [{key}] {}", value.replace('\n', "; "));
     }
     let (v, h) = (profile.vertical_angles(), profile.horizontal_angles());
-    let ends = |angles: &[f64]| (angles.first().copied().unwrap_or(0.0), angles.last().copied().unwrap_or(0.0));
+    let ends = |angles: &[f64]| {
+        (angles.first().copied().unwrap_or(0.0), angles.last().copied().unwrap_or(0.0))
+    };
     let ((v0, v1), (h0, h1)) = (ends(v), ends(h));
-    println!("  angles: {} vertical from {v0} to {v1}, {} horizontal from {h0} to {h1}", v.len(), h.len());
+    println!(
+        "  angles: {} vertical from {v0} to {v1}, {} horizontal from {h0} to {h1}",
+        v.len(),
+        h.len()
+    );
     println!("  symmetry: {}", profile.symmetry());
     println!("  flux: {:.1} (integrated over all directions)", profile.lumens());
     match profile.rated_lumens() {
@@ -80,11 +91,15 @@ fn describe(file: &Path, profile: &IesProfile) {
         let rated = profile.rated_lumens().map_or(profile.lumens().get(), |lamps| lamps.get());
         let output = 100.0 * profile.lumens().get() / rated.max(f64::MIN_POSITIVE);
         println!("  light output ratio: {output:.1} % (stated {} %)", stated.light_output);
-        let down = profile.downward().map_or_else(|| "none".into(), |part| format!("{:.1} %", part * 100.0));
+        let down = profile
+            .downward()
+            .map_or_else(|| "none".into(), |part| format!("{:.1} %", part * 100.0));
         println!("  downward: {down} (stated {} %)", stated.downward);
     }
     println!("  strongest: {:.1}", profile.peak());
-    for (name, part) in [("beam angle (half of the strongest)", 0.5), ("field angle (a tenth)", 0.1)] {
+    for (name, part) in
+        [("beam angle (half of the strongest)", 0.5), ("field angle (a tenth)", 0.1)]
+    {
         let across = [0.0, PI / 2.0].map(|plane| width(profile, plane, part).to_degrees());
         println!("  {name}: {:.1} degrees in C0-180, {:.1} in C90-270", across[0], across[1]);
     }
@@ -100,7 +115,10 @@ fn describe(file: &Path, profile: &IesProfile) {
 /// The step between rings, 1, 2 or 5 times a power of ten, so that there are three to seven.
 fn ring_step(peak: f64) -> f64 {
     let magnitude = 10f64.powf((peak / 5.0).log10().floor());
-    let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|factor| peak / (factor * magnitude) <= 6.0).unwrap_or(10.0);
+    let factor = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .find(|factor| peak / (factor * magnitude) <= 6.0)
+        .unwrap_or(10.0);
     factor * magnitude
 }
 
@@ -133,7 +151,9 @@ fn draw(profile: &IesProfile) -> Vec<u8> {
             .map(|i| {
                 let angle = PI * f64::from(i) / 1440.0;
                 let half_plane = if angle < 0.0 { plane + PI } else { plane };
-                let r = profile.candela_towards(towards(angle.abs(), half_plane)).get() / (step * rings) * radius;
+                let r = profile.candela_towards(towards(angle.abs(), half_plane)).get()
+                    / (step * rings)
+                    * radius;
                 middle + dvec2(angle.sin(), angle.cos()) * r
             })
             .collect();
@@ -154,7 +174,8 @@ mod tests {
     use super::*;
 
     fn lamp(head: &str, candela: &str) -> IesProfile {
-        let text = format!("IESNA:LM-63-2002\nTILT=NONE\n1 1000 1 {head} 2 0 0 0\n1 1 100\n{candela}\n");
+        let text =
+            format!("IESNA:LM-63-2002\nTILT=NONE\n1 1000 1 {head} 2 0 0 0\n1 1 100\n{candela}\n");
         IesProfile::parse(text.as_bytes()).unwrap()
     }
 
@@ -171,7 +192,14 @@ mod tests {
 
     #[test]
     fn rings_are_round_numbers() {
-        for (peak, step) in [(1.0, 0.2), (7.0, 2.0), (1000.0, 200.0), (318.0, 100.0), (12_345.0, 5000.0), (5.5, 1.0)] {
+        for (peak, step) in [
+            (1.0, 0.2),
+            (7.0, 2.0),
+            (1000.0, 200.0),
+            (318.0, 100.0),
+            (12_345.0, 5000.0),
+            (5.5, 1.0),
+        ] {
             assert!((ring_step(peak) / step - 1.0).abs() < 1e-9, "{peak}: {}", ring_step(peak));
         }
     }
@@ -181,8 +209,14 @@ mod tests {
         let down = draw(&lamp("3 1 1", "0 30 90\n0\n1000 1000 0"));
         let red = |from: usize, to: usize| {
             let rows = down.chunks_exact(SIZE * 4).skip(from).take(to - from);
-            rows.flat_map(|row| row.chunks_exact(4)).filter(|p| p[0] > 200 && p[1] < 140 && p[2] < 120).count()
+            rows.flat_map(|row| row.chunks_exact(4))
+                .filter(|p| p[0] > 200 && p[1] < 140 && p[2] < 120)
+                .count()
         };
-        assert!(red(SIZE / 2, SIZE) > 10 * red(60, SIZE / 2 - 10).max(1), "{}", red(60, SIZE / 2 - 10));
+        assert!(
+            red(SIZE / 2, SIZE) > 10 * red(60, SIZE / 2 - 10).max(1),
+            "{}",
+            red(60, SIZE / 2 - 10)
+        );
     }
 }

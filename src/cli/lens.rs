@@ -59,14 +59,19 @@ fn distance(text: &str) -> Result<f64, String> {
 }
 
 fn positive(text: &str) -> Result<f64, String> {
-    text.parse::<f64>().ok().filter(|x| x.is_finite() && *x > 0.0).ok_or_else(|| "a number above 0".to_owned())
+    text.parse::<f64>()
+        .ok()
+        .filter(|x| x.is_finite() && *x > 0.0)
+        .ok_or_else(|| "a number above 0".to_owned())
 }
 
 fn sensor(text: &str) -> Result<SensorSize, String> {
     if let Some(preset) = SensorPreset::from_name(text) {
         return Ok(preset.size());
     }
-    let sides = text.split_once(['x', 'X']).and_then(|(w, h)| Some((w.trim().parse().ok()?, h.trim().parse().ok()?)));
+    let sides = text
+        .split_once(['x', 'X'])
+        .and_then(|(w, h)| Some((w.trim().parse().ok()?, h.trim().parse().ok()?)));
     let size = sides.and_then(|(w, h)| SensorSize::from_mm(w, h).ok());
     size.ok_or_else(|| "millimetres as 36x24, or a format such as full-frame".to_owned())
 }
@@ -75,32 +80,50 @@ pub fn run(args: &LensArgs) -> Result<(), CliError> {
     let Some(file) = &args.file else {
         for name in library::NAMES {
             let known = Prescription::builtin(name).and_then(Result::ok);
-            println!("builtin:{name}  {}", known.map_or(String::new(), |lens| lens.name().to_owned()));
+            println!(
+                "builtin:{name}  {}",
+                known.map_or(String::new(), |lens| lens.name().to_owned())
+            );
         }
         return Ok(());
     };
     if let Some(output) = &args.output {
         if !output::has_extension(output, "png") {
-            return Err(CliError::Usage(format!("{}: the drawing is a PNG; end its name in .png", output.display())));
+            return Err(CliError::Usage(format!(
+                "{}: the drawing is a PNG; end its name in .png",
+                output.display()
+            )));
         }
         output::check_writable(output)?;
     }
     if args.blades != 0 && !(3..=64).contains(&args.blades) {
-        return Err(CliError::Usage(format!("--blades {}: 0 for a round iris, or 3 to 64", args.blades)));
+        return Err(CliError::Usage(format!(
+            "--blades {}: 0 for a round iris, or 3 to 64",
+            args.blades
+        )));
     }
     let prescription = read_prescription("lens", file)?;
     let focal_length = args.focal_length.map(|mm| mm * 1e-3);
-    let focal_length = focal_length.or_else(|| prescription.zooms().first().map(|zoom| zoom.focal_length));
+    let focal_length =
+        focal_length.or_else(|| prescription.zooms().first().map(|zoom| zoom.focal_length));
     let iris = Iris { blades: args.blades, ..Iris::default() };
     let dials = LensSettings { focal_length, focus: args.focus, f_stop: args.f_stop, iris };
-    let lens = Lens::new(&prescription, &dials).map_err(|error| CliError::Usage(format!("{file}: {error}")))?;
+    let lens = Lens::new(&prescription, &dials)
+        .map_err(|error| CliError::Usage(format!("{file}: {error}")))?;
     let range = prescription.zoom_range().unwrap_or([lens.focal_length(); 2]);
-    if let Some(mm) = args.focal_length.filter(|mm| !(range[0] * 0.95..=range[1] * 1.05).contains(&(mm * 1e-3))) {
+    if let Some(mm) =
+        args.focal_length.filter(|mm| !(range[0] * 0.95..=range[1] * 1.05).contains(&(mm * 1e-3)))
+    {
         let [least, most] = range.map(|f| f * 1e3);
-        return Err(CliError::Usage(format!("--focal-length {mm}: {file} is for {least:.1} to {most:.1} mm")));
+        return Err(CliError::Usage(format!(
+            "--focal-length {mm}: {file} is for {least:.1} to {most:.1} mm"
+        )));
     }
     if let Some(n) = args.f_stop.filter(|n| lens.f_number() * 0.95 > *n) {
-        return Err(CliError::Usage(format!("--f-stop {n}: {file} opens to f/{:.2}", lens.f_number())));
+        return Err(CliError::Usage(format!(
+            "--f-stop {n}: {file} opens to f/{:.2}",
+            lens.f_number()
+        )));
     }
     for note in prescription.notes() {
         eprintln!("{file}: {note}");
@@ -126,14 +149,19 @@ fn degrees(angle: Option<f64>) -> String {
 }
 
 fn describe(prescription: &Prescription, lens: &Lens, dials: &LensSettings, sensor: SensorSize) {
-    println!("{}", if prescription.name().is_empty() { "a lens without a name" } else { prescription.name() });
+    println!(
+        "{}",
+        if prescription.name().is_empty() { "a lens without a name" } else { prescription.name() }
+    );
     if !prescription.source().is_empty() {
         println!("  source: {}", prescription.source());
     }
     let stop = lens.stop();
     let (count, before) = (prescription.refracting(), stop);
     println!("  surfaces: {count} refracting, {before} of them before the stop (element {stop})");
-    let marked = prescription.focal_length().map_or_else(String::new, |f| format!(", marked {} mm", f * 1e3));
+    let marked = prescription
+        .focal_length()
+        .map_or_else(String::new, |f| format!(", marked {} mm", f * 1e3));
     println!("  focal length: {}{marked}", mm(lens.focal_length()));
     let level = lens.cardinal(Axis::X, LINE_D);
     let upright = lens.cardinal(Axis::Y, LINE_D);
@@ -142,9 +170,14 @@ fn describe(prescription: &Prescription, lens: &Lens, dials: &LensSettings, sens
         println!("  anamorphic: {} across, it squeezes {squeeze:.3} to 1", mm(level.focal_length));
     }
     let marked = prescription.f_number().map_or_else(String::new, |n| format!(", marked f/{n}"));
-    let open = Lens::new(prescription, &LensSettings { f_stop: None, focus: f64::INFINITY, ..*dials });
+    let open =
+        Lens::new(prescription, &LensSettings { f_stop: None, focus: f64::INFINITY, ..*dials });
     let open = open.map_or(f64::NAN, |open| open.f_number());
-    println!("  f-number: {:.3}, at the sensor {:.3}", lens.f_number(), lens.working_f_number(Axis::Y, LINE_D));
+    println!(
+        "  f-number: {:.3}, at the sensor {:.3}",
+        lens.f_number(),
+        lens.working_f_number(Axis::Y, LINE_D)
+    );
     println!("  opens to: f/{open:.3}{marked}");
     let airy = 1.22 * 550e-9 * lens.working_f_number(Axis::Y, LINE_D);
     println!("  diffraction: first dark ring at {:.3} um on the sensor (550 nm)", airy * 1e6);
@@ -159,11 +192,17 @@ fn describe(prescription: &Prescription, lens: &Lens, dials: &LensSettings, sens
     ] {
         println!("    {name:<22} {}", mm(z));
     }
-    for (name, Pupil { z, radius }) in [("entrance pupil", upright.entrance), ("exit pupil", upright.exit)] {
+    for (name, Pupil { z, radius }) in
+        [("entrance pupil", upright.entrance), ("exit pupil", upright.exit)]
+    {
         println!("    {name:<22} {}, diameter {}", mm(z), mm(2.0 * radius));
     }
     let shift = |line: f64| (lens.cardinal(Axis::Y, line).back_focus - upright.back_focus) * 1e3;
-    println!("  longitudinal colour: focus of blue (F) {:+.4} mm, of red (C) {:+.4} mm", shift(LINE_F), shift(LINE_C));
+    println!(
+        "  longitudinal colour: focus of blue (F) {:+.4} mm, of red (C) {:+.4} mm",
+        shift(LINE_F),
+        shift(LINE_C)
+    );
     println!("  sensor: {:.2} x {:.2} mm", sensor.width * 1e3, sensor.height * 1e3);
 }
 
@@ -177,7 +216,8 @@ fn breathing(prescription: &Prescription, dials: &LensSettings, sensor: SensorSi
     let zooms: Vec<Option<f64>> = match prescription.zooms() {
         [] => vec![dials.focal_length],
         zooms => {
-            let mut set: Vec<f64> = zooms.iter().map(|zoom| zoom.focal_length).chain(dials.focal_length).collect();
+            let mut set: Vec<f64> =
+                zooms.iter().map(|zoom| zoom.focal_length).chain(dials.focal_length).collect();
             set.sort_by(f64::total_cmp);
             set.dedup();
             set.into_iter().map(Some).collect()
@@ -189,7 +229,8 @@ fn breathing(prescription: &Prescription, dials: &LensSettings, sensor: SensorSi
             println!("    at {} mm", f * 1e3);
         }
         let at = |focus: f64| {
-            let lens = Lens::new(prescription, &LensSettings { focal_length: zoom, focus, ..*dials })?;
+            let lens =
+                Lens::new(prescription, &LensSettings { focal_length: zoom, focus, ..*dials })?;
             Ok::<_, crate::optics::lens::LensSettingsError>(fields_of_view(&lens, size))
         };
         let far = at(f64::INFINITY).ok();
@@ -200,7 +241,8 @@ fn breathing(prescription: &Prescription, dials: &LensSettings, sensor: SensorSi
                 Ok(found) => {
                     let ratio = |a: f64, b: f64| ((a / 2.0).tan() / (b / 2.0).tan() - 1.0) * 100.0;
                     let breath = far.and_then(|far| Some(ratio(found[0]?, far[0]?)));
-                    let breath = breath.map_or_else(|| "none".to_owned(), |breath| format!("{breath:+.2} %"));
+                    let breath = breath
+                        .map_or_else(|| "none".to_owned(), |breath| format!("{breath:+.2} %"));
                     let [a, b, c] = found.map(degrees);
                     println!("      {name:<9} {a:>8} {b:>8} {c:>8}   {breath:>8}");
                 }
@@ -225,12 +267,15 @@ fn picture(lens: &Lens, sensor: SensorSize, focus: f64) {
     println!("    place    angle  distortion   red to blue     light    spot (rms)");
     // Tangents for a metre on the sensor, of which an anamorphic lens has two.
     let near = half * 1e-3;
-    let Some(ideal) = lens.chief_ray(near, LINE_D).and_then(|ray| tangents(&ray)).map(|seen| seen / near) else {
+    let Some(ideal) =
+        lens.chief_ray(near, LINE_D).and_then(|ray| tangents(&ray)).map(|seen| seen / near)
+    else {
         return;
     };
     for part in [0.0, 0.25, 0.5, 0.75, 1.0] {
         let place = half * f64::max(part, 1e-3);
-        let seen = |wavelength: f64| lens.chief_ray(place, wavelength).and_then(|ray| tangents(&ray));
+        let seen =
+            |wavelength: f64| lens.chief_ray(place, wavelength).and_then(|ray| tangents(&ray));
         let light = lens.illuminance(half * part, LINE_D, Losses::Ignored) / middle;
         let Some(direction) = seen(LINE_D) else {
             println!("    {:>3.0} %   no light", part * 100.0);
@@ -238,9 +283,12 @@ fn picture(lens: &Lens, sensor: SensorSize, focus: f64) {
         };
         // Where the lens puts what an ideal one would put elsewhere: below 0 is barrel.
         let distortion = place.length() / (direction / ideal).length() - 1.0;
-        let colors = [imaging::CHANNELS[0], imaging::CHANNELS[2]].map(|wavelength| seen(wavelength).map(DVec2::length));
+        let colors = [imaging::CHANNELS[0], imaging::CHANNELS[2]]
+            .map(|wavelength| seen(wavelength).map(DVec2::length));
         let lateral = match colors {
-            [Some(red), Some(blue)] => format!("{:+.2} um", (blue / red - 1.0) * place.length() * 1e6),
+            [Some(red), Some(blue)] => {
+                format!("{:+.2} um", (blue / red - 1.0) * place.length() * 1e6)
+            }
             _ => "none".to_owned(),
         };
         let spot = imaging::spot(lens, half * part, focus, LINE_D);
@@ -267,7 +315,8 @@ fn ghosts(lens: &Lens, count: usize) {
     let mut found: Vec<_> = lens
         .reflection_pairs()
         .map(|bounces| {
-            let [level, upright] = [Axis::X, Axis::Y].map(|axis| lens.ghost_matrix(bounces, axis, WAVELENGTH));
+            let [level, upright] =
+                [Axis::X, Axis::Y].map(|axis| lens.ghost_matrix(bounces, axis, WAVELENGTH));
             let area = (level.a * upright.a).abs().max(1e-12);
             (bounces, (area, upright.b), lens.ghost_transmittance(bounces, WAVELENGTH))
         })
@@ -279,14 +328,22 @@ fn ghosts(lens: &Lens, count: usize) {
     }
     for (bounces, (area, shift), part) in found.iter().take(count) {
         let between = format!("{}, {}", bounces.second, bounces.first);
-        println!("    {between:<9}  {part:>13.3e}   {:>17.4}   {:>+12.3} mm", area.sqrt(), shift * 1e3);
+        println!(
+            "    {between:<9}  {part:>13.3e}   {:>17.4}   {:>+12.3} mm",
+            area.sqrt(),
+            shift * 1e3
+        );
     }
 }
 
 /// Width, height and pixels of the drawing: light comes from the left.
 fn draw(lens: &Lens, sensor: SensorSize) -> (usize, usize, Vec<u8>) {
     const WIDTH: f64 = 1200.0;
-    let tallest = lens.surfaces().iter().map(|surface| surface.semi_aperture).fold(sensor.height / 2.0, f64::max);
+    let tallest = lens
+        .surfaces()
+        .iter()
+        .map(|surface| surface.semi_aperture)
+        .fold(sensor.height / 2.0, f64::max);
     let length = lens.sensor();
     let (left, right) = (-0.25 * length, length * 1.03);
     let scale = WIDTH / (right - left);
@@ -307,14 +364,22 @@ fn draw(lens: &Lens, sensor: SensorSize) -> (usize, usize, Vec<u8>) {
         if surface.stop {
             for side in [-1.0, 1.0] {
                 let from = side * surface.semi_aperture;
-                canvas.line(at(surface.vertex, from), at(surface.vertex, side * tallest), 1.5, [230, 190, 90]);
+                canvas.line(
+                    at(surface.vertex, from),
+                    at(surface.vertex, side * tallest),
+                    1.5,
+                    [230, 190, 90],
+                );
             }
             continue;
         }
         let c = surface.curvature_along(Axis::Y);
-        let sag = |y: f64| surface.vertex + c * y * y / (1.0 + (1.0 - c * c * y * y).max(0.0).sqrt());
-        let points: Vec<DVec2> =
-            (-60..=60).map(|i| f64::from(i) / 60.0 * surface.semi_aperture).map(|y| at(sag(y), y)).collect();
+        let sag =
+            |y: f64| surface.vertex + c * y * y / (1.0 + (1.0 - c * c * y * y).max(0.0).sqrt());
+        let points: Vec<DVec2> = (-60..=60)
+            .map(|i| f64::from(i) / 60.0 * surface.semi_aperture)
+            .map(|y| at(sag(y), y))
+            .collect();
         canvas.polyline(&points, 1.0, glass);
         let ends = (points[0], points[points.len() - 1]);
         if let Some(last) = before {
@@ -329,7 +394,13 @@ fn draw(lens: &Lens, sensor: SensorSize) -> (usize, usize, Vec<u8>) {
 }
 
 /// Rays to a height of the picture (m), seven across what is open of the pupil, from a plane before the lens.
-fn fan(lens: &Lens, height: f64, from: f64, color: [u8; 3], line: &mut impl FnMut(&[DVec3], [u8; 3])) {
+fn fan(
+    lens: &Lens,
+    height: f64,
+    from: f64,
+    color: [u8; 3],
+    line: &mut impl FnMut(&[DVec3], [u8; 3]),
+) {
     let place = dvec2(0.0, height);
     let Some((middle, half)) = lens.open_square(place, LINE_D) else { return };
     let ray = |toward: DVec2| {

@@ -90,25 +90,38 @@ struct MeterRequest {
 
 fn parse_request(args: &MeterArgs, session: &session::Session) -> Result<MeterRequest, CliError> {
     let oops = |text: String| CliError::Usage(text);
-    let vector = |option: &str, text: &Option<String>, example: &str| -> Result<Option<DVec3>, CliError> {
+    let vector = |option: &str,
+                  text: &Option<String>,
+                  example: &str|
+     -> Result<Option<DVec3>, CliError> {
         let Some(text) = text else { return Ok(None) };
-        let numbers: Option<Vec<f64>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
+        let numbers: Option<Vec<f64>> =
+            text.split(',').map(|part| part.trim().parse().ok()).collect();
         match numbers.as_deref() {
             Some(&[x, y, z]) if DVec3::new(x, y, z).is_finite() => Ok(Some(DVec3::new(x, y, z))),
-            _ => Err(oops(format!("{option} {text}: write three finite numbers with commas, e.g. {example}"))),
+            _ => Err(oops(format!(
+                "{option} {text}: write three finite numbers with commas, e.g. {example}"
+            ))),
         }
     };
     let point = vector("--point", &args.point, "0,1.2,-3")?;
     let normal = vector("--normal", &args.normal, "0,1,0")?;
     if normal == Some(DVec3::ZERO) {
-        return Err(oops("--normal 0,0,0 has no direction; give three numbers that are not all 0, e.g. 0,1,0".into()));
+        return Err(oops(
+            "--normal 0,0,0 has no direction; give three numbers that are not all 0, e.g. 0,1,0"
+                .into(),
+        ));
     }
     let by_name = args.mode.as_deref();
     let look = &session.look.metering;
     let by_look = look.mode == Some(MeteringMode::Incident) && args.at.is_none();
-    let incident = by_name.map_or(by_look || point.is_some() || normal.is_some(), |name| name == "incident");
+    let incident =
+        by_name.map_or(by_look || point.is_some() || normal.is_some(), |name| name == "incident");
     if !incident && (point.is_some() || normal.is_some()) {
-        return Err(oops("--point and --normal are for --mode incident; leave them out or choose that mode".into()));
+        return Err(oops(
+            "--point and --normal are for --mode incident; leave them out or choose that mode"
+                .into(),
+        ));
     }
     let mode = match by_name {
         _ if incident => MeteringMode::default(),
@@ -128,10 +141,13 @@ fn parse_request(args: &MeterArgs, session: &session::Session) -> Result<MeterRe
         ExposureControl::Dials(mode) => Some((name, mode)),
         ExposureControl::Auto => None,
     });
-    let priorities: Vec<_> = modes.filter(|(name, _)| args.priority.as_deref().is_none_or(|p| p == *name)).collect();
+    let priorities: Vec<_> =
+        modes.filter(|(name, _)| args.priority.as_deref().is_none_or(|p| p == *name)).collect();
     if priorities.is_empty() {
         let asked = args.priority.as_deref().unwrap_or_default();
-        return Err(oops(format!("--priority {asked}: there are aperture, shutter, iso, program and manual")));
+        return Err(oops(format!(
+            "--priority {asked}: there are aperture, shutter, iso, program and manual"
+        )));
     }
     let at = args.at.or(look.at).unwrap_or(ImagePosition::CENTER);
     Ok(MeterRequest { incident, mode, at, point, normal, receptor, priorities })
@@ -141,7 +157,10 @@ pub fn run(args: &MeterArgs) -> Result<(), CliError> {
     let pictures = [&args.false_color, &args.waveform, &args.histogram, &args.zones];
     for file in pictures.into_iter().flatten() {
         if !output::has_extension(file, "png") {
-            return Err(CliError::Usage(format!("{}: scopes are written to .png files", file.display())));
+            return Err(CliError::Usage(format!(
+                "{}: scopes are written to .png files",
+                file.display()
+            )));
         }
         output::check_writable(file)?;
     }
@@ -198,7 +217,8 @@ fn read(
         vec![]
     };
     let mut settings = session.settings(exposed.exposure, aovs);
-    settings.white_balance = expose::white_balance(session, renderer, &on_device, &view, exposed.exposure)?;
+    settings.white_balance =
+        expose::white_balance(session, renderer, &on_device, &view, exposed.exposure)?;
     let picture = renderer.render(&on_device, &view, &settings)?;
     // The next reading brings its own copy of the scene.
     drop(on_device);
@@ -214,7 +234,9 @@ fn read(
     ));
 
     let mut readings = serde_json::Map::new();
-    for (name, mode) in MeteringMode::ALL.into_iter().filter(|(_, mode)| *mode != MeteringMode::Incident) {
+    for (name, mode) in
+        MeteringMode::ALL.into_iter().filter(|(_, mode)| *mode != MeteringMode::Incident)
+    {
         let mode = session.meter_mode(mode, asked.at, [view.width, view.height])?;
         let label = match mode {
             metering::MeterMode::Spot { centre: [x, y], radius } => format!(
@@ -228,7 +250,11 @@ fn read(
         match metering::meter(&luminances, picture.width, picture.height, mode) {
             Ok(nits) => {
                 let ev = ev(nits)?;
-                out.line(format!("  {label:<34} {:>12} nit  EV {:>6.2}", number(nits.get()), ev.get()));
+                out.line(format!(
+                    "  {label:<34} {:>12} nit  EV {:>6.2}",
+                    number(nits.get()),
+                    ev.get()
+                ));
                 readings.insert(name.into(), json!({"nits": nits.get(), "ev100": ev.get()}));
             }
             Err(MeterError::Dark) => {
@@ -271,7 +297,8 @@ fn read(
     let pixels = Luminances::new(&luminances, picture.width, picture.height).map_err(internal)?;
     let (histogram, histogram_json) = histogram(&mut out, pixels, scene_exposure)?;
     let metered_by = if incident { "incident" } else { asked.mode.name() };
-    let dials = compare_with_camera(&mut out, session, asked, &exposed, scene_exposure, metered_by)?;
+    let dials =
+        compare_with_camera(&mut out, session, asked, &exposed, scene_exposure, metered_by)?;
     let false_color = FalseColor::new(picture.exposure, settings.tone_mapper);
     let json = json!({
         "scene": args.scene.name(), "camera": session.camera_name, "size": [view.width, view.height],
@@ -303,12 +330,11 @@ fn incident_light(
     let normal = asked.normal.unwrap_or(facing);
     let shadows = session.shadows();
     let lux =
-        incident::illuminance(renderer, &session.scene, point, normal, asked.receptor, shadows).map_err(|error| {
-            match error {
+        incident::illuminance(renderer, &session.scene, point, normal, asked.receptor, shadows)
+            .map_err(|error| match error {
                 IncidentError::Gpu(error) => CliError::Gpu(error),
                 other => CliError::Usage(other.to_string()),
-            }
-        })?;
+            })?;
     let exposure = Exposure::from_illuminance(lux, asked.receptor).map_err(|_| {
         CliError::Usage(format!(
             "no light reaches {} m facing {}; hold the meter elsewhere, turn its --normal, or light the scene",
@@ -320,7 +346,11 @@ fn incident_light(
 }
 
 /// The histogram, as a line and as figures.
-fn histogram(out: &mut Lines, pixels: Luminances<'_>, exposure: Exposure) -> Result<(EvHistogram, Value), CliError> {
+fn histogram(
+    out: &mut Lines,
+    pixels: Luminances<'_>,
+    exposure: Exposure,
+) -> Result<(EvHistogram, Value), CliError> {
     let grey = exposure.ev100().get();
     let ends = waveform::extremes(pixels).unwrap_or((Nit(1.0), Nit(1.0)));
     let [darkest, brightest] = [ev(ends.0)?.get(), ev(ends.1)?.get()];
@@ -331,13 +361,23 @@ fn histogram(out: &mut Lines, pixels: Luminances<'_>, exposure: Exposure) -> Res
     let range = EvRange::new(Ev100(least), Ev100(most), bins).map_err(internal)?;
     let (histogram, black) = waveform::histogram(pixels, range).map_err(internal)?;
     let count = (pixels.width() * pixels.height()) as f64;
-    out.line(format!("EV {least:>4.0} {} {most:.0}", waveform::sparkline(&histogram, bins.min(96))));
+    out.line(format!(
+        "EV {least:>4.0} {} {most:.0}",
+        waveform::sparkline(&histogram, bins.min(96))
+    ));
     let mean = |low, high| histogram.trimmed_mean(low, high).ok().map(Ev100::get);
-    let quantiles: Vec<(f64, Option<f64>)> =
-        [0.01f64, 0.1, 0.5, 0.9, 0.99].into_iter().map(|q| (q, mean((q - 0.005).max(0.0), q + 0.005))).collect();
-    let told: Vec<String> =
-        quantiles.iter().filter_map(|(q, ev)| ev.map(|ev| format!("{:.0} % below EV {ev:.1}", q * 100.0))).collect();
-    out.line(format!("  darkest EV {darkest:.2}, brightest EV {brightest:.2}: {:.2} stops", brightest - darkest));
+    let quantiles: Vec<(f64, Option<f64>)> = [0.01f64, 0.1, 0.5, 0.9, 0.99]
+        .into_iter()
+        .map(|q| (q, mean((q - 0.005).max(0.0), q + 0.005)))
+        .collect();
+    let told: Vec<String> = quantiles
+        .iter()
+        .filter_map(|(q, ev)| ev.map(|ev| format!("{:.0} % below EV {ev:.1}", q * 100.0)))
+        .collect();
+    out.line(format!(
+        "  darkest EV {darkest:.2}, brightest EV {brightest:.2}: {:.2} stops",
+        brightest - darkest
+    ));
     out.line(format!("  {}; black: {:.2} %", told.join(", "), 100.0 * black as f64 / count));
     let json = json!({
         "min_ev100": least, "max_ev100": most, "counts": histogram.counts(), "black": black,
@@ -360,7 +400,11 @@ fn compare_with_camera(
     let wanted = scene.compensated(compensation).map_err(LookError::from)?;
     let (camera, at) = (exposed.exposure, scene.ev100().get());
     let off = camera.stops_above(wanted);
-    let compensated = if compensation == 0.0 { String::new() } else { format!(" ({compensation:+} compensation)") };
+    let compensated = if compensation == 0.0 {
+        String::new()
+    } else {
+        format!(" ({compensation:+} compensation)")
+    };
     out.line(format!(
         "scene EV100 {at:.2} by {metered_by}{compensated}, camera EV100 {:.2} by {}: {:.2} stops {}",
         camera.ev100().get(),
@@ -393,7 +437,9 @@ fn compare_with_camera(
     let mut rows = Vec::new();
     // An exposure value that was set by itself is not that of any dials: nothing is manual about them.
     let no_dials = session.look.camera.ev100.is_some() && asked.priorities.len() > 1;
-    for &(name, mode) in asked.priorities.iter().filter(|(_, mode)| !(no_dials && *mode == ExposureMode::Manual)) {
+    for &(name, mode) in
+        asked.priorities.iter().filter(|(_, mode)| !(no_dials && *mode == ExposureMode::Manual))
+    {
         let solved = expose::solve(&session.look, mode, wanted)?;
         let limited = if solved.error_stops.abs() > 0.01 {
             format!("  {}", exposure_limit_message(ExposureControl::Dials(mode), &solved))
@@ -418,7 +464,8 @@ pub fn format_dials(dials: ExposureDials) -> String {
     let nearest = |dial: Dial, value: f64| {
         let stop = dial.nearest(value);
         // Beyond the engraving's ends the value itself tells more.
-        stop.filter(|stop| (stop.exact / value).log2().abs() < 0.2).map_or(value, |stop| stop.nominal)
+        stop.filter(|stop| (stop.exact / value).log2().abs() < 0.2)
+            .map_or(value, |stop| stop.nominal)
     };
     let time = nearest(Dial::Shutter, dials.shutter_s);
     let time = if time < 0.9 { format!("1/{}", plain(1.0 / time)) } else { plain(time) };
@@ -437,10 +484,14 @@ fn plain(value: f64) -> String {
 
 /// Why a mode does not reach what is asked.
 pub fn exposure_limit_message(control: ExposureControl, solved: &SolvedExposure) -> String {
-    let (off, too) = (solved.error_stops.abs(), if solved.error_stops > 0.0 { "bright" } else { "dark" });
+    let (off, too) =
+        (solved.error_stops.abs(), if solved.error_stops > 0.0 { "bright" } else { "dark" });
     match control {
         ExposureControl::Dials(ExposureMode::Manual) => format!("{off:.1} stops too {too}"),
-        _ => format!("{} ends there: the picture is {off:.1} stops too {too}; turn another dial", control.name()),
+        _ => format!(
+            "{} ends there: the picture is {off:.1} stops too {too}; turn another dial",
+            control.name()
+        ),
     }
 }
 
@@ -458,7 +509,11 @@ fn number(value: f64) -> String {
         return "0".into();
     }
     let digits = 3 - value.abs().log10().floor() as i32;
-    if (-4..=6).contains(&digits) { format!("{value:.*}", digits.max(0) as usize) } else { format!("{value:.3e}") }
+    if (-4..=6).contains(&digits) {
+        format!("{value:.*}", digits.max(0) as usize)
+    } else {
+        format!("{value:.3e}")
+    }
 }
 
 fn format_vec3(v: DVec3) -> String {
@@ -481,8 +536,11 @@ impl Lines {
 
 fn write(args: &MeterArgs, report: &Report) -> Result<(), CliError> {
     let picture = &report.picture;
-    let pixels = Luminances::new(&report.luminances, picture.width, picture.height).map_err(internal)?;
-    let save = |file: &Option<PathBuf>, raster: &dyn Fn() -> Result<Raster, CliError>| -> Result<(), CliError> {
+    let pixels =
+        Luminances::new(&report.luminances, picture.width, picture.height).map_err(internal)?;
+    let save = |file: &Option<PathBuf>,
+                raster: &dyn Fn() -> Result<Raster, CliError>|
+     -> Result<(), CliError> {
         let Some(file) = file else { return Ok(()) };
         let raster = raster()?;
         Ok(output::write_png(file, raster.width(), raster.height(), raster.rgba())?)
@@ -491,14 +549,23 @@ fn write(args: &MeterArgs, report: &Report) -> Result<(), CliError> {
     save(&args.waveform, &|| {
         let range = EvRange::around(picture.exposure);
         let luminance = Waveform::new(pixels, range, 384);
-        let [r, g, b] = Waveform::parade(&picture.nits, picture.width, picture.height, range, 128).map_err(internal)?;
-        let parts = [(&luminance, [220, 220, 220]), (&r, [255, 80, 80]), (&g, [80, 230, 80]), (&b, [110, 140, 255])];
+        let [r, g, b] = Waveform::parade(&picture.nits, picture.width, picture.height, range, 128)
+            .map_err(internal)?;
+        let parts = [
+            (&luminance, [220, 220, 220]),
+            (&r, [255, 80, 80]),
+            (&g, [80, 230, 80]),
+            (&b, [110, 140, 255]),
+        ];
         Ok(Waveform::draw(&parts, picture.exposure))
     })?;
     save(&args.histogram, &|| Ok(waveform::draw_histogram(&report.histogram, picture.exposure)))?;
-    save(&args.zones, &|| Ok(ZoneMap::new(pixels, picture.exposure).draw(Some(&picture.display), picture.exposure)))?;
+    save(&args.zones, &|| {
+        Ok(ZoneMap::new(pixels, picture.exposure).draw(Some(&picture.display), picture.exposure))
+    })?;
     if let Some(file) = &args.json {
-        let text = serde_json::to_string_pretty(&report.json).map_err(|error| CliError::Internal(error.to_string()))?;
+        let text = serde_json::to_string_pretty(&report.json)
+            .map_err(|error| CliError::Internal(error.to_string()))?;
         output::write_text(file, &(text + "\n"))?;
     }
     Ok(())

@@ -90,7 +90,9 @@ enum Command {
     #[command(after_help = "Example:\n  sunny16 view scene.glb --camera Hero")]
     View(Box<view::ViewArgs>),
     /// Render a scene to a PNG (for displays) or an EXR (32-bit, in nits).
-    #[command(after_help = "Example:\n  sunny16 render scene.glb -o a.png --size 1280x720 --set camera.lens.f_stop=8")]
+    #[command(
+        after_help = "Example:\n  sunny16 render scene.glb -o a.png --size 1280x720 --set camera.lens.f_stop=8"
+    )]
     Render(render::RenderArgs),
     /// List a file's contents: meshes, materials, lights in all units, cameras, unsupported
     /// features.
@@ -98,7 +100,9 @@ enum Command {
     Inspect(inspect::InspectArgs),
     /// Meter a scene: luminance in nits, illuminance in lux, exposures by mode; false color,
     /// waveform, zones.
-    #[command(after_help = "Example:\n  sunny16 meter scene.glb --mode spot --at 50%,50% --priority aperture")]
+    #[command(
+        after_help = "Example:\n  sunny16 meter scene.glb --mode spot --at 50%,50% --priority aperture"
+    )]
     Meter(Box<meter::MeterArgs>),
     /// Compare a picture with a reference: FLIP, bias, block errors, stops; HTML report; bounds.
     Compare(Box<compare::CompareArgs>),
@@ -123,7 +127,9 @@ enum Command {
     Flow(flow::FlowArgs),
     /// Describe a lens prescription: focal length, pupils, field of view, breathing, aberrations;
     /// draw it with rays.
-    #[command(after_help = "Example:\n  sunny16 lens builtin:dgauss-50-f2 --f-stop 4 -o drawing.png")]
+    #[command(
+        after_help = "Example:\n  sunny16 lens builtin:dgauss-50-f2 --f-stop 4 -o drawing.png"
+    )]
     Lens(lens::LensArgs),
     /// List Vulkan drivers and devices, what each lacks, and what to install.
     Doctor,
@@ -180,8 +186,10 @@ fn available_memory() -> Option<u64> {
 
 /// Where compiled pipelines are kept: the XDG cache directory.
 fn cache_dir() -> Option<PathBuf> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
+    let absolute =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base =
+        absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
     Some(base.join("sunny16"))
 }
 
@@ -266,7 +274,8 @@ pub fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let names: Vec<String> = Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
+            let names: Vec<String> =
+                Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
             let command = std::env::args().nth(1).filter(|name| names.contains(name));
             match usage_error::one_line(&error, command.as_deref()) {
                 Some(line) => eprintln!("sunny16: error: {line}"),

@@ -28,8 +28,8 @@ use crate::{
     output,
     photometry::lights::Emitter,
     reference::{
-        CancelToken, Film, FilmSettings, Fingerprint, LensCamera, LightComponents, PathSettings, ShutterInterval,
-        World, shutter::samples_after,
+        CancelToken, Film, FilmSettings, Fingerprint, LensCamera, LightComponents, PathSettings,
+        ShutterInterval, World, shutter::samples_after,
     },
     scene::{
         Scene,
@@ -37,7 +37,9 @@ use crate::{
     },
     session::{
         Session,
-        expose::{self, ExposureState, exposure_from_metering, meter_pixels, white_balance_from_pixels},
+        expose::{
+            self, ExposureState, exposure_from_metering, meter_pixels, white_balance_from_pixels,
+        },
     },
 };
 
@@ -153,8 +155,8 @@ fn water_point_light_warning(scene: &Scene) -> Option<String> {
         .iter()
         .filter_map(|placed| {
             let light = scene.lights.get(placed.node.light?)?;
-            let sizeless =
-                light.emitter() == Emitter::PARALLEL || light.emitter().area().is_none() && !light.is_directional();
+            let sizeless = light.emitter() == Emitter::PARALLEL
+                || light.emitter().area().is_none() && !light.is_directional();
             let name = if light.name.is_empty() { &placed.node.name } else { &light.name };
             sizeless.then(|| format!("'{name}'"))
         })
@@ -173,7 +175,9 @@ fn water_point_light_warning(scene: &Scene) -> Option<String> {
 pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliError> {
     let wanted = outputs::parse_aovs(&args.aov)?;
     denoise::check(args.path.denoise)?;
-    if let Some(remark) = args.path.target_error.and_then(|error| error.ambiguity_note("--target-error")) {
+    if let Some(remark) =
+        args.path.target_error.and_then(|error| error.ambiguity_note("--target-error"))
+    {
         eprintln!("{remark}");
     }
     if let Some(remark) = water_point_light_warning(&session.scene) {
@@ -181,7 +185,8 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
     }
     let (width, height) = (session.size.width as usize, session.size.height as usize);
     if width as u64 * height as u64 > MAX_PIXELS {
-        let message = format!("--size {width}x{height}: the path tracer makes up to {MAX_PIXELS} pixels");
+        let message =
+            format!("--size {width}x{height}: the path tracer makes up to {MAX_PIXELS} pixels");
         return Err(CliError::Usage(message));
     }
     let needed = Film::bytes(width as u64 * height as u64);
@@ -192,7 +197,9 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
             free >> 20
         )));
     }
-    if expose::is_adaptive(&session.look) && session.look.metering.mode == Some(MeteringMode::Incident) {
+    if expose::is_adaptive(&session.look)
+        && session.look.metering.mode == Some(MeteringMode::Incident)
+    {
         let message = "camera.metering.mode = incident cannot expose a traced picture, which holds no incident light; set \
                        camera.exposure.ev100 to what `meter` reads there, or --set camera.metering.mode=spot, which reads \
                        the same place";
@@ -223,12 +230,17 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
                        out, or set effects.motion_blur.enabled=false";
         return Err(CliError::Usage(message.into()));
     }
-    let camera =
-        LensCamera::new(session.camera.0, session.camera.1, width, height, &effects).with_lens(mounted.clone());
-    let walk = PathSettings { bounces: args.path.bounces.unwrap_or(u32::MAX), ..PathSettings::default() };
+    let camera = LensCamera::new(session.camera.0, session.camera.1, width, height, &effects)
+        .with_lens(mounted.clone());
+    let walk =
+        PathSettings { bounces: args.path.bounces.unwrap_or(u32::MAX), ..PathSettings::default() };
     let target_error = args.path.target_error.map(|error| error.value);
-    let settings =
-        FilmSettings { path: walk, seed: args.path.seed.unwrap_or(0), target_error, ..FilmSettings::default() };
+    let settings = FilmSettings {
+        path: walk,
+        seed: args.path.seed.unwrap_or(0),
+        target_error,
+        ..FilmSettings::default()
+    };
     let lens = (effects.depth_of_field, effects.motion_blur, effects.vignetting, &mounted);
     let print = Fingerprint::of(&session.scene, &(session.camera, lens, settings));
     let file = resume_file(&args.output);
@@ -256,7 +268,12 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
         denoise::denoise(&mut nits, &world, &camera, (width, height), &settings)?;
     }
     let white_balance = white_balance_from_pixels(session, &nits, width)?;
-    let picture = outputs::PathTracedImage { film: &film, nits: &nits, exposure: exposed.exposure, white_balance };
+    let picture = outputs::PathTracedImage {
+        film: &film,
+        nits: &nits,
+        exposure: exposed.exposure,
+        white_balance,
+    };
     outputs::write(args, exr, session, &world, camera.pinhole(), &picture, &wanted)?;
     if !interrupted && !args.path.resume {
         // It may never have been written.
@@ -305,12 +322,19 @@ fn load_or_create_film(
     if there && args.path.resume {
         let film = Film::read(file, size, settings, print)?;
         if film.samples() >= args.path.samples() {
-            eprintln!("{} has {} samples a pixel already, and --spp asks for no more", file.display(), film.samples());
+            eprintln!(
+                "{} has {} samples a pixel already, and --spp asks for no more",
+                file.display(),
+                film.samples()
+            );
         }
         return Ok(film);
     }
     if there {
-        eprintln!("{} holds an unfinished picture, which --resume goes on with; this run replaces it", file.display());
+        eprintln!(
+            "{} holds an unfinished picture, which --resume goes on with; this run replaces it",
+            file.display()
+        );
     }
     Ok(Film::new(size.0, size.1, settings))
 }
@@ -341,7 +365,12 @@ fn trace_motion_blur(
         let world = World::new(&scene, eye);
         let goal = samples_after(moment, moments, spp);
         while film.samples() < goal && !INTERRUPTED.load(Ordering::Relaxed) {
-            film.advance(&world, &part, goal, &TimeSlice { deadline: Instant::now() + Duration::from_millis(250) });
+            film.advance(
+                &world,
+                &part,
+                goal,
+                &TimeSlice { deadline: Instant::now() + Duration::from_millis(250) },
+            );
         }
     }
     Ok(started.elapsed().as_secs_f64())
@@ -357,7 +386,9 @@ fn trace(
 ) -> Result<f64, CliError> {
     let spp = args.path.samples();
     let mut progress = Progress::new(args.quiet, film, world);
-    let save = |film: &Film| output::write_with(file, |out| film.write(print, &mut InterruptibleWriter(out)));
+    let save = |film: &Film| {
+        output::write_with(file, |out| film.write(print, &mut InterruptibleWriter(out)))
+    };
     let mut saved = Instant::now();
     let mut interval = Duration::from_secs_f64(args.path.save_every.unwrap_or(10.0));
     let mut step = 1;
@@ -366,7 +397,12 @@ fn trace(
         let turn = Instant::now();
         // Several for each pixel at a time are quicker; where a turn ends, tiles differ by a quarter of their samples at most.
         let goal = spp.min(film.samples().saturating_add(step.max(film.samples() / 4)));
-        film.advance(world, camera, goal, &TimeSlice { deadline: turn + Duration::from_millis(250) });
+        film.advance(
+            world,
+            camera,
+            goal,
+            &TimeSlice { deadline: turn + Duration::from_millis(250) },
+        );
         // Small pictures take more samples at a time; which ones does not depend on it.
         if turn.elapsed() < Duration::from_millis(60) {
             step = (step * 2).min(64);
@@ -391,10 +427,18 @@ fn trace(
 /// What the scene meters at, by a small picture through a pinhole.
 fn premeter(session: &Session, world: &World<'_>) -> Result<Option<Exposure>, CliError> {
     let size = [session.size.width, session.size.height].map(|side| (side as usize / 4).max(1));
-    let camera = LensCamera::new(session.camera.0, session.camera.1, size[0], size[1], &CameraEffects::default());
+    let camera = LensCamera::new(
+        session.camera.0,
+        session.camera.1,
+        size[0],
+        size[1],
+        &CameraEffects::default(),
+    );
     let mut film = Film::new(size[0], size[1], FilmSettings::default());
     if !film.add(world, &camera, METER_SAMPLES, &INTERRUPTED) {
-        return Err(CliError::Interrupted("interrupted while metering; nothing was written".into()));
+        return Err(CliError::Interrupted(
+            "interrupted while metering; nothing was written".into(),
+        ));
     }
     Ok(meter_pixels(session, &film.mean(LightComponents::total), (size[0], size[1]), |_| 1.0)?)
 }
@@ -425,13 +469,23 @@ fn report(
         film.relative_error() * 100.0
     );
     if let Some(target) = film.settings().target_error {
-        println!("{:.1} % of the picture has come below {} %", film.converged() * 100.0, target * 100.0);
+        println!(
+            "{:.1} % of the picture has come below {} %",
+            film.converged() * 100.0,
+            target * 100.0
+        );
         if film.converged() < 1.0 {
-            println!("note: the rest has not: --spp {} with --resume goes on", film.samples().saturating_mul(4));
+            println!(
+                "note: the rest has not: --spp {} with --resume goes on",
+                film.samples().saturating_mul(4)
+            );
         }
     }
     if film.non_finite_paths() > 0 {
-        println!("note: the light of {} paths was no number; they count as dark", film.non_finite_paths());
+        println!(
+            "note: the light of {} paths was no number; they count as dark",
+            film.non_finite_paths()
+        );
     }
     if film.relative_error() > 0.5 {
         println!(
@@ -488,11 +542,29 @@ mod tests {
         let sheet = builder.add_material(dielectric("sea", Vec3::ONE, 0.0));
         let mesh = builder.add_mesh("sheet", shapes::plane(Vec2::splat(2.0), 1, 1), sheet);
         builder.instance("sheet", mesh, DMat4::IDENTITY);
-        builder.light("disk", Emitter::SUN, LightStrength::Lux(Lux(1e5)), Vec3::ONE, DMat4::IDENTITY);
+        builder.light(
+            "disk",
+            Emitter::SUN,
+            LightStrength::Lux(Lux(1e5)),
+            Vec3::ONE,
+            DMat4::IDENTITY,
+        );
         let shape = Emitter::Sphere { radius: 0.1 };
-        builder.light("ball", shape, LightStrength::Candela(Candela(1.0)), Vec3::ONE, DMat4::IDENTITY);
+        builder.light(
+            "ball",
+            shape,
+            LightStrength::Candela(Candela(1.0)),
+            Vec3::ONE,
+            DMat4::IDENTITY,
+        );
         let with_size = builder.clone();
-        builder.light("flat", Emitter::PARALLEL, LightStrength::Lux(Lux(1e5)), Vec3::ONE, DMat4::IDENTITY);
+        builder.light(
+            "flat",
+            Emitter::PARALLEL,
+            LightStrength::Lux(Lux(1e5)),
+            Vec3::ONE,
+            DMat4::IDENTITY,
+        );
         builder.point_light_candela("spark", Candela(1.0), Vec3::ONE, DVec3::Y);
         let told = |builder: SceneBuilder, wet: bool| {
             let mut scene = builder.build().unwrap();
@@ -504,6 +576,11 @@ mod tests {
         assert_eq!(told(builder.clone(), false), None);
         assert_eq!(told(with_size, true), None);
         let remark = told(builder, true).unwrap();
-        assert!(remark.contains("'flat', 'spark'") && !remark.contains("ball") && !remark.contains("disk"), "{remark}");
+        assert!(
+            remark.contains("'flat', 'spark'")
+                && !remark.contains("ball")
+                && !remark.contains("disk"),
+            "{remark}"
+        );
     }
 }

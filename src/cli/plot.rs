@@ -63,7 +63,8 @@ impl Canvas {
             for y in clamp(low.y.floor(), self.height)..clamp(high.y.ceil(), self.height) {
                 for x in clamp(low.x.floor(), self.width)..clamp(high.x.ceil(), self.width) {
                     let p = DVec2::new(x as f64 + 0.5, y as f64 + 0.5);
-                    let along = ((p - a).dot(b - a) / (b - a).length_squared().max(1e-12)).clamp(0.0, 1.0);
+                    let along =
+                        ((p - a).dot(b - a) / (b - a).length_squared().max(1e-12)).clamp(0.0, 1.0);
                     let distance = p.distance(a + (b - a) * along);
                     if let Some(part) = covered.get_mut(y * self.width + x) {
                         *part = part.max((half_width + 0.5 - distance).clamp(0.0, 1.0));
@@ -79,7 +80,9 @@ impl Canvas {
     /// A text from its upper left corner; what has no glyph is a space.
     pub fn text(&mut self, at: DVec2, text: &str, color: [u8; 3]) {
         for (index, character) in text.chars().enumerate() {
-            let Some((_, rows)) = GLYPHS.iter().find(|(glyph, _)| *glyph == character) else { continue };
+            let Some((_, rows)) = GLYPHS.iter().find(|(glyph, _)| *glyph == character) else {
+                continue;
+            };
             for (row, dots) in rows.iter().enumerate() {
                 for column in (0..3).filter(|column| dots >> (2 - column) & 1 != 0) {
                     for (i, j) in [(0, 0), (1, 0), (0, 1), (1, 1)] {

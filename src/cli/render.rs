@@ -19,7 +19,9 @@ use super::{
 };
 use crate::{
     camera::ExposureMode,
-    frame::{Aov, DrawStats, GiSettings, RenderSettings, RenderedImage, Renderer, limits::EffectLimits},
+    frame::{
+        Aov, DrawStats, GiSettings, RenderSettings, RenderedImage, Renderer, limits::EffectLimits,
+    },
     gi::VplStats,
     gpu::Gpu,
     output::{self, ExrLayer},
@@ -109,9 +111,9 @@ fn reject_other_renderer_options(args: &RenderArgs) -> Result<(), CliError> {
         RendererKind::Path => (&raster[..], "the raster renderer (--renderer raster)"),
     };
     match given.iter().find(|(given, _)| *given) {
-        Some((_, name)) => {
-            Err(CliError::Usage(format!("{name} is an option of {of}; leave it out, or choose that renderer")))
-        }
+        Some((_, name)) => Err(CliError::Usage(format!(
+            "{name} is an option of {of}; leave it out, or choose that renderer"
+        ))),
         None => Ok(()),
     }
 }
@@ -127,10 +129,17 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     reject_other_renderer_options(args)?;
     let raster = args.renderer == RendererKind::Raster;
     let aovs = if raster { parse_aovs(&args.aov)? } else { Vec::new() };
-    let names = if raster { aovs.iter().map(|aov| aov.name()).collect() } else { path::aov_names(&args.aov)? };
+    let names = if raster {
+        aovs.iter().map(|aov| aov.name()).collect()
+    } else {
+        path::aov_names(&args.aov)?
+    };
     check_outputs(args, exr, &names)?;
     let first = args.scene.time.unwrap_or(0.0);
-    let scene = scene_args::SceneArgs { time: args.scene.time.or(args.frames.map(|_| 0.0)), ..args.scene.clone() };
+    let scene = scene_args::SceneArgs {
+        time: args.scene.time.or(args.frames.map(|_| 0.0)),
+        ..args.scene.clone()
+    };
     let mut session = scene_args::open_scene(&scene)?;
     session.look.passes.aa_samples = args.aa_samples.or(session.look.passes.aa_samples);
     let frames = args.frames.unwrap_or(1);
@@ -150,8 +159,10 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let waiting = (!args.quiet).then(slow_start_notice);
     let mut on_device = session.upload(&mut renderer)?;
     let view = session.view();
-    let mut exposed = expose::determine_exposure(&session, &mut renderer, &on_device, &view, !args.quiet)?;
-    let white_balance = expose::white_balance(&session, &mut renderer, &on_device, &view, exposed.exposure)?;
+    let mut exposed =
+        expose::determine_exposure(&session, &mut renderer, &on_device, &view, !args.quiet)?;
+    let white_balance =
+        expose::white_balance(&session, &mut renderer, &on_device, &view, exposed.exposure)?;
     drop(waiting);
     let mut told = Vec::new();
     for number in 0..frames {
@@ -174,18 +185,25 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
             renderer.render_still(&on_device, &view, &settings, session.still_samples())?
         };
         if number == 0 {
-            renderer.shadow_map_limit(&settings.shadows).iter().for_each(|limit| eprintln!("{limit}"));
+            renderer
+                .shadow_map_limit(&settings.shadows)
+                .iter()
+                .for_each(|limit| eprintln!("{limit}"));
         }
         let named = sequence_frame_args(args, number);
         write(&named, exr, &picture, white_balance)?;
         warn_effect_limits(&picture.limits, &mut told);
         if !args.quiet {
             report(&named, &session, &gpu, &picture, &exposed);
-            on_device.gi.iter().for_each(|indirect| report_vpls(&indirect.set.stats, &session.gi()));
+            on_device
+                .gi
+                .iter()
+                .for_each(|indirect| report_vpls(&indirect.set.stats, &session.gi()));
         }
         if number + 1 < frames {
             let last = (&exposed, &picture);
-            exposed = expose::adapt(&session, &mut renderer, &on_device, &view, last, args.fps.recip())?;
+            exposed =
+                expose::adapt(&session, &mut renderer, &on_device, &view, last, args.fps.recip())?;
         }
     }
     drop(on_device);
@@ -228,7 +246,11 @@ pub fn slow_start_notice() -> mpsc::Sender<()> {
 fn sequence_frame_args(args: &RenderArgs, number: u32) -> RenderArgs {
     let mut args = args.clone();
     if args.frames.is_some() {
-        let ending = args.output.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
+        let ending = args
+            .output
+            .extension()
+            .map(|ending| ending.to_string_lossy().into_owned())
+            .unwrap_or_default();
         args.output = output::replace_extension(&args.output, &format!("{number:04}.{ending}"));
     }
     args
@@ -266,20 +288,28 @@ fn channels(aov: Aov) -> &'static [&'static str] {
         ) => &["V"],
         Aov::Channel(GbufferChannel::Depth) => &["Z"],
         Aov::Velocity => &["X", "Y"],
-        Aov::Channel(GbufferChannel::Normal | GbufferChannel::Position | GbufferChannel::BentNormal) => {
-            &["X", "Y", "Z"]
-        }
+        Aov::Channel(
+            GbufferChannel::Normal | GbufferChannel::Position | GbufferChannel::BentNormal,
+        ) => &["X", "Y", "Z"],
         _ => &["R", "G", "B"],
     }
 }
 
-fn write(args: &RenderArgs, exr: bool, picture: &RenderedImage, white_balance: Mat3) -> Result<(), CliError> {
+fn write(
+    args: &RenderArgs,
+    exr: bool,
+    picture: &RenderedImage,
+    white_balance: Mat3,
+) -> Result<(), CliError> {
     if exr {
         let multiplier = picture.exposure.multiplier() as f32;
         // Nits are the scene's; what the camera makes of them is white balanced too.
         let to_file = if args.exposed { white_balance * multiplier } else { Mat3::IDENTITY };
-        let light: Vec<[f32; 4]> =
-            picture.nits.iter().map(|c| (to_file * Vec3::from_array(*c)).extend(1.0).to_array()).collect();
+        let light: Vec<[f32; 4]> = picture
+            .nits
+            .iter()
+            .map(|c| (to_file * Vec3::from_array(*c)).extend(1.0).to_array())
+            .collect();
         let scaled: Vec<(Aov, Vec<[f32; 4]>)> = picture
             .aovs
             .iter()
@@ -287,7 +317,8 @@ fn write(args: &RenderArgs, exr: bool, picture: &RenderedImage, white_balance: M
                 if matches!(aov, Aov::Channel(_) | Aov::Velocity) {
                     return (*aov, pixels.clone());
                 }
-                let of = |p: &[f32; 4]| (to_file * Vec3::new(p[0], p[1], p[2])).extend(p[3]).to_array();
+                let of =
+                    |p: &[f32; 4]| (to_file * Vec3::new(p[0], p[1], p[2])).extend(p[3]).to_array();
                 (*aov, pixels.iter().map(of).collect())
             })
             .collect();
@@ -297,7 +328,8 @@ fn write(args: &RenderArgs, exr: bool, picture: &RenderedImage, white_balance: M
             channels: channels(*aov),
             pixels,
         }));
-        let white = if args.exposed { picture.exposure.saturation_luminance().get() as f32 } else { 1.0 };
+        let white =
+            if args.exposed { picture.exposure.saturation_luminance().get() as f32 } else { 1.0 };
         output::write_exr(&args.output, picture.width, picture.height, white, &layers)?;
         return Ok(());
     }
@@ -344,8 +376,12 @@ fn check_outputs(args: &RenderArgs, exr: bool, names: &[&str]) -> Result<(), Cli
 /// Who set the exposure, for the report.
 pub fn exposure_source(session: &session::Session, exposed: &expose::ExposureState) -> String {
     match (exposed.control, exposed.solved) {
-        (_, Some(solved)) => format!("{}: {}", exposed.control.name(), meter::format_dials(solved.dials)),
-        (ExposureControl::Dials(_), _) if session.look.camera.ev100.is_some() => "camera.exposure.ev100".into(),
+        (_, Some(solved)) => {
+            format!("{}: {}", exposed.control.name(), meter::format_dials(solved.dials))
+        }
+        (ExposureControl::Dials(_), _) if session.look.camera.ev100.is_some() => {
+            "camera.exposure.ev100".into()
+        }
         (ExposureControl::Dials(_), _) => "its dials".into(),
         (ExposureControl::Auto, _) if session.look.camera.has_dials() => "metered".into(),
         (ExposureControl::Auto, _) => "metered: the look names no dials".into(),
@@ -372,7 +408,8 @@ fn report(
         exposure_source(session, exposed),
         gpu.info().name,
     );
-    let DrawStats { draws, instances, frustum_culled: outside, occlusion_culled: hidden } = picture.draw_stats;
+    let DrawStats { draws, instances, frustum_culled: outside, occlusion_culled: hidden } =
+        picture.draw_stats;
     println!(
         "{} triangles; {draws} draws of {instances} instances, {outside} outside of the view{}",
         session.scene.instanced_triangles(),
@@ -386,7 +423,11 @@ fn report(
             lists.lights,
             lists.evaluated as f64 / f64::from(lists.clusters),
             lists.max_per_cluster,
-            if lists.overflowed > 0 { format!(" ({} clusters evaluate all)", lists.overflowed) } else { String::new() },
+            if lists.overflowed > 0 {
+                format!(" ({} clusters evaluate all)", lists.overflowed)
+            } else {
+                String::new()
+            },
             lists.max_culled_contribution,
             bounds.cull_bound,
             if bounds.enabled { "" } else { " (switched off)" },
@@ -450,7 +491,9 @@ fn report_vpls(stats: &VplStats, asked: &GiSettings) {
         lumens(stats.escaped),
         lumens(stats.cut) / lumens(stats.emitted).max(1e-30) * 100.0,
     );
-    if let Some(cell) = asked.cell.filter(|cell| stats.cell > 0.0 && (stats.cell / cell - 1.0).abs() > 1e-6) {
+    if let Some(cell) =
+        asked.cell.filter(|cell| stats.cell > 0.0 && (stats.cell / cell - 1.0).abs() > 1e-6)
+    {
         println!(
             "warning: gi.cell={cell} m is too small or too large for a scene of this size: patches are joined in places of {:.6} m",
             stats.cell
@@ -482,7 +525,9 @@ pub fn warn_exposure(exposed: &expose::ExposureState, mode: Option<MeteringMode>
         }
         Some(_) => {}
         None if mode == Some(MeteringMode::Incident) => {
-            println!("there is no reading of incident light: no lit surface at the metered place, or a traced picture");
+            println!(
+                "there is no reading of incident light: no lit surface at the metered place, or a traced picture"
+            );
         }
         None => println!(
             "warning: there is nothing to meter: nothing that the camera sees is lit or shines, unlit surfaces apart"

@@ -11,9 +11,13 @@ pub fn one_line(error: &clap::Error, command: Option<&str>) -> Option<String> {
     let text = error.render().to_string();
     let mut said = String::new();
     for paragraph in text.split("\n\n") {
-        let lines: Vec<&str> = paragraph.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let lines: Vec<&str> =
+            paragraph.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let paragraph = lines.join(" ");
-        if paragraph.is_empty() || paragraph.starts_with("Usage:") || paragraph.starts_with("For more information") {
+        if paragraph.is_empty()
+            || paragraph.starts_with("Usage:")
+            || paragraph.starts_with("For more information")
+        {
             continue;
         }
         if !said.is_empty() {

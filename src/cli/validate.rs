@@ -64,7 +64,10 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
     }
     if let Some(folder) = &args.report {
         fs::create_dir_all(folder).map_err(|error| {
-            CliError::Usage(format!("--report {}: cannot make the folder: {error}", folder.display()))
+            CliError::Usage(format!(
+                "--report {}: cannot make the folder: {error}",
+                folder.display()
+            ))
         })?;
         output::check_writable(&folder.join("index.html"))?;
     }
@@ -108,7 +111,11 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
         println!("report: {}", folder.join("index.html").display());
     }
     let seconds = started.elapsed().as_secs_f64();
-    let without = if left_out > 0 { format!(", {left_out} left out with the raster renderer") } else { String::new() };
+    let without = if left_out > 0 {
+        format!(", {left_out} left out with the raster renderer")
+    } else {
+        String::new()
+    };
     println!("{} cases, {total} checks, {broken} broken{without}, {seconds:.0} s", all.len());
     if !messages.is_empty() {
         return Err(CliError::Validation(messages));
@@ -123,13 +130,21 @@ fn select_cases(args: &ValidateArgs) -> Result<Vec<Case>, CliError> {
     let entries = fs::read_dir(folder).map_err(|error| {
         oops(format!("cannot read the cases: {error}; run it in the project's folder, or name theirs with --from DIR"))
     })?;
-    let mut folders: Vec<PathBuf> =
-        entries.flatten().map(|entry| entry.path()).filter(|path| path.join("case.toml").is_file()).collect();
+    let mut folders: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.join("case.toml").is_file())
+        .collect();
     folders.sort();
-    let name = |path: &Path| path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let name = |path: &Path| {
+        path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    };
     let names: Vec<String> = folders.iter().map(|path| name(path)).collect();
     if names.is_empty() {
-        return Err(oops("no folder in it has a case.toml; name the cases' folder with --from DIR".into()).into());
+        return Err(oops(
+            "no folder in it has a case.toml; name the cases' folder with --from DIR".into(),
+        )
+        .into());
     }
     // A whole name is that case alone; a part of names is all of them.
     let asked = |wanted: &String, known: &String| {
@@ -137,10 +152,15 @@ fn select_cases(args: &ValidateArgs) -> Result<Vec<Case>, CliError> {
     };
     for wanted in &args.cases {
         if !names.iter().any(|known| asked(wanted, known)) {
-            return Err(CliError::Usage(format!("there is no case '{wanted}'; there are {}", names.join(", "))));
+            return Err(CliError::Usage(format!(
+                "there is no case '{wanted}'; there are {}",
+                names.join(", ")
+            )));
         }
     }
-    let chosen = |known: &String| args.cases.is_empty() || args.cases.iter().any(|wanted| asked(wanted, known));
+    let chosen = |known: &String| {
+        args.cases.is_empty() || args.cases.iter().any(|wanted| asked(wanted, known))
+    };
     folders
         .iter()
         .zip(&names)
@@ -200,7 +220,10 @@ fn trace_case(case: Case) -> Result<TracedCase, CliError> {
         // The path tracer's picture is what the camera meters, needed or not.
         shots.insert("path".into(), path_traced_shot(&case, &scene, &world, true)?);
         if case.needs("path_pixel_centers") {
-            shots.insert("path_pixel_centers".into(), path_traced_shot(&case, &scene, &world, false)?);
+            shots.insert(
+                "path_pixel_centers".into(),
+                path_traced_shot(&case, &scene, &world, false)?,
+            );
         }
     }
     let mut changed = BTreeMap::new();
@@ -216,7 +239,10 @@ fn trace_case(case: Case) -> Result<TracedCase, CliError> {
 }
 
 /// The second half of a case: the raster renderer's pictures, and all figures beside their limits.
-fn evaluate_case(traced: TracedCase, mut renderer: Option<&mut Renderer>) -> Result<CaseResult, CliError> {
+fn evaluate_case(
+    traced: TracedCase,
+    mut renderer: Option<&mut Renderer>,
+) -> Result<CaseResult, CliError> {
     let started = Instant::now();
     let TracedCase { case, scene, mut shots, mut changed, seconds } = traced;
     if let Some(renderer) = renderer.as_deref_mut().filter(|_| case.needs("raster")) {
@@ -261,7 +287,9 @@ fn in_case(case: &Case, detail: String) -> CliError {
 fn exposed(scene: &Session, shot: &CaseImage) -> Result<CaseImage, CliError> {
     let shots = CaseImages::from([("path".to_string(), shot.clone())]);
     let (exposure, white_balance) = exposure_and_white_balance(scene, &shots)?;
-    let seen = |pixel: &[f32; 3]| (white_balance * Vec3::from_array(*pixel) * exposure.multiplier() as f32).to_array();
+    let seen = |pixel: &[f32; 3]| {
+        (white_balance * Vec3::from_array(*pixel) * exposure.multiplier() as f32).to_array()
+    };
     let pixels = shot.picture.pixels().iter().map(seen).collect();
     let picture = LinearImage::from_nits(shot.picture.width(), shot.picture.height(), pixels)?;
     // White balance mixes channels: what is known of the luminance's noise holds no longer.
@@ -271,11 +299,15 @@ fn exposed(scene: &Session, shot: &CaseImage) -> Result<CaseImage, CliError> {
 /// The exposure of a picture that was traced, by the dials or by what it holds.
 fn path_exposure(scene: &Session, nits: &[DVec3]) -> Result<Exposure, CliError> {
     let size = (scene.size.width as usize, scene.size.height as usize);
-    Ok(expose::exposure_from_metering(scene, expose::meter_pixels(scene, nits, size, |_| 1.0)?)?.exposure)
+    Ok(expose::exposure_from_metering(scene, expose::meter_pixels(scene, nits, size, |_| 1.0)?)?
+        .exposure)
 }
 
 /// The camera's multiplier (1/nits) and white balance: by its dials, else by its meter on our picture.
-fn exposure_and_white_balance(scene: &Session, shots: &CaseImages) -> Result<(Exposure, Mat3), CliError> {
+fn exposure_and_white_balance(
+    scene: &Session,
+    shots: &CaseImages,
+) -> Result<(Exposure, Mat3), CliError> {
     let nits: Vec<DVec3> = shots
         .get("path")
         .map(|shot| shot.picture.pixels().iter().map(|p| Vec3::from_array(*p).as_dvec3()).collect())
@@ -302,7 +334,10 @@ fn raster_shot(scene: &Session, renderer: &mut Renderer) -> Result<CaseImage, Cl
         ..scene.settings(exposed.exposure, vec![])
     };
     let picture = renderer.render_still(&on_device, &view, &settings, scene.still_samples())?;
-    Ok(CaseImage { picture: LinearImage::from_nits(picture.width, picture.height, picture.nits)?, variance: None })
+    Ok(CaseImage {
+        picture: LinearImage::from_nits(picture.width, picture.height, picture.nits)?,
+        variance: None,
+    })
 }
 
 fn world_of(scene: &Session) -> World<'_> {
@@ -317,17 +352,28 @@ fn path_traced_shot(
     pixel_jitter: bool,
 ) -> Result<CaseImage, CliError> {
     let [width, height] = case.size;
-    let camera = LensCamera::new(scene.camera.0, scene.camera.1, width, height, &shared_effects(scene))
-        .with_lens(scene.lens.clone());
+    let camera =
+        LensCamera::new(scene.camera.0, scene.camera.1, width, height, &shared_effects(scene))
+            .with_lens(scene.lens.clone());
     let walk = PathSettings { bounces: case.bounces, ..PathSettings::default() };
-    let mut film = Film::new(width, height, FilmSettings { path: walk, pixel_jitter, ..FilmSettings::default() });
+    let mut film = Film::new(
+        width,
+        height,
+        FilmSettings { path: walk, pixel_jitter, ..FilmSettings::default() },
+    );
     if !film.add(world, &camera, case.spp, &path::INTERRUPTED) {
-        return Err(CliError::Interrupted(format!("interrupted in case {}; no report was written", case.name)));
+        return Err(CliError::Interrupted(format!(
+            "interrupted in case {}; no report was written",
+            case.name
+        )));
     }
     // Unlit surfaces follow the exposure, which no light of theirs has a part in.
     let white = path_exposure(scene, &film.mean(LightComponents::total))?.saturation_luminance();
     let pixels = film.displayed(white).iter().map(|c| c.as_vec3().to_array()).collect();
-    Ok(CaseImage { picture: LinearImage::from_nits(width, height, pixels)?, variance: Some(film.variance()) })
+    Ok(CaseImage {
+        picture: LinearImage::from_nits(width, height, pixels)?,
+        variance: Some(film.variance()),
+    })
 }
 
 fn print(args: &ValidateArgs, done: &CaseResult) {
@@ -336,7 +382,13 @@ fn print(args: &ValidateArgs, done: &CaseResult) {
         return;
     }
     let verdict = if broken == 0 { "ok".into() } else { format!("{broken} BROKEN") };
-    println!("{}: {} ({} checks, {:.1} s): {verdict}", done.case.name, done.case.title, done.rows.len(), done.seconds);
+    println!(
+        "{}: {} ({} checks, {:.1} s): {verdict}",
+        done.case.name,
+        done.case.title,
+        done.rows.len(),
+        done.seconds
+    );
     for row in done.rows.iter().filter(|row| !args.quiet || !row.holds()) {
         println!(
             "  {:6} {:28} {:11} {:34} {:>26}  {}",
@@ -352,9 +404,12 @@ fn print(args: &ValidateArgs, done: &CaseResult) {
 
 /// Our own pictures, for other tools.
 fn write_shots(folder: &Path, done: &CaseResult) -> Result<(), CliError> {
-    for (name, shot) in done.shots.iter().filter(|(name, _)| RENDERED_IMAGES.contains(&name.as_str())) {
+    for (name, shot) in
+        done.shots.iter().filter(|(name, _)| RENDERED_IMAGES.contains(&name.as_str()))
+    {
         let picture = &shot.picture;
-        let pixels: Vec<[f32; 4]> = picture.pixels().iter().map(|p| [p[0], p[1], p[2], 1.0]).collect();
+        let pixels: Vec<[f32; 4]> =
+            picture.pixels().iter().map(|p| [p[0], p[1], p[2], 1.0]).collect();
         let layers = [ExrLayer { name: "", channels: &["R", "G", "B"], pixels: &pixels }];
         let file = folder.join(format!("{}.{name}.exr", done.case.name));
         output::write_exr(&file, picture.width(), picture.height(), 1.0, &layers)?;
@@ -385,6 +440,7 @@ fn write_results(folder: &Path, all: &[CaseResult], device: Option<&str>) -> Res
         })
         .collect();
     let text = json!({ "device": device, "cases": cases });
-    let text = serde_json::to_string_pretty(&text).map_err(|error| CliError::Internal(error.to_string()))?;
+    let text = serde_json::to_string_pretty(&text)
+        .map_err(|error| CliError::Internal(error.to_string()))?;
     Ok(output::write_text(&folder.join("results.json"), &text)?)
 }

@@ -21,12 +21,20 @@ pub struct ViewArgs {
 pub fn run(args: &ViewArgs) -> Result<(), CliError> {
     let gallery = args.scene.scene.is_none();
     let state = state_folder(std::env::var_os("XDG_STATE_HOME"), std::env::var_os("HOME"));
-    let options = Options { request: args.scene.request(), gallery, state, prints: true, pacing: args.pacing };
+    let options = Options {
+        request: args.scene.request(),
+        gallery,
+        state,
+        prints: true,
+        pacing: args.pacing,
+    };
     viewer::run(options, args.device.options()?).map_err(|error| match error {
         ViewError::Gpu(error) => CliError::Gpu(error),
         ViewError::Session(error) => error.into(),
         ViewError::Window { .. } => CliError::NoWindow(error.to_string()),
         ViewError::Validation(messages) => CliError::Validation(messages),
-        ViewError::System(_) | ViewError::RenderThreadCrashed => CliError::Internal(error.to_string()),
+        ViewError::System(_) | ViewError::RenderThreadCrashed => {
+            CliError::Internal(error.to_string())
+        }
     })
 }

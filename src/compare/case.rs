@@ -223,7 +223,8 @@ impl Region {
     pub fn holds(&self, x: usize, y: usize) -> bool {
         let (x, y) = (x as f64 + 0.5, y as f64 + 0.5);
         let in_circle = |[cx, cy, r]: [f64; 3]| (x - cx).powi(2) + (y - cy).powi(2) <= r * r;
-        let in_rect = |[left, top, right, bottom]: [f64; 4]| x >= left && x < right && y >= top && y < bottom;
+        let in_rect =
+            |[left, top, right, bottom]: [f64; 4]| x >= left && x < right && y >= top && y < bottom;
         self.circle.is_some_and(in_circle) || self.rect.is_some_and(in_rect)
     }
 }
@@ -237,7 +238,8 @@ impl Case {
         let file = folder.join("case.toml");
         let invalid = |detail: String| CaseError { file: file.display().to_string(), detail };
         let mut text = String::new();
-        let opened = File::open(&file).map_err(|error| invalid(format!("cannot read it: {error}")))?;
+        let opened =
+            File::open(&file).map_err(|error| invalid(format!("cannot read it: {error}")))?;
         opened
             .take(MAX_BYTES + 1)
             .read_to_string(&mut text)
@@ -245,7 +247,8 @@ impl Case {
         if text.len() as u64 > MAX_BYTES {
             return Err(invalid("it is longer than a mebibyte; a case is a page of text".into()));
         }
-        let name = folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let name =
+            folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let mut case = Self::parse(&text).map_err(invalid)?;
         case.name = name;
         case.folder = folder.into();
@@ -264,13 +267,21 @@ impl Case {
 
     fn check(&self) -> Result<(), String> {
         if self.size.iter().any(|side| !(1..=MAX_SIDE).contains(side)) {
-            return Err(format!("size: {:?} is no size; each side is 1 to {MAX_SIDE} pixels", self.size));
+            return Err(format!(
+                "size: {:?} is no size; each side is 1 to {MAX_SIDE} pixels",
+                self.size
+            ));
         }
         if !(1..=1 << 20).contains(&self.spp) || self.bounces > 1024 {
             return Err("spp is 1 to 1048576, bounces 0 to 1024".into());
         }
-        let lists =
-            [self.references.len(), self.regions.len(), self.names.len(), self.expects.len(), self.bounds.len()];
+        let lists = [
+            self.references.len(),
+            self.regions.len(),
+            self.names.len(),
+            self.expects.len(),
+            self.bounds.len(),
+        ];
         if lists.iter().any(|length| *length > MAX_ENTRIES) {
             return Err(format!("more than {MAX_ENTRIES} entries of one kind; make several cases"));
         }
@@ -278,7 +289,10 @@ impl Case {
             let taken = RENDERED_IMAGES.contains(&reference.name.as_str())
                 || self.references[..number].iter().any(|other| other.name == reference.name);
             if reference.name.is_empty() || taken {
-                return Err(format!("reference '{}': the name is taken or empty; choose another", reference.name));
+                return Err(format!(
+                    "reference '{}': the name is taken or empty; choose another",
+                    reference.name
+                ));
             }
         }
         for region in &self.regions {
@@ -290,11 +304,19 @@ impl Case {
             self.check_maker(&place, &expect.test)?;
             self.check_where(&place, &expect.region)?;
             if !(expect.within > 0.0 && expect.within.is_finite()) {
-                return Err(format!("{place}: within = {} is no share; give one above 0, e.g. 0.005", expect.within));
+                return Err(format!(
+                    "{place}: within = {} is no share; give one above 0, e.g. 0.005",
+                    expect.within
+                ));
             }
             expect.expected_values(&values).map_err(|detail| format!("{place}: {detail}"))?;
-            if !RENDERED_IMAGES.contains(&expect.test.as_str()) && (!expect.set.is_empty() || expect.exposed) {
-                return Err(format!("{place}: set and exposed are for our own pictures; '{}' is a file", expect.test));
+            if !RENDERED_IMAGES.contains(&expect.test.as_str())
+                && (!expect.set.is_empty() || expect.exposed)
+            {
+                return Err(format!(
+                    "{place}: set and exposed are for our own pictures; '{}' is a file",
+                    expect.test
+                ));
             }
         }
         for (number, bound) in self.bounds.iter().enumerate() {
@@ -308,11 +330,15 @@ impl Case {
 
     fn check_region(&self, region: &Region) -> Result<(), String> {
         let place = format!("region '{}'", region.name);
-        if region.name == ALL || self.regions.iter().filter(|other| other.name == region.name).count() > 1 {
+        if region.name == ALL
+            || self.regions.iter().filter(|other| other.name == region.name).count() > 1
+        {
             return Err(format!("{place}: the name is taken; choose another"));
         }
         if region.circle.is_some() == region.rect.is_some() {
-            return Err(format!("{place}: give either circle = [x, y, radius] or rect = [left, top, right, bottom]"));
+            return Err(format!(
+                "{place}: give either circle = [x, y, radius] or rect = [left, top, right, bottom]"
+            ));
         }
         let [width, height] = self.size;
         if !(0..height).any(|y| (0..width).any(|x| region.holds(x, y))) {
@@ -325,13 +351,18 @@ impl Case {
         self.check_maker(place, &bound.test)?;
         self.check_maker(place, &bound.against)?;
         if bound.test == bound.against {
-            return Err(format!("{place}: '{}' beside itself shows nothing; name another picture", bound.test));
+            return Err(format!(
+                "{place}: '{}' beside itself shows nothing; name another picture",
+                bound.test
+            ));
         }
         for region in &bound.regions {
             self.check_where(place, region)?;
         }
         let blocks = matches!(bound.metric, Metric::Mean | Metric::Rmse | Metric::Stops);
-        if !blocks && (!bound.regions.is_empty() || bound.skip_edges && bound.metric != Metric::Flip) {
+        if !blocks
+            && (!bound.regions.is_empty() || bound.skip_edges && bound.metric != Metric::Flip)
+        {
             return Err(format!(
                 "{place}: {} is of the whole picture; regions and skip_edges go with mean, rmse and stops, skip_edges with flip too",
                 bound.metric.name()
@@ -340,10 +371,14 @@ impl Case {
         let limits = [bound.at_most, bound.at_least, bound.times_reference_difference];
         let given: Vec<f64> = limits.into_iter().flatten().collect();
         if given.len() != 1 || given.iter().any(|limit| !(limit.is_finite() && *limit >= 0.0)) {
-            return Err(format!("{place}: give one of at_most, at_least and times_reference_difference, 0 or more"));
+            return Err(format!(
+                "{place}: give one of at_most, at_least and times_reference_difference, 0 or more"
+            ));
         }
         if bound.at_least.is_some() != (bound.metric == Metric::Psnr) {
-            return Err(format!("{place}: psnr is better when it is greater: at_least is for it, and it alone"));
+            return Err(format!(
+                "{place}: psnr is better when it is greater: at_least is for it, and it alone"
+            ));
         }
         if bound.times_reference_difference.is_some() && self.references.len() < 2 {
             return Err(format!(
@@ -355,11 +390,15 @@ impl Case {
     }
 
     fn check_maker(&self, place: &str, maker: &str) -> Result<(), String> {
-        let known = RENDERED_IMAGES.contains(&maker) || self.references.iter().any(|reference| reference.name == maker);
+        let known = RENDERED_IMAGES.contains(&maker)
+            || self.references.iter().any(|reference| reference.name == maker);
         if !known {
             let mut names: Vec<&str> = RENDERED_IMAGES.to_vec();
             names.extend(self.references.iter().map(|reference| reference.name.as_str()));
-            return Err(format!("{place}: there is no picture '{maker}'; there are {}", names.join(", ")));
+            return Err(format!(
+                "{place}: there is no picture '{maker}'; there are {}",
+                names.join(", ")
+            ));
         }
         if maker == "raster" && !self.raster {
             return Err(format!("{place}: the raster renderer is not run; set raster = true"));
@@ -371,7 +410,9 @@ impl Case {
         if region == ALL || self.regions.iter().any(|known| known.name == region) {
             return Ok(());
         }
-        Err(format!("{place}: there is no region '{region}'; define it with [[region]], or write \"{ALL}\""))
+        Err(format!(
+            "{place}: there is no region '{region}'; define it with [[region]], or write \"{ALL}\""
+        ))
     }
 
     /// The values of `[let]`.
@@ -393,7 +434,8 @@ impl Case {
     /// Checks that it makes: rows of the table.
     #[must_use]
     pub fn checks(&self) -> usize {
-        self.expects.len() + self.bounds.iter().map(|bound| bound.regions.len().max(1)).sum::<usize>()
+        self.expects.len()
+            + self.bounds.iter().map(|bound| bound.regions.len().max(1)).sum::<usize>()
     }
 
     /// Whether a picture is named anywhere.
@@ -414,9 +456,16 @@ impl Expectation {
         let texts: &[String] = match (&self.value, &self.rgb) {
             (Some(value), None) => std::slice::from_ref(value),
             (None, Some(rgb)) => rgb,
-            _ => return Err("give either value = \"...\" or rgb = [\"...\", \"...\", \"...\"]".into()),
+            _ => {
+                return Err(
+                    "give either value = \"...\" or rgb = [\"...\", \"...\", \"...\"]".into()
+                );
+            }
         };
-        let wanted = texts.iter().map(|text| expression::evaluate(text, values)).collect::<Result<Vec<f64>, _>>()?;
+        let wanted = texts
+            .iter()
+            .map(|text| expression::evaluate(text, values))
+            .collect::<Result<Vec<f64>, _>>()?;
         if !wanted.iter().any(|value| value.abs() > 0.0) {
             return Err("the expected value is 0, of which nothing is a share; use a bound, or another region".into());
         }
@@ -470,7 +519,11 @@ mod tests {
             ("size = [8, 4]", "size = [0, 4]", "size"),
             ("size = [8, 4]", "size = [8, 4000000000]", "size"),
             ("spp = 4", "spp = 0", "spp"),
-            ("test = \"path\"", "test = \"cycles\"", "no picture 'cycles'; there are path, path_pixel_centers, raster"),
+            (
+                "test = \"path\"",
+                "test = \"cycles\"",
+                "no picture 'cycles'; there are path, path_pixel_centers, raster",
+            ),
             ("test = \"path\"", "test = \"raster\"", "set raster = true"),
             ("region = \"left\"", "region = \"right\"", "no region 'right'"),
             ("rect = [0, 0, 4, 4]", "rect = [9, 9, 10, 10]", "no pixel"),
@@ -487,14 +540,18 @@ mod tests {
             assert!(error.contains(part), "{to}: {error}");
             assert!(!error.contains('\n'), "{error}");
         }
-        let error = Case::parse("title = \"t\"\nsize = [1, 1]\nbounces = 1\nspp = 1\n").unwrap_err();
+        let error =
+            Case::parse("title = \"t\"\nsize = [1, 1]\nbounces = 1\nspp = 1\n").unwrap_err();
         assert!(error.contains("expects nothing"), "{error}");
     }
 
     #[test]
     fn bounds_are_checked() {
         let case = |bound: &str| {
-            let text = format!("{}\nraster = true\n{bound}", "title = \"t\"\nsize = [8, 8]\nbounces = 1\nspp = 1");
+            let text = format!(
+                "{}\nraster = true\n{bound}",
+                "title = \"t\"\nsize = [8, 8]\nbounces = 1\nspp = 1"
+            );
             Case::parse(&text).map(|_| ()).map_err(|error| error.replace('\n', " "))
         };
         let bound = "[[bound]]\ntest = \"raster\"\nagainst = \"path\"\n";

@@ -49,14 +49,19 @@ pub fn sample_colormap<const N: usize>(points: &[Rgb; N], place: f32) -> Rgb {
     let index = (place as usize).min(N.saturating_sub(2));
     let part = place - index as f32;
     std::array::from_fn(|channel| {
-        let (a, b) = (f32::from(points[index][channel]), f32::from(points[(index + 1).min(N - 1)][channel]));
+        let (a, b) =
+            (f32::from(points[index][channel]), f32::from(points[(index + 1).min(N - 1)][channel]));
         (a + (b - a) * part).round() as u8
     })
 }
 
 /// A map of values as a picture, a value of 0 to 1 a colour of `points`.
 #[must_use]
-pub fn paint<const N: usize>(points: &[Rgb; N], width: usize, places: impl Iterator<Item = f32>) -> Raster {
+pub fn paint<const N: usize>(
+    points: &[Rgb; N],
+    width: usize,
+    places: impl Iterator<Item = f32>,
+) -> Raster {
     let colors: Vec<Rgb> = places.map(|place| sample_colormap(points, place)).collect();
     let mut raster = Raster::new(width, colors.len() / width.max(1), [0; 3]);
     for (index, color) in colors.into_iter().enumerate() {
@@ -75,8 +80,9 @@ mod tests {
         for eye in ColorVision::ALL {
             let [magma, signed] = [MAGMA.as_slice(), SIGNED.as_slice()]
                 .map(|map| map.iter().map(|color| eye.lab(*color)).collect::<Vec<_>>());
-            let nearest =
-                |map: &[[f64; 3]]| map.windows(2).map(|w| difference(w[0], w[1])).fold(f64::INFINITY, f64::min);
+            let nearest = |map: &[[f64; 3]]| {
+                map.windows(2).map(|w| difference(w[0], w[1])).fold(f64::INFINITY, f64::min)
+            };
             println!("{eye:?}: magma {:.1}, signed {:.1}", nearest(&magma), nearest(&signed));
             assert!(nearest(&magma) >= 5.0 && nearest(&signed) >= 15.0, "{eye:?}");
             // The greater the error the lighter: one hue more or less does not matter.

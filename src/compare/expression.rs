@@ -29,11 +29,18 @@ pub fn evaluate(text: &str, values: &Values) -> Result<f64, String> {
         .var_names()
         .iter()
         .map(|name| {
-            values.get(name).copied().ok_or_else(|| format!("'{text}': '{name}' has no value; define it in [let]"))
+            values
+                .get(name)
+                .copied()
+                .ok_or_else(|| format!("'{text}': '{name}' has no value; define it in [let]"))
         })
         .collect::<Result<Vec<f64>, _>>()?;
     let value = parsed.eval(&given).map_err(|error| format!("'{text}': {}", one_line(&error)))?;
-    if value.is_finite() { Ok(value) } else { Err(format!("'{text}' is {value}, which is no number to expect")) }
+    if value.is_finite() {
+        Ok(value)
+    } else {
+        Err(format!("'{text}' is {value}, which is no number to expect"))
+    }
 }
 
 fn parse(text: &str) -> Result<Parsed, String> {
@@ -75,11 +82,13 @@ pub fn resolve(names: &BTreeMap<String, String>) -> Result<Values, String> {
         let mut still = Vec::new();
         for (name, text) in waiting {
             let parsed = parse(text).map_err(|error| format!("let {name}: {error}"))?;
-            if let Some(unknown) = parsed.var_names().iter().find(|used| !names.contains_key(*used)) {
+            if let Some(unknown) = parsed.var_names().iter().find(|used| !names.contains_key(*used))
+            {
                 return Err(format!("let {name}: '{unknown}' has no value; define it in [let]"));
             }
             if parsed.var_names().iter().all(|used| values.contains_key(used)) {
-                let value = evaluate(text, &values).map_err(|error| format!("let {name}: {error}"))?;
+                let value =
+                    evaluate(text, &values).map_err(|error| format!("let {name}: {error}"))?;
                 values.insert(name.clone(), value);
             } else {
                 still.push((name, text));
@@ -131,7 +140,9 @@ mod tests {
         let deep_short = format!("{}1{}", "(".repeat(100), ")".repeat(100));
         let long = "1+".repeat(2000) + "1";
         let junk = "\u{0}\u{ffff}ä(";
-        for text in ["", "1 +", "x", ")(", "1 / 0", "ln(-1)", "1 2", "sin", junk, &deep, &deep_short, &long] {
+        for text in
+            ["", "1 +", "x", ")(", "1 / 0", "ln(-1)", "1 2", "sin", junk, &deep, &deep_short, &long]
+        {
             let error = of(text).unwrap_err();
             assert!(!error.contains('\n') && error.len() < 2 * MAX_CHARACTERS, "{error}");
         }
@@ -139,7 +150,9 @@ mod tests {
 
     #[test]
     fn names_may_use_names_in_any_order() {
-        let names = |list: &[(&str, &str)]| list.iter().map(|(n, t)| ((*n).to_string(), (*t).to_string())).collect();
+        let names = |list: &[(&str, &str)]| {
+            list.iter().map(|(n, t)| ((*n).to_string(), (*t).to_string())).collect()
+        };
         let values = resolve(&names(&[("a", "b * 2"), ("b", "c + 1"), ("c", "3")])).unwrap();
         assert!((values["a"] - 8.0).abs() < 1e-12);
         assert!(resolve(&names(&[("a", "b"), ("b", "a")])).unwrap_err().contains("circle"));

@@ -35,7 +35,8 @@ const BAND: usize = 48;
 
 /// A Gaussian of the contrast sensitivity functions (section 4.1.1, table 1): weight and width, one list a channel of
 /// the opponent space: achromatic, red-green, blue-yellow.
-const SENSITIVITY: [&[(f32, f32)]; 3] = [&[(1.0, 0.0047)], &[(1.0, 0.0053)], &[(34.1, 0.04), (13.5, 0.025)]];
+const SENSITIVITY: [&[(f32, f32)]; 3] =
+    [&[(1.0, 0.0047)], &[(1.0, 0.0053)], &[(34.1, 0.04), (13.5, 0.025)]];
 
 /// A filter along one direction: weights from `-radius` to `radius`.
 #[derive(Clone, Debug)]
@@ -61,7 +62,13 @@ impl Kernel {
 
     /// Positive weights sum to 1, negative ones to -1 (section 4.2).
     fn balanced(mut self) -> Self {
-        let sum = |sign: f32| self.weights.iter().filter(|w| **w * sign > 0.0).map(|w| f64::from(w.abs())).sum::<f64>();
+        let sum = |sign: f32| {
+            self.weights
+                .iter()
+                .filter(|w| **w * sign > 0.0)
+                .map(|w| f64::from(w.abs()))
+                .sum::<f64>()
+        };
         let (above, below) = (sum(1.0), sum(-1.0));
         for weight in &mut self.weights {
             *weight = (f64::from(*weight) / if *weight > 0.0 { above } else { below }) as f32;
@@ -111,8 +118,11 @@ impl Filters {
     fn new(pixels_per_degree: f32) -> Self {
         let [least, most] = PIXELS_PER_DEGREE_LIMITS;
         // Not `clamp`, which lets NaN through.
-        let density =
-            if pixels_per_degree >= least { f64::from(pixels_per_degree.min(most)) } else { f64::from(least) };
+        let density = if pixels_per_degree >= least {
+            f64::from(pixels_per_degree.min(most))
+        } else {
+            f64::from(least)
+        };
         let square = std::f64::consts::PI * std::f64::consts::PI;
         // Three standard deviations of the widest Gaussian (section 4.1.1).
         let widest = (3.0 * (0.04 / (2.0 * square)).sqrt() * density).ceil() as usize;
@@ -124,20 +134,35 @@ impl Filters {
                     let deviation = (width / (2.0 * square)).sqrt() * density;
                     // Beyond six deviations single precision has nothing left.
                     let radius = widest.min((6.0 * deviation).ceil() as usize);
-                    let (kernel, sum) = Kernel::new(radius, |x| (-square * (x / density).powi(2) / width).exp());
-                    (kernel.scaled(1.0 / sum), weight * (std::f64::consts::PI / width).sqrt() * sum * sum)
+                    let (kernel, sum) =
+                        Kernel::new(radius, |x| (-square * (x / density).powi(2) / width).exp());
+                    (
+                        kernel.scaled(1.0 / sum),
+                        weight * (std::f64::consts::PI / width).sqrt() * sum * sum,
+                    )
                 })
                 .collect();
             let total: f64 = kernels.iter().map(|(_, volume)| volume).sum();
-            kernels.into_iter().map(|(kernel, volume)| (kernel.clone(), kernel.scaled(volume / total))).collect()
+            kernels
+                .into_iter()
+                .map(|(kernel, volume)| (kernel.clone(), kernel.scaled(volume / total)))
+                .collect()
         });
         let deviation = 0.5 * f64::from(FEATURE_WIDTH) * density;
         let radius = (3.0 * deviation).ceil() as usize;
         let gauss = |x: f64| (-x * x / (2.0 * deviation * deviation)).exp();
         let (smooth, sum) = Kernel::new(radius, gauss);
         let edge = Kernel::new(radius, |x| -x * gauss(x)).0.balanced();
-        let point = Kernel::new(radius, |x| (x * x / (deviation * deviation) - 1.0) * gauss(x)).0.balanced();
-        Self { sensitivity, smooth: smooth.scaled(1.0 / sum), edge, point, reach: widest.max(radius) }
+        let point = Kernel::new(radius, |x| (x * x / (deviation * deviation) - 1.0) * gauss(x))
+            .0
+            .balanced();
+        Self {
+            sensitivity,
+            smooth: smooth.scaled(1.0 / sum),
+            edge,
+            point,
+            reach: widest.max(radius),
+        }
     }
 }
 
@@ -152,9 +177,13 @@ struct Space {
 
 impl Space {
     fn new() -> Self {
-        let to_relative = DMat3::from_diagonal(1.0 / WHITE) * rgb_to_xyz_matrix(REC709_PRIMARIES, WHITE);
-        let mut space =
-            Self { to_relative: to_relative.as_mat3(), from_relative: to_relative.inverse().as_mat3(), largest: 1.0 };
+        let to_relative =
+            DMat3::from_diagonal(1.0 / WHITE) * rgb_to_xyz_matrix(REC709_PRIMARIES, WHITE);
+        let mut space = Self {
+            to_relative: to_relative.as_mat3(),
+            from_relative: to_relative.inverse().as_mat3(),
+            largest: 1.0,
+        };
         // Green against blue is the farthest that the gamut has.
         space.largest = hyab(space.hunt(Vec3::Y), space.hunt(Vec3::Z)).powf(COLOR_EXPONENT);
         space
@@ -176,7 +205,11 @@ impl Space {
     fn hunt(&self, rgb: Vec3) -> Vec3 {
         const DELTA: f32 = 6.0 / 29.0;
         let curve = |t: f32| {
-            if t > DELTA * DELTA * DELTA { t.cbrt() } else { t / (3.0 * DELTA * DELTA) + 4.0 / 29.0 }
+            if t > DELTA * DELTA * DELTA {
+                t.cbrt()
+            } else {
+                t / (3.0 * DELTA * DELTA) + 4.0 / 29.0
+            }
         };
         let v = self.to_relative * rgb;
         let (x, y, z) = (curve(v.x), curve(v.y), curve(v.z));
@@ -232,8 +265,9 @@ impl Side<'_> {
         let reach = filters.reach;
         let rows = last - first + 2 * reach;
         let plane = || vec![0.0f32; rows * width];
-        let mut smoothed: [Vec<Vec<f32>>; 3] =
-            std::array::from_fn(|channel| filters.sensitivity[channel].iter().map(|_| plane()).collect());
+        let mut smoothed: [Vec<Vec<f32>>; 3] = std::array::from_fn(|channel| {
+            filters.sensitivity[channel].iter().map(|_| plane()).collect()
+        });
         let mut detected = [plane(), plane(), plane()];
         let mut line: [Vec<f32>; 3] = std::array::from_fn(|_| vec![0.0; width]);
         let mut luminance = vec![0.0; width];
@@ -254,7 +288,9 @@ impl Side<'_> {
                     along.along(&line[channel], &mut padded, &mut plane[here.clone()]);
                 }
             }
-            for (plane, kernel) in detected.iter_mut().zip([&filters.smooth, &filters.edge, &filters.point]) {
+            for (plane, kernel) in
+                detected.iter_mut().zip([&filters.smooth, &filters.edge, &filters.point])
+            {
                 kernel.along(&luminance, &mut padded, &mut plane[here.clone()]);
             }
         }
@@ -267,7 +303,9 @@ impl Side<'_> {
         for row in reach..rows - reach {
             for (channel, line) in line.iter_mut().enumerate() {
                 line.fill(0.0);
-                for (plane, (_, across)) in smoothed[channel].iter().zip(&filters.sensitivity[channel]) {
+                for (plane, (_, across)) in
+                    smoothed[channel].iter().zip(&filters.sensitivity[channel])
+                {
                     across.across(plane, width, row, line);
                 }
             }
@@ -315,7 +353,8 @@ fn ldr_of(
     let mut map = vec![0.0f32; pixels];
     map.par_chunks_mut(BAND * width).enumerate().for_each(|(band, out)| {
         let (first, last) = (band * BAND, band * BAND + out.len() / width);
-        let look = |pixels| Side { pixels, width, height }.look(filters, &space, &shown, first, last);
+        let look =
+            |pixels| Side { pixels, width, height }.look(filters, &space, &shown, first, last);
         let (a, b) = (look(test), look(reference));
         for (i, out) in out.iter_mut().enumerate() {
             let color = space.color_difference(a.colors[i], b.colors[i]);
@@ -323,7 +362,8 @@ fn ldr_of(
             let [edge_b, point_b] = b.features[i];
             let feature = (edge_a - edge_b).abs().max((point_a - point_b).abs());
             // The detectors answer with at most the square root of 2 (section 4.2).
-            let feature = (feature * std::f32::consts::FRAC_1_SQRT_2).powf(FEATURE_EXPONENT).min(1.0);
+            let feature =
+                (feature * std::f32::consts::FRAC_1_SQRT_2).powf(FEATURE_EXPONENT).min(1.0);
             // Section 4.3: feature differences amplify colour differences.
             *out = color.powf(1.0 - feature).clamp(0.0, 1.0);
         }
@@ -336,7 +376,12 @@ fn ldr_of(
 /// Values beyond 0 to 1 are clamped. Rows that only one picture has are left out. `pixels_per_degree` is brought into
 /// `PIXELS_PER_DEGREE_LIMITS`.
 #[must_use]
-pub fn ldr(test: &[[f32; 3]], reference: &[[f32; 3]], width: usize, pixels_per_degree: f32) -> Vec<f32> {
+pub fn ldr(
+    test: &[[f32; 3]],
+    reference: &[[f32; 3]],
+    width: usize,
+    pixels_per_degree: f32,
+) -> Vec<f32> {
     let clamped = |pixel: [f32; 3]| Vec3::from_array(pixel.map(|channel| within(channel, 1.0)));
     ldr_of(test, reference, width, &Filters::new(pixels_per_degree), clamped)
 }
@@ -375,7 +420,8 @@ impl Exposures {
     /// of it shines.
     #[must_use]
     pub fn of(reference: &[[f32; 3]]) -> Option<Self> {
-        let mut luminances: Vec<f32> = reference.iter().map(|pixel| super::linear_image::luminance(*pixel)).collect();
+        let mut luminances: Vec<f32> =
+            reference.iter().map(|pixel| super::linear_image::luminance(*pixel)).collect();
         let half = luminances.len() / 2;
         let brightest = luminances.iter().copied().fold(0.0, f32::max);
         if !(brightest > 0.0 && brightest.is_finite()) {

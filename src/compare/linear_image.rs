@@ -69,7 +69,11 @@ impl LinearImage {
     ///
     /// # Errors
     /// As `Picture::new`.
-    pub fn from_nits(width: usize, height: usize, pixels: Vec<[f32; 3]>) -> Result<Self, LinearImageError> {
+    pub fn from_nits(
+        width: usize,
+        height: usize,
+        pixels: Vec<[f32; 3]>,
+    ) -> Result<Self, LinearImageError> {
         Self::new(width, height, pixels, Encoding::Scene)
     }
 
@@ -97,7 +101,8 @@ impl LinearImage {
         let mut image = DecodedImage::decode(bytes, layer, &image_io::check_size)?;
         let notes = image.remarks.drain(..).chain(image.notes.drain(..)).collect();
         let (width, height, encoding) = (image.width, image.height, image.encoding);
-        let picture = Self::new(width, height, image.into_linear_rgb(), encoding).map_err(|error| error.detail)?;
+        let picture = Self::new(width, height, image.into_linear_rgb(), encoding)
+            .map_err(|error| error.detail)?;
         Ok(Self { notes, ..picture })
     }
 

@@ -73,8 +73,12 @@ impl<'a> ImagePair<'a> {
             return Err(CompareError::Size { test: size(test), reference: size(reference) });
         }
         match (test.encoding(), reference.encoding()) {
-            (Encoding::Scene, Encoding::Display) => Err(CompareError::Encoding { scene: "test", display: "reference" }),
-            (Encoding::Display, Encoding::Scene) => Err(CompareError::Encoding { scene: "reference", display: "test" }),
+            (Encoding::Scene, Encoding::Display) => {
+                Err(CompareError::Encoding { scene: "test", display: "reference" })
+            }
+            (Encoding::Display, Encoding::Scene) => {
+                Err(CompareError::Encoding { scene: "reference", display: "test" })
+            }
             _ => Ok(Self { test, reference, mask: None }),
         }
     }
@@ -110,7 +114,9 @@ impl<'a> ImagePair<'a> {
     /// The pixels that count: test and reference.
     fn pixels(&self) -> impl Iterator<Item = ([f32; 3], [f32; 3])> + '_ {
         let both = self.test.pixels().iter().zip(self.reference.pixels());
-        both.enumerate().filter(|(index, _)| self.counts(*index)).map(|(_, (test, reference))| (*test, *reference))
+        both.enumerate()
+            .filter(|(index, _)| self.counts(*index))
+            .map(|(_, (test, reference))| (*test, *reference))
     }
 
     /// The channels that count: test and reference.
@@ -123,7 +129,8 @@ impl<'a> ImagePair<'a> {
     /// How many pixels count.
     #[must_use]
     pub fn counted(&self) -> usize {
-        self.mask.map_or(self.test.pixels().len(), |mask| mask.iter().filter(|counts| **counts).count())
+        self.mask
+            .map_or(self.test.pixels().len(), |mask| mask.iter().filter(|counts| **counts).count())
     }
 
     /// Mean luminance of test and reference, in the unit of the channels.
@@ -138,13 +145,18 @@ impl<'a> ImagePair<'a> {
     #[must_use]
     pub fn bias(&self) -> Option<f64> {
         let [test, reference] = self.means()?;
-        if test == reference { Some(0.0) } else { quotient(test, reference).map(|ratio| ratio - 1.0) }
+        if test == reference {
+            Some(0.0)
+        } else {
+            quotient(test, reference).map(|ratio| ratio - 1.0)
+        }
     }
 
     /// Mean square error over pixels and channels, in the square of the channels' unit.
     #[must_use]
     pub fn mse(&self) -> Option<f64> {
-        mean_of(self.channels().map(|(test, reference)| ((test - reference).powi(2), 0.0))).map(|(mse, _)| mse)
+        mean_of(self.channels().map(|(test, reference)| ((test - reference).powi(2), 0.0)))
+            .map(|(mse, _)| mse)
     }
 
     /// Root mean square error over pixels and channels, in the channels' unit.
@@ -178,8 +190,9 @@ impl<'a> ImagePair<'a> {
         if mean <= 0.0 || epsilon <= 0.0 {
             return None;
         }
-        let terms =
-            self.channels().map(|(test, reference)| ((test - reference).powi(2) / (reference.powi(2) + epsilon), 0.0));
+        let terms = self.channels().map(|(test, reference)| {
+            ((test - reference).powi(2) / (reference.powi(2) + epsilon), 0.0)
+        });
         mean_of(terms).map(|(mean, _)| mean)
     }
 
@@ -190,9 +203,9 @@ impl<'a> ImagePair<'a> {
         let (mse, peak) = match self.test.encoding() {
             Encoding::Scene => (self.mse()?, peak),
             Encoding::Display => {
-                let codes = self
-                    .channels()
-                    .map(|(test, reference)| ((color::srgb_oetf(test) - color::srgb_oetf(reference)).powi(2), 0.0));
+                let codes = self.channels().map(|(test, reference)| {
+                    ((color::srgb_oetf(test) - color::srgb_oetf(reference)).powi(2), 0.0)
+                });
                 (mean_of(codes)?.0, 1.0)
             }
         };
@@ -205,7 +218,11 @@ impl<'a> ImagePair<'a> {
     #[must_use]
     pub fn smape(&self) -> Option<f64> {
         let terms = self.channels().map(|(test, reference)| {
-            (quotient(2.0 * (test - reference).abs(), test.abs() + reference.abs()).unwrap_or(0.0), 0.0)
+            (
+                quotient(2.0 * (test - reference).abs(), test.abs() + reference.abs())
+                    .unwrap_or(0.0),
+                0.0,
+            )
         });
         mean_of(terms).map(|(mean, _)| mean)
     }
@@ -225,11 +242,14 @@ impl<'a> ImagePair<'a> {
             }
             // Pixels that do not count may differ.
             let tiny = f64::from(f32::MIN_POSITIVE);
-            let map = both.map(|(test, reference)| (test.max(tiny) / reference.max(tiny)).log2() as f32).collect();
+            let map = both
+                .map(|(test, reference)| (test.max(tiny) / reference.max(tiny)).log2() as f32)
+                .collect();
             return Some(Stops { floor: 0.0, mean: 0.0, map });
         }
-        let map: Vec<f32> =
-            both.map(|(test, reference)| (test.max(floor) / reference.max(floor)).log2() as f32).collect();
+        let map: Vec<f32> = both
+            .map(|(test, reference)| (test.max(floor) / reference.max(floor)).log2() as f32)
+            .collect();
         let mean = self.mean(&map)?;
         Some(Stops { floor, mean, map })
     }
@@ -243,7 +263,9 @@ impl<'a> ImagePair<'a> {
         let (width, height) = (self.test.width(), self.test.height());
         let (across, down) = (width.div_ceil(BLOCK), height.div_ceil(BLOCK));
         let mut sums = vec![(0.0f64, 0.0f64, 0usize); across * down];
-        for (index, (test, reference)) in self.test.pixels().iter().zip(self.reference.pixels()).enumerate() {
+        for (index, (test, reference)) in
+            self.test.pixels().iter().zip(self.reference.pixels()).enumerate()
+        {
             if self.counts(index) {
                 let sum = &mut sums[index / width / BLOCK * across + index % width / BLOCK];
                 *sum = (sum.0 + luminance(*test), sum.1 + luminance(*reference), sum.2 + 1);
@@ -260,15 +282,15 @@ impl<'a> ImagePair<'a> {
                 Some(if test == reference { 0.0 } else { bias() as f32 })
             })
             .collect();
-        let counted: Vec<(usize, f64)> =
-            bias.iter().enumerate().filter_map(|(index, bias)| bias.map(|bias| (index, f64::from(bias)))).collect();
+        let counted: Vec<(usize, f64)> = bias
+            .iter()
+            .enumerate()
+            .filter_map(|(index, bias)| bias.map(|bias| (index, f64::from(bias))))
+            .collect();
         let (square, _) = mean_of(counted.iter().map(|(_, bias)| (bias * bias, 0.0)))?;
-        let worst = counted.iter().fold(
-            (0, 0.0f64),
-            |worst, &(index, bias)| {
-                if bias.abs() > worst.1.abs() { (index, bias) } else { worst }
-            },
-        );
+        let worst = counted.iter().fold((0, 0.0f64), |worst, &(index, bias)| {
+            if bias.abs() > worst.1.abs() { (index, bias) } else { worst }
+        });
         Some(Blocks {
             across,
             down,
@@ -300,7 +322,8 @@ impl<'a> ImagePair<'a> {
     }
 
     fn counted_values<'b>(&'b self, map: &'b [f32]) -> impl Iterator<Item = f32> + 'b {
-        let counts = |index: usize| self.mask.is_none_or(|mask| mask.get(index).copied().unwrap_or(false));
+        let counts =
+            |index: usize| self.mask.is_none_or(|mask| mask.get(index).copied().unwrap_or(false));
         map.iter().enumerate().filter(move |(index, _)| counts(*index)).map(|(_, value)| *value)
     }
 }
@@ -371,7 +394,9 @@ pub fn smooth_mask(picture: &LinearImage, radius: usize, most: f64) -> Vec<bool>
     };
     let (least, greatest) = extremes(&luminance, &luminance, true);
     let (least, greatest) = extremes(&least, &greatest, false);
-    let flat = |(low, high): (&f32, &f32)| f64::from(*high) - f64::from(*low) <= most * f64::from(high.max(-*high));
+    let flat = |(low, high): (&f32, &f32)| {
+        f64::from(*high) - f64::from(*low) <= most * f64::from(high.max(-*high))
+    };
     least.iter().zip(&greatest).map(flat).collect()
 }
 

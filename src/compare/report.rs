@@ -114,7 +114,9 @@ impl ImageSet {
     /// `ev100`, clipped), and HDR-FLIP of scenes. Nothing is added where there are no such pictures, or they differ in
     /// size or kind.
     pub fn add_flip(&mut self, test: usize, reference: usize) {
-        let (Some(a), Some(b)) = (self.pictures.get(test), self.pictures.get(reference)) else { return };
+        let (Some(a), Some(b)) = (self.pictures.get(test), self.pictures.get(reference)) else {
+            return;
+        };
         let Ok(pair) = ImagePair::new(&a.picture, &b.picture) else { return };
         let exposure = self.ev100.and_then(|ev| Exposure::from_ev100(Ev100(ev)).ok());
         let settings = CompareSettings {
@@ -123,7 +125,12 @@ impl ImageSet {
         };
         let (flip, hdr) = summary::flips(&pair, &settings);
         self.maps.push(ErrorMap { name: "FLIP".into(), test, reference, values: flip });
-        self.maps.extend(hdr.map(|(values, _)| ErrorMap { name: "HDR-FLIP".into(), test, reference, values }));
+        self.maps.extend(hdr.map(|(values, _)| ErrorMap {
+            name: "HDR-FLIP".into(),
+            test,
+            reference,
+            values,
+        }));
     }
 }
 
@@ -152,8 +159,7 @@ pub struct ErrorMap {
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 /// Nothing may be loaded from anywhere; the file's own style and script are all there is.
-const POLICY: &str =
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 impl HtmlReport {
     /// An empty report.
@@ -197,11 +203,16 @@ impl HtmlReport {
         paragraph(&mut head, &self.text);
         // A list of what there is, unless a table leads there.
         let mut contents = String::new();
-        let linked = self.sections.iter().flat_map(|s| &s.tables).flat_map(|t| t.rows.iter().flatten());
+        let linked =
+            self.sections.iter().flat_map(|s| &s.tables).flat_map(|t| t.rows.iter().flatten());
         if self.sections.len() > 3 && linked.into_iter().all(|cell| cell.link.is_none()) {
             contents.push_str("<nav aria-label=\"Contents\"><ul>\n");
             for (section, id) in self.sections.iter().zip(&ids) {
-                let _ = writeln!(contents, "<li><a href=\"#{id}\">{}</a></li>", escaped(&section.title));
+                let _ = writeln!(
+                    contents,
+                    "<li><a href=\"#{id}\">{}</a></li>",
+                    escaped(&section.title)
+                );
             }
             contents.push_str("</ul></nav>\n");
         }
@@ -233,8 +244,16 @@ impl HtmlReport {
                 .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
                 .collect();
             // A prefix keeps clear of the file's own names.
-            let plain = match plain.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-") {
-                name if name.is_empty() || matches!(name.as_str(), "sets" | "theme") || is_data(&name) => {
+            let plain = match plain
+                .split('-')
+                .filter(|part| !part.is_empty())
+                .collect::<Vec<_>>()
+                .join("-")
+            {
+                name if name.is_empty()
+                    || matches!(name.as_str(), "sets" | "theme")
+                    || is_data(&name) =>
+                {
                     format!("section-{name}")
                 }
                 name => name,
@@ -272,7 +291,12 @@ impl HtmlReport {
                     (Some(true), _) => format!("<span class=\"good\">✓ {text}</span>"),
                     (Some(false), _) => format!("<span class=\"bad\">✗ {text}</span>"),
                     (None, Some(title)) => {
-                        match self.sections.iter().zip(ids).find(|(section, _)| section.title == *title) {
+                        match self
+                            .sections
+                            .iter()
+                            .zip(ids)
+                            .find(|(section, _)| section.title == *title)
+                        {
                             Some((_, id)) => format!("<a href=\"#{id}\">{text}</a>"),
                             None => text,
                         }
@@ -318,12 +342,22 @@ fn escaped(text: &str) -> String {
 }
 
 /// A set of pictures: a place for the script, a description and the data.
-fn figure(body: &mut String, data: &mut Vec<String>, sets: &mut Vec<serde_json::Value>, set: &ImageSet) {
+fn figure(
+    body: &mut String,
+    data: &mut Vec<String>,
+    sets: &mut Vec<serde_json::Value>,
+    set: &ImageSet,
+) {
     let Some(first) = set.pictures.first() else { return };
     let size = [first.picture.width(), first.picture.height()];
     let fits = |picture: &LinearImage| [picture.width(), picture.height()] == size;
-    let shown: Vec<usize> =
-        set.pictures.iter().enumerate().filter(|(_, shown)| fits(&shown.picture)).map(|(index, _)| index).collect();
+    let shown: Vec<usize> = set
+        .pictures
+        .iter()
+        .enumerate()
+        .filter(|(_, shown)| fits(&shown.picture))
+        .map(|(index, _)| index)
+        .collect();
     let place = |index: usize| shown.iter().position(|shown| *shown == index);
     let mut store = |bytes: &[u8]| {
         let id = format!("d{}", data.len());
@@ -390,7 +424,8 @@ impl Stored {
     fn of(picture: &LinearImage) -> Self {
         let width = picture.width();
         if picture.encoding() == Encoding::Scene {
-            let most = picture.pixels().iter().flatten().map(|channel| channel.abs()).fold(0.0, f32::max);
+            let most =
+                picture.pixels().iter().flatten().map(|channel| channel.abs()).fold(0.0, f32::max);
             // The brightest comes out at 2^14 to 2^15, within half a float's 65504.
             let exponent = if most > 0.0 { f64::from(most).log2().floor() as i32 - 14 } else { 0 };
             let scale = f64::from(exponent).exp2();
@@ -401,9 +436,15 @@ impl Stored {
                     .map(|pixel| f16::from_f64(f64::from(pixel[channel]) / scale).to_bits())
                     .collect()
             };
-            return Self { kind: "half", scale, bytes: planes([codes(0), codes(1), codes(2)], width, true) };
+            return Self {
+                kind: "half",
+                scale,
+                bytes: planes([codes(0), codes(1), codes(2)], width, true),
+            };
         }
-        let code = |linear: f32, most: f64| (color::srgb_oetf(f64::from(linear.clamp(0.0, 1.0))) * most).round() as u16;
+        let code = |linear: f32, most: f64| {
+            (color::srgb_oetf(f64::from(linear.clamp(0.0, 1.0))) * most).round() as u16
+        };
         // Eight bits if each pixel is exactly one of 256 codes.
         let exact = |linear: f32| {
             let nearest = color::srgb_eotf(f64::from(code(linear, 255.0)) / 255.0) as f32;
@@ -411,8 +452,9 @@ impl Stored {
         };
         let narrow = picture.pixels().iter().flatten().all(|linear| exact(*linear));
         let most = if narrow { 255.0 } else { 65535.0 };
-        let codes =
-            |channel: usize| -> Vec<u16> { picture.pixels().iter().map(|pixel| code(pixel[channel], most)).collect() };
+        let codes = |channel: usize| -> Vec<u16> {
+            picture.pixels().iter().map(|pixel| code(pixel[channel], most)).collect()
+        };
         let kind = if narrow { "code8" } else { "code16" };
         Self { kind, scale: 1.0, bytes: planes([codes(0), codes(1), codes(2)], width, !narrow) }
     }

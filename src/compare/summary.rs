@@ -27,7 +27,11 @@ pub struct CompareSettings {
 impl Default for CompareSettings {
     /// Sunny 16, clipped, at the distance that FLIP's authors have.
     fn default() -> Self {
-        Self { exposure: Exposure::default(), mapper: ToneMapper::Linear, pixels_per_degree: flip::PIXELS_PER_DEGREE }
+        Self {
+            exposure: Exposure::default(),
+            mapper: ToneMapper::Linear,
+            pixels_per_degree: flip::PIXELS_PER_DEGREE,
+        }
     }
 }
 
@@ -162,7 +166,9 @@ impl Summary {
             psnr: pair.psnr(psnr_peak).filter(|psnr| psnr.is_finite()),
             psnr_peak,
             stops_mean: stops.as_ref().map(|stops| stops.mean),
-            stops_percentiles: stops.as_ref().and_then(|stops| pair.percentiles(&stops.map, [5.0, 50.0, 95.0])),
+            stops_percentiles: stops
+                .as_ref()
+                .and_then(|stops| pair.percentiles(&stops.map, [5.0, 50.0, 95.0])),
             stops: unsigned.and_then(|map| ErrorStats::of(pair, &map)),
             block_rms: blocks.as_ref().map(|blocks| blocks.rms),
             block_worst: blocks.as_ref().map(|blocks| blocks.worst),
@@ -171,7 +177,8 @@ impl Summary {
             ev100: scene.then(|| settings.exposure.ev100().get()),
             flip: ErrorStats::of(pair, &flip),
             flip_hdr: flip_hdr.as_ref().and_then(|map| ErrorStats::of(pair, map)),
-            flip_hdr_exposures: exposures.map(|exposures| (exposures.start, exposures.stop, exposures.count)),
+            flip_hdr_exposures: exposures
+                .map(|exposures| (exposures.start, exposures.stop, exposures.count)),
         };
         (summary, Maps { flip, flip_hdr, stops })
     }
@@ -182,9 +189,13 @@ impl Summary {
 #[must_use]
 pub fn metered_exposure(picture: &LinearImage) -> Exposure {
     let metered = match picture.encoding() {
-        Encoding::Scene => {
-            metering::meter(&picture.luminance(), picture.width(), picture.height(), MeterMode::LogAverage).ok()
-        }
+        Encoding::Scene => metering::meter(
+            &picture.luminance(),
+            picture.width(),
+            picture.height(),
+            MeterMode::LogAverage,
+        )
+        .ok(),
         Encoding::Display => None,
     };
     metered.and_then(|nits| Exposure::from_luminance(nits).ok()).unwrap_or_default()

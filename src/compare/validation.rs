@@ -88,7 +88,8 @@ impl CheckResult {
     /// The figure as people read it.
     #[must_use]
     pub fn shown(&self) -> String {
-        let noise = self.noise.map_or_else(String::new, |noise| format!(" ± {}", self.number(noise)));
+        let noise =
+            self.noise.map_or_else(String::new, |noise| format!(" ± {}", self.number(noise)));
         let signed = if self.share && self.figure > 0.0 { "+" } else { "" };
         format!("{signed}{}{noise}", self.number(self.figure))
     }
@@ -131,7 +132,8 @@ fn noise_of_mean(shot: &CaseImage, mask: Option<&[bool]>) -> Option<f64> {
     let variance = shot.variance.as_ref()?;
     let inside = |index: usize| mask.is_none_or(|mask| mask.get(index).copied().unwrap_or(false));
     let count = (0..variance.len()).filter(|index| inside(*index)).count().max(1) as f64;
-    let sum: f64 = variance.iter().enumerate().filter(|(index, _)| inside(*index)).map(|(_, v)| v).sum();
+    let sum: f64 =
+        variance.iter().enumerate().filter(|(index, _)| inside(*index)).map(|(_, v)| v).sum();
     let level = luminance_of(mean(&shot.picture, mask));
     (level > 0.0).then(|| sum.sqrt() / count / level)
 }
@@ -159,17 +161,25 @@ pub fn not_finite(shots: &CaseImages) -> Vec<CheckResult> {
 ///
 /// # Errors
 /// The expression has no value (which `Case::read` has made sure of).
-pub fn expected(case: &Case, expect: &Expectation, shot: &CaseImage) -> Result<CheckResult, String> {
+pub fn expected(
+    case: &Case,
+    expect: &Expectation,
+    shot: &CaseImage,
+) -> Result<CheckResult, String> {
     let wanted = expect.expected_values(&case.values()?)?;
     let mask = case.mask(&expect.region);
     let rgb = mean(&shot.picture, mask.as_deref());
     let got: Vec<f64> = if wanted.len() == 1 { vec![luminance_of(rgb)] } else { rgb.to_vec() };
     let scale = wanted.iter().fold(0.0f64, |most, value| most.max(value.abs()));
-    let worst = got.iter().zip(&wanted).map(|(got, wanted)| (got - wanted) / scale).fold(0.0f64, |worst, error| {
-        // What is no number is the worst.
-        if error.abs() > worst.abs() || error.is_nan() { error } else { worst }
-    });
-    let changed = if expect.set.is_empty() { String::new() } else { format!(" ({})", expect.set.join(", ")) };
+    let worst = got.iter().zip(&wanted).map(|(got, wanted)| (got - wanted) / scale).fold(
+        0.0f64,
+        |worst, error| {
+            // What is no number is the worst.
+            if error.abs() > worst.abs() || error.is_nan() { error } else { worst }
+        },
+    );
+    let changed =
+        if expect.set.is_empty() { String::new() } else { format!(" ({})", expect.set.join(", ")) };
     Ok(CheckResult {
         test: expect.test.clone(),
         against: "closed form".into(),
@@ -187,12 +197,21 @@ pub fn expected(case: &Case, expect: &Expectation, shot: &CaseImage) -> Result<C
 ///
 /// # Errors
 /// A picture is missing, or the two are not of one size: one line.
-pub fn bounded(case: &Case, bound: &Bound, shots: &CaseImages, exposure: Exposure) -> Result<Vec<CheckResult>, String> {
+pub fn bounded(
+    case: &Case,
+    bound: &Bound,
+    shots: &CaseImages,
+    exposure: Exposure,
+) -> Result<Vec<CheckResult>, String> {
     let shot = |name: &str| shots.get(name).ok_or_else(|| format!("there is no picture '{name}'"));
     let (test, against) = (shot(&bound.test)?, shot(&bound.against)?);
     let whole = [ALL.to_string()];
     let regions: &[String] = if bound.regions.is_empty() { &whole } else { &bound.regions };
-    let limit = |mask: Option<&[bool]>| match (bound.at_most, bound.at_least, bound.times_reference_difference) {
+    let limit = |mask: Option<&[bool]>| match (
+        bound.at_most,
+        bound.at_least,
+        bound.times_reference_difference,
+    ) {
         (Some(most), ..) => Ok(Limit::AtMost(most)),
         (_, Some(least), _) => Ok(Limit::AtLeast(least)),
         (_, _, Some(times)) => {
@@ -242,26 +261,41 @@ fn measure(
         (Some(mask), Some(flat)) => Some(mask.iter().zip(&flat).map(|(a, b)| *a && *b).collect()),
         (mask, flat) => flat.or_else(|| mask.map(<[bool]>::to_vec)),
     };
-    let names = |error: metrics::CompareError| format!("'{}' beside '{}': {error}", bound.test, bound.against);
+    let names = |error: metrics::CompareError| {
+        format!("'{}' beside '{}': {error}", bound.test, bound.against)
+    };
     let mut pair = ImagePair::new(test, right).map_err(names)?;
     if let Some(mask) = &mask {
         pair = pair.masked(mask).map_err(names)?;
     }
     let multiplier = exposure.multiplier();
     let seen = |picture: &LinearImage| -> Vec<[f32; 3]> {
-        picture.pixels().iter().map(|pixel| pixel.map(|channel| (f64::from(channel) * multiplier) as f32)).collect()
+        picture
+            .pixels()
+            .iter()
+            .map(|pixel| pixel.map(|channel| (f64::from(channel) * multiplier) as f32))
+            .collect()
     };
     let figure = match bound.metric {
         Metric::Mean => pair.bias(),
         Metric::Rmse => pair.relative_rmse(),
         Metric::BlockRms => pair.blocks().map(|blocks| blocks.rms),
         Metric::BlockWorst => pair.blocks().map(|blocks| blocks.worst),
-        Metric::Flip => pair.mean(&flip::ldr(&seen(test), &seen(right), test.width(), PIXELS_PER_DEGREE)),
-        Metric::FlipHdr => pair.mean(&flip::hdr(test.pixels(), right.pixels(), test.width(), PIXELS_PER_DEGREE).0),
+        Metric::Flip => {
+            pair.mean(&flip::ldr(&seen(test), &seen(right), test.width(), PIXELS_PER_DEGREE))
+        }
+        Metric::FlipHdr => {
+            pair.mean(&flip::hdr(test.pixels(), right.pixels(), test.width(), PIXELS_PER_DEGREE).0)
+        }
         Metric::Psnr => pair.psnr(exposure.saturation_luminance().get()),
         Metric::Stops => pair.stops().and_then(|stops| pair.mean(&stops.unsigned())),
     };
     figure.ok_or_else(|| {
-        format!("{names} has no {}: '{}' is dark there", bound.metric.name(), bound.against, names = bound.test)
+        format!(
+            "{names} has no {}: '{}' is dark there",
+            bound.metric.name(),
+            bound.against,
+            names = bound.test
+        )
     })
 }

@@ -70,7 +70,14 @@ fn summary(outcomes: &[CaseResult]) -> Section {
                 Cell::number(outcome.rows.len().to_string()),
                 Cell::mark(broken == 0, verdict),
                 Cell::text(tightest.map_or_else(String::new, |row| {
-                    format!("{} {} / {}: {} ({})", row.region, row.test, row.against, row.shown(), row.shown_limit())
+                    format!(
+                        "{} {} / {}: {} ({})",
+                        row.region,
+                        row.test,
+                        row.against,
+                        row.shown(),
+                        row.shown_limit()
+                    )
                 })),
                 Cell::number(format!("{:.1} s", outcome.seconds)),
             ]
@@ -111,8 +118,10 @@ fn section(outcome: &CaseResult) -> Section {
     let place = |name: &str| ORDER.iter().position(|known| *known == name).unwrap_or(ORDER.len());
     let mut shots: Vec<_> = outcome.shots.iter().collect();
     shots.sort_by_key(|(name, _)| (place(name), name.as_str()));
-    let pictures: Vec<NamedImage> =
-        shots.iter().map(|(name, shot)| NamedImage { name: (*name).clone(), picture: shot.picture.clone() }).collect();
+    let pictures: Vec<NamedImage> = shots
+        .iter()
+        .map(|(name, shot)| NamedImage { name: (*name).clone(), picture: shot.picture.clone() })
+        .collect();
     // The first pair that a bound compares is what is looked at first.
     let at = |name: &str| pictures.iter().position(|shown| shown.name == name);
     let pair = case.bounds.iter().find_map(|bound| Some([at(&bound.test)?, at(&bound.against)?]));

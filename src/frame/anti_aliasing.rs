@@ -8,8 +8,8 @@ use crate::{
     camera::Exposure,
     gpu::GpuResult,
     passes::{
-        GpuScene, View, anti_aliasing::Method, gi::GiHistory, jitter, scene_data::GpuScenePose, ssr::SsrFrame,
-        taa::TaaFrame, velocity::MotionState,
+        GpuScene, View, anti_aliasing::Method, gi::GiHistory, jitter, scene_data::GpuScenePose,
+        ssr::SsrFrame, taa::TaaFrame, velocity::MotionState,
     },
 };
 
@@ -45,7 +45,13 @@ pub struct TemporalSettings {
 
 impl Default for TemporalSettings {
     fn default() -> Self {
-        Self { scale: 1.0, variance_gamma: 2.5, max_history_frames: 16.0, mip_bias: -1.0, still: true }
+        Self {
+            scale: 1.0,
+            variance_gamma: 2.5,
+            max_history_frames: 16.0,
+            mip_bias: -1.0,
+            still: true,
+        }
     }
 }
 
@@ -111,8 +117,13 @@ impl HistoryState {
     pub fn advance(&mut self, scene: &GpuScene, view: &View, settings: &RenderSettings) {
         let temporal = matches!(settings.anti_aliasing, AntiAliasing::Temporal(_));
         let reflected = keeps_ssr_history(settings);
-        let bounced = scene.gi.as_ref().filter(|_| keeps_gi_history(settings)).map(|indirect| indirect.generation);
-        let written = temporal || reflected || bounced.is_some() || settings.accumulated_frames.is_some();
+        let bounced = scene
+            .gi
+            .as_ref()
+            .filter(|_| keeps_gi_history(settings))
+            .map(|indirect| indirect.generation);
+        let written =
+            temporal || reflected || bounced.is_some() || settings.accumulated_frames.is_some();
         if written {
             self.number += 1;
             self.exposure = Some(settings.exposure);
@@ -120,15 +131,22 @@ impl HistoryState {
         if written || settings.aovs.contains(&Aov::Velocity) {
             let next = |last: Option<u32>| last.map_or(0, |last| last.wrapping_add(1));
             let before = self.before(scene, view);
-            let numbers = [before.and_then(|before| before.temporal), before.and_then(|before| before.reflected)];
+            let numbers = [
+                before.and_then(|before| before.temporal),
+                before.and_then(|before| before.reflected),
+            ];
             let last = before.and_then(|before| before.bounced);
-            let stood = before.is_some_and(|b| Arc::ptr_eq(&b.posed, &scene.current_pose) && b.view.same_camera(view));
+            let stood = before.is_some_and(|b| {
+                Arc::ptr_eq(&b.posed, &scene.current_pose) && b.view.same_camera(view)
+            });
             let bounced = bounced.map(|generation| GiHistory {
                 number: next(last.map(|last| last.number)),
                 generation,
                 settings: settings.gi,
                 still: last
-                    .filter(|last| stood && last.generation == generation && last.settings == settings.gi)
+                    .filter(|last| {
+                        stood && last.generation == generation && last.settings == settings.gi
+                    })
                     .map_or(1, |last| last.still.saturating_add(1)),
             });
             let [temporal_number, reflected_number] = numbers.map(next);
@@ -152,7 +170,9 @@ impl HistoryState {
     /// The last frame, if it showed the same scene in as many pixels.
     fn before(&self, scene: &GpuScene, view: &View) -> Option<&PreviousFrame> {
         let size = |view: &View| [view.width, view.height];
-        self.before.as_ref().filter(|before| before.scene == scene.upload_id && size(&before.view) == size(view))
+        self.before
+            .as_ref()
+            .filter(|before| before.scene == scene.upload_id && size(&before.view) == size(view))
     }
 }
 
@@ -168,7 +188,11 @@ fn judged(before: Option<&PreviousFrame>, exposure: Exposure) -> Exposure {
     let Some(before) = before else { return exposure };
     let behind = before.judged.stops_above(exposure);
     let left = (behind.abs() - EXPOSURE_STEP_STOPS).min(MAX_EXPOSURE_LAG_STOPS);
-    if left <= 0.0 { exposure } else { exposure.compensated(left.copysign(behind)).unwrap_or(exposure) }
+    if left <= 0.0 {
+        exposure
+    } else {
+        exposure.compensated(left.copysign(behind)).unwrap_or(exposure)
+    }
 }
 
 /// Whether a frame writes the history of reflections: not where it is one of those whose mean is the picture.
@@ -211,11 +235,17 @@ pub(super) struct FrameSampling {
 
 impl FrameSampling {
     /// Of a frame that shows `view`.
-    pub fn new(history: &HistoryState, scene: &GpuScene, view: &View, settings: &RenderSettings) -> Self {
+    pub fn new(
+        history: &HistoryState,
+        scene: &GpuScene,
+        view: &View,
+        settings: &RenderSettings,
+    ) -> Self {
         let before = history.before(scene, view);
         let old = before.map_or(view, |before| &before.view);
-        let posed =
-            before.filter(|before| !Arc::ptr_eq(&before.posed, &scene.current_pose)).map(|b| Arc::clone(&b.posed));
+        let posed = before
+            .filter(|before| !Arc::ptr_eq(&before.posed, &scene.current_pose))
+            .map(|b| Arc::clone(&b.posed));
         let moved = posed.is_some() || !old.same_camera(view);
         let reflected = before.and_then(|before| before.reflected);
         let reflections = SsrFrame {
@@ -227,15 +257,20 @@ impl FrameSampling {
             still: reflected.is_some() && !moved,
             only_camera_moved: posed.is_none(),
             single_frame: !keeps_ssr_history(settings),
-            previous_jitter: before.and_then(|before| before.temporal).map_or(DVec2::ZERO, jitter::halton),
+            previous_jitter: before
+                .and_then(|before| before.temporal)
+                .map_or(DVec2::ZERO, jitter::halton),
             before: (old.inverse, old.position - view.position),
         };
         let bounced_before = before.and_then(|before| before.bounced);
         let last = bounced_before.map(|before| before.number);
         // Without a history of its own it is the mean of samples, or of temporal frames: other noise in each.
-        let temporal = before.and_then(|before| before.temporal).map_or(0, |last| last.wrapping_add(1));
+        let temporal =
+            before.and_then(|before| before.temporal).map_or(0, |last| last.wrapping_add(1));
         let bounced = SsrFrame {
-            number: last.map_or(settings.sample.map_or(temporal, |sample| sample.number), |last| last.wrapping_add(1)),
+            number: last.map_or(settings.sample.map_or(temporal, |sample| sample.number), |last| {
+                last.wrapping_add(1)
+            }),
             has_history: last.is_some(),
             still: last.is_some() && !moved,
             single_frame: !keeps_gi_history(settings),
@@ -249,7 +284,10 @@ impl FrameSampling {
             smoothed_exposure: judged(before, settings.exposure),
             texture_scale: 1.0,
             noise_shift: 0.0,
-            motion: [MotionState::seen_by(old, view.position, posed), MotionState::seen_by(view, view.position, None)],
+            motion: [
+                MotionState::seen_by(old, view.position, posed),
+                MotionState::seen_by(view, view.position, None),
+            ],
             temporal: None,
             morphological: settings.anti_aliasing == AntiAliasing::Morphological,
         };
@@ -276,7 +314,8 @@ impl FrameSampling {
                     number,
                 };
                 // Samples that stay lie ever denser.
-                let bias = if still { temporal.mip_bias.min(STATIC_MIP_BIAS) } else { temporal.mip_bias };
+                let bias =
+                    if still { temporal.mip_bias.min(STATIC_MIP_BIAS) } else { temporal.mip_bias };
                 Self {
                     input: view.resized(width, height).jittered(place),
                     texture_scale: (f64::from(width) / f64::from(view.width) * bias.exp2()) as f32,
@@ -320,8 +359,7 @@ impl Renderer {
         settings: &RenderSettings,
         samples: u32,
     ) -> GpuResult<RenderedImage> {
-        let scaled =
-            matches!(settings.anti_aliasing, AntiAliasing::Temporal(TemporalSettings { scale, .. }) if scale < 1.0);
+        let scaled = matches!(settings.anti_aliasing, AntiAliasing::Temporal(TemporalSettings { scale, .. }) if scale < 1.0);
         if samples <= 1 && !scaled {
             return self.render(scene, view, settings);
         }
@@ -330,7 +368,8 @@ impl Renderer {
         let wants_center = !settings.aovs.is_empty() || settings.histogram;
         // Bounced light is joined over the samples: they come first.
         let joined = settings.gi.has_history() && !scaled;
-        let mut center = (wants_center && !joined).then(|| self.render(scene, view, &single)).transpose()?;
+        let mut center =
+            (wants_center && !joined).then(|| self.render(scene, view, &single)).transpose()?;
         self.history.reset();
         let mut light_lists = settings.clustered_lights;
         let one = |number: u32, light_lists: ClusteredLightSettings| {
@@ -344,7 +383,12 @@ impl Renderer {
                 return plain;
             }
             let sample = Some(FrameSample { number, of: samples });
-            RenderSettings { anti_aliasing: AntiAliasing::None, accumulated_frames: Some(number), sample, ..plain }
+            RenderSettings {
+                anti_aliasing: AntiAliasing::None,
+                accumulated_frames: Some(number),
+                sample,
+                ..plain
+            }
         };
         // The first finds the room that light lists take.
         let mut picture = self.render(scene, view, &one(0, light_lists))?;
@@ -365,7 +409,9 @@ impl Renderer {
             center = Some(self.render(scene, view, &single)?);
         }
         Ok(match center {
-            Some(center) => RenderedImage { aovs: center.aovs, histogram: center.histogram, ..picture },
+            Some(center) => {
+                RenderedImage { aovs: center.aovs, histogram: center.histogram, ..picture }
+            }
             None => picture,
         })
     }

@@ -57,7 +57,9 @@ pub enum IncidentError {
     #[error("the point ({0}, {1}, {2}) is no place; give three finite numbers in metres")]
     Point(f64, f64, f64),
     /// The normal has no direction.
-    #[error("the normal ({0}, {1}, {2}) has no direction; give three finite numbers that are not all 0, e.g. 0,1,0")]
+    #[error(
+        "the normal ({0}, {1}, {2}) has no direction; give three finite numbers that are not all 0, e.g. 0,1,0"
+    )]
     Normal(f64, f64, f64),
     /// The point is far from everything.
     #[error(
@@ -125,13 +127,16 @@ fn squares(receptor: Receptor) -> Vec<Square> {
     let cameras = cameras(receptor);
     let mut faced: Vec<Vec<(DVec3, f64)>> = vec![Vec::new(); cameras.len()];
     for (direction, weight) in cards(receptor) {
-        let by_angle = |a: &(usize, &DVec3), b: &(usize, &DVec3)| a.1.dot(direction).total_cmp(&b.1.dot(direction));
+        let by_angle = |a: &(usize, &DVec3), b: &(usize, &DVec3)| {
+            a.1.dot(direction).total_cmp(&b.1.dot(direction))
+        };
         let nearest = cameras.iter().enumerate().max_by(by_angle).map_or(0, |(index, _)| index);
         if let Some(cards) = faced.get_mut(nearest) {
             cards.push((direction, weight));
         }
     }
-    let widest = faced.iter().map(|cards| (cards.len() as f64).sqrt().ceil() as usize).max().unwrap_or(1);
+    let widest =
+        faced.iter().map(|cards| (cards.len() as f64).sqrt().ceil() as usize).max().unwrap_or(1);
     cameras
         .into_iter()
         .zip(faced)
@@ -140,12 +145,19 @@ fn squares(receptor: Receptor) -> Vec<Square> {
             // The first in the middle, the others around it.
             let (sin, cos) = (TAU * index as f64 / 6.0).sin_cos();
             let out = if index == 0 { 0.0 } else { widest as f64 * PITCH };
-            let (centre, across) = (DVec2::new(out * cos, out * sin), (faced.len() as f64).sqrt().ceil() as usize);
+            let (centre, across) =
+                (DVec2::new(out * cos, out * sin), (faced.len() as f64).sqrt().ceil() as usize);
             let middle = (across.max(1) - 1) as f64 / 2.0;
             let place = |card: usize| {
-                centre + PITCH * (DVec2::new((card % across) as f64, (card / across) as f64) - DVec2::splat(middle))
+                centre
+                    + PITCH
+                        * (DVec2::new((card % across) as f64, (card / across) as f64)
+                            - DVec2::splat(middle))
             };
-            let cards = faced.iter().enumerate().map(|(card, &(direction, weight))| (place(card), direction, weight));
+            let cards = faced
+                .iter()
+                .enumerate()
+                .map(|(card, &(direction, weight))| (place(card), direction, weight));
             Square { camera, centre, across, cards: cards.collect() }
         })
         .filter(|square| !square.cards.is_empty())
@@ -216,7 +228,8 @@ pub fn illuminance(
             let half = square.across as f64 * PITCH * std::f64::consts::FRAC_1_SQRT_2;
             let pixels = (2.0 * half / PIXEL).ceil() as u32;
             let (half_width, far) = (half as f32, (4.0 * half) as f32);
-            let projection = Projection::Orthographic { half_width, half_height: half_width, near: 0.0, far };
+            let projection =
+                Projection::Orthographic { half_width, half_height: half_width, near: 0.0, far };
             let centre = place(square.centre);
             View::new(
                 look_at_transform(centre + turn * square.camera * (2.0 * half), centre),
@@ -238,9 +251,17 @@ fn with_cards(scene: &Scene, cards: &[Card]) -> Scene {
     let mesh = scene.meshes.len();
     scene.meshes.push(crate::scene::Mesh { name: "meter card".into(), primitives: vec![card] });
     for card in cards {
-        let local = DMat4::from_rotation_translation(DQuat::from_rotation_arc(DVec3::Y, card.direction), card.place);
+        let local = DMat4::from_rotation_translation(
+            DQuat::from_rotation_arc(DVec3::Y, card.direction),
+            card.place,
+        );
         scene.roots.push(scene.nodes.len());
-        scene.nodes.push(Node { name: "meter card".into(), local, mesh: Some(mesh), ..Node::default() });
+        scene.nodes.push(Node {
+            name: "meter card".into(),
+            local,
+            mesh: Some(mesh),
+            ..Node::default()
+        });
     }
     scene
 }
@@ -258,7 +279,10 @@ fn read(
     for _ in 0..ROUNDS {
         let settings = RenderSettings {
             exposure,
-            clustered_lights: ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() },
+            clustered_lights: ClusteredLightSettings {
+                enabled: false,
+                ..ClusteredLightSettings::default()
+            },
             shadows,
             // A card's own camera sees little of what is around it.
             ao: AoSettings { enabled: false, ..AoSettings::default() },
@@ -271,7 +295,8 @@ fn read(
             let pixels = picture.aovs.first().map_or(&[][..], |(_, pixels)| pixels);
             for card in cards.iter().filter(|card| card.camera == camera) {
                 let at = view.view_projection.as_dmat4().project_point3(card.place - view.position);
-                let [x, y] = [at.x, at.y].map(|v| ((v * 0.5 + 0.5) * f64::from(view.width)) as usize);
+                let [x, y] =
+                    [at.x, at.y].map(|v| ((v * 0.5 + 0.5) * f64::from(view.width)) as usize);
                 let nits = pixels
                     .get(y * picture.width + x)
                     .map_or(0.0, |p| luminance(Vec3::new(p[0], p[1], p[2]).as_dvec3()));
@@ -316,8 +341,9 @@ mod tests {
         let cameras = cameras(Receptor::Dome);
         assert_eq!(cards.len(), 96);
         // What each card sends to its camera of what it receives, over 1 - F0 (Schlick 1994).
-        let camera =
-            |m: DVec3| cameras.iter().copied().max_by(|a, b| a.dot(m).total_cmp(&b.dot(m))).unwrap_or(DVec3::Y);
+        let camera = |m: DVec3| {
+            cameras.iter().copied().max_by(|a, b| a.dot(m).total_cmp(&b.dot(m))).unwrap_or(DVec3::Y)
+        };
         let sent = |m: DVec3, light: DVec3| {
             let v = camera(m);
             (1.0 - (0.04 + 0.96 * (1.0 - v.dot((v + light).normalize())).powi(5))) / ENTERS
@@ -329,9 +355,13 @@ mod tests {
                 let (s, c) = (f64::from(turn) * 0.43).sin_cos();
                 let light = DVec3::new(sin * c, cos, sin * s);
                 let lit = |m: &DVec3| m.dot(light) > 0.0;
-                let got: f64 = cards.iter().filter(|(m, _)| lit(m)).map(|(m, w)| w * m.dot(light)).sum();
-                let read: f64 =
-                    cards.iter().filter(|(m, _)| lit(m)).map(|(m, w)| w * m.dot(light) * sent(*m, light)).sum();
+                let got: f64 =
+                    cards.iter().filter(|(m, _)| lit(m)).map(|(m, w)| w * m.dot(light)).sum();
+                let read: f64 = cards
+                    .iter()
+                    .filter(|(m, _)| lit(m))
+                    .map(|(m, w)| w * m.dot(light) * sent(*m, light))
+                    .sum();
                 sum = sum.max((got - (1.0 + cos) / 2.0).abs());
                 seen = seen.max((read - (1.0 + cos) / 2.0).abs());
             }
@@ -348,16 +378,22 @@ mod tests {
         let all: Vec<_> = squares.iter().flat_map(|square| &square.cards).collect();
         assert_eq!(all.len(), 96);
         for (index, (a, ..)) in all.iter().enumerate() {
-            let apart = all.iter().skip(index + 1).map(|(b, ..)| a.distance(*b)).fold(1.0, f64::min);
+            let apart =
+                all.iter().skip(index + 1).map(|(b, ..)| a.distance(*b)).fold(1.0, f64::min);
             assert!(apart > 0.99 * PITCH, "{apart}");
         }
         for square in &squares {
             let half = square.across as f64 * PITCH / 2.0;
             assert!(
-                square.cards.iter().all(|(at, ..)| (*at - square.centre).abs().max_element() <= half - PITCH / 2.01)
+                square.cards.iter().all(
+                    |(at, ..)| (*at - square.centre).abs().max_element() <= half - PITCH / 2.01
+                )
             );
         }
-        assert!(all.iter().all(|(at, ..)| at.length() < 2.5e-3), "all within some millimetres of the point");
+        assert!(
+            all.iter().all(|(at, ..)| at.length() < 2.5e-3),
+            "all within some millimetres of the point"
+        );
     }
 
     #[test]

@@ -22,7 +22,8 @@ pub struct ClampedEffect {
 impl ClampedEffect {
     /// None where the length is drawn whole, within what a half float can tell.
     fn of(wanted: f32, drawn: f32) -> Option<Self> {
-        (wanted.is_finite() && wanted > drawn * (1.0 + 1.0 / 512.0)).then_some(Self { wanted, drawn })
+        (wanted.is_finite() && wanted > drawn * (1.0 + 1.0 / 512.0))
+            .then_some(Self { wanted, drawn })
     }
 }
 
@@ -80,27 +81,36 @@ impl LimitReports {
         depth_of_field: Option<CocLimit>,
         bright: Option<FlareSources>,
     ) -> Self {
-        let motion_blur = motion_blur.map(|bound| (g.read_back("motion blur tiles", bound.longest), bound.drawn));
+        let motion_blur =
+            motion_blur.map(|bound| (g.read_back("motion blur tiles", bound.longest), bound.drawn));
         let depth_of_field = depth_of_field.map(|bound| {
             let words = 2 * u64::from(bound.tiles);
             (super::read_report(g, ("depth of field counts", words), bound.counts), bound.drawn)
         });
         // The list's first words: how many there are, and how many more there were.
-        let starburst = bright.map(|bright| super::read_report(g, ("starburst sources", 4), bright.list));
+        let starburst =
+            bright.map(|bright| super::read_report(g, ("starburst sources", 4), bright.list));
         Self { motion_blur, depth_of_field, starburst }
     }
 
     /// The limits that acted, by the bytes that came back.
-    pub(super) fn read(&self, bytes: impl Fn(BufferHandle) -> GpuResult<Vec<u8>>) -> GpuResult<EffectLimits> {
+    pub(super) fn read(
+        &self,
+        bytes: impl Fn(BufferHandle) -> GpuResult<Vec<u8>>,
+    ) -> GpuResult<EffectLimits> {
         let mut limits = EffectLimits::default();
         if let Some((handle, drawn)) = self.motion_blur {
             let bytes = bytes(handle)?;
-            let longest = super::decode_half2(&bytes).map(|[x, y, ..]| x.hypot(y)).fold(0.0, f32::max);
+            let longest =
+                super::decode_half2(&bytes).map(|[x, y, ..]| x.hypot(y)).fold(0.0, f32::max);
             limits.motion_blur = ClampedEffect::of(longest, drawn);
         }
         if let Some((handle, drawn)) = self.depth_of_field {
             let words: Vec<u32> = bytes(handle)?.chunks_exact(4).map(super::decode_u32).collect();
-            let greatest = words[words.len() / 2..].iter().map(|&bits| f32::from_bits(bits)).fold(0.0, f32::max);
+            let greatest = words[words.len() / 2..]
+                .iter()
+                .map(|&bits| f32::from_bits(bits))
+                .fold(0.0, f32::max);
             limits.depth_of_field = ClampedEffect::of(greatest, drawn);
         }
         if let Some(handle) = self.starburst {
@@ -121,7 +131,10 @@ mod tests {
     #[test]
     fn limits_that_act_are_said() {
         assert!(EffectLimits::default().warnings().is_empty());
-        assert_eq!([ClampedEffect::of(40.0, 40.0), ClampedEffect::of(f32::INFINITY, 40.0)], [None, None]);
+        assert_eq!(
+            [ClampedEffect::of(40.0, 40.0), ClampedEffect::of(f32::INFINITY, 40.0)],
+            [None, None]
+        );
         let limits = EffectLimits {
             motion_blur: ClampedEffect::of(67.5, 40.0),
             depth_of_field: ClampedEffect::of(500.0, 384.0),
@@ -129,9 +142,11 @@ mod tests {
         };
         let said = limits.warnings();
         assert_eq!(said.len(), 3);
-        for (said, parts) in
-            said.iter().zip([["motion blur", "68", "40"], ["radius", "500", "384"], ["64", "3", "do not"]])
-        {
+        for (said, parts) in said.iter().zip([
+            ["motion blur", "68", "40"],
+            ["radius", "500", "384"],
+            ["64", "3", "do not"],
+        ]) {
             assert!(parts.iter().all(|part| said.contains(part)), "{said}");
         }
     }

@@ -43,11 +43,16 @@ impl Cube {
         let (x, y) = (x.clamp(0.0, last), y.clamp(0.0, last));
         let at = |x: f64, y: f64| {
             let index = y.min(last) as usize * self.size + x.min(last) as usize;
-            self.faces.get(face).and_then(|pixels| pixels.get(index)).map_or(Vec3::ZERO, |p| Vec3::from_array(*p))
+            self.faces
+                .get(face)
+                .and_then(|pixels| pixels.get(index))
+                .map_or(Vec3::ZERO, |p| Vec3::from_array(*p))
         };
         let (x0, y0) = (x.floor(), y.floor());
         let (fx, fy) = ((x - x0) as f32, (y - y0) as f32);
-        at(x0, y0).lerp(at(x0 + 1.0, y0), fx).lerp(at(x0, y0 + 1.0).lerp(at(x0 + 1.0, y0 + 1.0), fx), fy)
+        at(x0, y0)
+            .lerp(at(x0 + 1.0, y0), fx)
+            .lerp(at(x0, y0 + 1.0).lerp(at(x0 + 1.0, y0 + 1.0), fx), fy)
     }
 
     /// Luminance from a direction, interpolated within a face.
@@ -60,15 +65,21 @@ impl Cube {
         } else {
             4 + usize::from(d.z < 0.0)
         };
-        let local = DMat3::from_cols_array_2d(&FACES[face].map(|axis| axis.to_array())).transpose() * d;
+        let local =
+            DMat3::from_cols_array_2d(&FACES[face].map(|axis| axis.to_array())).transpose() * d;
         let half = 0.5 * self.size as f64;
-        self.texel(face, (local.x / -local.z + 1.0) * half - 0.5, (1.0 - local.y / -local.z) * half - 0.5)
+        self.texel(
+            face,
+            (local.x / -local.z + 1.0) * half - 0.5,
+            (1.0 - local.y / -local.z) * half - 0.5,
+        )
     }
 
     /// As a map of all directions, whose texels are as large as the pixels at the faces' middles.
     fn map(&self) -> GpuResult<RadianceMap> {
         let (width, height) = (self.size * 4, self.size * 2);
-        let grid = RadianceMap::new(width, height, RowMapping::Linear, vec![Vec3::ZERO; width * height]);
+        let grid =
+            RadianceMap::new(width, height, RowMapping::Linear, vec![Vec3::ZERO; width * height]);
         let refused = |error: crate::photometry::environment::MapError| GpuError::Pipeline {
             pipeline: "probes".into(),
             detail: error.to_string(),
@@ -115,15 +126,27 @@ impl Renderer {
         Ok(())
     }
 
-    fn cube(&mut self, probe: &Probe, scene: &GpuScene, shadows: &ShadowSettings) -> GpuResult<Cube> {
-        let projection =
-            Projection::Perspective { vertical_fov: std::f32::consts::FRAC_PI_2, aspect: None, near: NEAR, far: None };
+    fn cube(
+        &mut self,
+        probe: &Probe,
+        scene: &GpuScene,
+        shadows: &ShadowSettings,
+    ) -> GpuResult<Cube> {
+        let projection = Projection::Perspective {
+            vertical_fov: std::f32::consts::FRAC_PI_2,
+            aspect: None,
+            near: NEAR,
+            far: None,
+        };
         let mut exposure = Exposure::default();
         let mut cube = Cube { size: probe.resolution as usize, faces: Vec::new() };
         for _ in 0..ROUNDS {
             let settings = RenderSettings {
                 exposure,
-                clustered_lights: ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() },
+                clustered_lights: ClusteredLightSettings {
+                    enabled: false,
+                    ..ClusteredLightSettings::default()
+                },
                 shadows: *shadows,
                 // The device culls placements whatever they are; lamps' bodies are not to be seen.
                 culling: CullingSettings { enabled: false, ..CullingSettings::default() },
@@ -135,10 +158,12 @@ impl Renderer {
                 let [right, up, back] = axes.map(|axis| axis.extend(0.0));
                 let world = DMat4::from_cols(right, up, back, probe.position.extend(1.0));
                 let view = View::new(world, &projection, probe.resolution, probe.resolution);
-                let pending = self.submit(scene, &view, &settings, Readback { display: false, nits: true })?;
+                let pending =
+                    self.submit(scene, &view, &settings, Readback { display: false, nits: true })?;
                 cube.faces.push(self.collect(pending)?.nits);
             }
-            let brightest = cube.faces.iter().flatten().flatten().fold(0.0f32, |most, &v| most.max(v));
+            let brightest =
+                cube.faces.iter().flatten().flatten().fold(0.0f32, |most, &v| most.max(v));
             // Half floats keep their eleven bits from 6e-5 up to 65504.
             let exposed = f64::from(brightest) * exposure.multiplier();
             if exposed == 0.0 || (1.0..=30_000.0).contains(&exposed) {

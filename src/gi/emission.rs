@@ -68,7 +68,8 @@ impl Emission {
             Self::Glow(glow) => glow.photon(stage, direction, position)?,
             Self::Sky(sky) => sky.photon(direction, position)?,
         };
-        let sound = photon.origin.is_finite() && photon.direction.is_finite() && photon.weight.is_finite();
+        let sound =
+            photon.origin.is_finite() && photon.direction.is_finite() && photon.weight.is_finite();
         sound.then_some(photon)
     }
 }
@@ -100,8 +101,11 @@ impl Extent {
         if !(size.is_finite() && size > 0.0) {
             return None;
         }
-        let holds =
-            |last: &Self| last.low.cmple(low).all() && last.high.cmpge(high).all() && last.area() <= 1.1 * now.area();
+        let holds = |last: &Self| {
+            last.low.cmple(low).all()
+                && last.high.cmpge(high).all()
+                && last.area() <= 1.1 * now.area()
+        };
         Some(before.filter(holds).unwrap_or(now))
     }
 
@@ -179,7 +183,9 @@ impl Pose {
     fn new(world: &DMat4, anchor: DVec3) -> Self {
         let axis = (-world.z_axis.truncate()).try_normalize().unwrap_or(DVec3::NEG_Z);
         let across = world.x_axis.truncate();
-        let right = (across - axis * across.dot(axis)).try_normalize().unwrap_or(axis.any_orthonormal_vector());
+        let right = (across - axis * across.dot(axis))
+            .try_normalize()
+            .unwrap_or(axis.any_orthonormal_vector());
         Self { position: world.w_axis.truncate() - anchor, axis, right, up: right.cross(axis) }
     }
 }
@@ -198,7 +204,9 @@ pub(super) fn sources(
     let mut found = Vec::new();
     let scene: &Scene = stage.scene;
     for placed in scene.walk() {
-        let Some(light) = placed.node.light.and_then(|light| scene.lights.get(light)) else { continue };
+        let Some(light) = placed.node.light.and_then(|light| scene.lights.get(light)) else {
+            continue;
+        };
         let key = Key::Node(placed.index);
         let last = match known(key) {
             Some(Emission::Lamp(lamp)) => Some(lamp),
@@ -206,18 +214,24 @@ pub(super) fn sources(
         };
         let lamp = PhotonLight::new(light, Pose::new(&placed.world, anchor), bounds, last);
         let flux = lamp.flux(light);
-        found.push(PhotonSource { key, emission: Emission::Lamp(lamp), flux: light.color.as_dvec3() * flux });
+        found.push(PhotonSource {
+            key,
+            emission: Emission::Lamp(lamp),
+            flux: light.color.as_dvec3() * flux,
+        });
     }
     if scene.emissive_lights {
         let known = |material: usize| match known(Key::Material(material)) {
             Some(Emission::Glow(glow)) if unmoved => Some(glow),
             _ => None,
         };
-        found.extend(EmissiveSource::all(stage, known).into_iter().map(|(material, glow, flux)| PhotonSource {
-            key: Key::Material(material),
-            emission: Emission::Glow(glow),
-            flux,
-        }));
+        found.extend(EmissiveSource::all(stage, known).into_iter().map(
+            |(material, glow, flux)| PhotonSource {
+                key: Key::Material(material),
+                emission: Emission::Glow(glow),
+                flux,
+            },
+        ));
     }
     if let Some(environment) = &scene.environment {
         let last = match known(Key::Sky) {

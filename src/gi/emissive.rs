@@ -52,19 +52,25 @@ const LEAST: f64 = 1e-3;
 
 impl EmissiveSource {
     /// Every material that glows, by its number, with all its light (lm by channel). `known` has tables that still hold.
-    pub fn all<'a>(stage: &TraceScene, known: impl Fn(usize) -> Option<&'a Self>) -> Vec<(usize, Self, DVec3)> {
+    pub fn all<'a>(
+        stage: &TraceScene,
+        known: impl Fn(usize) -> Option<&'a Self>,
+    ) -> Vec<(usize, Self, DVec3)> {
         let materials = &stage.scene.materials;
         let glows = |material: &Material| material.emission.max_element() > 0.0 && !material.unlit;
         let wanted: Vec<usize> = (0..materials.len()).filter(|&i| glows(&materials[i])).collect();
         let mut tables: Vec<Option<Table>> = (0..materials.len()).map(|_| None).collect();
         for &material in wanted.iter().filter(|&&material| known(material).is_none()) {
-            tables[material] = Some(Table { two_sided: materials[material].double_sided, ..Table::default() });
+            tables[material] =
+                Some(Table { two_sided: materials[material].double_sided, ..Table::default() });
         }
         if tables.iter().any(Option::is_some) {
             for instance in 0..stage.top.instances.len() as u32 {
                 let primitive = stage.primitive(instance);
                 let material = primitive.and_then(|primitive| primitive.material);
-                if let Some(table) = material.and_then(|material| tables.get_mut(material)?.as_mut()) {
+                if let Some(table) =
+                    material.and_then(|material| tables.get_mut(material)?.as_mut())
+                {
                     table.add(stage, instance);
                 }
             }
@@ -73,8 +79,12 @@ impl EmissiveSource {
             Some(table) => Some(Self { table: Arc::new(table) }),
             None => known(material).cloned(),
         };
-        let found: Vec<(usize, Self)> =
-            wanted.iter().copied().zip(wanted.iter().copied().map(glow)).filter_map(|(m, g)| Some((m, g?))).collect();
+        let found: Vec<(usize, Self)> = wanted
+            .iter()
+            .copied()
+            .zip(wanted.iter().copied().map(glow))
+            .filter_map(|(m, g)| Some((m, g?)))
+            .collect();
         found
             .into_iter()
             .filter(|(_, glow)| glow.table.sums.last().is_some_and(|&sum| sum > 0.0))
@@ -106,9 +116,11 @@ impl EmissiveSource {
         let towards = sample_cosine_hemisphere(normal, direction);
         let primitive = stage.primitive(instance)?;
         let weights = DVec3::new(1.0 - v - w, v, w).as_vec3();
-        let (left, coat) = stage.glow(primitive, *stage.bvh.sources.get(triangle as usize)?, weights);
+        let (left, coat) =
+            stage.glow(primitive, *stage.bvh.sources.get(triangle as usize)?, weights);
         // KHR_materials_clearcoat, "Emission".
-        let below = 1.0 - coat * (0.04 + 0.96 * (1.0 - towards.dot(normal)).clamp(0.0, 1.0).powi(5));
+        let below =
+            1.0 - coat * (0.04 + 0.96 * (1.0 - towards.dot(normal)).clamp(0.0, 1.0).powi(5));
         Some(Photon {
             origin: to_anchor.point(a + (b - a) * v + (c - a) * w),
             direction: towards,
@@ -123,16 +135,19 @@ impl EmissiveSource {
 impl Table {
     fn add(&mut self, stage: &TraceScene, instance: u32) {
         let Some((_, bottom)) = stage.bvh.instance_blas(instance) else { return };
-        let (Some(primitive), Some(to_anchor)) = (stage.primitive(instance), ToAnchor::new(stage, instance)) else {
+        let (Some(primitive), Some(to_anchor)) =
+            (stage.primitive(instance), ToAnchor::new(stage, instance))
+        else {
             return;
         };
         let material = stage.material(primitive);
         let varied = material.emissive_texture.is_some() || material.alpha != AlphaMode::Opaque;
         let sides = if self.two_sided { 2.0 } else { 1.0 };
         for triangle in bottom.triangles.0..bottom.triangles.0 + bottom.triangles.1 {
-            let (Some(shape), Some(&source)) =
-                (stage.bvh.triangles.get(triangle as usize), stage.bvh.sources.get(triangle as usize))
-            else {
+            let (Some(shape), Some(&source)) = (
+                stage.bvh.triangles.get(triangle as usize),
+                stage.bvh.sources.get(triangle as usize),
+            ) else {
                 continue;
             };
             let [a, b, c] = [shape.a, shape.b, shape.c].map(|p| to_anchor.point(p.as_dvec3()));
@@ -141,7 +156,8 @@ impl Table {
                 continue;
             }
             let mean = if varied {
-                places().map(|place| strength(stage.glow(primitive, source, place).0)).sum::<f64>() / 16.0
+                places().map(|place| strength(stage.glow(primitive, source, place).0)).sum::<f64>()
+                    / 16.0
             } else {
                 1.0
             };

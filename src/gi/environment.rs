@@ -26,7 +26,8 @@ pub(super) struct EnvironmentSource {
 
 impl PartialEq for EnvironmentSource {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.table, &other.table) && (self.rotation, self.bounds) == (other.rotation, other.bounds)
+        Arc::ptr_eq(&self.table, &other.table)
+            && (self.rotation, self.bounds) == (other.rotation, other.bounds)
     }
 }
 
@@ -51,7 +52,8 @@ impl Table {
             let Some(half) = map.halved() else { break };
             map = Arc::new(half);
         }
-        let (mut rows, mut columns) = (Vec::with_capacity(map.height()), Vec::with_capacity(map.texels().len()));
+        let (mut rows, mut columns) =
+            (Vec::with_capacity(map.height()), Vec::with_capacity(map.texels().len()));
         let mut total = 0.0;
         for (y, row) in map.texels().chunks_exact(map.width()).enumerate() {
             let mut sum = 0.0f32;
@@ -62,7 +64,13 @@ impl Table {
             total += f64::from(sum) * map.texel_solid_angle(y);
             rows.push(total);
         }
-        (total > 0.0 && total.is_finite()).then(|| Self { original: original.clone(), map, rows, columns, total })
+        (total > 0.0 && total.is_finite()).then(|| Self {
+            original: original.clone(),
+            map,
+            rows,
+            columns,
+            total,
+        })
     }
 
     /// A texel and a place in it, each texel by its light; the chance of the texel.
@@ -74,7 +82,8 @@ impl Table {
         let x = row.partition_point(|&sum| sum <= value).min(width - 1);
         let before = x.checked_sub(1).map_or(0.0, |i| row[i]);
         let part = f64::from(row[x] - before);
-        let across = ((u.y * f64::from(*row.last()?) - f64::from(before)) / part.max(1e-30)).clamp(0.0, 1.0);
+        let across =
+            ((u.y * f64::from(*row.last()?) - f64::from(before)) / part.max(1e-30)).clamp(0.0, 1.0);
         let chance = part * self.map.texel_solid_angle(y) / self.total;
         (chance > 0.0).then_some((x, y, DVec2::new(across, down), chance))
     }
@@ -88,8 +97,10 @@ impl EnvironmentSource {
             Some(sky) => sky.table.clone(),
             None => Arc::new(Table::new(&environment.map)?),
         };
-        let turned = before.filter(|sky| Arc::ptr_eq(&sky.table, &table) && sky.rotation == environment.rotation);
-        let mut sky = Self { table, rotation: environment.rotation, bounds: *bounds, lux: DVec3::ZERO };
+        let turned = before
+            .filter(|sky| Arc::ptr_eq(&sky.table, &table) && sky.rotation == environment.rotation);
+        let mut sky =
+            Self { table, rotation: environment.rotation, bounds: *bounds, lux: DVec3::ZERO };
         sky.lux = turned.map_or_else(|| sky.measured(), |before| before.lux);
         (sky.flux() > 0.0 && sky.flux().is_finite()).then_some(sky)
     }
@@ -123,7 +134,8 @@ impl EnvironmentSource {
         let from = self.to_world(map.direction_in_texel(x, y, inside.x, inside.y));
         let texel = map.texels().get(y * map.width() + x)?.as_dvec3();
         let towards = -from;
-        let weight = texel * (map.texel_solid_angle(y) / chance * self.bounds.shadow(towards) / self.flux());
+        let weight =
+            texel * (map.texel_solid_angle(y) / chance * self.bounds.shadow(towards) / self.flux());
         Some(Photon {
             origin: self.bounds.entry(towards, position),
             direction: towards,

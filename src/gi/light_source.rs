@@ -13,7 +13,8 @@ use super::{
 };
 use crate::{
     photometry::{
-        Candela, Cone, Emitter, IesProfile, LightStrength, Lumen, Sides, Steradian, lights::cone_solid_angle,
+        Candela, Cone, Emitter, IesProfile, LightStrength, Lumen, Sides, Steradian,
+        lights::cone_solid_angle,
     },
     scene::Light,
 };
@@ -63,7 +64,9 @@ impl Distribution {
             .flat_map(|row| (0..COLUMNS).map(move |column| (row, column)))
             .map(|(row, column)| relative(theta(row as f64), azimuth(column as f64)))
             .collect();
-        let corner = |row: usize, column: usize| corners.get(row * COLUMNS + column % COLUMNS).copied().unwrap_or(0.0);
+        let corner = |row: usize, column: usize| {
+            corners.get(row * COLUMNS + column % COLUMNS).copied().unwrap_or(0.0)
+        };
         let mut means = Vec::with_capacity(ROWS * COLUMNS);
         for row in 0..ROWS {
             for column in 0..COLUMNS {
@@ -77,7 +80,8 @@ impl Distribution {
         }
         // What lies between the places looked at has a chance, too.
         let least = 1e-3 * means.iter().sum::<f64>() / means.len() as f64;
-        let (mut rows, mut columns) = (Vec::with_capacity(ROWS), Vec::with_capacity(ROWS * COLUMNS));
+        let (mut rows, mut columns) =
+            (Vec::with_capacity(ROWS), Vec::with_capacity(ROWS * COLUMNS));
         let mut sum = 0.0;
         for (row, of_row) in means.chunks_exact(COLUMNS).enumerate() {
             let mut within = 0.0;
@@ -95,14 +99,20 @@ impl Distribution {
     }
 
     /// Angles to the axis and around it, and the weight of a photon that goes there.
-    fn direction(&self, emitter: Emitter, profile: &IesProfile, u: DVec2) -> Option<(f64, f64, f64)> {
+    fn direction(
+        &self,
+        emitter: Emitter,
+        profile: &IesProfile,
+        u: DVec2,
+    ) -> Option<(f64, f64, f64)> {
         let (row, down) = sample_cdf(&self.rows, u.x)?;
         let of_row = self.columns.get(row * COLUMNS..(row + 1) * COLUMNS)?;
         let (column, across) = sample_cdf(of_row, u.y)?;
         let (from, to) = (theta(row as f64).cos(), theta(row as f64 + 1.0).cos());
         let theta = (from + (to - from) * down).clamp(-1.0, 1.0).acos();
         let phi = azimuth(column as f64 + across);
-        let density = (of_row[column] - column.checked_sub(1).map_or(0.0, |i| of_row[i])) / *self.rows.last()?;
+        let density = (of_row[column] - column.checked_sub(1).map_or(0.0, |i| of_row[i]))
+            / *self.rows.last()?;
         let weight = relative(emitter, profile, theta, phi) / (density * self.flux);
         Some((theta, phi, weight))
     }
@@ -140,7 +150,9 @@ impl PhotonLight {
         let profile = light.profile.clone().filter(|_| point);
         let distribution = profile.as_ref().map(|profile| {
             before
-                .filter(|lamp| lamp.emitter == emitter && same(lamp.profile.as_ref(), Some(profile)))
+                .filter(|lamp| {
+                    lamp.emitter == emitter && same(lamp.profile.as_ref(), Some(profile))
+                })
                 .and_then(|lamp| lamp.distribution.clone())
                 .unwrap_or_else(|| Arc::new(Distribution::new(light, profile)))
         });
@@ -173,7 +185,8 @@ impl PhotonLight {
     pub fn flux(&self, light: &Light) -> f64 {
         match (self.emitter, &self.distribution) {
             (Emitter::Sun { .. }, _) => {
-                light.source.lux(1.0).get() * self.bounds.map_or(0.0, |bounds| bounds.shadow(self.pose.axis))
+                light.source.lux(1.0).get()
+                    * self.bounds.map_or(0.0, |bounds| bounds.shadow(self.pose.axis))
             }
             (_, Some(distribution)) => match light.source.authored() {
                 LightStrength::Lumens(lumens) => lumens.get(),
@@ -200,7 +213,14 @@ impl PhotonLight {
     }
 
     fn leaving(origin: DVec3, direction: DVec3, away: DVec3, weight: f64) -> Photon {
-        Photon { origin, direction, away, weight: DVec3::splat(weight), range: None, unshadowed: false }
+        Photon {
+            origin,
+            direction,
+            away,
+            weight: DVec3::splat(weight),
+            range: None,
+            unshadowed: false,
+        }
     }
 
     /// A direction by its angle to the axis, given as `1 - cos`, and around it.
@@ -232,8 +252,14 @@ impl PhotonLight {
         let towards = self.towards(below * direction.x, TAU * direction.y);
         // Nothing comes from below the horizon: a photon that carries nothing.
         let above = !self.horizon || towards.y <= 0.0;
-        let mut weight = if above { bounds.shadow(towards) / bounds.shadow(self.pose.axis).max(1e-300) } else { 0.0 };
-        if let Some(Steradian(projected)) = self.emitter.projected_solid_angle().filter(|angle| angle.get() > 0.0) {
+        let mut weight = if above {
+            bounds.shadow(towards) / bounds.shadow(self.pose.axis).max(1e-300)
+        } else {
+            0.0
+        };
+        if let Some(Steradian(projected)) =
+            self.emitter.projected_solid_angle().filter(|angle| angle.get() > 0.0)
+        {
             weight *= cone_solid_angle(angular_radius).get() / projected;
         }
         Some(Self::leaving(bounds.entry(towards, position), towards, DVec3::ZERO, weight))
@@ -263,9 +289,10 @@ impl PhotonLight {
                 let r = radius * position.x.sqrt();
                 (right * (r * phi.cos()) + up * (r * phi.sin()), side(sides))
             }
-            Emitter::Rectangle { width, height, sides } => {
-                (right * (width * (position.x - 0.5)) + up * (height * (position.y - 0.5)), side(sides))
-            }
+            Emitter::Rectangle { width, height, sides } => (
+                right * (width * (position.x - 0.5)) + up * (height * (position.y - 0.5)),
+                side(sides),
+            ),
             Emitter::Tube { radius, length } => {
                 // Both round ends together are a sphere: 2 pi r l beside 4 pi r^2.
                 let whole = position.x * (length + 2.0 * radius);

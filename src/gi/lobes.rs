@@ -21,7 +21,8 @@ const DIFFUSE_ALPHA_RANGE: [f64; 2] = [0.05, 0.25];
 /// The part of what is reflected specularly that counts as diffuse, by roughness squared: VPLs have it.
 #[must_use]
 pub fn diffuse_lobe_weight(alpha: f64) -> f64 {
-    ((alpha - DIFFUSE_ALPHA_RANGE[0]) / (DIFFUSE_ALPHA_RANGE[1] - DIFFUSE_ALPHA_RANGE[0])).clamp(0.0, 1.0)
+    ((alpha - DIFFUSE_ALPHA_RANGE[0]) / (DIFFUSE_ALPHA_RANGE[1] - DIFFUSE_ALPHA_RANGE[0]))
+        .clamp(0.0, 1.0)
 }
 
 /// Narrower highlights are mirrors.
@@ -58,7 +59,9 @@ pub fn dfg_lookup(cosine: f64, roughness: f64) -> DVec3 {
         (whole, x - whole as f64)
     };
     let ((x, fx), (y, fy)) = (place(cosine), place(roughness));
-    let at = |x: usize, y: usize| TABLE.get(y * DFG_SIZE + x).map_or(DVec3::ZERO, |entry| entry.as_dvec3());
+    let at = |x: usize, y: usize| {
+        TABLE.get(y * DFG_SIZE + x).map_or(DVec3::ZERO, |entry| entry.as_dvec3())
+    };
     at(x, y).lerp(at(x + 1, y), fx).lerp(at(x, y + 1).lerp(at(x + 1, y + 1), fx), fy)
 }
 
@@ -90,7 +93,11 @@ impl SurfaceMaterial {
         let whole = scale + bias;
         let specular = |f0: DVec3, f90: f64| {
             let once = f0 * scale + DVec3::splat(f90 * bias);
-            if multiscatter && whole > 0.0 { once * (1.0 + f0 * (1.0 - whole) / whole) } else { once }
+            if multiscatter && whole > 0.0 {
+                once * (1.0 + f0 * (1.0 - whole) / whole)
+            } else {
+                once
+            }
         };
         let mut lobes = Lobes::default();
         let mut gloss = DVec3::ZERO;
@@ -106,7 +113,8 @@ impl SurfaceMaterial {
             let diffuse = self.base * (opaque * left.max(0.0));
             lobes.diffuse = diffuse * (1.0 - self.diffuse_transmission);
             if self.diffuse_transmission > 0.0 {
-                lobes.diffuse_transmission = self.through_color * (opaque * left.max(0.0) * self.diffuse_transmission);
+                lobes.diffuse_transmission =
+                    self.through_color * (opaque * left.max(0.0) * self.diffuse_transmission);
             }
         }
         if glass > 0.0 {
@@ -155,18 +163,28 @@ impl Lobes {
 pub(super) fn sample_cosine_hemisphere(normal: DVec3, u: DVec2) -> DVec3 {
     let (x, y) = normal.any_orthonormal_pair();
     let (radius, (sin, cos)) = (u.x.sqrt(), (TAU * u.y).sin_cos());
-    (x * (radius * cos) + y * (radius * sin) + normal * (1.0 - u.x).max(0.0).sqrt()).normalize_or(normal)
+    (x * (radius * cos) + y * (radius * sin) + normal * (1.0 - u.x).max(0.0).sqrt())
+        .normalize_or(normal)
 }
 
 /// Mirrors what goes into the surface back out of it, so that no light is lost where the mesh's normal is not the triangle's.
 pub(super) fn outward(direction: DVec3, geometric: DVec3) -> DVec3 {
     let along = direction.dot(geometric);
-    if along > 0.0 { direction } else { (direction - geometric * (2.0 * along - 1e-6)).normalize_or(geometric) }
+    if along > 0.0 {
+        direction
+    } else {
+        (direction - geometric * (2.0 * along - 1e-6)).normalize_or(geometric)
+    }
 }
 
 /// Where light from `direction` goes that facets of a roughness reflect: about a normal among those it sees (Heitz,
 /// "Sampling the GGX Distribution of Visible Normals", JCGT 7(4), 2018).
-pub(super) fn sample_ggx_reflection(direction: DVec3, normal: DVec3, alpha: f64, u: DVec2) -> DVec3 {
+pub(super) fn sample_ggx_reflection(
+    direction: DVec3,
+    normal: DVec3,
+    alpha: f64,
+    u: DVec2,
+) -> DVec3 {
     let mirror = |n: DVec3| direction - n * (2.0 * direction.dot(n));
     if alpha < MIRROR_ALPHA {
         return mirror(normal).normalize_or(normal);
@@ -184,7 +202,8 @@ pub(super) fn sample_ggx_reflection(direction: DVec3, normal: DVec3, alpha: f64,
     let second = (1.0 - half) * (1.0 - first * first).max(0.0).sqrt() + half * radius * sin;
     let third = (1.0 - first * first - second * second).max(0.0).sqrt();
     let facet = across * first + up * second + stretched * third;
-    let facet = DVec3::new(alpha * facet.x, alpha * facet.y, facet.z.max(0.0)).normalize_or(DVec3::Z);
+    let facet =
+        DVec3::new(alpha * facet.x, alpha * facet.y, facet.z.max(0.0)).normalize_or(DVec3::Z);
     mirror(x * facet.x + y * facet.y + normal * facet.z).normalize_or(normal)
 }
 
@@ -193,5 +212,7 @@ pub(super) fn refracted(direction: DVec3, normal: DVec3, eta: f64) -> Option<DVe
     let cosine = -direction.dot(normal);
     let sin2 = (1.0 - cosine * cosine).max(0.0) / (eta * eta);
     let behind = 1.0 - sin2;
-    (behind > 0.0).then(|| (direction / eta + normal * (cosine / eta - behind.sqrt())).normalize_or(direction))
+    (behind > 0.0).then(|| {
+        (direction / eta + normal * (cosine / eta - behind.sqrt())).normalize_or(direction)
+    })
 }

@@ -99,7 +99,12 @@ pub(super) fn merged(
         let (groups, rays) = joiner.visible(joiner.grouped(cell), cell);
         all += rays;
         if groups.len() <= budget || high >= highest {
-            return Merged { vpls: joiner.joined(&groups, cell), cell, step: Some(high), rays: all };
+            return Merged {
+                vpls: joiner.joined(&groups, cell),
+                cell,
+                step: Some(high),
+                rays: all,
+            };
         }
         high += 1;
     }
@@ -128,10 +133,16 @@ impl Joiner<'_> {
             // Off the middle of the scene and of voxels there, where walls often are.
             let voxel = (self.vpls[index].position.as_dvec3() * inverse + 0.561_8).floor();
             let word = |v: f64| (v as i64 + (1 << 18)).clamp(0, (1 << 19) - 1) as u64;
-            word(voxel.x) << 43 | word(voxel.y) << 24 | word(voxel.z) << 5 | class_of(self.normals[index])
+            word(voxel.x) << 43
+                | word(voxel.y) << 24
+                | word(voxel.z) << 5
+                | class_of(self.normals[index])
         };
-        let mut keys: Vec<(u64, u32)> =
-            (0..self.vpls.len()).into_par_iter().with_min_len(4096).map(|index| (key(index), index as u32)).collect();
+        let mut keys: Vec<(u64, u32)> = (0..self.vpls.len())
+            .into_par_iter()
+            .with_min_len(4096)
+            .map(|index| (key(index), index as u32))
+            .collect();
         keys.par_sort_unstable();
         let gap = cell as f32 * GAP;
         let mut groups = Vec::new();
@@ -160,8 +171,10 @@ impl Joiner<'_> {
     }
 
     fn mean_normal(&self, group: &[u32]) -> Vec3 {
-        let sum: DVec3 =
-            group.iter().map(|&i| self.normals[i as usize].as_dvec3() * self.weights[i as usize].max(1e-300)).sum();
+        let sum: DVec3 = group
+            .iter()
+            .map(|&i| self.normals[i as usize].as_dvec3() * self.weights[i as usize].max(1e-300))
+            .sum();
         sum.as_vec3()
             .try_normalize()
             .or(sum.try_normalize().map(|n| n.as_vec3()))
@@ -186,8 +199,9 @@ impl Joiner<'_> {
         let mut rays = 0;
         let mut rest = group;
         while rest.len() > 1 {
-            let stronger =
-                |a: &&u32, b: &&u32| self.weights[**a as usize].total_cmp(&self.weights[**b as usize]).then(b.cmp(a));
+            let stronger = |a: &&u32, b: &&u32| {
+                self.weights[**a as usize].total_cmp(&self.weights[**b as usize]).then(b.cmp(a))
+            };
             let Some(&strongest) = rest.iter().max_by(stronger) else { break };
             let above = |index: u32| self.place(index) + self.normals[index as usize] * lift;
             let origin = above(strongest);
@@ -228,8 +242,11 @@ impl Joiner<'_> {
         let mean = (place / weight).as_vec3();
         let normal = self.mean_normal(group);
         let distance = |index: u32| self.place(index).distance_squared(mean);
-        let nearest =
-            group.iter().copied().min_by(|&a, &b| distance(a).total_cmp(&distance(b)).then(a.cmp(&b))).unwrap_or(first);
+        let nearest = group
+            .iter()
+            .copied()
+            .min_by(|&a, &b| distance(a).total_cmp(&distance(b)).then(a.cmp(&b)))
+            .unwrap_or(first);
         let (at, up) = (self.place(nearest), self.normals[nearest as usize]);
         // In the plane of the nearest; there, if there is a surface.
         let flat = mean - up * up.dot(mean - at);
@@ -240,7 +257,10 @@ impl Joiner<'_> {
     /// The point of a surface right above or below a place that faces its normal.
     fn on_surface(&self, place: Vec3, normal: Vec3, reach: f32) -> Option<Vec3> {
         let (origin, direction) = ((place + normal * reach).as_dvec3(), -normal.as_dvec3());
-        let ray = PreciseRay { t_max: 2.0 * f64::from(reach), ..PreciseRay::new(origin, direction, DVec3::ZERO) };
+        let ray = PreciseRay {
+            t_max: 2.0 * f64::from(reach),
+            ..PreciseRay::new(origin, direction, DVec3::ZERO)
+        };
         let hit = self.stage.bvh.closest_f64(self.stage.top, &ray)?;
         let surface = self.stage.surface(direction, &hit)?;
         (surface.geometric.as_vec3().dot(normal) > 0.5).then(|| surface.position.as_vec3())

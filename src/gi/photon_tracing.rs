@@ -80,13 +80,23 @@ pub(super) fn trace(
         fate.cut = fate.emitted;
         return fate;
     }
-    let mut way =
-        PhotonPath { stage, sequence, number, roulette: refined(numbers[4], sequence, number), groups: 0, choices: 0 };
+    let mut way = PhotonPath {
+        stage,
+        sequence,
+        number,
+        roulette: refined(numbers[4], sequence, number),
+        groups: 0,
+        choices: 0,
+    };
     let mut ray = PreciseRay::new(photon.origin, photon.direction, photon.away);
     let (mut reflections, mut layers, mut first) = (0, 0, true);
     loop {
         fate.rays += 1;
-        let met = if first && photon.unshadowed { way.pierced(&ray, &mut fate) } else { way.closest(&ray) };
+        let met = if first && photon.unshadowed {
+            way.pierced(&ray, &mut fate)
+        } else {
+            way.closest(&ray)
+        };
         let Some((surface, of)) = met else {
             fate.escaped += flux.as_vec3();
             return fate;
@@ -115,7 +125,9 @@ pub(super) fn trace(
         }
         let cosine = -direction.dot(surface.normal);
         let lobes = surface.material.lobes(cosine, surface.front, stage.scene.multiscatter);
-        for (lobe, normal) in [(lobes.diffuse, surface.sends), (lobes.diffuse_transmission, -surface.sends)] {
+        for (lobe, normal) in
+            [(lobes.diffuse, surface.sends), (lobes.diffuse_transmission, -surface.sends)]
+        {
             let weight = (flux * lobe * surface.lit).as_vec3();
             if weight.max_element() <= 0.0 {
                 continue;
@@ -199,7 +211,8 @@ impl PhotonPath<'_> {
     /// photons just the right part goes on (Kollig and Keller, "Efficient Bidirectional Path Tracing by Randomized Quasi-Monte
     /// Carlo Integration", MCQMC 2000, for splitting and roulette by one number).
     fn next(&mut self, surface: &SurfaceHit, lobes: &Lobes, direction: DVec3) -> Next {
-        let all = [lobes.diffuse, lobes.diffuse_transmission, lobes.specular, lobes.coat, lobes.glass];
+        let all =
+            [lobes.diffuse, lobes.diffuse_transmission, lobes.specular, lobes.coat, lobes.glass];
         let mut chances = all.map(|lobe| lobe.max_element().clamp(0.0, 1.0));
         let sum: f64 = chances.iter().sum();
         if sum > 1.0 {
@@ -219,8 +232,14 @@ impl PhotonPath<'_> {
             self.roulette = ((self.roulette - from) / chance).clamp(0.0, 1.0 - f64::EPSILON);
             let factor = lobe / chance;
             return match index {
-                0 => Next::Reflected(outward(sample_cosine_hemisphere(sends, self.pair()), geometric), factor * *lit),
-                1 => Next::Reflected(outward(sample_cosine_hemisphere(-sends, self.pair()), -geometric), factor * *lit),
+                0 => Next::Reflected(
+                    outward(sample_cosine_hemisphere(sends, self.pair()), geometric),
+                    factor * *lit,
+                ),
+                1 => Next::Reflected(
+                    outward(sample_cosine_hemisphere(-sends, self.pair()), -geometric),
+                    factor * *lit,
+                ),
                 2 | 3 => {
                     let alpha = if index == 2 { matter.alpha } else { matter.coat_alpha };
                     let towards = sample_ggx_reflection(direction, normal, alpha, self.pair());

@@ -152,18 +152,27 @@ impl Radiosity {
         let counts = self.allocate_photons(&found, settings.photon_budget());
         let keep = unmoved && self.bounces == settings.bounces;
         let held = std::mem::take(&mut self.held);
-        let mut before: HashMap<Key, LightPhotons> = held.into_iter().map(|held| (held.source.key, held)).collect();
+        let mut before: HashMap<Key, LightPhotons> =
+            held.into_iter().map(|held| (held.source.key, held)).collect();
         let mut stats = VplStats::default();
         let mut change = Difference::default();
         let all = counts.iter().map(|&count| u64::from(count)).sum::<u64>().max(1);
         for (source, count) in found.into_iter().zip(counts) {
             let last = before.remove(&source.key);
-            if let Some(last) = last.as_ref().filter(|last| keep && last.source == source && last.asked == count) {
+            if let Some(last) =
+                last.as_ref().filter(|last| keep && last.source == source && last.asked == count)
+            {
                 change.all += 2.0 * last.stored;
             } else {
                 let room = (self.room as u64 * u64::from(count) / all) as usize;
                 let wanted = (count, settings.bounces, room);
-                let held = retrace_light(&stage, source, wanted, last.as_ref().filter(|_| keep), &mut stats);
+                let held = retrace_light(
+                    &stage,
+                    source,
+                    wanted,
+                    last.as_ref().filter(|_| keep),
+                    &mut stats,
+                );
                 change.of(last.as_ref(), &held);
                 self.held.push(held);
                 continue;
@@ -196,12 +205,21 @@ impl Radiosity {
             if flux > 0.0 { (even.round() as u32).clamp(least, budget.max(least)) } else { 0 }
         };
         let fresh: Vec<u32> = fluxes.iter().map(|&flux| wanted(flux)).collect();
-        let counts: HashMap<Key, u32> = self.held.iter().map(|held| (held.source.key, held.asked)).collect();
-        let kept: Option<Vec<u32>> = found.iter().map(|source| counts.get(&source.key).copied()).collect();
+        let counts: HashMap<Key, u32> =
+            self.held.iter().map(|held| (held.source.key, held.asked)).collect();
+        let kept: Option<Vec<u32>> =
+            found.iter().map(|source| counts.get(&source.key).copied()).collect();
         let holds = |kept: &Vec<u32>| {
-            let shining = kept.iter().zip(&fluxes).filter(|(_, flux)| **flux > 0.0).map(|(count, _)| u64::from(*count));
+            let shining = kept
+                .iter()
+                .zip(&fluxes)
+                .filter(|(_, flux)| **flux > 0.0)
+                .map(|(count, _)| u64::from(*count));
             self.budget == budget
-                && kept.iter().zip(&fresh).all(|(&kept, &fresh)| u64::from(fresh) <= 2 * u64::from(kept))
+                && kept
+                    .iter()
+                    .zip(&fresh)
+                    .all(|(&kept, &fresh)| u64::from(fresh) <= 2 * u64::from(kept))
                 && (on == 0 || 4 * shining.sum::<u64>() >= u64::from(budget))
         };
         let kept = kept.filter(holds);
@@ -218,7 +236,8 @@ impl Radiosity {
         reach: f64,
     ) -> VplSet {
         let mut vpls = Vec::new();
-        stats.dropped += self.held.iter().filter(|held| !held.source.flux.is_finite()).count() as u64;
+        stats.dropped +=
+            self.held.iter().filter(|held| !held.source.flux.is_finite()).count() as u64;
         for held in self.held.iter().filter(|held| held.is_on()) {
             let share = held.share();
             stats.lights += 1;
@@ -235,12 +254,20 @@ impl Radiosity {
                     stats.dropped += 1;
                 } else if flux != Vec3::ZERO {
                     stats.stored += flux.as_dvec3();
-                    vpls.push(Vpl { position: mark.position, normal: mark.normal, flux, size: 0.0 });
+                    vpls.push(Vpl {
+                        position: mark.position,
+                        normal: mark.normal,
+                        flux,
+                        size: 0.0,
+                    });
                 }
             }
         }
         stats.made = vpls.len() as u32;
-        if settings.merge && (vpls.len() > settings.vpls as usize || settings.cell.is_some()) && !vpls.is_empty() {
+        if settings.merge
+            && (vpls.len() > settings.vpls as usize || settings.cell.is_some())
+            && !vpls.is_empty()
+        {
             let merged = merge::merged(stage, &vpls, settings, reach, self.voxels);
             (vpls, self.voxels) = (merged.vpls, merged.step);
             (stats.cell, stats.merge_rays) = (merged.cell, merged.rays);
@@ -361,11 +388,11 @@ impl Difference {
             let (of_a, of_b) = (&last.paths.marks[from_a..to_a], &now.paths.marks[from_b..to_b]);
             for slot in 0..of_a.len().max(of_b.len()) {
                 let (x, y) = (of_a.get(slot), of_b.get(slot));
-                let light =
-                    |mark: Option<&UnitVpl>, share: DVec3| mark.map_or(DVec3::ZERO, |m| m.weight.as_dvec3() * share);
+                let light = |mark: Option<&UnitVpl>, share: DVec3| {
+                    mark.map_or(DVec3::ZERO, |m| m.weight.as_dvec3() * share)
+                };
                 let (light_x, light_y) = (light(x, old), light(y, new));
-                let same_place =
-                    matches!((x, y), (Some(x), Some(y)) if (x.position, x.normal) == (y.position, y.normal));
+                let same_place = matches!((x, y), (Some(x), Some(y)) if (x.position, x.normal) == (y.position, y.normal));
                 self.moved += if same_place {
                     strength((light_x - light_y).abs())
                 } else {

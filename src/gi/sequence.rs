@@ -104,7 +104,8 @@ impl Sequence {
         let index = if group == 0 { photon } else { scrambled(photon, mixed(of_group)) };
         std::array::from_fn(|dimension| {
             let seed = joined(of_group, dimension as u32 + 1);
-            (f64::from(scrambled(sobol(index, dimension % DIMENSIONS), seed)) + 0.5) / 4_294_967_296.0
+            (f64::from(scrambled(sobol(index, dimension % DIMENSIONS), seed)) + 0.5)
+                / 4_294_967_296.0
         })
     }
 
@@ -131,15 +132,22 @@ mod tests {
                         let mut seen = vec![false; n as usize];
                         for point in &points {
                             let slot = (point[dimension] * f64::from(n)) as usize;
-                            assert!(!std::mem::replace(&mut seen[slot], true), "{seed} {group} {dimension}");
+                            assert!(
+                                !std::mem::replace(&mut seen[slot], true),
+                                "{seed} {group} {dimension}"
+                            );
                         }
                     }
                     for split in 0..=bits {
                         let mut seen = vec![false; n as usize];
                         for point in &points {
                             let (x, y) = (f64::from(1 << split), f64::from(1 << (bits - split)));
-                            let slot = (point[0] * x) as usize * (1 << (bits - split)) + (point[1] * y) as usize;
-                            assert!(!std::mem::replace(&mut seen[slot], true), "{seed} {group} split {split}");
+                            let slot = (point[0] * x) as usize * (1 << (bits - split))
+                                + (point[1] * y) as usize;
+                            assert!(
+                                !std::mem::replace(&mut seen[slot], true),
+                                "{seed} {group} split {split}"
+                            );
                         }
                     }
                 }

@@ -82,8 +82,12 @@ pub(super) struct Attributes {
 impl Attributes {
     /// `weights` of the corners of the primitive's triangle.
     pub fn new(primitive: &Primitive, triangle: u32, weights: Vec3) -> Self {
-        let vertex =
-            |corner: usize| primitive.indices.get(triangle as usize * 3 + corner).map_or(usize::MAX, |&v| v as usize);
+        let vertex = |corner: usize| {
+            primitive
+                .indices
+                .get(triangle as usize * 3 + corner)
+                .map_or(usize::MAX, |&v| v as usize)
+        };
         let corners = [(vertex(0), weights.x), (vertex(1), weights.y), (vertex(2), weights.z)];
         let uv = |list: &[Vec2]| match list {
             [] => Vec2::ZERO,
@@ -91,9 +95,13 @@ impl Attributes {
         };
         let color = match primitive.colors.as_slice() {
             [] => DVec4::ONE,
-            list => corners.iter().filter_map(|&(v, w)| Some(list.get(v)?.as_dvec4() * f64::from(w))).sum(),
+            list => corners
+                .iter()
+                .filter_map(|&(v, w)| Some(list.get(v)?.as_dvec4() * f64::from(w)))
+                .sum(),
         };
-        let normal = corners.iter().filter_map(|&(v, w)| Some(*primitive.normals.get(v)? * w)).sum();
+        let normal =
+            corners.iter().filter_map(|&(v, w)| Some(*primitive.normals.get(v)? * w)).sum();
         Self { normal, uv: [uv(&primitive.uv0), uv(&primitive.uv1)], color }
     }
 }
@@ -107,7 +115,10 @@ pub(super) struct ToAnchor {
 impl ToAnchor {
     pub fn new(stage: &TraceScene, instance: u32) -> Option<Self> {
         let inverse = stage.bvh.inverse_linear(instance)?;
-        Some(Self { rows: [0, 1, 2].map(|row| inverse.row(row)), back: stage.bvh.to_eye(stage.top, instance)? })
+        Some(Self {
+            rows: [0, 1, 2].map(|row| inverse.row(row)),
+            back: stage.bvh.to_eye(stage.top, instance)?,
+        })
     }
 
     pub fn point(&self, p: DVec3) -> DVec3 {
@@ -171,13 +182,21 @@ impl<'a> TraceScene<'a> {
     }
 
     fn base(&self, material: &Material, at: &Attributes) -> DVec4 {
-        let texture = texel(self.scene, material.base_color_texture, at.uv, Coding::Srgb).unwrap_or(DVec4::ONE);
+        let texture = texel(self.scene, material.base_color_texture, at.uv, Coding::Srgb)
+            .unwrap_or(DVec4::ONE);
         at.color * material.base_color.as_dvec4() * texture
     }
 
-    fn matter(&self, material: &Material, at: &Attributes, base: DVec4, front: bool) -> SurfaceMaterial {
+    fn matter(
+        &self,
+        material: &Material,
+        at: &Attributes,
+        base: DVec4,
+        front: bool,
+    ) -> SurfaceMaterial {
         let plain = |map| texel(self.scene, map, at.uv, Coding::Linear).unwrap_or(DVec4::ONE);
-        let color = |map| texel(self.scene, map, at.uv, Coding::Srgb).unwrap_or(DVec4::ONE).truncate();
+        let color =
+            |map| texel(self.scene, map, at.uv, Coding::Srgb).unwrap_or(DVec4::ONE).truncate();
         let mixed = plain(material.metallic_roughness_texture);
         let ior = f64::from(material.ior);
         let specular = &material.specular;
@@ -185,7 +204,8 @@ impl<'a> TraceScene<'a> {
         // KHR_materials_specular, "Implementation". An index of 1 reflects nothing at any angle.
         let factor = if ior == 1.0 { 0.0 } else { factor };
         let tint = specular.color.as_dvec3() * color(specular.color_texture);
-        let f0 = (((ior - 1.0) / (ior + 1.0)).powi(2) * tint).clamp(DVec3::ZERO, DVec3::ONE) * factor;
+        let f0 =
+            (((ior - 1.0) / (ior + 1.0)).powi(2) * tint).clamp(DVec3::ZERO, DVec3::ONE) * factor;
         let roughness = (f64::from(material.roughness) * mixed.y).clamp(0.0, 1.0);
         let part = |wanted: bool, factor: f32, texel: f64| {
             if wanted { (f64::from(factor) * texel).clamp(0.0, 1.0) } else { 0.0 }
@@ -196,7 +216,8 @@ impl<'a> TraceScene<'a> {
         // What lies on a volume lies outside of it.
         let coat = &material.clearcoat;
         let coated = part(front || !border, coat.factor, plain(coat.texture).x);
-        let coat_roughness = (f64::from(coat.roughness) * plain(coat.roughness_texture).y).clamp(0.0, 1.0);
+        let coat_roughness =
+            (f64::from(coat.roughness) * plain(coat.roughness_texture).y).clamp(0.0, 1.0);
         SurfaceMaterial {
             base: base.truncate().clamp(DVec3::ZERO, DVec3::ONE),
             metallic: (f64::from(material.metallic) * mixed.z).clamp(0.0, 1.0),
@@ -204,9 +225,14 @@ impl<'a> TraceScene<'a> {
             f0,
             f90: factor,
             ior,
-            transmission: part(material.transmits(), material.transmission, plain(material.transmission_texture).x),
+            transmission: part(
+                material.transmits(),
+                material.transmission,
+                plain(material.transmission_texture).x,
+            ),
             diffuse_transmission: spread,
-            through_color: (through.color.as_dvec3() * color(through.color_texture)).clamp(DVec3::ZERO, DVec3::ONE),
+            through_color: (through.color.as_dvec3() * color(through.color_texture))
+                .clamp(DVec3::ZERO, DVec3::ONE),
             coat: coated,
             coat_alpha: coat_roughness * coat_roughness,
             border: border.then(|| material.volume.absorption()),
@@ -219,15 +245,19 @@ impl<'a> TraceScene<'a> {
     pub fn glow(&self, primitive: &Primitive, triangle: u32, weights: Vec3) -> (DVec3, f64) {
         let material = self.material(primitive);
         let at = Attributes::new(primitive, triangle, weights);
-        let texture = texel(self.scene, material.emissive_texture, at.uv, Coding::Srgb).unwrap_or(DVec4::ONE);
+        let texture =
+            texel(self.scene, material.emissive_texture, at.uv, Coding::Srgb).unwrap_or(DVec4::ONE);
         let opacity = match material.alpha {
             AlphaMode::Opaque => 1.0,
-            AlphaMode::Mask { cutoff } => f64::from(u8::from(self.base(material, &at).w >= f64::from(cutoff))),
+            AlphaMode::Mask { cutoff } => {
+                f64::from(u8::from(self.base(material, &at).w >= f64::from(cutoff)))
+            }
             AlphaMode::Blend => self.base(material, &at).w.clamp(0.0, 1.0),
         };
         let coat = &material.clearcoat;
         let coat = if coat.factor > 0.0 {
-            let texel = texel(self.scene, coat.texture, at.uv, Coding::Linear).unwrap_or(DVec4::ONE);
+            let texel =
+                texel(self.scene, coat.texture, at.uv, Coding::Linear).unwrap_or(DVec4::ONE);
             (f64::from(coat.factor) * texel.x).clamp(0.0, 1.0)
         } else {
             0.0

@@ -66,11 +66,19 @@ fn inside_a_ball_each_bounce_brings_half_of_the_last() {
         for (bounces, want) in [(1, 0.5), (2, 0.75), (3, 0.875)] {
             let set = vpls_of(&scene, &plain(photons, bounces));
             // Of flux: to single precision.
-            assert!((set.stats.stored.x / (4.0 * PI) - want).abs() < 1e-6, "{}", set.stats.stored.x);
-            let all: Vec<f64> = places.iter().map(|&p| lux(&set, p + DVec3::new(10.0, -20.0, 30.0), -p)).collect();
+            assert!(
+                (set.stats.stored.x / (4.0 * PI) - want).abs() < 1e-6,
+                "{}",
+                set.stats.stored.x
+            );
+            let all: Vec<f64> =
+                places.iter().map(|&p| lux(&set, p + DVec3::new(10.0, -20.0, 30.0), -p)).collect();
             let mean = all.iter().sum::<f64>() / all.len() as f64;
             let worst = all.iter().map(|e| (e / want - 1.0).abs()).fold(0.0, f64::max);
-            println!("{photons} photons, {bounces} bounces: mean {mean:.5}, worst {:.3} %", worst * 100.0);
+            println!(
+                "{photons} photons, {bounces} bounces: mean {mean:.5}, worst {:.3} %",
+                worst * 100.0
+            );
             assert!((mean / want - 1.0).abs() < 0.005 && worst < 0.005, "{mean}, worst {worst}");
         }
     }
@@ -100,14 +108,20 @@ fn a_lit_square_is_a_square_lamp() {
     builder.sun("sun", Lux(1000.0), Vec3::ONE, DVec3::NEG_Y);
     let set = vpls_of(&builder.build().unwrap(), &plain(4096, 1));
     let h = 0.5;
-    let square = [DVec3::new(h, 0.0, h), DVec3::new(-h, 0.0, h), DVec3::new(-h, 0.0, -h), DVec3::new(h, 0.0, -h)];
+    let square = [
+        DVec3::new(h, 0.0, h),
+        DVec3::new(-h, 0.0, h),
+        DVec3::new(-h, 0.0, -h),
+        DVec3::new(h, 0.0, -h),
+    ];
     for (what, place, normal) in [
         ("facing", DVec3::new(0.1, 0.4, 0.0), DVec3::NEG_Y),
         ("facing, far", DVec3::new(0.0, 3.0, 0.5), DVec3::NEG_Y),
         ("perpendicular", DVec3::new(-0.7, 0.3, 0.1), DVec3::X),
         ("perpendicular, high", DVec3::new(-0.6, 1.0, 0.4), DVec3::X),
     ] {
-        let (got, want) = (lux(&set, place, normal), lux_of_polygon(&square, 500.0, place, normal).abs());
+        let (got, want) =
+            (lux(&set, place, normal), lux_of_polygon(&square, 500.0, place, normal).abs());
         println!("{what}: {got:.4} lx, {want:.4} lx ({:+.3} %)", (got / want - 1.0) * 100.0);
         assert!((got / want - 1.0).abs() < 0.005, "{what}: {got}, not {want}");
     }
@@ -160,7 +174,14 @@ fn what_absorbs_nothing_loses_nothing() {
         ("mirror", metal("mirror", Vec3::ONE, 0.0)),
         ("thin glass", glass.clone()),
         ("glass", Material { volume: thick, ..glass }),
-        ("blended", Material { alpha: AlphaMode::Blend, base_color: [1.0, 1.0, 1.0, 0.3].into(), ..matte(1.0) }),
+        (
+            "blended",
+            Material {
+                alpha: AlphaMode::Blend,
+                base_color: [1.0, 1.0, 1.0, 0.3].into(),
+                ..matte(1.0)
+            },
+        ),
     ] {
         let mut builder = room(0.5);
         let material = builder.add_material(material);
@@ -174,7 +195,11 @@ fn what_absorbs_nothing_loses_nothing() {
         assert!((walls / 1000.0 - 1.0).abs() < 0.01, "{name}: {walls}");
         assert_eq!(set.stats.escaped, DVec3::ZERO);
         if !matches!(name, "blended") {
-            assert_eq!(set.vpls.iter().filter(|vpl| !wall(vpl)).count(), 0, "{name} sends nothing diffusely");
+            assert_eq!(
+                set.vpls.iter().filter(|vpl| !wall(vpl)).count(),
+                0,
+                "{name} sends nothing diffusely"
+            );
         }
     }
 }
@@ -183,16 +208,21 @@ fn what_absorbs_nothing_loses_nothing() {
 #[test]
 fn specular_photons_reach_the_diffuse_surface() {
     let mut builder = SceneBuilder::new("mirror");
-    let (mirror, wall) =
-        (builder.add_material(metal("mirror", Vec3::splat(0.8), 0.0)), builder.add_material(matte(0.5)));
+    let (mirror, wall) = (
+        builder.add_material(metal("mirror", Vec3::splat(0.8), 0.0)),
+        builder.add_material(matte(0.5)),
+    );
     let mesh = builder.add_mesh("mirror", shapes::plane(Vec2::ONE, 1, 1), mirror);
     builder.instance("mirror", mesh, DMat4::IDENTITY);
     let mesh = builder.add_mesh("wall", shapes::plane(Vec2::splat(4.0), 1, 1), wall);
-    let pose = DMat4::from_translation(DVec3::new(2.0, 1.0, 0.0)) * DMat4::from_rotation_z(PI / 2.0);
+    let pose =
+        DMat4::from_translation(DVec3::new(2.0, 1.0, 0.0)) * DMat4::from_rotation_z(PI / 2.0);
     builder.instance("wall", mesh, pose);
     // A narrow spot onto the mirror's middle, at 45 degrees: mirrored, it hits the wall 2 m high.
-    let emitter =
-        Emitter::Spot { cone: crate::photometry::Cone::hard(0.05).unwrap(), flux: crate::photometry::SpotFlux::Exact };
+    let emitter = Emitter::Spot {
+        cone: crate::photometry::Cone::hard(0.05).unwrap(),
+        flux: crate::photometry::SpotFlux::Exact,
+    };
     let pose = look_at_transform(DVec3::new(-2.0, 2.0, 0.0), DVec3::ZERO);
     builder.light("spot", emitter, LightStrength::Lumens(Lumen(100.0)), Vec3::ONE, pose);
     let set = vpls_of(&builder.build().unwrap(), &plain(512, 2));
@@ -223,7 +253,9 @@ fn light_without_shadows_falls_on_all() {
     let set = stored(&scene);
     assert!((set.stats.stored.x / 1500.0 - 1.0).abs() < 0.005, "{}", set.stats.stored.x);
     for height in 0..3 {
-        let there = |vpl: &&Vpl| (f64::from(vpl.position.y) + set.anchor.y - f64::from(height)).abs() < 1e-3;
+        let there = |vpl: &&Vpl| {
+            (f64::from(vpl.position.y) + set.anchor.y - f64::from(height)).abs() < 1e-3
+        };
         let lumens: f64 = set.vpls.iter().filter(there).map(|vpl| f64::from(vpl.flux.x)).sum();
         // A third of the photons, three times as strong: chosen by independent numbers.
         assert!((lumens / 500.0 - 1.0).abs() < 0.08, "{height}: {lumens}");

@@ -35,7 +35,12 @@ pub(super) fn room(reflectance: f32) -> SceneBuilder {
 }
 
 pub(super) fn plain(photons: u32, bounces: u32) -> RadiositySettings {
-    RadiositySettings { photons: Some(photons), bounces, merge: false, ..RadiositySettings::default() }
+    RadiositySettings {
+        photons: Some(photons),
+        bounces,
+        merge: false,
+        ..RadiositySettings::default()
+    }
 }
 
 pub(super) fn trees(scene: &Scene) -> SceneBvh {
@@ -75,14 +80,25 @@ fn lights_emit_their_lumens() {
             800.0 * cone.flux_per_candela().get() / cone.solid_angle().get(),
         ),
         ("sphere", Emitter::Sphere { radius: 0.1 }, lumens, 800.0),
-        ("sphere in nits", Emitter::Sphere { radius: 0.1 }, LightStrength::Nits(Nit(5e3)), 5e3 * PI * 4.0 * PI * 0.01),
+        (
+            "sphere in nits",
+            Emitter::Sphere { radius: 0.1 },
+            LightStrength::Nits(Nit(5e3)),
+            5e3 * PI * 4.0 * PI * 0.01,
+        ),
         ("disk", Emitter::Disk { radius: 0.2, sides: Sides::Two }, lumens, 800.0),
         ("rectangle", flat(Sides::One), LightStrength::Nits(Nit(5e3)), 5e3 * PI * 0.12),
         ("both sides", flat(Sides::Two), LightStrength::Nits(Nit(5e3)), 5e3 * PI * 0.24),
         ("tube", Emitter::Tube { radius: 0.05, length: 1.0 }, lumens, 800.0),
     ] {
         let mut builder = room(0.5);
-        builder.light("lamp", emitter, strength, Vec3::new(1.0, 0.5, 0.0), DMat4::from_rotation_x(0.3));
+        builder.light(
+            "lamp",
+            emitter,
+            strength,
+            Vec3::new(1.0, 0.5, 0.0),
+            DMat4::from_rotation_x(0.3),
+        );
         let set = vpls_of(&builder.build().unwrap(), &plain(4096, 1));
         near(name, set.stats.emitted.x, want, 0.005);
         near("its green", set.stats.emitted.y, want / 2.0, 0.005);
@@ -97,7 +113,10 @@ fn lights_emit_their_lumens() {
 /// Far away a lamp's photons go where its intensity says: of 16 parts of equal solid angle about the axis each gets its part.
 #[test]
 fn photons_go_where_the_intensity_says() {
-    let spot = |inner, outer| Emitter::Spot { cone: Cone::new(inner, outer).unwrap(), flux: SpotFlux::Exact };
+    let spot = |inner, outer| Emitter::Spot {
+        cone: Cone::new(inner, outer).unwrap(),
+        flux: SpotFlux::Exact,
+    };
     for (emitter, along_tube) in [
         (Emitter::Point, false),
         (spot(0.3, 1.1), false),
@@ -113,9 +132,16 @@ fn photons_go_where_the_intensity_says() {
         let scene = builder.build().unwrap();
         let bvh = trees(&scene);
         let (top, material) = (bvh.tlas_from(DVec3::ZERO), Material::default());
-        let stage = surface_hit::TraceScene { scene: &scene, bvh: &bvh, top: &top, plain: &material };
+        let stage =
+            surface_hit::TraceScene { scene: &scene, bvh: &bvh, top: &top, plain: &material };
         let bounds = emission::Extent::new(&bvh, None).unwrap().seen_from(DVec3::ZERO);
-        let all = emission::sources(&stage, DVec3::ZERO, &bounds, &std::collections::HashMap::new(), false);
+        let all = emission::sources(
+            &stage,
+            DVec3::ZERO,
+            &bounds,
+            &std::collections::HashMap::new(),
+            false,
+        );
         // A tube's length lies along +X; others shine along -Z.
         let axis = turn.transform_vector3(if along_tube { DVec3::X } else { DVec3::NEG_Z });
         let (photons, parts) = (65_536, 16);
@@ -129,14 +155,19 @@ fn photons_go_where_the_intensity_says() {
         }
         let fine = 1000;
         let intensity = |part: usize| -> f64 {
-            let step = |i: usize| ((part * fine + i) as f64 + 0.5) / (parts * fine) as f64 * 2.0 - 1.0;
+            let step =
+                |i: usize| ((part * fine + i) as f64 + 0.5) / (parts * fine) as f64 * 2.0 - 1.0;
             (0..fine).map(|i| emitter.relative_intensity(step(i)).unwrap()).sum()
         };
         let total: f64 = (0..parts).map(intensity).sum();
         for (part, got) in got.iter().enumerate() {
             let want = intensity(part) / total;
             // Three deviations of independent numbers where only the sum of place and direction counts; points do better.
-            assert!((got - want).abs() < 0.003, "{}: part {part} has {got}, not {want}", emitter.name());
+            assert!(
+                (got - want).abs() < 0.003,
+                "{}: part {part} has {got}, not {want}",
+                emitter.name()
+            );
         }
     }
 }
@@ -149,7 +180,13 @@ fn a_profile_gives_its_lumens_downwards() {
     near("the file's integral", want, PI * 1000.0, 0.005);
     let mut builder = room(0.5);
     let candela = LightStrength::Candela(profile.peak());
-    builder.light("lamp", Emitter::Point, candela, Vec3::ONE, look_at_transform(DVec3::Y, DVec3::ZERO));
+    builder.light(
+        "lamp",
+        Emitter::Point,
+        candela,
+        Vec3::ONE,
+        look_at_transform(DVec3::Y, DVec3::ZERO),
+    );
     let mut scene = builder.build().unwrap();
     scene.lights[0].profile = Some(profile);
     let set = vpls_of(&scene, &plain(4096, 1));
@@ -184,10 +221,13 @@ fn suns_and_skies_light_the_scenes_box() {
         assert!(set.stats.escaped.x < 0.005 * set.stats.emitted.x, "{}", set.stats.escaped);
     }
     // An even sky gives pi L on each square metre of a box (Cauchy).
-    let even = |nits: f64| RadianceMap::from_fn(64, 32, RowMapping::Linear, |_| DVec3::splat(nits)).unwrap();
+    let even = |nits: f64| {
+        RadianceMap::from_fn(64, 32, RowMapping::Linear, |_| DVec3::splat(nits)).unwrap()
+    };
     let around = |map: RadianceMap, rotation: f64| {
         let mut scene = room(0.5).build().unwrap();
-        scene.environment = Some(Environment { map: Arc::new(map), rotation, origin: String::new() });
+        scene.environment =
+            Some(Environment { map: Arc::new(map), rotation, origin: String::new() });
         vpls_of(&scene, &plain(8192, 1))
     };
     let set = around(even(100.0), 0.0);
@@ -196,7 +236,12 @@ fn suns_and_skies_light_the_scenes_box() {
     let patch = |d: DVec3| if d.z < -0.999 { DVec3::new(3e4, 2e4, 1e4) } else { DVec3::ZERO };
     let map = RadianceMap::from_fn(256, 128, RowMapping::Linear, patch).unwrap();
     let set = around(map, std::f64::consts::FRAC_PI_2);
-    let lit: f64 = set.vpls.iter().filter(|v| unpack_normal(v.normal).x > 0.9).map(|v| f64::from(v.flux.x)).sum();
+    let lit: f64 = set
+        .vpls
+        .iter()
+        .filter(|v| unpack_normal(v.normal).x > 0.9)
+        .map(|v| f64::from(v.flux.x))
+        .sum();
     assert!(lit > 0.93 * set.stats.stored.x, "{lit} of {}", set.stats.stored.x);
     assert!((set.stats.stored.y / set.stats.stored.x - 2.0 / 3.0).abs() < 1e-3);
 }
@@ -220,11 +265,22 @@ fn emissive_flux_is_pi_luminance_area() {
     let set = vpls_of(&lamp(glowing(Vec3::new(100.0, 50.0, 0.0)), square()), &plain(4096, 1));
     near("one side", set.stats.emitted.x, 100.0 * PI, 0.005);
     near("its green", set.stats.emitted.y, 50.0 * PI, 0.005);
-    let up: f32 = set.vpls.iter().filter(|vpl| vpl.position.y + set.anchor.y as f32 > 0.1).map(|vpl| vpl.flux.x).sum();
+    let up: f32 = set
+        .vpls
+        .iter()
+        .filter(|vpl| vpl.position.y + set.anchor.y as f32 > 0.1)
+        .map(|vpl| vpl.flux.x)
+        .sum();
     assert!(up > 0.3 * set.stats.stored.x as f32, "the front shines upwards under a mirror, too");
     let both = Material { double_sided: true, ..glowing(Vec3::splat(100.0)) };
-    near("two sides", vpls_of(&lamp(both, square()), &plain(4096, 1)).stats.emitted.x, 200.0 * PI, 0.005);
-    let ball = vpls_of(&lamp(glowing(Vec3::splat(100.0)), shapes::icosphere(0.5, 4)), &plain(4096, 1));
+    near(
+        "two sides",
+        vpls_of(&lamp(both, square()), &plain(4096, 1)).stats.emitted.x,
+        200.0 * PI,
+        0.005,
+    );
+    let ball =
+        vpls_of(&lamp(glowing(Vec3::splat(100.0)), shapes::icosphere(0.5, 4)), &plain(4096, 1));
     // An ellipsoid of half axes 1, 0.5 and 0.25 m: its area by quadrature, less what facets lose.
     near("ellipsoid", ball.stats.emitted.x, 100.0 * PI * 3.9673, 0.02);
     let mut off = lamp(glowing(Vec3::splat(100.0)), square());
@@ -236,11 +292,15 @@ fn emissive_flux_is_pi_luminance_area() {
 #[test]
 fn glowing_textures_shine_where_they_are_bright() {
     let mut builder = room(0.5);
-    let rgba8 = (0..64 * 64).flat_map(|i| if i % 64 < 32 { [255; 4] } else { [0, 0, 0, 255] }).collect();
+    let rgba8 =
+        (0..64 * 64).flat_map(|i| if i % 64 < 32 { [255; 4] } else { [0, 0, 0, 255] }).collect();
     let sampler = crate::scene::Sampler { mag_linear: false, ..crate::scene::Sampler::default() };
-    let texture = builder.add_texture("half", TextureImage { width: 64, height: 64, rgba8 }, sampler);
-    let material =
-        Material { emissive_texture: Some(SceneBuilder::texture_ref(texture)), ..glowing(Vec3::splat(100.0)) };
+    let texture =
+        builder.add_texture("half", TextureImage { width: 64, height: 64, rgba8 }, sampler);
+    let material = Material {
+        emissive_texture: Some(SceneBuilder::texture_ref(texture)),
+        ..glowing(Vec3::splat(100.0))
+    };
     let material = builder.add_material(material);
     let mesh = builder.add_mesh("screen", shapes::plane(Vec2::new(1.0, 1.0), 1, 1), material);
     builder.instance("screen", mesh, DMat4::IDENTITY);
@@ -259,18 +319,26 @@ fn bad_numbers_are_dropped_and_counted() {
     scene.lights.push(scene.lights[0].clone());
     scene.lights[1].color = Vec3::splat(f32::MAX);
     scene.lights[1].source =
-        crate::photometry::PhysicalLight::new(Emitter::Point, LightStrength::Lumens(Lumen(1e30))).unwrap();
+        crate::photometry::PhysicalLight::new(Emitter::Point, LightStrength::Lumens(Lumen(1e30)))
+            .unwrap();
     scene.lights.push(scene.lights[0].clone());
     scene.lights[2].color = Vec3::splat(f32::NAN);
     for light in [1, 2] {
-        scene.nodes.push(crate::scene::Node { light: Some(light), ..crate::scene::Node::default() });
+        scene
+            .nodes
+            .push(crate::scene::Node { light: Some(light), ..crate::scene::Node::default() });
         scene.roots.push(scene.nodes.len() - 1);
     }
     let set = vpls_of(&scene, &plain(256, 2));
     assert!(set.stats.dropped > 0);
     assert!(!set.vpls.is_empty());
     for vpl in &set.vpls {
-        assert!(vpl.flux.is_finite() && vpl.position.is_finite() && vpl.size.is_finite() && vpl.size > 0.0);
+        assert!(
+            vpl.flux.is_finite()
+                && vpl.position.is_finite()
+                && vpl.size.is_finite()
+                && vpl.size > 0.0
+        );
     }
     assert!(set.stats.emitted.is_finite() && luminance(set.stats.stored).is_finite());
 }

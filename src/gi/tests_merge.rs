@@ -15,7 +15,12 @@ use crate::{
     scene::{Scene, build::SceneBuilder, procedural::shapes},
 };
 
-fn slab(builder: &mut SceneBuilder, material: crate::scene::build::MaterialId, low: [f32; 3], high: [f32; 3]) {
+fn slab(
+    builder: &mut SceneBuilder,
+    material: crate::scene::build::MaterialId,
+    low: [f32; 3],
+    high: [f32; 3],
+) {
     let (low, high) = (Vec3::from(low), Vec3::from(high));
     let mesh = builder.add_mesh("slab", shapes::cuboid(high - low), material);
     builder.instance("slab", mesh, DMat4::from_translation(((low + high) / 2.0).as_dvec3()));
@@ -28,7 +33,12 @@ fn furnished() -> Scene {
     let ball = builder.add_mesh("ball", shapes::icosphere(0.5, 3), material);
     builder.instance("ball", ball, DMat4::from_translation(DVec3::new(1.0, -0.8, 0.3)));
     slab(&mut builder, material, [-1.5, -1.5, -1.0], [-0.5, -0.7, 0.0]);
-    builder.point_light_lumens("lamp", Lumen(1000.0), Vec3::new(1.0, 0.7, 0.3), DVec3::new(0.2, 0.9, 0.4));
+    builder.point_light_lumens(
+        "lamp",
+        Lumen(1000.0),
+        Vec3::new(1.0, 0.7, 0.3),
+        DVec3::new(0.2, 0.9, 0.4),
+    );
     builder.build().unwrap()
 }
 
@@ -53,10 +63,12 @@ fn flux_is_kept_and_the_number_is_not_exceeded() {
         assert!(set.vpls.len() <= vpls as usize && set.vpls.len() as f64 > 0.4 * f64::from(vpls));
         assert_eq!(set.nodes.len(), 2 * set.vpls.len() - 1);
     }
-    let fixed = vpls_of(&scene, &RadiositySettings { cell: Some(0.25), merge: true, ..plain(6000, 3) });
+    let fixed =
+        vpls_of(&scene, &RadiositySettings { cell: Some(0.25), merge: true, ..plain(6000, 3) });
     assert!(((total(&fixed) - total(&whole)) / total(&whole)).abs().max_element() <= 1e-6);
     for cell in [f64::NAN, 0.0, -1.0, 1e300, f64::INFINITY] {
-        let set = vpls_of(&scene, &RadiositySettings { cell: Some(cell), merge: true, ..plain(200, 2) });
+        let set =
+            vpls_of(&scene, &RadiositySettings { cell: Some(cell), merge: true, ..plain(200, 2) });
         assert!(!set.vpls.is_empty() && set.vpls.iter().all(|vpl| vpl.position.is_finite()));
     }
     // No more than wanted were made: they stay as they are.
@@ -67,7 +79,8 @@ fn flux_is_kept_and_the_number_is_not_exceeded() {
 /// Every joined VPL lies on the walls, the box or the ball, and faces away from it.
 #[test]
 fn they_lie_on_surfaces() {
-    let set = vpls_of(&furnished(), &RadiositySettings { vpls: 400, merge: true, ..plain(6000, 3) });
+    let set =
+        vpls_of(&furnished(), &RadiositySettings { vpls: 400, merge: true, ..plain(6000, 3) });
     for vpl in &set.vpls {
         let p = (vpl.position.as_dvec3() + set.anchor).as_vec3();
         let n = unpack_normal(vpl.normal);
@@ -75,7 +88,12 @@ fn they_lie_on_surfaces() {
         let ball = p - Vec3::new(1.0, -0.8, 0.3);
         let on_ball = (0.49..0.501).contains(&ball.length()) && n.dot(ball.normalize()) > 0.85;
         let on_walls = on_box(p, Vec3::new(2.0, 1.5, 2.5));
-        assert!(on_walls || on_ball || on_box(p - Vec3::new(-1.0, -1.1, -0.5), Vec3::new(0.5, 0.4, 0.5)), "{p} {n}");
+        assert!(
+            on_walls
+                || on_ball
+                || on_box(p - Vec3::new(-1.0, -1.1, -0.5), Vec3::new(0.5, 0.4, 0.5)),
+            "{p} {n}"
+        );
     }
 }
 
@@ -89,7 +107,8 @@ fn merged_vpls_keep_irradiance() {
             .map(|vpl| {
                 let to = (vpl.position.as_dvec3() + set.anchor).as_vec3() - place;
                 let d2 = to.length_squared();
-                let cosines = normal.dot(to).max(0.0) * (-unpack_normal(vpl.normal).dot(to)).max(0.0);
+                let cosines =
+                    normal.dot(to).max(0.0) * (-unpack_normal(vpl.normal).dot(to)).max(0.0);
                 f64::from(vpl.flux.y * cosines / (d2 * d2)) / std::f64::consts::PI
             })
             .sum()
@@ -134,7 +153,8 @@ fn walls_and_steps_keep_apart() {
     builder.point_light_lumens("left", Lumen(1000.0), Vec3::X, DVec3::new(-0.8, 1.0, 0.1));
     builder.point_light_lumens("right", Lumen(1000.0), Vec3::Y, DVec3::new(0.6, 1.2, 0.0));
     let scene = builder.build().unwrap();
-    let set = vpls_of(&scene, &RadiositySettings { cell: Some(1.0), merge: true, ..plain(8000, 3) });
+    let set =
+        vpls_of(&scene, &RadiositySettings { cell: Some(1.0), merge: true, ..plain(8000, 3) });
     println!("{} of {} VPLs, {} rays", set.stats.kept, set.stats.made, set.stats.merge_rays);
     assert!(set.stats.kept * 10 < set.stats.made);
     for vpl in &set.vpls {
@@ -159,13 +179,17 @@ fn voxels_do_not_jump() {
     let first = radiosity.update(&scene, &bvh, &settings).0;
     let lamp = scene.nodes.iter().position(|node| node.light.is_some()).unwrap();
     for step in 1..6 {
-        scene.nodes[lamp].local = DMat4::from_translation(DVec3::new(0.2 + 0.05 * f64::from(step), 0.9, 0.4));
+        scene.nodes[lamp].local =
+            DMat4::from_translation(DVec3::new(0.2 + 0.05 * f64::from(step), 0.9, 0.4));
         let moved = radiosity.update(&scene, &bvh, &settings).0;
         assert_eq!(moved.stats.cell, first.stats.cell, "step {step}");
         assert!(moved.vpls.len() <= 800);
         radiosity.retrace();
         let (again, change) = radiosity.update(&scene, &bvh, &settings);
-        assert_eq!((&again.vpls, &again.nodes, change), (&moved.vpls, &moved.nodes, ChangedFraction(0.0)));
+        assert_eq!(
+            (&again.vpls, &again.nodes, change),
+            (&moved.vpls, &moved.nodes, ChangedFraction(0.0))
+        );
     }
     let last = radiosity.update(&scene, &bvh, &settings).0;
     assert!(Arc::ptr_eq(&last, &radiosity.update(&scene, &bvh, &settings).0));

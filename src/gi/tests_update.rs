@@ -34,7 +34,8 @@ fn scene() -> Scene {
 
 fn lumens(scene: &mut Scene, light: usize, lumens: f64) {
     let emitter = scene.lights[light].emitter();
-    scene.lights[light].source = PhysicalLight::new(emitter, LightStrength::Lumens(Lumen(lumens))).unwrap();
+    scene.lights[light].source =
+        PhysicalLight::new(emitter, LightStrength::Lumens(Lumen(lumens))).unwrap();
 }
 
 /// The set that all photons traced anew give, with the same shares.
@@ -74,8 +75,17 @@ fn only_what_changed_is_traced() {
     // Dimmed by a third: no ray.
     lumens(&mut scene, 0, 667.0);
     let (dimmed, change) = radiosity.update(&scene, &bvh, &settings);
-    assert_eq!((dimmed.stats.rays, dimmed.stats.traced, dimmed.vpls.len()), (0, 0, first.vpls.len()));
-    assert!(dimmed.vpls.iter().zip(&first.vpls).all(|(a, b)| (a.position, a.normal) == (b.position, b.normal)));
+    assert_eq!(
+        (dimmed.stats.rays, dimmed.stats.traced, dimmed.vpls.len()),
+        (0, 0, first.vpls.len())
+    );
+    assert!(
+        dimmed
+            .vpls
+            .iter()
+            .zip(&first.vpls)
+            .all(|(a, b)| (a.position, a.normal) == (b.position, b.normal))
+    );
     assert!(change.0 > 0.01 && change.0 < 0.2, "{change:?}");
     same(&dimmed, &rebuilt(&mut radiosity, &scene, &bvh, &settings));
 
@@ -134,7 +144,8 @@ fn only_what_changed_is_traced() {
 #[test]
 fn glowing_surfaces_are_dimmed_without_rays() {
     let mut builder = room(0.6);
-    let glow = builder.add_material(crate::scene::Material { emission: Vec3::splat(200.0), ..matte(0.1) });
+    let glow =
+        builder.add_material(crate::scene::Material { emission: Vec3::splat(200.0), ..matte(0.1) });
     let mesh = builder.add_mesh("panel", shapes::plane(Vec2::ONE, 1, 1), glow);
     builder.instance("panel", mesh, DMat4::from_rotation_x(3.0));
     let mut scene = builder.build().unwrap();
@@ -180,7 +191,11 @@ fn vpls_lie_on_surfaces() {
                 let d = p.abs() - half;
                 d.max_element().abs() < 2e-6
             };
-            assert!(on(p, Vec3::new(2.0, 1.5, 2.5)) || on(p - Vec3::new(0.0, -1.0, 0.5), Vec3::splat(0.5)), "{p}");
+            assert!(
+                on(p, Vec3::new(2.0, 1.5, 2.5))
+                    || on(p - Vec3::new(0.0, -1.0, 0.5), Vec3::splat(0.5)),
+                "{p}"
+            );
         }
     }
 }

@@ -20,13 +20,21 @@ static LINEAR_OF_CODE: LazyLock<[f64; 256]> =
     LazyLock::new(|| std::array::from_fn(|code| srgb_eotf(code as f64 / 255.0)));
 
 /// A texture at texture coordinates 0 and 1; none where there is no texture.
-pub(super) fn texel(scene: &Scene, map: Option<TextureRef>, uv: [Vec2; 2], coding: Coding) -> Option<DVec4> {
+pub(super) fn texel(
+    scene: &Scene,
+    map: Option<TextureRef>,
+    uv: [Vec2; 2],
+    coding: Coding,
+) -> Option<DVec4> {
     let map = map?;
     let texture = scene.textures.get(map.texture)?;
     let image = scene.images.get(texture.image)?;
     let set = uv[usize::from(map.uv_set.min(1))].extend(1.0);
     let place = map.transform.map(|row| set.dot(row.into()));
-    let (x, y) = (f64::from(place[0]) * f64::from(image.width), f64::from(place[1]) * f64::from(image.height));
+    let (x, y) = (
+        f64::from(place[0]) * f64::from(image.width),
+        f64::from(place[1]) * f64::from(image.height),
+    );
     let sampler = texture.sampler;
     let read = |x: f64, y: f64| {
         let column = wrapped(x as i64, i64::from(image.width), sampler.wrap_u);
@@ -44,11 +52,15 @@ pub(super) fn texel(scene: &Scene, map: Option<TextureRef>, uv: [Vec2; 2], codin
 }
 
 fn decoded(image: &Image, pixel: usize, coding: Coding) -> DVec4 {
-    let Some(&[r, g, b, a]) = image.rgba8.get(pixel * 4..pixel * 4 + 4).and_then(|bytes| bytes.first_chunk()) else {
+    let Some(&[r, g, b, a]) =
+        image.rgba8.get(pixel * 4..pixel * 4 + 4).and_then(|bytes| bytes.first_chunk())
+    else {
         return DVec4::ONE;
     };
     let part = |code: u8| f64::from(code) / 255.0;
-    let color = |code: u8| if coding == Coding::Srgb { LINEAR_OF_CODE[usize::from(code)] } else { part(code) };
+    let color = |code: u8| {
+        if coding == Coding::Srgb { LINEAR_OF_CODE[usize::from(code)] } else { part(code) }
+    };
     DVec4::new(color(r), color(g), color(b), part(a))
 }
 

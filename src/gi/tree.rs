@@ -43,7 +43,13 @@ struct Sum {
 }
 
 impl Sum {
-    const NONE: Self = Self { low: Vec3::INFINITY, high: Vec3::NEG_INFINITY, normals: Vec3::ZERO, flux: 0.0, count: 0 };
+    const NONE: Self = Self {
+        low: Vec3::INFINITY,
+        high: Vec3::NEG_INFINITY,
+        normals: Vec3::ZERO,
+        flux: 0.0,
+        count: 0,
+    };
 
     fn add(&mut self, item: &Item) {
         self.low = self.low.min(item.position);
@@ -139,7 +145,8 @@ fn summed(items: &[Item]) -> Sum {
 /// Box, flux and cone. The axis is the mean of the normals, the cone as narrow as holds them all around it.
 fn described(items: &[Item], all: &Sum) -> VplNode {
     let flux: f64 = items.iter().map(|item| f64::from(item.flux)).sum();
-    let mut node = VplNode { low: all.low, high: all.high, flux: flux as f32, ..VplNode::default() };
+    let mut node =
+        VplNode { low: all.low, high: all.high, flux: flux as f32, ..VplNode::default() };
     let axis = all.normals.try_normalize().unwrap_or(Vec3::Z);
     node.axis = pack_normal(axis);
     // As the device unpacks it.
@@ -167,7 +174,9 @@ fn split(items: &mut [Item], all: &Sum, depth: u32) -> usize {
     let mut best: Option<(f32, usize, usize)> = None;
     let count = if few { FEW_BINS } else { BINS };
     let scale = Vec3::splat(count as f32) / size;
-    let bin = |position: Vec3, axis: usize| (((position[axis] - all.low[axis]) * scale[axis]) as usize).min(count - 1);
+    let bin = |position: Vec3, axis: usize| {
+        (((position[axis] - all.low[axis]) * scale[axis]) as usize).min(count - 1)
+    };
     let longest = size.max_element();
     for axis in 0..3 {
         if size[axis] <= 0.0 {
@@ -199,7 +208,11 @@ fn split(items: &mut [Item], all: &Sum, depth: u32) -> usize {
 }
 
 /// The border between bins at which the sum of both sides' costs is least, as the first bin behind it; none where all are in one.
-fn best_border<const N: usize>(items: &[Item], scale: f32, bin: impl Fn(&Item) -> usize) -> Option<(f32, usize)> {
+fn best_border<const N: usize>(
+    items: &[Item],
+    scale: f32,
+    bin: impl Fn(&Item) -> usize,
+) -> Option<(f32, usize)> {
     let mut bins = [Sum::NONE; N];
     // Many items are told apart well enough by a part of them.
     for item in items.iter().step_by((items.len() / 8192).max(1)) {
@@ -215,7 +228,10 @@ fn best_border<const N: usize>(items: &[Item], scale: f32, bin: impl Fn(&Item) -
     let mut before = Sum::NONE;
     for index in 1..N {
         before.join(&bins[index - 1]);
-        let Some(behind) = after[index].filter(|_| before.count > 0 && bins[index - 1].count > 0) else { continue };
+        let Some(behind) = after[index].filter(|_| before.count > 0 && bins[index - 1].count > 0)
+        else {
+            continue;
+        };
         let cost = before.cost(scale) + behind;
         if best.is_none_or(|(least, _)| cost < least) {
             best = Some((cost, index));
@@ -271,7 +287,10 @@ pub(super) fn measure(vpls: &mut [Vpl], nodes: &[VplNode], extent: f32) {
     let order = leaves(nodes);
     let places: Vec<(Vec3, Vec3)> = order
         .iter()
-        .map(|&index| vpls.get(index as usize).map_or((Vec3::ZERO, Vec3::Z), |v| (v.position, unpack_normal(v.normal))))
+        .map(|&index| {
+            vpls.get(index as usize)
+                .map_or((Vec3::ZERO, Vec3::Z), |v| (v.position, unpack_normal(v.normal)))
+        })
         .collect();
     let most = extent.max(1e-6);
     let size = |at: usize| {
@@ -314,9 +333,18 @@ mod tests {
     fn vpls(count: u32, place: impl Fn(u32) -> Vec3) -> Vec<Vpl> {
         (0..count)
             .map(|i| {
-                let n = Vec3::new(number(7 * i + 1) - 0.5, number(7 * i + 2) - 0.5, number(7 * i + 3) - 0.5);
+                let n = Vec3::new(
+                    number(7 * i + 1) - 0.5,
+                    number(7 * i + 2) - 0.5,
+                    number(7 * i + 3) - 0.5,
+                );
                 let flux = Vec3::new(number(7 * i + 4), number(7 * i + 5), number(7 * i + 6));
-                Vpl { position: place(i), normal: pack_normal(n.normalize_or(Vec3::Z)), flux, size: 0.0 }
+                Vpl {
+                    position: place(i),
+                    normal: pack_normal(n.normalize_or(Vec3::Z)),
+                    flux,
+                    size: 0.0,
+                }
             })
             .collect()
     }
@@ -362,7 +390,8 @@ mod tests {
         assert!(light_tree(&[]).is_empty());
         assert_eq!(check(&vpls(1, |_| Vec3::ONE)), 0);
         assert_eq!(check(&vpls(2, |_| Vec3::ONE)), 1);
-        let room = check(&vpls(3000, |i| Vec3::new(number(i), number(i + 9000), number(i + 18_000))));
+        let room =
+            check(&vpls(3000, |i| Vec3::new(number(i), number(i + 9000), number(i + 18_000))));
         println!("3000 in a room: depth {room}");
         assert!(room < 24);
         // All in one place; ever nearer to one place, by halves, which every split by space peels one by one.
@@ -379,7 +408,11 @@ mod tests {
     #[test]
     fn threads_do_not_matter() {
         let vpls = vpls(20_000, |i| Vec3::new(number(i), number(i + 90_000), number(i + 180_000)));
-        let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(|| light_tree(&vpls));
+        let one = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .build()
+            .unwrap()
+            .install(|| light_tree(&vpls));
         assert_eq!(one, light_tree(&vpls));
     }
 

@@ -110,7 +110,11 @@ fn aligned(gpu: &Gpu, bytes: u64) -> u64 {
     bytes + gpu.ray_query.as_ref().map_or(0, |query| query.scratch_alignment)
 }
 
-fn geometry(gpu: &Gpu, triangles: &Buffer, range: &TriangleRange) -> vk::AccelerationStructureGeometryKHR<'static> {
+fn geometry(
+    gpu: &Gpu,
+    triangles: &Buffer,
+    range: &TriangleRange,
+) -> vk::AccelerationStructureGeometryKHR<'static> {
     let first = address(gpu, triangles) + u64::from(range.first) * TRIANGLE_BYTES;
     let data = vk::AccelerationStructureGeometryTrianglesDataKHR::default()
         .vertex_format(vk::Format::R32G32B32_SFLOAT)
@@ -121,7 +125,11 @@ fn geometry(gpu: &Gpu, triangles: &Buffer, range: &TriangleRange) -> vk::Acceler
     vk::AccelerationStructureGeometryKHR::default()
         .geometry_type(vk::GeometryTypeKHR::TRIANGLES)
         .geometry(vk::AccelerationStructureGeometryDataKHR { triangles: data })
-        .flags(if range.opaque { vk::GeometryFlagsKHR::OPAQUE } else { vk::GeometryFlagsKHR::empty() })
+        .flags(if range.opaque {
+            vk::GeometryFlagsKHR::OPAQUE
+        } else {
+            vk::GeometryFlagsKHR::empty()
+        })
 }
 
 fn build_info<'a>(
@@ -161,8 +169,11 @@ fn create(
     level: vk::AccelerationStructureTypeKHR,
     (buffer, offset, size): (&Buffer, u64, u64),
 ) -> GpuResult<vk::AccelerationStructureKHR> {
-    let create =
-        vk::AccelerationStructureCreateInfoKHR::default().buffer(buffer.handle).offset(offset).size(size).ty(level);
+    let create = vk::AccelerationStructureCreateInfoKHR::default()
+        .buffer(buffer.handle)
+        .offset(offset)
+        .size(size)
+        .ty(level);
     // SAFETY: the device has the extension; the buffer holds the range, which is aligned.
     unsafe { calls(gpu)?.calls.create_acceleration_structure(&create, None) }
         .map_err(|result| GpuError::from_vk("vkCreateAccelerationStructureKHR", name, result))
@@ -176,18 +187,30 @@ impl BlasSet {
     ///
     /// # Panics
     /// If a range does not lie in the buffer: broken logic.
-    pub fn new(gpu: &Gpu, name: &str, triangles: &Arc<Buffer>, ranges: Vec<TriangleRange>) -> GpuResult<Arc<Self>> {
+    pub fn new(
+        gpu: &Gpu,
+        name: &str,
+        triangles: &Arc<Buffer>,
+        ranges: Vec<TriangleRange>,
+    ) -> GpuResult<Arc<Self>> {
         let query = calls(gpu)?;
         let level = vk::AccelerationStructureTypeKHR::BOTTOM_LEVEL;
         let (mut end, mut slots, mut needs) = (0, Vec::new(), Vec::new());
         for range in &ranges {
             let beyond = (u64::from(range.first) + u64::from(range.count)) * TRIANGLE_BYTES;
-            assert!(beyond <= triangles.size(), "triangles up to byte {beyond} of '{}'", triangles.name());
+            assert!(
+                beyond <= triangles.size(),
+                "triangles up to byte {beyond} of '{}'",
+                triangles.name()
+            );
             let geometries = [geometry(gpu, triangles, range)];
             let sizes = sizes(query, &build_info(level, range.moves, &geometries), range.count);
             slots.push((end, sizes.acceleration_structure_size));
             end = (end + sizes.acceleration_structure_size).next_multiple_of(STRUCTURE_ALIGNMENT);
-            needs.push(ScratchNeed { build: sizes.build_scratch_size, update: sizes.update_scratch_size });
+            needs.push(ScratchNeed {
+                build: sizes.build_scratch_size,
+                update: sizes.update_scratch_size,
+            });
         }
         if end > gpu.max_allocation() {
             return Err(GpuError::TooLarge {
@@ -213,10 +236,16 @@ impl BlasSet {
         for (index, (offset, size)) in slots.into_iter().enumerate() {
             let handle = create(gpu, name, level, (&this.buffer, offset, size))?;
             this.handles.push(handle);
-            this.live.push(gpu.register(handle, "acceleration structure", &format!("{name} {index}")));
-            let info = vk::AccelerationStructureDeviceAddressInfoKHR::default().acceleration_structure(handle);
+            this.live.push(gpu.register(
+                handle,
+                "acceleration structure",
+                &format!("{name} {index}"),
+            ));
+            let info = vk::AccelerationStructureDeviceAddressInfoKHR::default()
+                .acceleration_structure(handle);
             // SAFETY: the structure was made from this device.
-            this.addresses.push(unsafe { query.calls.get_acceleration_structure_device_address(&info) });
+            this.addresses
+                .push(unsafe { query.calls.get_acceleration_structure_device_address(&info) });
         }
         Ok(Arc::new(this))
     }
@@ -229,15 +258,20 @@ impl BlasSet {
 
     fn chosen(&self, update: bool) -> impl Iterator<Item = (usize, u64)> {
         let alignment = self.gpu.ray_query.as_ref().map_or(1, |query| query.scratch_alignment);
-        let of = move |need: &ScratchNeed| if update { need.update } else { need.build }.next_multiple_of(alignment);
+        let of = move |need: &ScratchNeed| {
+            if update { need.update } else { need.build }.next_multiple_of(alignment)
+        };
         let ranges = self.ranges.iter().zip(&self.needs).enumerate();
-        ranges.filter(move |(_, (range, _))| !update || range.moves).map(move |(index, (_, need))| (index, of(need)))
+        ranges
+            .filter(move |(_, (range, _))| !update || range.moves)
+            .map(move |(index, (_, need))| (index, of(need)))
     }
 
     /// Bytes of scratch memory for building all or, with `update`, for updating those that move.
     #[must_use]
     pub fn scratch(&self, update: bool) -> u64 {
-        let (sum, most) = self.chosen(update).fold((0, 0), |(sum, most), (_, need)| (sum + need, need.max(most)));
+        let (sum, most) =
+            self.chosen(update).fold((0, 0), |(sum, most), (_, need)| (sum + need, need.max(most)));
         aligned(&self.gpu, most.max(sum.min(SCRATCH)))
     }
 }
@@ -257,7 +291,12 @@ impl Tlas {
     ///
     /// # Errors
     /// Out of memory; more places than the device takes; a device that was opened without ray query.
-    pub fn new(gpu: &Gpu, name: &str, bottoms: &Arc<BlasSet>, places: &[TlasInstance]) -> GpuResult<Arc<Self>> {
+    pub fn new(
+        gpu: &Gpu,
+        name: &str,
+        bottoms: &Arc<BlasSet>,
+        places: &[TlasInstance],
+    ) -> GpuResult<Arc<Self>> {
         let query = calls(gpu)?;
         let count = u32::try_from(places.len()).unwrap_or(u32::MAX);
         if u64::from(count) > query.max_instances {
@@ -282,7 +321,8 @@ impl Tlas {
         let bytes: &[u8] = bytemuck::cast_slice(&records);
         // Instances begin at multiples of sixteen bytes, which a buffer of their own does.
         let of_places = format!("{name}, instances");
-        let list = Buffer::new(gpu, &of_places, bytes.len() as u64, BufferKind::AccelerationInstances)?;
+        let list =
+            Buffer::new(gpu, &of_places, bytes.len() as u64, BufferKind::AccelerationInstances)?;
         list.write(0, bytes);
         let level = vk::AccelerationStructureTypeKHR::TOP_LEVEL;
         let geometries = [instances(gpu, &list)];
@@ -346,8 +386,17 @@ impl Recorder<'_> {
     ///
     /// # Panics
     /// If the scratch memory is smaller than `BlasSet::scratch` says: broken logic.
-    pub fn build_blas(&mut self, bottoms: &Arc<BlasSet>, update: bool, scratch: &Arc<Buffer>) -> GpuResult<()> {
-        assert!(scratch.size() >= bottoms.scratch(update), "'{}' is too small to build in", scratch.name());
+    pub fn build_blas(
+        &mut self,
+        bottoms: &Arc<BlasSet>,
+        update: bool,
+        scratch: &Arc<Buffer>,
+    ) -> GpuResult<()> {
+        assert!(
+            scratch.size() >= bottoms.scratch(update),
+            "'{}' is too small to build in",
+            scratch.name()
+        );
         self.keep(Arc::clone(bottoms) as _);
         self.keep(Arc::clone(scratch) as _);
         let gpu = self.gpu().clone();
@@ -371,20 +420,31 @@ impl Recorder<'_> {
         self.build_batch(&gpu, bottoms, update, &batch)
     }
 
-    fn build_batch(&mut self, gpu: &Gpu, bottoms: &BlasSet, update: bool, batch: &[(usize, u64)]) -> GpuResult<()> {
+    fn build_batch(
+        &mut self,
+        gpu: &Gpu,
+        bottoms: &BlasSet,
+        update: bool,
+        batch: &[(usize, u64)],
+    ) -> GpuResult<()> {
         if batch.is_empty() {
             return Ok(());
         }
-        let geometries: Vec<_> =
-            batch.iter().map(|&(index, _)| [geometry(gpu, &bottoms.triangles, &bottoms.ranges[index])]).collect();
+        let geometries: Vec<_> = batch
+            .iter()
+            .map(|&(index, _)| [geometry(gpu, &bottoms.triangles, &bottoms.ranges[index])])
+            .collect();
         let infos: Vec<_> = batch
             .iter()
             .zip(&geometries)
             .map(|(&(index, scratch), geometries)| {
-                let mut info =
-                    build_info(vk::AccelerationStructureTypeKHR::BOTTOM_LEVEL, bottoms.ranges[index].moves, geometries)
-                        .dst_acceleration_structure(bottoms.handles[index])
-                        .scratch_data(vk::DeviceOrHostAddressKHR { device_address: scratch });
+                let mut info = build_info(
+                    vk::AccelerationStructureTypeKHR::BOTTOM_LEVEL,
+                    bottoms.ranges[index].moves,
+                    geometries,
+                )
+                .dst_acceleration_structure(bottoms.handles[index])
+                .scratch_data(vk::DeviceOrHostAddressKHR { device_address: scratch });
                 if update {
                     info = info
                         .mode(vk::BuildAccelerationStructureModeKHR::UPDATE)
@@ -396,7 +456,8 @@ impl Recorder<'_> {
         let ranges: Vec<_> = batch
             .iter()
             .map(|&(index, _)| {
-                [vk::AccelerationStructureBuildRangeInfoKHR::default().primitive_count(bottoms.ranges[index].count)]
+                [vk::AccelerationStructureBuildRangeInfoKHR::default()
+                    .primitive_count(bottoms.ranges[index].count)]
             })
             .collect();
         let ranges: Vec<&[_]> = ranges.iter().map(|range| &range[..]).collect();
@@ -425,7 +486,8 @@ impl Recorder<'_> {
         let info = build_info(vk::AccelerationStructureTypeKHR::TOP_LEVEL, false, &geometries)
             .dst_acceleration_structure(top.handle)
             .scratch_data(vk::DeviceOrHostAddressKHR { device_address: start });
-        let range = [vk::AccelerationStructureBuildRangeInfoKHR::default().primitive_count(top.count)];
+        let range =
+            [vk::AccelerationStructureBuildRangeInfoKHR::default().primitive_count(top.count)];
         let (_, commands) = self.raw();
         // SAFETY: recording outside of rendering; all is kept until the frame is over, and the lists were sized for the count.
         unsafe { query.calls.cmd_build_acceleration_structures(commands, &[info], &[&range]) };

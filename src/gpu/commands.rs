@@ -133,8 +133,12 @@ impl Frames {
     fn make_slot(&self, index: usize) -> GpuResult<Slot> {
         let gpu = &self.gpu;
         let name = format!("frame slot {index}");
-        let markers =
-            Buffer::new(gpu, &format!("crash marker {index}"), u64::from(MAX_PASSES) * 4, BufferKind::Readback)?;
+        let markers = Buffer::new(
+            gpu,
+            &format!("crash marker {index}"),
+            u64::from(MAX_PASSES) * 4,
+            BufferKind::Readback,
+        )?;
         let oops = |call| {
             let name = name.clone();
             move |result| GpuError::from_vk(call, &name, result)
@@ -143,15 +147,26 @@ impl Frames {
         // SAFETY: the device is alive; on an early return what was made before is lost with the device, which the
         // caller gives up.
         unsafe {
-            let pool = gpu.device.create_command_pool(&create, None).map_err(oops("vkCreateCommandPool"))?;
+            let pool = gpu
+                .device
+                .create_command_pool(&create, None)
+                .map_err(oops("vkCreateCommandPool"))?;
             let live = gpu.register(pool, "command pool", &name);
-            let allocate = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-            let made = gpu.device.allocate_command_buffers(&allocate).map_err(oops("vkAllocateCommandBuffers"))?;
-            let fence =
-                gpu.device.create_fence(&vk::FenceCreateInfo::default(), None).map_err(oops("vkCreateFence"))?;
-            let create =
-                vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2 * MAX_PASSES);
-            let queries = gpu.device.create_query_pool(&create, None).map_err(oops("vkCreateQueryPool"))?;
+            let allocate =
+                vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+            let made = gpu
+                .device
+                .allocate_command_buffers(&allocate)
+                .map_err(oops("vkAllocateCommandBuffers"))?;
+            let fence = gpu
+                .device
+                .create_fence(&vk::FenceCreateInfo::default(), None)
+                .map_err(oops("vkCreateFence"))?;
+            let create = vk::QueryPoolCreateInfo::default()
+                .query_type(vk::QueryType::TIMESTAMP)
+                .query_count(2 * MAX_PASSES);
+            let queries =
+                gpu.device.create_query_pool(&create, None).map_err(oops("vkCreateQueryPool"))?;
             Ok(Slot {
                 pool,
                 commands: made.first().copied().unwrap_or_default(),
@@ -178,7 +193,10 @@ impl Frames {
     pub fn begin(&mut self) -> GpuResult<Recorder<'_>> {
         let number = self.next;
         let index = (number % self.slots.len() as u64) as usize;
-        self.wait(Ticket { slot: index, number: self.slots.get(index).map_or(0, |slot| slot.number) })?;
+        self.wait(Ticket {
+            slot: index,
+            number: self.slots.get(index).map_or(0, |slot| slot.number),
+        })?;
         let gpu = &self.gpu;
         let Some(slot) = self.slots.get_mut(index) else {
             return Err(GpuError::from_vk("begin", "frame", vk::Result::ERROR_UNKNOWN));
@@ -194,12 +212,14 @@ impl Frames {
                 .map_err(|result| GpuError::from_vk("vkResetCommandPool", "frame", result))?;
             for &pool in &slot.descriptor_pools {
                 // This call cannot fail (the specification gives it no error codes).
-                let _ = gpu.device.reset_descriptor_pool(pool, vk::DescriptorPoolResetFlags::empty());
+                let _ =
+                    gpu.device.reset_descriptor_pool(pool, vk::DescriptorPoolResetFlags::empty());
             }
             slot.pools_used = 0;
             slot.sets_left = 0;
             gpu.device.reset_query_pool(slot.queries, 0, 2 * MAX_PASSES);
-            let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+            let begin = vk::CommandBufferBeginInfo::default()
+                .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
             gpu.device
                 .begin_command_buffer(slot.commands, &begin)
                 .map_err(|result| GpuError::from_vk("vkBeginCommandBuffer", "frame", result))?;
@@ -208,7 +228,10 @@ impl Frames {
         // Frames share transient memory: nothing of this one starts before all of the last one is over.
         recorder.memory_barrier(
             (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::MEMORY_WRITE),
-            (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE),
+            (
+                vk::PipelineStageFlags2::ALL_COMMANDS,
+                vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE,
+            ),
         );
         Ok(recorder)
     }
@@ -223,10 +246,14 @@ impl Frames {
         if !slot.pending || slot.number != ticket.number {
             return Ok(());
         }
-        let faulted = gpu.fault(FaultPoint::Wait, &format!("frame {}", slot.number), "vkWaitForFences");
+        let faulted =
+            gpu.fault(FaultPoint::Wait, &format!("frame {}", slot.number), "vkWaitForFences");
         // SAFETY: the fence was submitted with the frame.
-        let waited = unsafe { gpu.device.wait_for_fences(&[slot.fence], true, u64::MAX) }
-            .map_err(|result| GpuError::from_vk("vkWaitForFences", &format!("frame {}", slot.number), result));
+        let waited = unsafe { gpu.device.wait_for_fences(&[slot.fence], true, u64::MAX) }.map_err(
+            |result| {
+                GpuError::from_vk("vkWaitForFences", &format!("frame {}", slot.number), result)
+            },
+        );
         slot.pending = false;
         if let Err(error) = faulted.and(waited) {
             // What the lost frame held stays alive until the ring goes.
@@ -255,7 +282,10 @@ impl Frames {
     /// How long each pass of a finished frame took.
     #[must_use]
     pub fn times(&self, ticket: Ticket) -> &[PassTime] {
-        self.slots.get(ticket.slot).filter(|slot| slot.number == ticket.number).map_or(&[], |slot| &slot.times)
+        self.slots
+            .get(ticket.slot)
+            .filter(|slot| slot.number == ticket.number)
+            .map_or(&[], |slot| &slot.times)
     }
 }
 
@@ -287,7 +317,12 @@ impl Slot {
     /// Adds to a lost device's error the last pass that the crash marker saw begin.
     fn with_last_pass(&self, error: GpuError) -> GpuError {
         let GpuError::DeviceLost { during, .. } = error else { return error };
-        let begun = self.markers.mapped().chunks_exact(4).take_while(|word| word.iter().any(|&byte| byte != 0)).count();
+        let begun = self
+            .markers
+            .mapped()
+            .chunks_exact(4)
+            .take_while(|word| word.iter().any(|&byte| byte != 0))
+            .count();
         let last_pass = begun.checked_sub(1).and_then(|index| self.passes.get(index)).cloned();
         GpuError::DeviceLost { during, last_pass }
     }
@@ -300,8 +335,14 @@ impl Slot {
             return;
         }
         // SAFETY: the frame that wrote these queries is over.
-        let read =
-            unsafe { gpu.device.get_query_pool_results(self.queries, 0, &mut stamps, vk::QueryResultFlags::TYPE_64) };
+        let read = unsafe {
+            gpu.device.get_query_pool_results(
+                self.queries,
+                0,
+                &mut stamps,
+                vk::QueryResultFlags::TYPE_64,
+            )
+        };
         if read.is_err() {
             return;
         }
@@ -361,7 +402,13 @@ impl Recorder<'_> {
             let (device, commands) = self.raw();
             // SAFETY: recording outside of rendering; both indices are inside of their buffers.
             unsafe {
-                device.cmd_fill_buffer(commands, self.slot.markers.handle, u64::from(index) * 4, 4, 1);
+                device.cmd_fill_buffer(
+                    commands,
+                    self.slot.markers.handle,
+                    u64::from(index) * 4,
+                    4,
+                    1,
+                );
                 device.cmd_write_timestamp2(
                     commands,
                     vk::PipelineStageFlags2::ALL_COMMANDS,
@@ -472,10 +519,21 @@ impl Recorder<'_> {
             vk::RenderingAttachmentInfo::default()
                 .image_view(target.image.view)
                 .image_layout(layout)
-                .load_op(if target.clear.is_some() { vk::AttachmentLoadOp::CLEAR } else { vk::AttachmentLoadOp::LOAD })
-                .store_op(if target.write { vk::AttachmentStoreOp::STORE } else { vk::AttachmentStoreOp::NONE })
+                .load_op(if target.clear.is_some() {
+                    vk::AttachmentLoadOp::CLEAR
+                } else {
+                    vk::AttachmentLoadOp::LOAD
+                })
+                .store_op(if target.write {
+                    vk::AttachmentStoreOp::STORE
+                } else {
+                    vk::AttachmentStoreOp::NONE
+                })
                 .clear_value(vk::ClearValue {
-                    depth_stencil: vk::ClearDepthStencilValue { depth: target.clear.unwrap_or(0.0), stencil: 0 },
+                    depth_stencil: vk::ClearDepthStencilValue {
+                        depth: target.clear.unwrap_or(0.0),
+                        stencil: 0,
+                    },
                 })
         });
         for target in colors {
@@ -485,15 +543,25 @@ impl Recorder<'_> {
             self.keep(Arc::clone(target.image) as _);
         }
         let size = colors.first().map(|target| target.image).or(depth.map(|target| target.image));
-        let (width, height) = size.map_or((1, 1), |image| (image.info().width, image.info().height));
-        let area = vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } };
-        let mut rendering =
-            vk::RenderingInfo::default().render_area(area).layer_count(1).color_attachments(&attachments);
+        let (width, height) =
+            size.map_or((1, 1), |image| (image.info().width, image.info().height));
+        let area =
+            vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } };
+        let mut rendering = vk::RenderingInfo::default()
+            .render_area(area)
+            .layer_count(1)
+            .color_attachments(&attachments);
         if let Some(attachment) = &depth_attachment {
             rendering = rendering.depth_attachment(attachment);
         }
-        let viewport =
-            vk::Viewport { x: 0.0, y: 0.0, width: width as f32, height: height as f32, min_depth: 0.0, max_depth: 1.0 };
+        let viewport = vk::Viewport {
+            x: 0.0,
+            y: 0.0,
+            width: width as f32,
+            height: height as f32,
+            min_depth: 0.0,
+            max_depth: 1.0,
+        };
         let (device, commands) = self.raw();
         // SAFETY: recording outside of rendering; the attachments are kept until the frame is over.
         unsafe {
@@ -522,8 +590,10 @@ impl Recorder<'_> {
             min_depth: 0.0,
             max_depth: 1.0,
         };
-        let scissor =
-            vk::Rect2D { offset: vk::Offset2D { x: x as i32, y: y as i32 }, extent: vk::Extent2D { width, height } };
+        let scissor = vk::Rect2D {
+            offset: vk::Offset2D { x: x as i32, y: y as i32 },
+            extent: vk::Extent2D { width, height },
+        };
         let (device, commands) = self.raw();
         // SAFETY: recording inside of rendering.
         unsafe {
@@ -534,8 +604,10 @@ impl Recorder<'_> {
 
     /// Draws to a part of the targets only, with the viewport as it is: left, top, width, height in pixels.
     pub fn set_scissor(&mut self, [x, y, width, height]: [u32; 4]) {
-        let scissor =
-            vk::Rect2D { offset: vk::Offset2D { x: x as i32, y: y as i32 }, extent: vk::Extent2D { width, height } };
+        let scissor = vk::Rect2D {
+            offset: vk::Offset2D { x: x as i32, y: y as i32 },
+            extent: vk::Extent2D { width, height },
+        };
         let (device, commands) = self.raw();
         // SAFETY: recording inside of rendering.
         unsafe { device.cmd_set_scissor(commands, 0, &[scissor]) };
@@ -546,7 +618,9 @@ impl Recorder<'_> {
         let attachment = vk::ClearAttachment {
             aspect_mask: vk::ImageAspectFlags::DEPTH,
             color_attachment: 0,
-            clear_value: vk::ClearValue { depth_stencil: vk::ClearDepthStencilValue { depth, stencil: 0 } },
+            clear_value: vk::ClearValue {
+                depth_stencil: vk::ClearDepthStencilValue { depth, stencil: 0 },
+            },
         };
         let rect = vk::ClearRect {
             rect: vk::Rect2D {
@@ -566,11 +640,17 @@ impl Recorder<'_> {
         let (device, commands) = self.raw();
         // SAFETY: recording.
         unsafe {
-            device
-                .cmd_set_cull_mode(commands, if cull_back { vk::CullModeFlags::BACK } else { vk::CullModeFlags::NONE });
+            device.cmd_set_cull_mode(
+                commands,
+                if cull_back { vk::CullModeFlags::BACK } else { vk::CullModeFlags::NONE },
+            );
             device.cmd_set_front_face(
                 commands,
-                if front_is_clockwise { vk::FrontFace::CLOCKWISE } else { vk::FrontFace::COUNTER_CLOCKWISE },
+                if front_is_clockwise {
+                    vk::FrontFace::CLOCKWISE
+                } else {
+                    vk::FrontFace::COUNTER_CLOCKWISE
+                },
             );
         }
     }
@@ -579,7 +659,11 @@ impl Recorder<'_> {
     ///
     /// # Errors
     /// A name that the shaders do not declare, or one of theirs left unbound.
-    pub fn bind_graphics(&mut self, pipeline: &Arc<GraphicsPipeline>, binds: &[(&str, Bind<'_>)]) -> GpuResult<()> {
+    pub fn bind_graphics(
+        &mut self,
+        pipeline: &Arc<GraphicsPipeline>,
+        binds: &[(&str, Bind<'_>)],
+    ) -> GpuResult<()> {
         self.keep(Arc::clone(pipeline) as _);
         self.bind(vk::PipelineBindPoint::GRAPHICS, pipeline.0.handle, &pipeline.0.interface, binds)
     }
@@ -588,7 +672,11 @@ impl Recorder<'_> {
     ///
     /// # Errors
     /// A name that the shader does not declare, or one of its left unbound.
-    pub fn bind_compute(&mut self, pipeline: &Arc<ComputePipeline>, binds: &[(&str, Bind<'_>)]) -> GpuResult<()> {
+    pub fn bind_compute(
+        &mut self,
+        pipeline: &Arc<ComputePipeline>,
+        binds: &[(&str, Bind<'_>)],
+    ) -> GpuResult<()> {
         self.keep(Arc::clone(pipeline) as _);
         self.bind(vk::PipelineBindPoint::COMPUTE, pipeline.0.handle, &pipeline.0.interface, binds)
     }
@@ -617,12 +705,19 @@ impl Recorder<'_> {
         }
         let (device, commands) = self.raw();
         // SAFETY: recording; the set was written whole for this layout.
-        unsafe { device.cmd_bind_descriptor_sets(commands, point, interface.layout, 0, &[set], &[]) };
+        unsafe {
+            device.cmd_bind_descriptor_sets(commands, point, interface.layout, 0, &[set], &[])
+        };
         Ok(())
     }
 
     /// Binds one of the sets that were written beforehand as a set of the pipeline: that number they were made for.
-    pub fn bind_texture_set(&mut self, pipeline: &Arc<GraphicsPipeline>, sets: &Arc<TextureSet>, index: usize) {
+    pub fn bind_texture_set(
+        &mut self,
+        pipeline: &Arc<GraphicsPipeline>,
+        sets: &Arc<TextureSet>,
+        index: usize,
+    ) {
         let Some(&set) = sets.sets.get(index) else { return };
         let (device, commands) = self.raw();
         // SAFETY: recording; the sets were made for a pipeline with the same set of this number, and the frame's owner keeps
@@ -640,18 +735,32 @@ impl Recorder<'_> {
     }
 
     /// Sets the pipeline's push constants.
-    pub fn push_graphics<T: bytemuck::Pod>(&mut self, pipeline: &Arc<GraphicsPipeline>, constants: &T) {
+    pub fn push_graphics<T: bytemuck::Pod>(
+        &mut self,
+        pipeline: &Arc<GraphicsPipeline>,
+        constants: &T,
+    ) {
         self.push(&pipeline.0.interface, bytemuck::bytes_of(constants));
     }
 
     /// Sets the pipeline's push constants.
-    pub fn push_compute<T: bytemuck::Pod>(&mut self, pipeline: &Arc<ComputePipeline>, constants: &T) {
+    pub fn push_compute<T: bytemuck::Pod>(
+        &mut self,
+        pipeline: &Arc<ComputePipeline>,
+        constants: &T,
+    ) {
         self.push(&pipeline.0.interface, bytemuck::bytes_of(constants));
     }
 
     fn push(&mut self, interface: &Interface, bytes: &[u8]) {
-        assert_eq!(bytes.len(), interface.push_size as usize, "push constants differ from what the shaders declare");
-        let stages = vk::ShaderStageFlags::VERTEX | vk::ShaderStageFlags::FRAGMENT | vk::ShaderStageFlags::COMPUTE;
+        assert_eq!(
+            bytes.len(),
+            interface.push_size as usize,
+            "push constants differ from what the shaders declare"
+        );
+        let stages = vk::ShaderStageFlags::VERTEX
+            | vk::ShaderStageFlags::FRAGMENT
+            | vk::ShaderStageFlags::COMPUTE;
         let (device, commands) = self.raw();
         // SAFETY: recording; the size was compared with the layout's range.
         unsafe { device.cmd_push_constants(commands, interface.layout, stages, 0, bytes) };
@@ -680,7 +789,16 @@ impl Recorder<'_> {
     ) {
         let (device, commands) = self.raw();
         // SAFETY: recording inside of rendering with pipeline and geometry bound; the scene's upload checked the range.
-        unsafe { device.cmd_draw_indexed(commands, count, instances, first_index, vertex_offset, first_instance) };
+        unsafe {
+            device.cmd_draw_indexed(
+                commands,
+                count,
+                instances,
+                first_index,
+                vertex_offset,
+                first_instance,
+            )
+        };
     }
 
     /// Draws ranges of the current geometry as `count` commands from number `first` on say, which the device has written
@@ -690,10 +808,17 @@ impl Recorder<'_> {
     /// If the buffer does not hold these commands: broken logic.
     pub fn draw_indexed_indirect(&mut self, commands: &Arc<Buffer>, first: u32, count: u32) {
         let end = (u64::from(first) + u64::from(count)) * DRAW_COMMAND_BYTES;
-        assert!(end <= commands.size(), "{count} commands from {first} on in '{}'", commands.name());
+        assert!(
+            end <= commands.size(),
+            "{count} commands from {first} on in '{}'",
+            commands.name()
+        );
         self.keep(Arc::clone(commands) as _);
-        let at_once =
-            if self.gpu.info().has(MULTI_DRAW_INDIRECT) { self.gpu.limits().max_draw_indirect_count.max(1) } else { 1 };
+        let at_once = if self.gpu.info().has(MULTI_DRAW_INDIRECT) {
+            self.gpu.limits().max_draw_indirect_count.max(1)
+        } else {
+            1
+        };
         let (device, buffer) = self.raw();
         let mut next = first;
         while next < first + count {
@@ -702,7 +827,13 @@ impl Recorder<'_> {
             // SAFETY: recording inside of rendering with pipeline and geometry bound; the range was checked; the pass that
             // wrote the commands took ranges of the geometry that the scene's upload checked.
             unsafe {
-                device.cmd_draw_indexed_indirect(buffer, commands.handle, offset, draws, DRAW_COMMAND_BYTES as u32);
+                device.cmd_draw_indexed_indirect(
+                    buffer,
+                    commands.handle,
+                    offset,
+                    draws,
+                    DRAW_COMMAND_BYTES as u32,
+                );
             }
             next += draws;
         }
@@ -793,7 +924,10 @@ impl Recorder<'_> {
         self.keep(Arc::clone(from) as _);
         self.keep(Arc::clone(to) as _);
         let ([a, b], region) = ([from.info(), to.info()], whole_level(from, 0, 0));
-        assert!((a.width, a.height, a.format) == (b.width, b.height, b.format), "a copy of another kind of image");
+        assert!(
+            (a.width, a.height, a.format) == (b.width, b.height, b.format),
+            "a copy of another kind of image"
+        );
         let region = vk::ImageCopy::default()
             .src_subresource(region.image_subresource)
             .dst_subresource(region.image_subresource)
@@ -813,10 +947,20 @@ impl Recorder<'_> {
     }
 
     /// Copies the start of one buffer to another.
-    pub fn copy_buffer(&mut self, from: &Arc<Buffer>, to: &Arc<Buffer>, from_offset: u64, to_offset: u64, size: u64) {
+    pub fn copy_buffer(
+        &mut self,
+        from: &Arc<Buffer>,
+        to: &Arc<Buffer>,
+        from_offset: u64,
+        to_offset: u64,
+        size: u64,
+    ) {
         self.keep(Arc::clone(from) as _);
         self.keep(Arc::clone(to) as _);
-        assert!(from_offset + size <= from.size() && to_offset + size <= to.size(), "copy beyond a buffer's end");
+        assert!(
+            from_offset + size <= from.size() && to_offset + size <= to.size(),
+            "copy beyond a buffer's end"
+        );
         let region = vk::BufferCopy { src_offset: from_offset, dst_offset: to_offset, size };
         let (device, commands) = self.raw();
         // SAFETY: recording outside of rendering; the ranges were checked.
@@ -824,7 +968,13 @@ impl Recorder<'_> {
     }
 
     /// Copies from a buffer to a level of an image (in the layout of a transfer's target), rows packed.
-    pub fn copy_buffer_to_image(&mut self, from: &Arc<Buffer>, offset: u64, image: &Arc<Image>, mip: u32) {
+    pub fn copy_buffer_to_image(
+        &mut self,
+        from: &Arc<Buffer>,
+        offset: u64,
+        image: &Arc<Image>,
+        mip: u32,
+    ) {
         self.keep(Arc::clone(from) as _);
         self.keep(Arc::clone(image) as _);
         let region = whole_level(image, mip, offset);
@@ -850,7 +1000,10 @@ impl Recorder<'_> {
     }
 
     /// The same; what it draws to colour attachments waits for the first semaphore, and the second is signalled at the end.
-    pub(super) fn submit_between(mut self, semaphores: Option<(vk::Semaphore, vk::Semaphore)>) -> GpuResult<Ticket> {
+    pub(super) fn submit_between(
+        mut self,
+        semaphores: Option<(vk::Semaphore, vk::Semaphore)>,
+    ) -> GpuResult<Ticket> {
         // What the frame copied to host memory is readable once its fence is.
         self.memory_barrier(
             (vk::PipelineStageFlags2::ALL_TRANSFER, vk::AccessFlags2::TRANSFER_WRITE),
@@ -861,14 +1014,17 @@ impl Recorder<'_> {
         // SAFETY: recording.
         unsafe { device.end_command_buffer(commands) }
             .map_err(|result| GpuError::from_vk("vkEndCommandBuffer", &name, result))?;
-        self.gpu.fault(FaultPoint::Submit, &name, "vkQueueSubmit2").map_err(|error| self.slot.with_last_pass(error))?;
+        self.gpu
+            .fault(FaultPoint::Submit, &name, "vkQueueSubmit2")
+            .map_err(|error| self.slot.with_last_pass(error))?;
         let commands = [vk::CommandBufferSubmitInfo::default().command_buffer(commands)];
         let (wait, signal) = semaphores.unwrap_or_default();
         let waits = [vk::SemaphoreSubmitInfo::default()
             .semaphore(wait)
             .stage_mask(vk::PipelineStageFlags2::COLOR_ATTACHMENT_OUTPUT)];
-        let signals =
-            [vk::SemaphoreSubmitInfo::default().semaphore(signal).stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)];
+        let signals = [vk::SemaphoreSubmitInfo::default()
+            .semaphore(signal)
+            .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)];
         let mut submit = vk::SubmitInfo2::default().command_buffer_infos(&commands);
         if semaphores.is_some() {
             submit = submit.wait_semaphore_infos(&waits).signal_semaphore_infos(&signals);
@@ -876,8 +1032,9 @@ impl Recorder<'_> {
         let submit = [submit];
         let queue = lock(&self.gpu.queue);
         // SAFETY: the queue is held; all that the commands use is kept in the slot until the fence signals.
-        unsafe { self.gpu.device.queue_submit2(*queue, &submit, self.slot.fence) }
-            .map_err(|result| self.slot.with_last_pass(GpuError::from_vk("vkQueueSubmit2", &name, result)))?;
+        unsafe { self.gpu.device.queue_submit2(*queue, &submit, self.slot.fence) }.map_err(
+            |result| self.slot.with_last_pass(GpuError::from_vk("vkQueueSubmit2", &name, result)),
+        )?;
         drop(queue);
         self.slot.pending = true;
         Ok(Ticket { slot: self.index, number: self.slot.number })
@@ -894,11 +1051,19 @@ fn whole_level(image: &Image, mip: u32, offset: u64) -> vk::BufferImageCopy {
             base_array_layer: 0,
             layer_count: 1,
         })
-        .image_extent(vk::Extent3D { width: (info.width >> mip).max(1), height: (info.height >> mip).max(1), depth: 1 })
+        .image_extent(vk::Extent3D {
+            width: (info.width >> mip).max(1),
+            height: (info.height >> mip).max(1),
+            depth: 1,
+        })
 }
 
 impl Slot {
-    fn allocate_set(&mut self, gpu: &Gpu, layout: vk::DescriptorSetLayout) -> GpuResult<vk::DescriptorSet> {
+    fn allocate_set(
+        &mut self,
+        gpu: &Gpu,
+        layout: vk::DescriptorSetLayout,
+    ) -> GpuResult<vk::DescriptorSet> {
         if self.sets_left == 0 {
             if self.pools_used == self.descriptor_pools.len() {
                 let kinds = [
@@ -913,10 +1078,13 @@ impl Slot {
                 let kinds = if gpu.ray_query() { &kinds[..] } else { &kinds[..5] };
                 let size = |&ty| vk::DescriptorPoolSize { ty, descriptor_count: SETS_PER_POOL * 8 };
                 let sizes: Vec<_> = kinds.iter().map(size).collect();
-                let create = vk::DescriptorPoolCreateInfo::default().max_sets(SETS_PER_POOL).pool_sizes(&sizes);
+                let create = vk::DescriptorPoolCreateInfo::default()
+                    .max_sets(SETS_PER_POOL)
+                    .pool_sizes(&sizes);
                 // SAFETY: the device is alive.
-                let pool = unsafe { gpu.device.create_descriptor_pool(&create, None) }
-                    .map_err(|result| GpuError::from_vk("vkCreateDescriptorPool", "frame", result))?;
+                let pool = unsafe { gpu.device.create_descriptor_pool(&create, None) }.map_err(
+                    |result| GpuError::from_vk("vkCreateDescriptorPool", "frame", result),
+                )?;
                 self.descriptor_pools.push(pool);
             }
             self.pools_used += 1;
@@ -925,7 +1093,8 @@ impl Slot {
         self.sets_left -= 1;
         let pool = self.descriptor_pools.get(self.pools_used - 1).copied().unwrap_or_default();
         let layouts = [layout];
-        let allocate = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+        let allocate =
+            vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
         // SAFETY: the pool belongs to this slot, whose last frame is over.
         let sets = unsafe { gpu.device.allocate_descriptor_sets(&allocate) }
             .map_err(|result| GpuError::from_vk("vkAllocateDescriptorSets", "frame", result))?;
@@ -943,13 +1112,17 @@ pub(super) fn write_set(
 ) -> GpuResult<()> {
     for binding in interface.bindings.iter().filter(|binding| binding.set == set) {
         if !binds.iter().any(|(name, _)| *name == binding.name) {
-            return Err(GpuError::Pipeline { pipeline: binding.name.clone(), detail: "nothing is bound to it".into() });
+            return Err(GpuError::Pipeline {
+                pipeline: binding.name.clone(),
+                detail: "nothing is bound to it".into(),
+            });
         }
     }
     for (name, bind) in binds {
         let binding = interface.find(set, name)?;
         let mut buffers = [vk::DescriptorBufferInfo::default().range(vk::WHOLE_SIZE)];
-        let mut images = [vk::DescriptorImageInfo::default().image_layout(vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL)];
+        let mut images = [vk::DescriptorImageInfo::default()
+            .image_layout(vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL)];
         let mut structures = [vk::AccelerationStructureKHR::null()];
         let kind = match bind {
             Bind::Uniform(buffer) => {
@@ -990,8 +1163,8 @@ pub(super) fn write_set(
             .dst_binding(binding.binding)
             .descriptor_type(kind)
             .descriptor_count(1);
-        let mut of_structures =
-            vk::WriteDescriptorSetAccelerationStructureKHR::default().acceleration_structures(&structures);
+        let mut of_structures = vk::WriteDescriptorSetAccelerationStructureKHR::default()
+            .acceleration_structures(&structures);
         write = match bind {
             Bind::Uniform(_) | Bind::Storage(_) => write.buffer_info(&buffers),
             Bind::Structure(_) => write.push_next(&mut of_structures),

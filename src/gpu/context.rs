@@ -162,7 +162,9 @@ impl Gpu {
         let devices = device_selection::describe_all(&instance)?;
         let info = device_selection::choose(&devices, options.device.as_deref())?;
         let rays = match options.rays {
-            RayBackend::Auto => info.has(device_selection::RAY_QUERY) && info.kind != vk::PhysicalDeviceType::CPU,
+            RayBackend::Auto => {
+                info.has(device_selection::RAY_QUERY) && info.kind != vk::PhysicalDeviceType::CPU
+            }
             RayBackend::Software => false,
             RayBackend::RayQuery if !info.has(device_selection::RAY_QUERY) => {
                 return Err(GpuError::Unsuitable {
@@ -172,7 +174,8 @@ impl Gpu {
             }
             RayBackend::RayQuery => true,
         };
-        let (device, anisotropy) = create_device(&instance, &info, (options.display.is_some(), rays))?;
+        let (device, anisotropy) =
+            create_device(&instance, &info, (options.display.is_some(), rays))?;
         // SAFETY: the device was made with this queue family and one queue of it.
         let queue = unsafe { device.get_device_queue(info.queue_family, 0) };
         let mut maintenance = vk::PhysicalDeviceMaintenance3Properties::default();
@@ -186,7 +189,10 @@ impl Gpu {
         let limits = properties.properties.limits;
         let ray_query = rays.then(|| RayQuery {
             calls: khr::acceleration_structure::Device::new(&instance, &device),
-            scratch_alignment: u64::from(structures.min_acceleration_structure_scratch_offset_alignment).max(1),
+            scratch_alignment: u64::from(
+                structures.min_acceleration_structure_scratch_offset_alignment,
+            )
+            .max(1),
             max_instances: structures.max_instance_count,
         });
         let allocator = Allocator::new(&AllocatorCreateDesc {
@@ -209,8 +215,10 @@ impl Gpu {
                 });
             }
         };
-        let cache_file =
-            options.cache_dir.as_ref().map(|dir| dir.join(pipeline_cache::file_name(&instance, info.handle)));
+        let cache_file = options
+            .cache_dir
+            .as_ref()
+            .map(|dir| dir.join(pipeline_cache::file_name(&instance, info.handle)));
         let pipeline_cache = pipeline_cache::load(&device, cache_file.as_deref());
         let labels = options.validation.then(|| ext::debug_utils::Device::new(&instance, &device));
         guard.instance = None;
@@ -347,7 +355,9 @@ impl Inner {
             gpu_allocator::AllocationError::OutOfMemory => {
                 GpuError::OutOfMemory { what: what.into(), memory: "device", bytes }
             }
-            other => GpuError::Pipeline { pipeline: what.into(), detail: format!("memory: {other}") },
+            other => {
+                GpuError::Pipeline { pipeline: what.into(), detail: format!("memory: {other}") }
+            }
         })
     }
 
@@ -355,7 +365,8 @@ impl Inner {
     pub(super) fn register<H: vk::Handle>(&self, handle: H, kind: &str, name: &str) -> LiveEntry {
         if let Some(labels) = &self.labels {
             let text = c_name(name);
-            let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(handle).object_name(&text);
+            let info =
+                vk::DebugUtilsObjectNameInfoEXT::default().object_handle(handle).object_name(&text);
             // SAFETY: the handle was made from this device, and the text lives through the call.
             let _ = unsafe { labels.set_debug_utils_object_name(&info) };
         }
@@ -440,9 +451,13 @@ fn create_instance(entry: &ash::Entry, options: &GpuOptions) -> GpuResult<ash::I
     };
     if validation {
         // SAFETY: the loader is alive.
-        let present = unsafe { entry.enumerate_instance_layer_properties() }
-            .map_err(|result| GpuError::from_vk("vkEnumerateInstanceLayerProperties", "loader", result))?;
-        if !present.iter().any(|layer| layer.layer_name_as_c_str().is_ok_and(|name| name == VALIDATION_LAYER)) {
+        let present = unsafe { entry.enumerate_instance_layer_properties() }.map_err(|result| {
+            GpuError::from_vk("vkEnumerateInstanceLayerProperties", "loader", result)
+        })?;
+        if !present
+            .iter()
+            .any(|layer| layer.layer_name_as_c_str().is_ok_and(|name| name == VALIDATION_LAYER))
+        {
             return Err(GpuError::NoValidationLayer);
         }
         layers.push(VALIDATION_LAYER.as_ptr());
@@ -477,7 +492,8 @@ fn create_messenger(
         return Ok(None);
     }
     let loader = ext::debug_utils::Instance::new(entry, instance);
-    let severity = vk::DebugUtilsMessageSeverityFlagsEXT::WARNING | vk::DebugUtilsMessageSeverityFlagsEXT::ERROR;
+    let severity = vk::DebugUtilsMessageSeverityFlagsEXT::WARNING
+        | vk::DebugUtilsMessageSeverityFlagsEXT::ERROR;
     let types = vk::DebugUtilsMessageTypeFlagsEXT::GENERAL
         | vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION
         | vk::DebugUtilsMessageTypeFlagsEXT::PERFORMANCE;
@@ -487,8 +503,10 @@ fn create_messenger(
         .pfn_user_callback(Some(on_message))
         .user_data(Arc::as_ptr(messages).cast_mut().cast::<c_void>());
     // SAFETY: the instance has the extension; `messages` is kept by `Inner` longer than the messenger.
-    let messenger = unsafe { loader.create_debug_utils_messenger(&create, None) }
-        .map_err(|result| GpuError::from_vk("vkCreateDebugUtilsMessengerEXT", "validation", result))?;
+    let messenger =
+        unsafe { loader.create_debug_utils_messenger(&create, None) }.map_err(|result| {
+            GpuError::from_vk("vkCreateDebugUtilsMessengerEXT", "validation", result)
+        })?;
     Ok(Some((loader, messenger)))
 }
 
@@ -507,7 +525,8 @@ unsafe extern "system" fn on_message(
     // SAFETY: the driver gives null or a C string.
     let text = unsafe { data.message_as_c_str() }.map_or(Cow::Borrowed(""), CStr::to_string_lossy);
     // SAFETY: as above.
-    let id = unsafe { data.message_id_name_as_c_str() }.map_or(Cow::Borrowed(""), CStr::to_string_lossy);
+    let id =
+        unsafe { data.message_id_name_as_c_str() }.map_or(Cow::Borrowed(""), CStr::to_string_lossy);
     // The loader's own remarks (a driver file that it skips, say) are no fault of the program.
     if id != "Loader Message" {
         lock(&messages.list).push(format!("{severity:?} {id}: {text}"));
@@ -521,8 +540,9 @@ fn create_device(
     (shows, rays): (bool, bool),
 ) -> GpuResult<(ash::Device, bool)> {
     let priorities = [1.0];
-    let queues =
-        [vk::DeviceQueueCreateInfo::default().queue_family_index(info.queue_family).queue_priorities(&priorities)];
+    let queues = [vk::DeviceQueueCreateInfo::default()
+        .queue_family_index(info.queue_family)
+        .queue_priorities(&priorities)];
     let anisotropy = info.has("anisotropic filtering");
     let base = vk::PhysicalDeviceFeatures::default()
         .independent_blend(true)
@@ -534,9 +554,12 @@ fn create_device(
         .host_query_reset(true)
         .scalar_block_layout(true)
         .buffer_device_address(rays);
-    let mut f13 =
-        vk::PhysicalDeviceVulkan13Features::default().dynamic_rendering(true).synchronization2(true).maintenance4(true);
-    let mut structures = vk::PhysicalDeviceAccelerationStructureFeaturesKHR::default().acceleration_structure(true);
+    let mut f13 = vk::PhysicalDeviceVulkan13Features::default()
+        .dynamic_rendering(true)
+        .synchronization2(true)
+        .maintenance4(true);
+    let mut structures =
+        vk::PhysicalDeviceAccelerationStructureFeaturesKHR::default().acceleration_structure(true);
     let mut query = vk::PhysicalDeviceRayQueryFeaturesKHR::default().ray_query(true);
     let mut extensions = Vec::new();
     if shows {
@@ -555,11 +578,13 @@ fn create_device(
         create = create.push_next(&mut structures).push_next(&mut query);
     }
     // SAFETY: the features were found present when the device was chosen; the chain lives through the call.
-    let device = unsafe { instance.create_device(info.handle, &create, None) }.map_err(|result| match result {
-        vk::Result::ERROR_EXTENSION_NOT_PRESENT if shows => {
-            GpuError::NoWindow { detail: format!("'{}' has no swapchains; choose another --device", info.name) }
-        }
-        result => GpuError::from_vk("vkCreateDevice", &info.name, result),
-    })?;
+    let device = unsafe { instance.create_device(info.handle, &create, None) }.map_err(
+        |result| match result {
+            vk::Result::ERROR_EXTENSION_NOT_PRESENT if shows => GpuError::NoWindow {
+                detail: format!("'{}' has no swapchains; choose another --device", info.name),
+            },
+            result => GpuError::from_vk("vkCreateDevice", &info.name, result),
+        },
+    )?;
     Ok((device, anisotropy))
 }

@@ -16,8 +16,11 @@ pub(super) const MULTI_DRAW_INDIRECT: &str = "many indirect draws in one call";
 pub const RAY_QUERY: &str = "ray query";
 
 /// What ray query comes with: acceleration structures, and deferred host operations because these demand them.
-pub(super) const RAY_QUERY_EXTENSIONS: [&CStr; 3] =
-    [ash::khr::acceleration_structure::NAME, ash::khr::ray_query::NAME, ash::khr::deferred_host_operations::NAME];
+pub(super) const RAY_QUERY_EXTENSIONS: [&CStr; 3] = [
+    ash::khr::acceleration_structure::NAME,
+    ash::khr::ray_query::NAME,
+    ash::khr::deferred_host_operations::NAME,
+];
 
 /// What a device is and what it lacks; `doctor` prints these.
 #[derive(Clone, Debug)]
@@ -80,10 +83,11 @@ pub fn enumerate_devices() -> GpuResult<Vec<DeviceInfo>> {
     let app = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
     let create = vk::InstanceCreateInfo::default().application_info(&app);
     // SAFETY: the create info and what it points to live through the call.
-    let instance = unsafe { entry.create_instance(&create, None) }.map_err(|result| match result {
-        vk::Result::ERROR_INCOMPATIBLE_DRIVER => GpuError::NoDevice,
-        other => GpuError::from_vk("vkCreateInstance", "survey", other),
-    })?;
+    let instance =
+        unsafe { entry.create_instance(&create, None) }.map_err(|result| match result {
+            vk::Result::ERROR_INCOMPATIBLE_DRIVER => GpuError::NoDevice,
+            other => GpuError::from_vk("vkCreateInstance", "survey", other),
+        })?;
     let devices = describe_all(&instance);
     // SAFETY: nothing made from this instance outlives this line.
     unsafe { instance.destroy_instance(None) };
@@ -123,7 +127,8 @@ fn describe(instance: &ash::Instance, handle: vk::PhysicalDevice) -> DeviceInfo 
     } else {
         let mut f13 = vk::PhysicalDeviceVulkan13Features::default();
         let mut f12 = vk::PhysicalDeviceVulkan12Features::default();
-        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut f13).push_next(&mut f12);
+        let mut features =
+            vk::PhysicalDeviceFeatures2::default().push_next(&mut f13).push_next(&mut f12);
         // SAFETY: as above; a 1.3 device knows all structures of the chain.
         unsafe { instance.get_physical_device_features2(handle, &mut features) };
         let base = features.features;
@@ -144,14 +149,18 @@ fn describe(instance: &ash::Instance, handle: vk::PhysicalDevice) -> DeviceInfo 
             // Software drivers have it, at many times the cost of compiling and of every sample.
             (
                 "anisotropic filtering",
-                base.sampler_anisotropy == vk::TRUE && core.device_type != vk::PhysicalDeviceType::CPU,
+                base.sampler_anisotropy == vk::TRUE
+                    && core.device_type != vk::PhysicalDeviceType::CPU,
             ),
             ("block compression", base.texture_compression_bc == vk::TRUE),
             ("descriptor indexing", f12.descriptor_indexing == vk::TRUE),
             ("16-bit floats in shaders", f12.shader_float16 == vk::TRUE),
             (INDIRECT_FIRST_INSTANCE, base.draw_indirect_first_instance == vk::TRUE),
             (MULTI_DRAW_INDIRECT, base.multi_draw_indirect == vk::TRUE),
-            (RAY_QUERY, f12.buffer_device_address == vk::TRUE && offers_ray_query(instance, handle)),
+            (
+                RAY_QUERY,
+                f12.buffer_device_address == vk::TRUE && offers_ray_query(instance, handle),
+            ),
         ];
     }
     if core.limits.max_per_stage_descriptor_storage_buffers < 8 {
@@ -167,7 +176,10 @@ fn describe(instance: &ash::Instance, handle: vk::PhysicalDevice) -> DeviceInfo 
     let family = families.iter().position(|family| family.queue_flags.contains(wanted));
     if family.is_none() {
         missing.push("a queue for graphics and compute".to_string());
-    } else if family.and_then(|f| families.get(f)).is_some_and(|family| family.timestamp_valid_bits == 0) {
+    } else if family
+        .and_then(|f| families.get(f))
+        .is_some_and(|family| family.timestamp_valid_bits == 0)
+    {
         missing.push("timestamps".to_string());
     }
     // SAFETY: the handle comes from this instance.
@@ -195,14 +207,18 @@ fn describe(instance: &ash::Instance, handle: vk::PhysicalDevice) -> DeviceInfo 
 
 fn offers_ray_query(instance: &ash::Instance, handle: vk::PhysicalDevice) -> bool {
     // SAFETY: the handle comes from this instance.
-    let Ok(extensions) = (unsafe { instance.enumerate_device_extension_properties(handle) }) else { return false };
-    let offered = |name: &CStr| extensions.iter().any(|one| one.extension_name_as_c_str() == Ok(name));
+    let Ok(extensions) = (unsafe { instance.enumerate_device_extension_properties(handle) }) else {
+        return false;
+    };
+    let offered =
+        |name: &CStr| extensions.iter().any(|one| one.extension_name_as_c_str() == Ok(name));
     if !RAY_QUERY_EXTENSIONS.iter().all(|name| offered(name)) {
         return false;
     }
     let mut structures = vk::PhysicalDeviceAccelerationStructureFeaturesKHR::default();
     let mut query = vk::PhysicalDeviceRayQueryFeaturesKHR::default();
-    let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut structures).push_next(&mut query);
+    let mut features =
+        vk::PhysicalDeviceFeatures2::default().push_next(&mut structures).push_next(&mut query);
     // SAFETY: as above; the device has the extensions that the chain's structures belong to.
     unsafe { instance.get_physical_device_features2(handle, &mut features) };
     structures.acceleration_structure == vk::TRUE && query.ray_query == vk::TRUE
@@ -217,8 +233,11 @@ pub(super) fn choose(devices: &[DeviceInfo], wanted: Option<&str>) -> GpuResult<
         Some(text) => {
             let lower = text.to_lowercase();
             let by_number = text.parse::<usize>().ok().and_then(|number| devices.get(number));
-            by_number.or_else(|| devices.iter().find(|device| device.name.to_lowercase().contains(&lower))).ok_or_else(
-                || GpuError::NoSuchDevice {
+            by_number
+                .or_else(|| {
+                    devices.iter().find(|device| device.name.to_lowercase().contains(&lower))
+                })
+                .ok_or_else(|| GpuError::NoSuchDevice {
                     wanted: text.into(),
                     found: devices
                         .iter()
@@ -226,8 +245,7 @@ pub(super) fn choose(devices: &[DeviceInfo], wanted: Option<&str>) -> GpuResult<
                         .map(|(number, device)| format!("{number}: {}", device.name))
                         .collect::<Vec<_>>()
                         .join(", "),
-                },
-            )?
+                })?
         }
         // `max_by_key` takes the last of equals; the loader's order is kept by looking from the back.
         None => devices
@@ -247,7 +265,8 @@ pub(super) fn choose(devices: &[DeviceInfo], wanted: Option<&str>) -> GpuResult<
 }
 
 fn text(chars: &[std::ffi::c_char]) -> String {
-    let bytes: Vec<u8> = chars.iter().take_while(|&&c| c != 0).map(|&c| c.to_ne_bytes()[0]).collect();
+    let bytes: Vec<u8> =
+        chars.iter().take_while(|&&c| c != 0).map(|&c| c.to_ne_bytes()[0]).collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

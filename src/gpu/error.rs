@@ -6,7 +6,9 @@ use ash::vk;
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum GpuError {
     /// No Vulkan loader library on this machine.
-    #[error("no Vulkan loader found ({detail}); install it: apt install libvulkan1 mesa-vulkan-drivers")]
+    #[error(
+        "no Vulkan loader found ({detail}); install it: apt install libvulkan1 mesa-vulkan-drivers"
+    )]
     NoLoader {
         /// The dynamic linker's message.
         detail: String,
@@ -25,7 +27,9 @@ pub enum GpuError {
         found: String,
     },
     /// The chosen device lacks what the renderer is built on.
-    #[error("device '{device}' cannot be used: {missing}; choose another with --device or update its driver")]
+    #[error(
+        "device '{device}' cannot be used: {missing}; choose another with --device or update its driver"
+    )]
     Unsuitable {
         /// The device's name.
         device: String,
@@ -44,7 +48,9 @@ pub enum GpuError {
         detail: String,
     },
     /// Memory ran out.
-    #[error("out of {memory} memory for '{what}' ({bytes} bytes); use a smaller --size or a simpler scene")]
+    #[error(
+        "out of {memory} memory for '{what}' ({bytes} bytes); use a smaller --size or a simpler scene"
+    )]
     OutOfMemory {
         /// The object's name.
         what: String,
@@ -84,7 +90,9 @@ pub enum GpuError {
         detail: String,
     },
     /// Any other failure of a Vulkan call.
-    #[error("{call} failed for '{what}': {result}; run `sunny16 doctor` and report this with its output")]
+    #[error(
+        "{call} failed for '{what}': {result}; run `sunny16 doctor` and report this with its output"
+    )]
     Vulkan {
         /// The call.
         call: &'static str,
@@ -107,7 +115,9 @@ impl GpuError {
             vk::Result::ERROR_OUT_OF_DEVICE_MEMORY => {
                 Self::OutOfMemory { what: what.into(), memory: "device", bytes: 0 }
             }
-            vk::Result::ERROR_OUT_OF_HOST_MEMORY => Self::OutOfMemory { what: what.into(), memory: "host", bytes: 0 },
+            vk::Result::ERROR_OUT_OF_HOST_MEMORY => {
+                Self::OutOfMemory { what: what.into(), memory: "host", bytes: 0 }
+            }
             vk::Result::ERROR_DEVICE_LOST => {
                 Self::DeviceLost { during: format!("{call} of '{what}'"), last_pass: None }
             }

@@ -41,9 +41,12 @@ impl BufferKind {
         use vk::BufferUsageFlags as B;
         match self {
             Self::Geometry => B::VERTEX_BUFFER | B::INDEX_BUFFER | B::TRANSFER_DST,
-            Self::DynamicGeometry => B::VERTEX_BUFFER | B::STORAGE_BUFFER | B::TRANSFER_DST | B::TRANSFER_SRC,
+            Self::DynamicGeometry => {
+                B::VERTEX_BUFFER | B::STORAGE_BUFFER | B::TRANSFER_DST | B::TRANSFER_SRC
+            }
             Self::Storage => {
-                let built_from = B::SHADER_DEVICE_ADDRESS | B::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
+                let built_from =
+                    B::SHADER_DEVICE_ADDRESS | B::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
                 B::STORAGE_BUFFER
                     | B::TRANSFER_DST
                     | B::TRANSFER_SRC
@@ -54,7 +57,9 @@ impl BufferKind {
             Self::AccelerationInstances => {
                 B::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR | B::SHADER_DEVICE_ADDRESS
             }
-            Self::Dynamic => B::UNIFORM_BUFFER | B::STORAGE_BUFFER | B::VERTEX_BUFFER | B::INDEX_BUFFER,
+            Self::Dynamic => {
+                B::UNIFORM_BUFFER | B::STORAGE_BUFFER | B::VERTEX_BUFFER | B::INDEX_BUFFER
+            }
             Self::Staging => B::TRANSFER_SRC,
             Self::Readback => B::TRANSFER_DST,
         }
@@ -62,7 +67,9 @@ impl BufferKind {
 
     fn location(self) -> MemoryLocation {
         match self {
-            Self::Geometry | Self::DynamicGeometry | Self::Storage | Self::Acceleration => MemoryLocation::GpuOnly,
+            Self::Geometry | Self::DynamicGeometry | Self::Storage | Self::Acceleration => {
+                MemoryLocation::GpuOnly
+            }
             Self::Dynamic | Self::AccelerationInstances | Self::Staging => MemoryLocation::CpuToGpu,
             Self::Readback => MemoryLocation::GpuToCpu,
         }
@@ -88,7 +95,9 @@ impl Buffer {
         let size = size.max(4).next_multiple_of(4);
         gpu.fault(FaultPoint::Buffer, name, "vkCreateBuffer")?;
         let limit = u64::from(gpu.limits().max_storage_buffer_range);
-        if matches!(kind, BufferKind::DynamicGeometry | BufferKind::Storage | BufferKind::Dynamic) && size > limit {
+        if matches!(kind, BufferKind::DynamicGeometry | BufferKind::Storage | BufferKind::Dynamic)
+            && size > limit
+        {
             return Err(GpuError::TooLarge {
                 what: format!("buffer '{name}'"),
                 requested: format!("{size} bytes"),
@@ -103,12 +112,14 @@ impl Buffer {
             .map_err(|result| GpuError::from_vk("vkCreateBuffer", name, result))?;
         let live = gpu.register(handle, "buffer", name);
         // From here on dropping `buffer` frees what was made.
-        let mut buffer = Self { handle, size, name: name.into(), memory: None, gpu: gpu.clone(), _live: live };
+        let mut buffer =
+            Self { handle, size, name: name.into(), memory: None, gpu: gpu.clone(), _live: live };
         // SAFETY: the buffer was made from this device.
         let requirements = unsafe { gpu.device.get_buffer_memory_requirements(handle) };
         let memory = allocate(gpu, name, requirements, kind.location(), true)?;
         // SAFETY: the memory was allocated for these requirements and is bound once.
-        let bound = unsafe { gpu.device.bind_buffer_memory(handle, memory.memory(), memory.offset()) };
+        let bound =
+            unsafe { gpu.device.bind_buffer_memory(handle, memory.memory(), memory.offset()) };
         buffer.memory = Some(memory);
         bound.map_err(|result| GpuError::from_vk("vkBindBufferMemory", name, result))?;
         Ok(Arc::new(buffer))
@@ -147,12 +158,22 @@ impl Buffer {
         }
         let pointer = self.memory.as_ref().and_then(Allocation::mapped_ptr);
         let fits = offset.checked_add(bytes.len()).is_some_and(|end| end as u64 <= self.size);
-        assert!(fits, "write of {} bytes at {offset} into '{}' of {} bytes", bytes.len(), self.name, self.size);
+        assert!(
+            fits,
+            "write of {} bytes at {offset} into '{}' of {} bytes",
+            bytes.len(),
+            self.name,
+            self.size
+        );
         let Some(pointer) = pointer else { panic!("buffer '{}' is not in host memory", self.name) };
         // SAFETY: the range was checked against the mapping's size; the frame ring hands a buffer out for writing only
         // when the device has finished with it, and the source cannot overlap device memory.
         unsafe {
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), pointer.as_ptr().cast::<u8>().add(offset), bytes.len());
+            std::ptr::copy_nonoverlapping(
+                bytes.as_ptr(),
+                pointer.as_ptr().cast::<u8>().add(offset),
+                bytes.len(),
+            );
         }
     }
 }
@@ -239,9 +260,17 @@ impl MemoryBlock {
     ///
     /// # Errors
     /// Out of memory.
-    pub fn new(gpu: &Gpu, name: &str, size: u64, alignment: u64, type_bits: u32) -> GpuResult<Arc<Self>> {
-        let requirements =
-            vk::MemoryRequirements::default().size(size.max(1)).alignment(alignment.max(1)).memory_type_bits(type_bits);
+    pub fn new(
+        gpu: &Gpu,
+        name: &str,
+        size: u64,
+        alignment: u64,
+        type_bits: u32,
+    ) -> GpuResult<Arc<Self>> {
+        let requirements = vk::MemoryRequirements::default()
+            .size(size.max(1))
+            .alignment(alignment.max(1))
+            .memory_type_bits(type_bits);
         let memory = allocate(gpu, name, requirements, MemoryLocation::GpuOnly, false)?;
         Ok(Arc::new(Self { memory: Some(memory), name: name.into(), gpu: gpu.clone() }))
     }
@@ -265,7 +294,8 @@ impl Image {
         let requirements = image.requirements();
         let memory = allocate(gpu, name, requirements, MemoryLocation::GpuOnly, false)?;
         // SAFETY: the memory was allocated for this image's requirements and is bound once.
-        let bound = unsafe { gpu.device.bind_image_memory(image.handle, memory.memory(), memory.offset()) };
+        let bound =
+            unsafe { gpu.device.bind_image_memory(image.handle, memory.memory(), memory.offset()) };
         image.memory = Some(memory);
         bound.map_err(|result| GpuError::from_vk("vkBindImageMemory", name, result))?;
         image.make_view()?;
@@ -312,7 +342,12 @@ impl Image {
     }
 
     /// An image of the window system's.
-    pub(super) fn borrowed(gpu: &Gpu, name: &str, info: ImageInfo, handle: vk::Image) -> GpuResult<Arc<Self>> {
+    pub(super) fn borrowed(
+        gpu: &Gpu,
+        name: &str,
+        info: ImageInfo,
+        handle: vk::Image,
+    ) -> GpuResult<Arc<Self>> {
         let live = gpu.register(handle, "image", name);
         let (memory, block) = (None, None);
         let view = vk::ImageView::null();
@@ -340,11 +375,21 @@ impl Image {
     /// Places an unbound image in a block.
     pub(crate) fn place(mut self, block: &Arc<MemoryBlock>, offset: u64) -> GpuResult<Arc<Self>> {
         let Some(memory) = &block.memory else {
-            return Err(GpuError::from_vk("vkBindImageMemory", &self.name, vk::Result::ERROR_OUT_OF_DEVICE_MEMORY));
+            return Err(GpuError::from_vk(
+                "vkBindImageMemory",
+                &self.name,
+                vk::Result::ERROR_OUT_OF_DEVICE_MEMORY,
+            ));
         };
         // SAFETY: the planner gave an offset inside of the block, aligned for the image; it is bound once.
-        unsafe { self.gpu.device.bind_image_memory(self.handle, memory.memory(), memory.offset() + offset) }
-            .map_err(|result| GpuError::from_vk("vkBindImageMemory", &self.name, result))?;
+        unsafe {
+            self.gpu.device.bind_image_memory(
+                self.handle,
+                memory.memory(),
+                memory.offset() + offset,
+            )
+        }
+        .map_err(|result| GpuError::from_vk("vkBindImageMemory", &self.name, result))?;
         self.block = Some(Arc::clone(block));
         self.make_view()?;
         Ok(Arc::new(self))

@@ -50,7 +50,8 @@ impl SamplerInfo {
         wrap_v: vk::SamplerAddressMode::CLAMP_TO_EDGE,
     };
     /// The nearest pixel of one level, the border going on.
-    pub const NEAREST: Self = Self { mag: vk::Filter::NEAREST, min: vk::Filter::NEAREST, ..Self::LINEAR };
+    pub const NEAREST: Self =
+        Self { mag: vk::Filter::NEAREST, min: vk::Filter::NEAREST, ..Self::LINEAR };
 }
 
 impl SharedLayouts {
@@ -82,7 +83,11 @@ pub(super) fn sampler(gpu: &Gpu, info: SamplerInfo) -> GpuResult<vk::Sampler> {
         .address_mode_v(info.wrap_v)
         .address_mode_w(vk::SamplerAddressMode::REPEAT)
         .anisotropy_enable(anisotropic)
-        .max_anisotropy(if anisotropic { gpu.limits().max_sampler_anisotropy.min(8.0) } else { 1.0 })
+        .max_anisotropy(if anisotropic {
+            gpu.limits().max_sampler_anisotropy.min(8.0)
+        } else {
+            1.0
+        })
         .max_lod(if info.mips { vk::LOD_CLAMP_NONE } else { 0.25 });
     // SAFETY: the device is alive.
     let sampler = unsafe { gpu.device.create_sampler(&create, None) }
@@ -91,7 +96,10 @@ pub(super) fn sampler(gpu: &Gpu, info: SamplerInfo) -> GpuResult<vk::Sampler> {
     Ok(sampler)
 }
 
-fn set_layout(gpu: &Gpu, bindings: &[(u32, vk::DescriptorType)]) -> GpuResult<vk::DescriptorSetLayout> {
+fn set_layout(
+    gpu: &Gpu,
+    bindings: &[(u32, vk::DescriptorType)],
+) -> GpuResult<vk::DescriptorSetLayout> {
     let mut shared = lock(&gpu.layouts);
     if let Some(&layout) = shared.sets.get(bindings) {
         return Ok(layout);
@@ -104,7 +112,9 @@ fn set_layout(gpu: &Gpu, bindings: &[(u32, vk::DescriptorType)]) -> GpuResult<vk
                 .descriptor_type(kind)
                 .descriptor_count(1)
                 .stage_flags(
-                    vk::ShaderStageFlags::VERTEX | vk::ShaderStageFlags::FRAGMENT | vk::ShaderStageFlags::COMPUTE,
+                    vk::ShaderStageFlags::VERTEX
+                        | vk::ShaderStageFlags::FRAGMENT
+                        | vk::ShaderStageFlags::COMPUTE,
                 )
         })
         .collect();
@@ -136,7 +146,10 @@ impl Interface {
                 Some(known) => {
                     return Err(GpuError::Pipeline {
                         pipeline: name.into(),
-                        detail: format!("its stages disagree on '{}' and '{}'", known.name, binding.name),
+                        detail: format!(
+                            "its stages disagree on '{}' and '{}'",
+                            known.name, binding.name
+                        ),
                     });
                 }
             }
@@ -145,18 +158,25 @@ impl Interface {
         let set_count = bindings.iter().map(|binding| binding.set + 1).max().unwrap_or(0);
         let mut sets = Vec::new();
         for set in 0..set_count {
-            let kinds: Vec<_> = bindings.iter().filter(|b| b.set == set).map(|b| (b.binding, b.kind)).collect();
+            let kinds: Vec<_> =
+                bindings.iter().filter(|b| b.set == set).map(|b| (b.binding, b.kind)).collect();
             sets.push(set_layout(gpu, &kinds)?);
         }
         let push_size = modules.iter().map(|module| module.push_constant_size).max().unwrap_or(0);
         if push_size > 128 {
             return Err(GpuError::Pipeline {
                 pipeline: name.into(),
-                detail: format!("{push_size} bytes of push constants, more than the 128 that every device has"),
+                detail: format!(
+                    "{push_size} bytes of push constants, more than the 128 that every device has"
+                ),
             });
         }
         let ranges = [vk::PushConstantRange::default()
-            .stage_flags(vk::ShaderStageFlags::VERTEX | vk::ShaderStageFlags::FRAGMENT | vk::ShaderStageFlags::COMPUTE)
+            .stage_flags(
+                vk::ShaderStageFlags::VERTEX
+                    | vk::ShaderStageFlags::FRAGMENT
+                    | vk::ShaderStageFlags::COMPUTE,
+            )
             .size(push_size)];
         let create = vk::PipelineLayoutCreateInfo::default()
             .set_layouts(&sets)
@@ -169,12 +189,12 @@ impl Interface {
 
     /// The binding of this name in this set.
     pub(super) fn find(&self, set: u32, name: &str) -> GpuResult<&Binding> {
-        self.bindings.iter().find(|binding| binding.set == set && binding.name == name).ok_or_else(|| {
-            GpuError::Pipeline {
+        self.bindings.iter().find(|binding| binding.set == set && binding.name == name).ok_or_else(
+            || GpuError::Pipeline {
                 pipeline: self.name.clone(),
                 detail: format!("no shader declares '{name}' in set {set}"),
-            }
-        })
+            },
+        )
     }
 }
 
@@ -234,8 +254,10 @@ impl<'a> ShaderModule<'a> {
             pipeline: pipeline.into(),
             detail: format!("there is no shader '{shader}'"),
         })?;
-        let replaced =
-            lock(&gpu.replaced).iter().find(|module| module.name == shader).map(|module| module.words.clone());
+        let replaced = lock(&gpu.replaced)
+            .iter()
+            .find(|module| module.name == shader)
+            .map(|module| module.words.clone());
         // A module in its place declares no more than the built one, by whose declarations the layout is made.
         let words = replaced.unwrap_or_else(|| found.words());
         let create = vk::ShaderModuleCreateInfo::default().code(&words);
@@ -258,21 +280,34 @@ impl GraphicsPipeline {
     ///
     /// # Errors
     /// A shader that is not there or does not fit; the driver's refusal.
-    pub fn new(gpu: &Gpu, name: &str, vertex: &str, fragment: &str, state: &GraphicsState) -> GpuResult<Arc<Self>> {
+    pub fn new(
+        gpu: &Gpu,
+        name: &str,
+        vertex: &str,
+        fragment: &str,
+        state: &GraphicsState,
+    ) -> GpuResult<Arc<Self>> {
         gpu.fault(FaultPoint::Pipeline, name, "vkCreateGraphicsPipelines")?;
         let (vertex, vertex_module) = ShaderModule::new(gpu, name, vertex)?;
         let (fragment, fragment_module) = ShaderModule::new(gpu, name, fragment)?;
         // The compiler leaves out what a shader does not use: the layout must not depend on it.
-        let mut textures = state.textures_of.and_then(Shader::find).map(Shader::module).unwrap_or_default();
+        let mut textures =
+            state.textures_of.and_then(Shader::find).map(Shader::module).unwrap_or_default();
         textures.bindings.retain(|binding| binding.set >= 1);
         textures.push_constant_size = 0;
         let interface = Interface::new(gpu, name, &[&vertex_module, &fragment_module, &textures])?;
-        let stages = [(vk::ShaderStageFlags::VERTEX, vertex.handle), (vk::ShaderStageFlags::FRAGMENT, fragment.handle)]
-            .map(|(stage, module)| {
-                vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main")
-            });
-        let bindings =
-            [vk::VertexInputBindingDescription { binding: 0, stride: state.vertex_stride, ..Default::default() }];
+        let stages = [
+            (vk::ShaderStageFlags::VERTEX, vertex.handle),
+            (vk::ShaderStageFlags::FRAGMENT, fragment.handle),
+        ]
+        .map(|(stage, module)| {
+            vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main")
+        });
+        let bindings = [vk::VertexInputBindingDescription {
+            binding: 0,
+            stride: state.vertex_stride,
+            ..Default::default()
+        }];
         let attributes: Vec<_> = state
             .attributes
             .iter()
@@ -285,19 +320,22 @@ impl GraphicsPipeline {
             .collect();
         let mut input = vk::PipelineVertexInputStateCreateInfo::default();
         if !attributes.is_empty() {
-            input = input.vertex_binding_descriptions(&bindings).vertex_attribute_descriptions(&attributes);
+            input = input
+                .vertex_binding_descriptions(&bindings)
+                .vertex_attribute_descriptions(&attributes);
         }
-        let assembly =
-            vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
-        let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
+        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
+            .topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+        let viewport =
+            vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
         let (constant, slope) = state.depth_bias.unwrap_or_default();
         let raster = vk::PipelineRasterizationStateCreateInfo::default()
             .line_width(1.0)
             .depth_bias_enable(state.depth_bias.is_some())
             .depth_bias_constant_factor(constant)
             .depth_bias_slope_factor(slope);
-        let samples =
-            vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
+        let samples = vk::PipelineMultisampleStateCreateInfo::default()
+            .rasterization_samples(vk::SampleCountFlags::TYPE_1);
         let (_, depth_write, depth_test) = state.depth.unwrap_or_default();
         let depth = vk::PipelineDepthStencilStateCreateInfo::default()
             .depth_test_enable(state.depth.is_some())
@@ -327,7 +365,9 @@ impl GraphicsPipeline {
         let formats: Vec<_> = state.colors.iter().map(|&(format, _)| format).collect();
         let mut rendering = vk::PipelineRenderingCreateInfo::default()
             .color_attachment_formats(&formats)
-            .depth_attachment_format(state.depth.map_or(vk::Format::UNDEFINED, |(format, ..)| format));
+            .depth_attachment_format(
+                state.depth.map_or(vk::Format::UNDEFINED, |(format, ..)| format),
+            );
         let create = vk::GraphicsPipelineCreateInfo::default()
             .stages(&stages)
             .vertex_input_state(&input)
@@ -341,7 +381,8 @@ impl GraphicsPipeline {
             .layout(interface.layout)
             .push_next(&mut rendering);
         // SAFETY: all that the create info points to lives through the call.
-        let made = unsafe { gpu.device.create_graphics_pipelines(gpu.pipeline_cache, &[create], None) };
+        let made =
+            unsafe { gpu.device.create_graphics_pipelines(gpu.pipeline_cache, &[create], None) };
         let handle = first_pipeline(made, "vkCreateGraphicsPipelines", name)?;
         let live = gpu.register(handle, "pipeline", name);
         Ok(Arc::new(Self(Common { handle, interface, _live: live })))
@@ -363,7 +404,8 @@ impl ComputePipeline {
             .name(c"main");
         let create = vk::ComputePipelineCreateInfo::default().stage(stage).layout(interface.layout);
         // SAFETY: all that the create info points to lives through the call.
-        let made = unsafe { gpu.device.create_compute_pipelines(gpu.pipeline_cache, &[create], None) };
+        let made =
+            unsafe { gpu.device.create_compute_pipelines(gpu.pipeline_cache, &[create], None) };
         let handle = first_pipeline(made, "vkCreateComputePipelines", name)?;
         let live = gpu.register(handle, "pipeline", name);
         Ok(Arc::new(Self(Common { handle, interface, _live: live })))
@@ -377,7 +419,10 @@ fn first_pipeline(
 ) -> GpuResult<vk::Pipeline> {
     let result = match made {
         Ok(pipelines) => {
-            return pipelines.first().copied().ok_or_else(|| GpuError::from_vk(call, name, vk::Result::ERROR_UNKNOWN));
+            return pipelines
+                .first()
+                .copied()
+                .ok_or_else(|| GpuError::from_vk(call, name, vk::Result::ERROR_UNKNOWN));
         }
         Err((_, result)) => result,
     };
@@ -413,7 +458,8 @@ impl TextureSet {
             pipeline: interface.name.clone(),
             detail: format!("it has no set {set}"),
         })?;
-        let per_set = interface.bindings.iter().filter(|binding| binding.set == set).count().max(1) as u32;
+        let per_set =
+            interface.bindings.iter().filter(|binding| binding.set == set).count().max(1) as u32;
         let count = lists.len().max(1) as u32;
         let sizes = [
             vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
@@ -438,7 +484,9 @@ impl TextureSet {
         };
         for list in lists {
             let layouts = [layout];
-            let allocate = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+            let allocate = vk::DescriptorSetAllocateInfo::default()
+                .descriptor_pool(pool)
+                .set_layouts(&layouts);
             // SAFETY: the pool was made for this many sets.
             let made = unsafe { gpu.device.allocate_descriptor_sets(&allocate) }
                 .map_err(|result| GpuError::from_vk("vkAllocateDescriptorSets", name, result))?;
@@ -449,11 +497,14 @@ impl TextureSet {
                     Bind::Texture(image, _) | Bind::Sampled(image) | Bind::StorageImage(image) => {
                         this._images.push(Arc::clone(image));
                     }
-                    Bind::Uniform(buffer) | Bind::Storage(buffer) => this._buffers.push(Arc::clone(buffer)),
+                    Bind::Uniform(buffer) | Bind::Storage(buffer) => {
+                        this._buffers.push(Arc::clone(buffer))
+                    }
                     Bind::Structure(_) => {
                         return Err(GpuError::Pipeline {
                             pipeline: name.into(),
-                            detail: "acceleration structures are of a frame, not of a texture set".into(),
+                            detail: "acceleration structures are of a frame, not of a texture set"
+                                .into(),
                         });
                     }
                 }

@@ -94,12 +94,16 @@ pub fn reflect(words: &[u32]) -> Module {
             (12, _) => vk::DescriptorType::STORAGE_BUFFER,
             (0, Some(Type::SampledImage)) => vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
             (0, Some(Type::Sampler)) => vk::DescriptorType::SAMPLER,
-            (0, Some(Type::AccelerationStructure)) => vk::DescriptorType::ACCELERATION_STRUCTURE_KHR,
+            (0, Some(Type::AccelerationStructure)) => {
+                vk::DescriptorType::ACCELERATION_STRUCTURE_KHR
+            }
             (0, Some(Type::Image { sampled: 2 })) => vk::DescriptorType::STORAGE_IMAGE,
             (0, Some(Type::Image { .. })) => vk::DescriptorType::SAMPLED_IMAGE,
             _ => continue,
         };
-        let name = [id, element].iter().find_map(|id| parsed.names.get(id).filter(|name| !name.is_empty()));
+        let name = [id, element]
+            .iter()
+            .find_map(|id| parsed.names.get(id).filter(|name| !name.is_empty()));
         module.bindings.push(Binding {
             set: parsed.sets.get(&id).copied().unwrap_or(0),
             binding: parsed.bindings.get(&id).copied().unwrap_or(0),
@@ -128,10 +132,11 @@ impl Parsed {
                 .map(|(index, &member)| {
                     let index = index as u32;
                     let offset = self.offsets.get(&(id, index)).copied().unwrap_or(0);
-                    let size = match (self.types.get(&member), self.matrix_strides.get(&(id, index))) {
-                        (Some(Type::Matrix { count, .. }), Some(stride)) => stride * count,
-                        _ => self.size(member),
-                    };
+                    let size =
+                        match (self.types.get(&member), self.matrix_strides.get(&(id, index))) {
+                            (Some(Type::Matrix { count, .. }), Some(stride)) => stride * count,
+                            _ => self.size(member),
+                        };
                     offset + size
                 })
                 .max()
@@ -233,7 +238,8 @@ fn type_of(op: u32, args: &[u32], constants: &HashMap<u32, u32>) -> Option<Type>
 }
 
 fn string(words: &[u32]) -> String {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).take_while(|&byte| byte != 0).collect();
+    let bytes: Vec<u8> =
+        words.iter().flat_map(|word| word.to_le_bytes()).take_while(|&byte| byte != 0).collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

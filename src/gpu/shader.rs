@@ -30,7 +30,10 @@ impl Shader {
     /// The SPIR-V words.
     #[must_use]
     pub fn words(&self) -> Vec<u32> {
-        self.spirv.chunks_exact(4).map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])).collect()
+        self.spirv
+            .chunks_exact(4)
+            .map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+            .collect()
     }
 
     /// Its bytes.
@@ -56,9 +59,13 @@ impl Shader {
         }
         let words: Vec<u32> = words.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
         let (old, new) = (self.module(), reflect(&words));
-        let other = |what: &str| format!("{}: {what}; the program itself has to be built anew", self.name);
+        let other =
+            |what: &str| format!("{}: {what}; the program itself has to be built anew", self.name);
         if let Some(binding) = new.bindings.iter().find(|binding| !old.bindings.contains(binding)) {
-            return Err(other(&format!("'{}' is a resource that the program does not bind there", binding.name)));
+            return Err(other(&format!(
+                "'{}' is a resource that the program does not bind there",
+                binding.name
+            )));
         }
         if new.push_constant_size > old.push_constant_size {
             return Err(other("it has more push constants than the program gives"));
@@ -66,9 +73,14 @@ impl Shader {
         if new.local_size != old.local_size {
             return Err(other("its work groups have another size"));
         }
-        let changed = new.structs.iter().find(|new| old.structs.iter().any(|old| old.name == new.name && old != *new));
+        let changed = new
+            .structs
+            .iter()
+            .find(|new| old.structs.iter().any(|old| old.name == new.name && old != *new));
         match changed {
-            Some(changed) => Err(other(&format!("the layout of '{}' is another one", changed.name))),
+            Some(changed) => {
+                Err(other(&format!("the layout of '{}' is another one", changed.name)))
+            }
             None => Ok(Replacement { name: self.name, words }),
         }
     }

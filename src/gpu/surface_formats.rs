@@ -7,9 +7,21 @@ use crate::camera::DisplayEncoding;
 /// Formats of displays that show more than white, the best first: scRGB in half floats has no bands and needs no matrix, HDR10 in
 /// ten bits is what most displays take.
 const HDR_FORMATS: [(vk::Format, vk::ColorSpaceKHR, DisplayEncoding); 3] = [
-    (vk::Format::R16G16B16A16_SFLOAT, vk::ColorSpaceKHR::EXTENDED_SRGB_LINEAR_EXT, DisplayEncoding::ScRgb),
-    (vk::Format::A2B10G10R10_UNORM_PACK32, vk::ColorSpaceKHR::HDR10_ST2084_EXT, DisplayEncoding::Hdr10),
-    (vk::Format::A2R10G10B10_UNORM_PACK32, vk::ColorSpaceKHR::HDR10_ST2084_EXT, DisplayEncoding::Hdr10),
+    (
+        vk::Format::R16G16B16A16_SFLOAT,
+        vk::ColorSpaceKHR::EXTENDED_SRGB_LINEAR_EXT,
+        DisplayEncoding::ScRgb,
+    ),
+    (
+        vk::Format::A2B10G10R10_UNORM_PACK32,
+        vk::ColorSpaceKHR::HDR10_ST2084_EXT,
+        DisplayEncoding::Hdr10,
+    ),
+    (
+        vk::Format::A2R10G10B10_UNORM_PACK32,
+        vk::ColorSpaceKHR::HDR10_ST2084_EXT,
+        DisplayEncoding::Hdr10,
+    ),
 ];
 
 /// sRGB: the interface's colours are its bytes already, so that the format converts nothing.
@@ -18,17 +30,26 @@ const BYTES: [vk::Format; 2] = [vk::Format::B8G8R8A8_UNORM, vk::Format::R8G8B8A8
 /// The format for a window, of those that its surface offers, and what its codes mean; none where nothing is offered. Where more than
 /// white is wanted and not offered, it is sRGB.
 #[must_use]
-pub fn choose(offers: &[vk::SurfaceFormatKHR], hdr: bool) -> Option<(vk::SurfaceFormatKHR, DisplayEncoding)> {
+pub fn choose(
+    offers: &[vk::SurfaceFormatKHR],
+    hdr: bool,
+) -> Option<(vk::SurfaceFormatKHR, DisplayEncoding)> {
     let offered = |format: vk::Format, space: vk::ColorSpaceKHR| {
         offers.iter().find(|offer| offer.format == format && offer.color_space == space).copied()
     };
     let mut beyond = HDR_FORMATS.into_iter().filter(|_| hdr);
-    let beyond = beyond.find_map(|(format, space, encoding)| offered(format, space).map(|offer| (offer, encoding)));
+    let beyond = beyond.find_map(|(format, space, encoding)| {
+        offered(format, space).map(|offer| (offer, encoding))
+    });
     let srgb = vk::ColorSpaceKHR::SRGB_NONLINEAR;
     beyond.or_else(|| {
         let bytes = BYTES.into_iter().find_map(|format| offered(format, srgb));
         // Bytes of another colour space are nearer than no bytes; else whatever is there.
-        let near = || BYTES.into_iter().find_map(|format| offers.iter().find(|offer| offer.format == format).copied());
+        let near = || {
+            BYTES
+                .into_iter()
+                .find_map(|format| offers.iter().find(|offer| offer.format == format).copied())
+        };
         let offer = bytes.or_else(near).or(offers.first().copied())?;
         Some((offer, DisplayEncoding::Srgb))
     })
@@ -52,13 +73,24 @@ mod tests {
     const HALF: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 
     #[track_caller]
-    fn takes(offers: &[vk::SurfaceFormatKHR], hdr: bool, want: vk::SurfaceFormatKHR, encoding: DisplayEncoding) {
+    fn takes(
+        offers: &[vk::SurfaceFormatKHR],
+        hdr: bool,
+        want: vk::SurfaceFormatKHR,
+        encoding: DisplayEncoding,
+    ) {
         assert_eq!(choose(offers, hdr), Some((want, encoding)));
     }
 
     #[test]
     fn hdr_format_is_chosen_when_requested_and_supported() {
-        let all = [offer(BGRA, P3), offer(RGBA, SRGB), offer(BGRA, SRGB), offer(TEN, PQ), offer(HALF, EXTENDED)];
+        let all = [
+            offer(BGRA, P3),
+            offer(RGBA, SRGB),
+            offer(BGRA, SRGB),
+            offer(TEN, PQ),
+            offer(HALF, EXTENDED),
+        ];
         takes(&all, false, offer(BGRA, SRGB), DisplayEncoding::Srgb);
         takes(&all, true, offer(HALF, EXTENDED), DisplayEncoding::ScRgb);
         takes(&all[..4], true, offer(TEN, PQ), DisplayEncoding::Hdr10);

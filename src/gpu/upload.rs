@@ -33,7 +33,12 @@ impl Uploader {
     /// # Errors
     /// Out of memory.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        Ok(Self { gpu: gpu.clone(), frames: Frames::new(gpu, 2)?, bytes: Vec::new(), copies: Vec::new() })
+        Ok(Self {
+            gpu: gpu.clone(),
+            frames: Frames::new(gpu, 2)?,
+            bytes: Vec::new(),
+            copies: Vec::new(),
+        })
     }
 
     /// Fills a buffer in device memory.
@@ -90,7 +95,8 @@ impl Uploader {
         if self.copies.is_empty() {
             return Ok(());
         }
-        let staging = Buffer::new(&self.gpu, "upload staging", self.bytes.len() as u64, BufferKind::Staging)?;
+        let staging =
+            Buffer::new(&self.gpu, "upload staging", self.bytes.len() as u64, BufferKind::Staging)?;
         staging.write(0, &self.bytes);
         let mut rec = self.frames.begin()?;
         rec.begin_pass("upload");
@@ -102,27 +108,39 @@ impl Uploader {
                 _ => None,
             })
             .collect();
-        let write =
-            (vk::PipelineStageFlags2::COPY, vk::AccessFlags2::TRANSFER_WRITE, vk::ImageLayout::TRANSFER_DST_OPTIMAL);
-        let before = (vk::PipelineStageFlags2::NONE, vk::AccessFlags2::NONE, vk::ImageLayout::UNDEFINED);
+        let write = (
+            vk::PipelineStageFlags2::COPY,
+            vk::AccessFlags2::TRANSFER_WRITE,
+            vk::ImageLayout::TRANSFER_DST_OPTIMAL,
+        );
+        let before =
+            (vk::PipelineStageFlags2::NONE, vk::AccessFlags2::NONE, vk::ImageLayout::UNDEFINED);
         let after = (
             vk::PipelineStageFlags2::FRAGMENT_SHADER | vk::PipelineStageFlags2::COMPUTE_SHADER,
             vk::AccessFlags2::SHADER_SAMPLED_READ,
             vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
         );
         rec.image_barriers(
-            &images.iter().map(|image| ImageBarrier { image, from: before, to: write }).collect::<Vec<_>>(),
+            &images
+                .iter()
+                .map(|image| ImageBarrier { image, from: before, to: write })
+                .collect::<Vec<_>>(),
         );
         for copy in &self.copies {
             match copy {
                 Copy::Buffer { target, from, to, size } => {
                     rec.copy_buffer(&staging, target, *from as u64, *to, *size as u64);
                 }
-                Copy::Level { target, mip, from } => rec.copy_buffer_to_image(&staging, *from as u64, target, *mip),
+                Copy::Level { target, mip, from } => {
+                    rec.copy_buffer_to_image(&staging, *from as u64, target, *mip)
+                }
             }
         }
         rec.image_barriers(
-            &images.iter().map(|image| ImageBarrier { image, from: write, to: after }).collect::<Vec<_>>(),
+            &images
+                .iter()
+                .map(|image| ImageBarrier { image, from: write, to: after })
+                .collect::<Vec<_>>(),
         );
         rec.end_pass();
         rec.submit()?;
@@ -135,7 +153,11 @@ impl Uploader {
     ///
     /// # Errors
     /// A lost device; out of memory; what the work meets.
-    pub fn then(&mut self, name: &str, work: impl FnOnce(&mut Recorder<'_>) -> GpuResult<()>) -> GpuResult<()> {
+    pub fn then(
+        &mut self,
+        name: &str,
+        work: impl FnOnce(&mut Recorder<'_>) -> GpuResult<()>,
+    ) -> GpuResult<()> {
         self.flush()?;
         let mut rec = self.frames.begin()?;
         rec.begin_pass(name);

@@ -28,13 +28,18 @@ pub(super) fn instance_extensions(
     entry: &ash::Entry,
     display: RawDisplayHandle,
 ) -> GpuResult<Vec<*const std::ffi::c_char>> {
-    let needed = ash_window::enumerate_required_extensions(display)
-        .map_err(|_| GpuError::NoWindow { detail: "this kind of display has no Vulkan surfaces".into() })?;
+    let needed = ash_window::enumerate_required_extensions(display).map_err(|_| {
+        GpuError::NoWindow { detail: "this kind of display has no Vulkan surfaces".into() }
+    })?;
     // SAFETY: the loader is alive.
-    let present = unsafe { entry.enumerate_instance_extension_properties(None) }
-        .map_err(|result| GpuError::from_vk("vkEnumerateInstanceExtensionProperties", "loader", result))?;
+    let present =
+        unsafe { entry.enumerate_instance_extension_properties(None) }.map_err(|result| {
+            GpuError::from_vk("vkEnumerateInstanceExtensionProperties", "loader", result)
+        })?;
     let colors = ext::swapchain_colorspace::NAME;
-    let offers = present.iter().any(|extension| extension.extension_name_as_c_str().is_ok_and(|name| name == colors));
+    let offers = present
+        .iter()
+        .any(|extension| extension.extension_name_as_c_str().is_ok_and(|name| name == colors));
     Ok(needed.iter().copied().chain(offers.then_some(colors.as_ptr())).collect())
 }
 
@@ -58,15 +63,24 @@ impl Surface {
         let loader = khr::surface::Instance::new(gpu.entry(), gpu.instance());
         // SAFETY: both handles are of a window that is alive, which the caller keeps longer than this surface; the instance has
         // the extensions of this display.
-        let handle = unsafe { ash_window::create_surface(gpu.entry(), gpu.instance(), display, handle, None) }
-            .map_err(|result| oops(format!("vkCreateSurfaceKHR: {result}")))?;
+        let handle = unsafe {
+            ash_window::create_surface(gpu.entry(), gpu.instance(), display, handle, None)
+        }
+        .map_err(|result| oops(format!("vkCreateSurfaceKHR: {result}")))?;
         let surface = Self { handle, loader, _gpu: gpu.clone() };
         // SAFETY: surface and device are alive; the queue family is the device's.
         let can_present = unsafe {
-            surface.loader.get_physical_device_surface_support(gpu.info().handle, gpu.queue_family, surface.handle)
+            surface.loader.get_physical_device_surface_support(
+                gpu.info().handle,
+                gpu.queue_family,
+                surface.handle,
+            )
         };
         if !can_present.unwrap_or(false) {
-            return Err(oops(format!("'{}' cannot show pictures in it; choose another --device", gpu.info().name)));
+            return Err(oops(format!(
+                "'{}' cannot show pictures in it; choose another --device",
+                gpu.info().name
+            )));
         }
         Ok(surface)
     }
@@ -180,7 +194,8 @@ impl Swapchain {
             .clipped(true)
             .old_swapchain(old.as_ref().map_or(vk::SwapchainKHR::null(), |old| old.handle));
         // SAFETY: all that the create info points to lives through the call; the device is idle.
-        let handle = unsafe { loader.create_swapchain(&create, None) }.map_err(vk_oops("vkCreateSwapchainKHR"))?;
+        let handle = unsafe { loader.create_swapchain(&create, None) }
+            .map_err(vk_oops("vkCreateSwapchainKHR"))?;
         drop(old);
         let mut made = Self {
             surface: Arc::clone(surface),
@@ -196,7 +211,8 @@ impl Swapchain {
             gpu: gpu.clone(),
         };
         // SAFETY: the swapchain was just made.
-        let images = unsafe { made.loader.get_swapchain_images(handle) }.map_err(vk_oops("vkGetSwapchainImagesKHR"))?;
+        let images = unsafe { made.loader.get_swapchain_images(handle) }
+            .map_err(vk_oops("vkGetSwapchainImagesKHR"))?;
         let semaphore = || {
             // SAFETY: the device is alive; `drop` destroys what was made, on an early return too.
             unsafe { gpu.device.create_semaphore(&vk::SemaphoreCreateInfo::default(), None) }
@@ -254,7 +270,9 @@ impl Swapchain {
         // Ten seconds: a window system that gives no image for so long has hidden the window.
         const ACQUIRE_TIMEOUT_NS: u64 = 10_000_000_000;
         // SAFETY: swapchain and semaphore are alive, and the semaphore's last wait is over (`ACQUIRES`).
-        let got = unsafe { self.loader.acquire_next_image(self.handle, ACQUIRE_TIMEOUT_NS, wait, vk::Fence::null()) };
+        let got = unsafe {
+            self.loader.acquire_next_image(self.handle, ACQUIRE_TIMEOUT_NS, wait, vk::Fence::null())
+        };
         let index = match got {
             Ok((index, _)) => index,
             Err(
@@ -263,11 +281,15 @@ impl Swapchain {
                 | vk::Result::NOT_READY
                 | vk::Result::ERROR_SURFACE_LOST_KHR,
             ) => return Ok(None),
-            Err(result) => return Err(GpuError::from_vk("vkAcquireNextImageKHR", "window", result)),
+            Err(result) => {
+                return Err(GpuError::from_vk("vkAcquireNextImageKHR", "window", result));
+            }
         };
         let at = index as usize;
         match (self.images.get(at), self.drawn.get(at)) {
-            (Some(image), Some(&signal)) => Ok(Some(Acquired { image: Arc::clone(image), index, wait, signal })),
+            (Some(image), Some(&signal)) => {
+                Ok(Some(Acquired { image: Arc::clone(image), index, wait, signal }))
+            }
             _ => Ok(None),
         }
     }
@@ -276,18 +298,25 @@ impl Swapchain {
     ///
     /// # Errors
     /// A lost device; out of memory.
-    pub fn present(&self, rec: Recorder<'_>, acquired: &Acquired) -> GpuResult<(Ticket, PresentResult)> {
+    pub fn present(
+        &self,
+        rec: Recorder<'_>,
+        acquired: &Acquired,
+    ) -> GpuResult<(Ticket, PresentResult)> {
         let ticket = rec.submit_between(Some((acquired.wait, acquired.signal)))?;
         let (waits, swapchains, indices) = ([acquired.signal], [self.handle], [acquired.index]);
-        let present =
-            vk::PresentInfoKHR::default().wait_semaphores(&waits).swapchains(&swapchains).image_indices(&indices);
+        let present = vk::PresentInfoKHR::default()
+            .wait_semaphores(&waits)
+            .swapchains(&swapchains)
+            .image_indices(&indices);
         let queue = lock(&self.gpu.queue);
         // SAFETY: the queue is held; the frame that was just submitted signals the semaphore.
         let shown = unsafe { self.loader.queue_present(*queue, &present) };
         drop(queue);
         match shown {
             Ok(false) => Ok((ticket, PresentResult::Yes)),
-            Ok(true) | Err(vk::Result::ERROR_OUT_OF_DATE_KHR | vk::Result::ERROR_SURFACE_LOST_KHR) => {
+            Ok(true)
+            | Err(vk::Result::ERROR_OUT_OF_DATE_KHR | vk::Result::ERROR_SURFACE_LOST_KHR) => {
                 Ok((ticket, PresentResult::Stale))
             }
             Err(result) => Err(GpuError::from_vk("vkQueuePresentKHR", "window", result)),

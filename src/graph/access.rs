@@ -83,7 +83,9 @@ impl Access {
         use vk::{AccessFlags2 as A, ImageLayout as L, PipelineStageFlags2 as S};
         let fragment_tests = S::EARLY_FRAGMENT_TESTS | S::LATE_FRAGMENT_TESTS;
         let (stages, access, layout) = match self {
-            Self::ColorWrite => (S::COLOR_ATTACHMENT_OUTPUT, A::COLOR_ATTACHMENT_WRITE, L::COLOR_ATTACHMENT_OPTIMAL),
+            Self::ColorWrite => {
+                (S::COLOR_ATTACHMENT_OUTPUT, A::COLOR_ATTACHMENT_WRITE, L::COLOR_ATTACHMENT_OPTIMAL)
+            }
             Self::ColorBlend => (
                 S::COLOR_ATTACHMENT_OUTPUT,
                 A::COLOR_ATTACHMENT_READ | A::COLOR_ATTACHMENT_WRITE,
@@ -94,9 +96,15 @@ impl Access {
                 A::DEPTH_STENCIL_ATTACHMENT_READ | A::DEPTH_STENCIL_ATTACHMENT_WRITE,
                 L::DEPTH_ATTACHMENT_OPTIMAL,
             ),
-            Self::DepthTest => (fragment_tests, A::DEPTH_STENCIL_ATTACHMENT_READ, L::DEPTH_READ_ONLY_OPTIMAL),
-            Self::FragmentSampled => (S::FRAGMENT_SHADER, A::SHADER_SAMPLED_READ, L::SHADER_READ_ONLY_OPTIMAL),
-            Self::ComputeSampled => (S::COMPUTE_SHADER, A::SHADER_SAMPLED_READ, L::SHADER_READ_ONLY_OPTIMAL),
+            Self::DepthTest => {
+                (fragment_tests, A::DEPTH_STENCIL_ATTACHMENT_READ, L::DEPTH_READ_ONLY_OPTIMAL)
+            }
+            Self::FragmentSampled => {
+                (S::FRAGMENT_SHADER, A::SHADER_SAMPLED_READ, L::SHADER_READ_ONLY_OPTIMAL)
+            }
+            Self::ComputeSampled => {
+                (S::COMPUTE_SHADER, A::SHADER_SAMPLED_READ, L::SHADER_READ_ONLY_OPTIMAL)
+            }
             Self::Indirect => (S::DRAW_INDIRECT, A::INDIRECT_COMMAND_READ, L::GENERAL),
             Self::VertexFetch => (S::VERTEX_ATTRIBUTE_INPUT, A::VERTEX_ATTRIBUTE_READ, L::GENERAL),
             Self::VertexStorageRead => (S::VERTEX_SHADER, A::SHADER_STORAGE_READ, L::GENERAL),
@@ -115,11 +123,17 @@ impl Access {
                 L::GENERAL,
             ),
             // Vertices and instances that a build reads count as read by shaders.
-            Self::AccelerationInput => {
-                (S::ACCELERATION_STRUCTURE_BUILD_KHR, A::ACCELERATION_STRUCTURE_READ_KHR | A::SHADER_READ, L::GENERAL)
+            Self::AccelerationInput => (
+                S::ACCELERATION_STRUCTURE_BUILD_KHR,
+                A::ACCELERATION_STRUCTURE_READ_KHR | A::SHADER_READ,
+                L::GENERAL,
+            ),
+            Self::FragmentRayQuery => {
+                (S::FRAGMENT_SHADER, A::ACCELERATION_STRUCTURE_READ_KHR, L::GENERAL)
             }
-            Self::FragmentRayQuery => (S::FRAGMENT_SHADER, A::ACCELERATION_STRUCTURE_READ_KHR, L::GENERAL),
-            Self::ComputeRayQuery => (S::COMPUTE_SHADER, A::ACCELERATION_STRUCTURE_READ_KHR, L::GENERAL),
+            Self::ComputeRayQuery => {
+                (S::COMPUTE_SHADER, A::ACCELERATION_STRUCTURE_READ_KHR, L::GENERAL)
+            }
             // Waiting is the semaphore's, which the frame's end signals.
             Self::Present => (S::ALL_COMMANDS, A::NONE, L::PRESENT_SRC_KHR),
         };

@@ -25,11 +25,18 @@ pub fn export(prepared: &Prepared, language: GraphFormat) -> String {
         line(
             &mut out,
             mermaid,
-            &node(mermaid, "p", pass, &format!("{}. {} ({barriers} barriers)", position + 1, info.name)),
+            &node(
+                mermaid,
+                "p",
+                pass,
+                &format!("{}. {} ({barriers} barriers)", position + 1, info.name),
+            ),
         );
     }
     for (index, resource) in prepared.resources.iter().enumerate() {
-        let Some((first, last)) = prepared.plan.lifetimes.get(index).copied().flatten() else { continue };
+        let Some((first, last)) = prepared.plan.lifetimes.get(index).copied().flatten() else {
+            continue;
+        };
         let label = format!("{} (passes {} to {})", resource.name, first + 1, last + 1);
         line(&mut out, mermaid, &node(mermaid, "r", index, &label));
     }
@@ -54,7 +61,10 @@ pub fn export(prepared: &Prepared, language: GraphFormat) -> String {
     line(
         &mut out,
         true,
-        &format!("{comment} transient images: {} bytes shared, {} bytes unshared", memory.total, memory.unshared),
+        &format!(
+            "{comment} transient images: {} bytes shared, {} bytes unshared",
+            memory.total, memory.unshared
+        ),
     );
     if !mermaid {
         out.push_str("}\n");
@@ -77,5 +87,9 @@ fn node(mermaid: bool, prefix: &str, index: usize, label: &str) -> String {
 }
 
 fn edge(mermaid: bool, from: &str, to: &str, access: Access) -> String {
-    if mermaid { format!("{from} -->|{access:?}| {to}") } else { format!("{from} -> {to} [label=\"{access:?}\"]") }
+    if mermaid {
+        format!("{from} -->|{access:?}| {to}")
+    } else {
+        format!("{from} -> {to} [label=\"{access:?}\"]")
+    }
 }

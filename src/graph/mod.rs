@@ -16,8 +16,8 @@ pub use access::{Access, State};
 pub use plan::{MemoryNeed, PassInfo, Plan, PlanError, ResourceInfo};
 
 use crate::gpu::{
-    Buffer, BufferKind, ColorTarget, DepthTarget, Gpu, GpuError, GpuResult, Image, ImageInfo, MemoryBlock, Recorder,
-    commands::ImageBarrier,
+    Buffer, BufferKind, ColorTarget, DepthTarget, Gpu, GpuError, GpuResult, Image, ImageInfo,
+    MemoryBlock, Recorder, commands::ImageBarrier,
 };
 
 /// An image of the graph.
@@ -210,7 +210,12 @@ impl<'a> PassBuilder<'_, 'a> {
 
     /// Ends the declaration with what the pass records.
     pub fn record(self, body: impl FnOnce(&mut PassContext<'_, '_>) -> GpuResult<()> + 'a) {
-        self.graph.passes.push(Pass { info: self.info, colors: self.colors, depth: self.depth, body: Box::new(body) });
+        self.graph.passes.push(Pass {
+            info: self.info,
+            colors: self.colors,
+            depth: self.depth,
+            body: Box::new(body),
+        });
     }
 }
 
@@ -227,12 +232,24 @@ impl<'a> Graph<'a> {
     }
 
     /// An image that lives for a part of the frame.
-    pub fn image(&mut self, name: &str, width: u32, height: u32, format: vk::Format) -> ImageHandle {
+    pub fn image(
+        &mut self,
+        name: &str,
+        width: u32,
+        height: u32,
+        format: vk::Format,
+    ) -> ImageHandle {
         ImageHandle(self.add(name, Kind::Transient { width, height, format }))
     }
 
     /// An image that the next frame can read: (last frame's, this frame's). Last frame's is all zeros at first.
-    pub fn history(&mut self, name: &str, width: u32, height: u32, format: vk::Format) -> (ImageHandle, ImageHandle) {
+    pub fn history(
+        &mut self,
+        name: &str,
+        width: u32,
+        height: u32,
+        format: vk::Format,
+    ) -> (ImageHandle, ImageHandle) {
         let (current, previous) = plan::history_slots(self.frame);
         let kind = |slot| Kind::History { key: name.into(), slot, width, height, format };
         let previous = ImageHandle(self.add(&format!("{name} (last frame)"), kind(previous)));
@@ -240,7 +257,13 @@ impl<'a> Graph<'a> {
     }
 
     /// An image that keeps what it holds from frame to frame. Without content where `GraphCache::holds` says so.
-    pub fn persistent(&mut self, name: &str, width: u32, height: u32, format: vk::Format) -> ImageHandle {
+    pub fn persistent(
+        &mut self,
+        name: &str,
+        width: u32,
+        height: u32,
+        format: vk::Format,
+    ) -> ImageHandle {
         ImageHandle(self.add(name, Kind::Persistent { width, height, format }))
     }
 
@@ -291,13 +314,14 @@ impl<'a> Graph<'a> {
     pub fn copied(&mut self, name: &str, image: ImageHandle) -> ImageHandle {
         let (width, height, format) = self.shape(image).unwrap_or((1, 1, vk::Format::UNDEFINED));
         let copy = self.image(name, width, height, format);
-        self.pass(&format!("copy to {name}")).uses(image, Access::CopyFrom).uses(copy, Access::CopyTo).record(
-            move |cx| {
+        self.pass(&format!("copy to {name}"))
+            .uses(image, Access::CopyFrom)
+            .uses(copy, Access::CopyTo)
+            .record(move |cx| {
                 let (image, copy) = (cx.image(image), cx.image(copy));
                 cx.rec.copy_image(&image, &copy);
                 Ok(())
-            },
-        );
+            });
         copy
     }
 
@@ -320,13 +344,14 @@ impl<'a> Graph<'a> {
             u64::from(width) * u64::from(height) * crate::gpu::readback::texel_size(format)
         });
         let buffer = self.readback(name, size);
-        self.pass(&format!("read back {name}")).uses(image, Access::CopyFrom).uses(buffer, Access::CopyTo).record(
-            move |cx| {
+        self.pass(&format!("read back {name}"))
+            .uses(image, Access::CopyFrom)
+            .uses(buffer, Access::CopyTo)
+            .record(move |cx| {
                 let (image, buffer) = (cx.image(image), cx.buffer(buffer));
                 cx.rec.copy_image_to_buffer(&image, &buffer);
                 Ok(())
-            },
-        );
+            });
         buffer
     }
 
@@ -338,10 +363,15 @@ impl<'a> Graph<'a> {
             .map(|(index, resource)| ResourceInfo {
                 name: resource.name.clone(),
                 imported: match &resource.kind {
-                    Kind::History { key, slot, .. } => {
-                        Some(cache.histories.get(key).map_or(State::NEW, |history| history.states[*slot]))
+                    Kind::History { key, slot, .. } => Some(
+                        cache
+                            .histories
+                            .get(key)
+                            .map_or(State::NEW, |history| history.states[*slot]),
+                    ),
+                    Kind::Persistent { .. } => {
+                        Some(cache.kept_state(&resource.name, &resource.kind))
                     }
-                    Kind::Persistent { .. } => Some(cache.kept_state(&resource.name, &resource.kind)),
                     Kind::External => Some(State::NEW),
                     Kind::Shared { .. } => self.shared.get(&index).map(|image| image.state()),
                     _ => None,
@@ -358,8 +388,9 @@ impl<'a> Graph<'a> {
     pub fn prepare(&self, gpu: &Gpu, cache: &mut GraphCache) -> GpuResult<Prepared> {
         cache.ensure_histories(gpu, &self.resources)?;
         let (resources, passes) = self.infos(cache);
-        let mut plan = plan::plan(&resources, &passes, &self.outputs)
-            .map_err(|error| GpuError::Pipeline { pipeline: "frame graph".into(), detail: error.to_string() })?;
+        let mut plan = plan::plan(&resources, &passes, &self.outputs).map_err(|error| {
+            GpuError::Pipeline { pipeline: "frame graph".into(), detail: error.to_string() }
+        })?;
         let memory = cache.allocate(gpu, &self.resources, &passes, &mut plan)?;
         Ok(Prepared { resources, passes, plan, memory })
     }
@@ -379,14 +410,19 @@ impl<'a> Graph<'a> {
             match &resource.kind {
                 Kind::Transient { .. } => image = cache.transients.get(index).cloned().flatten(),
                 Kind::History { key, slot, .. } => {
-                    image = cache.histories.get(key).map(|history| Arc::clone(&history.images[*slot]));
+                    image =
+                        cache.histories.get(key).map(|history| Arc::clone(&history.images[*slot]));
                 }
                 Kind::Persistent { width, height, format } if used => {
                     image = Some(cache.keep(&gpu, &resource.name, (*width, *height, *format))?);
                 }
-                Kind::Storage { size } if used => buffer = Some(cache.storage(&gpu, &resource.name, *size)?),
+                Kind::Storage { size } if used => {
+                    buffer = Some(cache.storage(&gpu, &resource.name, *size)?)
+                }
                 Kind::External => buffer = self.externals.get(&index).cloned(),
-                Kind::Shared { .. } => image = self.shared.get(&index).map(|shared| Arc::clone(&shared.image)),
+                Kind::Shared { .. } => {
+                    image = self.shared.get(&index).map(|shared| Arc::clone(&shared.image))
+                }
                 Kind::Readback { size } if used => {
                     buffer = Some(Buffer::new(&gpu, &resource.name, *size, BufferKind::Readback)?);
                 }
@@ -405,7 +441,9 @@ impl<'a> Graph<'a> {
             record_pass(rec, pass, &images, &buffers)?;
             rec.end_pass();
         }
-        for (index, (resource, state)) in self.resources.iter().zip(&prepared.plan.last_states).enumerate() {
+        for (index, (resource, state)) in
+            self.resources.iter().zip(&prepared.plan.last_states).enumerate()
+        {
             if let Some(shared) = self.shared.get(&index) {
                 shared.set_state(*state);
             }
@@ -424,7 +462,11 @@ impl<'a> Graph<'a> {
     }
 }
 
-fn record_barriers(rec: &mut Recorder<'_>, barriers: &[plan::Barrier], images: &[Option<Arc<Image>>]) {
+fn record_barriers(
+    rec: &mut Recorder<'_>,
+    barriers: &[plan::Barrier],
+    images: &[Option<Arc<Image>>],
+) {
     let mut of_images = Vec::new();
     let mut memory: Option<(State, State)> = None;
     for barrier in barriers {
@@ -468,8 +510,9 @@ fn record_pass(
             Some(ColorTarget { image, clear, integer })
         })
         .collect();
-    let depth =
-        pass.depth.and_then(|(index, clear, write)| target(index).map(|image| DepthTarget { image, clear, write }));
+    let depth = pass.depth.and_then(|(index, clear, write)| {
+        target(index).map(|image| DepthTarget { image, clear, write })
+    });
     let draws = !colors.is_empty() || depth.is_some();
     if draws {
         rec.begin_rendering(&colors, depth);
@@ -562,10 +605,18 @@ impl GraphCache {
 
     fn kept_state(&self, name: &str, kind: &Kind) -> State {
         let Kind::Persistent { width, height, format } = *kind else { return State::NEW };
-        self.kept.get(name).filter(|kept| kept.info == (width, height, format)).map_or(State::NEW, |kept| kept.state)
+        self.kept
+            .get(name)
+            .filter(|kept| kept.info == (width, height, format))
+            .map_or(State::NEW, |kept| kept.state)
     }
 
-    fn keep(&mut self, gpu: &Gpu, name: &str, info: (u32, u32, vk::Format)) -> GpuResult<Arc<Image>> {
+    fn keep(
+        &mut self,
+        gpu: &Gpu,
+        name: &str,
+        info: (u32, u32, vk::Format),
+    ) -> GpuResult<Arc<Image>> {
         if let Some(kept) = self.kept.get(name).filter(|kept| kept.info == info) {
             return Ok(Arc::clone(&kept.image));
         }
@@ -594,7 +645,8 @@ impl GraphCache {
                     | vk::ImageUsageFlags::COLOR_ATTACHMENT
                     | vk::ImageUsageFlags::TRANSFER_SRC
                     | vk::ImageUsageFlags::TRANSFER_DST;
-                let info = ImageInfo { width: *width, height: *height, mips: 1, format: *format, usage };
+                let info =
+                    ImageInfo { width: *width, height: *height, mips: 1, format: *format, usage };
                 Image::new(gpu, &format!("{key} {slot}"), info)
             };
             let images = [image(0)?, image(1)?];
@@ -674,16 +726,27 @@ impl GraphCache {
         let mut type_bits = u32::MAX;
         let mut alignment = 1;
         for (index, resource) in resources.iter().enumerate() {
-            let (Kind::Transient { width, height, format }, Some(lifetime)) = (&resource.kind, plan.lifetimes[index])
+            let (Kind::Transient { width, height, format }, Some(lifetime)) =
+                (&resource.kind, plan.lifetimes[index])
             else {
                 continue;
             };
-            let info = ImageInfo { width: *width, height: *height, mips: 1, format: *format, usage: usages[index] };
+            let info = ImageInfo {
+                width: *width,
+                height: *height,
+                mips: 1,
+                format: *format,
+                usage: usages[index],
+            };
             let image = Image::unbound(gpu, &resource.name, info)?;
             let requirements = image.requirements();
             type_bits &= requirements.memory_type_bits;
             alignment = alignment.max(requirements.alignment);
-            needs.push(MemoryNeed { lifetime, size: requirements.size, alignment: requirements.alignment });
+            needs.push(MemoryNeed {
+                lifetime,
+                size: requirements.size,
+                alignment: requirements.alignment,
+            });
             unbound.push((index, image));
         }
         if unbound.is_empty() {
@@ -694,7 +757,8 @@ impl GraphCache {
         if packing.total > gpu.max_allocation() {
             // More than one piece of memory may hold: each image gets its own, and nothing is shared.
             for ((index, image), need) in unbound.into_iter().zip(&needs) {
-                let block = MemoryBlock::new(gpu, image.name(), need.size, need.alignment, type_bits)?;
+                let block =
+                    MemoryBlock::new(gpu, image.name(), need.size, need.alignment, type_bits)?;
                 self.transients[index] = Some(image.place(&block, 0)?);
             }
             self.memory = MemoryUse { total: packing.unshared, unshared: packing.unshared };

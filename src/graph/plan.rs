@@ -83,14 +83,19 @@ pub enum PlanError {
 ///
 /// # Errors
 /// Declarations that contradict themselves.
-pub fn plan(resources: &[ResourceInfo], passes: &[PassInfo], outputs: &[usize]) -> Result<Plan, PlanError> {
+pub fn plan(
+    resources: &[ResourceInfo],
+    passes: &[PassInfo],
+    outputs: &[usize],
+) -> Result<Plan, PlanError> {
     check(resources, passes)?;
     let dependencies = dependencies(resources.len(), passes);
     let needed = needed(resources.len(), passes, outputs);
     let order = schedule(&dependencies, &needed);
     let culled = (0..passes.len()).filter(|&pass| !needed[pass]).collect();
 
-    let mut tracked: Vec<Tracked> = resources.iter().map(|r| Tracked::new(r.imported.unwrap_or(State::NEW))).collect();
+    let mut tracked: Vec<Tracked> =
+        resources.iter().map(|r| Tracked::new(r.imported.unwrap_or(State::NEW))).collect();
     let mut lifetimes: Vec<Option<(usize, usize)>> = vec![None; resources.len()];
     let mut barriers = Vec::with_capacity(order.len());
     for (position, &pass) in order.iter().enumerate() {
@@ -99,26 +104,40 @@ pub fn plan(resources: &[ResourceInfo], passes: &[PassInfo], outputs: &[usize]) 
             if let Some((from, to)) = tracked[resource].transition(access.state()) {
                 before.push(Barrier { resource, from, to });
             }
-            lifetimes[resource] =
-                Some(lifetimes[resource].map_or((position, position), |(first, _)| (first, position)));
+            lifetimes[resource] = Some(
+                lifetimes[resource].map_or((position, position), |(first, _)| (first, position)),
+            );
         }
         barriers.push(before);
     }
-    Ok(Plan { order, culled, barriers, lifetimes, last_states: tracked.iter().map(|t| t.current).collect() })
+    Ok(Plan {
+        order,
+        culled,
+        barriers,
+        lifetimes,
+        last_states: tracked.iter().map(|t| t.current).collect(),
+    })
 }
 
 fn check(resources: &[ResourceInfo], passes: &[PassInfo]) -> Result<(), PlanError> {
-    let mut has_content: Vec<bool> = resources.iter().map(|resource| resource.imported.is_some()).collect();
+    let mut has_content: Vec<bool> =
+        resources.iter().map(|resource| resource.imported.is_some()).collect();
     for pass in passes {
         for (index, &(resource, access)) in pass.uses.iter().enumerate() {
             let Some(info) = resources.get(resource) else {
                 return Err(PlanError::Unknown { pass: pass.name.clone(), resource });
             };
             if pass.uses[..index].iter().any(|&(other, _)| other == resource) {
-                return Err(PlanError::UsedTwice { pass: pass.name.clone(), resource: info.name.clone() });
+                return Err(PlanError::UsedTwice {
+                    pass: pass.name.clone(),
+                    resource: info.name.clone(),
+                });
             }
             if access.reads() && !has_content[resource] {
-                return Err(PlanError::ReadBeforeWrite { pass: pass.name.clone(), resource: info.name.clone() });
+                return Err(PlanError::ReadBeforeWrite {
+                    pass: pass.name.clone(),
+                    resource: info.name.clone(),
+                });
             }
         }
         for &(resource, access) in &pass.uses {
@@ -162,7 +181,8 @@ fn needed(resource_count: usize, passes: &[PassInfo], outputs: &[usize]) -> Vec<
     }
     let mut needed = vec![false; passes.len()];
     for (pass, info) in passes.iter().enumerate().rev() {
-        needed[pass] = info.uses.iter().any(|&(resource, access)| access.writes() && wanted[resource]);
+        needed[pass] =
+            info.uses.iter().any(|&(resource, access)| access.writes() && wanted[resource]);
         if !needed[pass] {
             continue;
         }
@@ -225,7 +245,8 @@ impl Tracked {
         if !to.writes && !from.writes && !changes_layout {
             // A reader after readers: only stages that have not yet waited for the write need a barrier.
             let covered = from.stages.contains(to.stages) && from.access.contains(to.access);
-            let merged = State { stages: from.stages | to.stages, access: from.access | to.access, ..to };
+            let merged =
+                State { stages: from.stages | to.stages, access: from.access | to.access, ..to };
             self.current = merged;
             return (!covered).then_some((self.written, to)).filter(|(written, _)| written.writes);
         }
@@ -270,8 +291,11 @@ pub struct Packing {
 pub fn pack(needs: &[MemoryNeed]) -> Packing {
     let mut order: Vec<usize> = (0..needs.len()).collect();
     order.sort_by_key(|&index| (std::cmp::Reverse(needs[index].size), index));
-    let mut packing =
-        Packing { offsets: vec![0; needs.len()], after: vec![Vec::new(); needs.len()], ..Default::default() };
+    let mut packing = Packing {
+        offsets: vec![0; needs.len()],
+        after: vec![Vec::new(); needs.len()],
+        ..Default::default()
+    };
     let mut placed: Vec<usize> = Vec::new();
     for index in order {
         let need = needs[index];
@@ -349,9 +373,11 @@ mod tests {
     #[test]
     fn an_overwritten_result_is_not_made() {
         let resources = [transient("out")];
-        let passes = [pass("first", &[(0, Access::ColorWrite)]), pass("second", &[(0, Access::ColorWrite)])];
+        let passes =
+            [pass("first", &[(0, Access::ColorWrite)]), pass("second", &[(0, Access::ColorWrite)])];
         assert_eq!(plan(&resources, &passes, &[0]).unwrap().order, [1]);
-        let blended = [pass("first", &[(0, Access::ColorWrite)]), pass("second", &[(0, Access::ColorBlend)])];
+        let blended =
+            [pass("first", &[(0, Access::ColorWrite)]), pass("second", &[(0, Access::ColorBlend)])];
         assert_eq!(plan(&resources, &blended, &[0]).unwrap().order, [0, 1]);
     }
 
@@ -394,7 +420,8 @@ mod tests {
             pass("read 3", &[(0, Access::FragmentStorageRead), (2, Access::ColorBlend)]),
         ];
         let plan = plan(&resources, &passes, &[1, 2]).unwrap();
-        let of = |position: usize| plan.barriers[position].iter().find(|b| b.resource == 0).copied();
+        let of =
+            |position: usize| plan.barriers[position].iter().find(|b| b.resource == 0).copied();
         assert_eq!(of(2).unwrap().from, Access::ComputeStorageWrite.state());
         assert_eq!(of(3), None, "the stage has already waited");
     }
@@ -402,7 +429,10 @@ mod tests {
     #[test]
     fn write_after_write_waits() {
         let resources = [transient("a")];
-        let passes = [pass("fill", &[(0, Access::Fill)]), pass("add", &[(0, Access::ComputeStorageReadWrite)])];
+        let passes = [
+            pass("fill", &[(0, Access::Fill)]),
+            pass("add", &[(0, Access::ComputeStorageReadWrite)]),
+        ];
         let plan = plan(&resources, &passes, &[0]).unwrap();
         assert_eq!(plan.barriers[1][0].from, Access::Fill.state());
     }
@@ -414,7 +444,14 @@ mod tests {
             pass("a", &[(0, Access::ColorWrite)]),
             pass("b from a", &[(0, Access::FragmentSampled), (1, Access::ColorWrite)]),
             pass("c", &[(2, Access::ColorWrite)]),
-            pass("out", &[(1, Access::FragmentSampled), (2, Access::FragmentSampled), (3, Access::ColorWrite)]),
+            pass(
+                "out",
+                &[
+                    (1, Access::FragmentSampled),
+                    (2, Access::FragmentSampled),
+                    (3, Access::ColorWrite),
+                ],
+            ),
         ];
         assert_eq!(plan(&resources, &passes, &[3]).unwrap().order, [0, 2, 1, 3]);
     }
@@ -423,17 +460,23 @@ mod tests {
     fn contradictions_are_named() {
         let resources = [transient("a")];
         let read = [pass("p", &[(0, Access::FragmentSampled)])];
-        assert!(plan(&resources, &read, &[0]).is_err_and(|e| e.to_string().contains("'p' reads 'a'")));
+        assert!(
+            plan(&resources, &read, &[0]).is_err_and(|e| e.to_string().contains("'p' reads 'a'"))
+        );
         let twice = [pass("p", &[(0, Access::ColorWrite), (0, Access::FragmentSampled)])];
         assert!(matches!(plan(&resources, &twice, &[0]), Err(PlanError::UsedTwice { .. })));
         let unknown = [pass("p", &[(7, Access::ColorWrite)])];
-        assert!(matches!(plan(&resources, &unknown, &[0]), Err(PlanError::Unknown { resource: 7, .. })));
+        assert!(matches!(
+            plan(&resources, &unknown, &[0]),
+            Err(PlanError::Unknown { resource: 7, .. })
+        ));
     }
 
     #[test]
     fn imported_content_can_be_read_and_keeps_its_last_state() {
         let imported = Access::ColorWrite.state();
-        let resources = [ResourceInfo { name: "history".into(), imported: Some(imported) }, transient("out")];
+        let resources =
+            [ResourceInfo { name: "history".into(), imported: Some(imported) }, transient("out")];
         let passes = [pass("use", &[(0, Access::FragmentSampled), (1, Access::ColorWrite)])];
         let plan = plan(&resources, &passes, &[1]).unwrap();
         assert_eq!(plan.barriers[0][0].from, imported);
@@ -449,7 +492,10 @@ mod tests {
             for b in 0..a {
                 let apart = packing.offsets[a] + needs[a].size <= packing.offsets[b]
                     || packing.offsets[b] + needs[b].size <= packing.offsets[a];
-                assert!(apart || !overlaps(needs[a].lifetime, needs[b].lifetime), "{a} and {b} collide");
+                assert!(
+                    apart || !overlaps(needs[a].lifetime, needs[b].lifetime),
+                    "{a} and {b} collide"
+                );
             }
             assert_eq!(packing.offsets[a] % 256, 0);
         }
@@ -462,7 +508,9 @@ mod tests {
     fn packing_never_overlaps_for_many_random_needs() {
         let mut seed = 1u64;
         let mut next = |below: u64| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) % below
         };
         for _ in 0..200 {

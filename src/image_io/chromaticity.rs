@@ -3,7 +3,8 @@
 use glam::DMat3;
 
 use crate::photometry::color::{
-    Adaptation, Chromaticity, D65, REC709_PRIMARIES, REC709_TO_XYZ, XYZ_TO_REC709, rgb_to_xyz_matrix,
+    Adaptation, Chromaticity, D65, REC709_PRIMARIES, REC709_TO_XYZ, XYZ_TO_REC709,
+    rgb_to_xyz_matrix,
 };
 
 /// Primaries (red, green, blue) and white.
@@ -49,8 +50,10 @@ impl Primaries {
     /// The conversion to Rec.709: by XYZ, with the white adapted to D65 (Bradford), so that a neutral color stays
     /// neutral.
     pub fn conversion(self) -> Conversion {
-        let near = |a: Chromaticity, b: Chromaticity| (a.x - b.x).abs() < 1e-3 && (a.y - b.y).abs() < 1e-3;
-        if near(self.white, D65) && self.rgb.iter().zip(REC709_PRIMARIES).all(|(a, b)| near(*a, b)) {
+        let near =
+            |a: Chromaticity, b: Chromaticity| (a.x - b.x).abs() < 1e-3 && (a.y - b.y).abs() < 1e-3;
+        if near(self.white, D65) && self.rgb.iter().zip(REC709_PRIMARIES).all(|(a, b)| near(*a, b))
+        {
             return Conversion::Same;
         }
         let Some(to_xyz) = self.to_xyz() else { return Conversion::Impossible };
@@ -79,10 +82,13 @@ impl Primaries {
         ];
         let [r, g, b] = self.rgb;
         let own = [r.x, r.y, g.x, g.y, b.x, b.y, self.white.x, self.white.y];
-        let found = KNOWN.iter().find(|(_, known)| known.iter().zip(own).all(|(a, b)| (a - b).abs() < 1e-3));
+        let found = KNOWN
+            .iter()
+            .find(|(_, known)| known.iter().zip(own).all(|(a, b)| (a - b).abs() < 1e-3));
         found.map_or_else(
             || {
-                let pairs: Vec<String> = own.chunks(2).map(|xy| format!("({:.4}, {:.4})", xy[0], xy[1])).collect();
+                let pairs: Vec<String> =
+                    own.chunks(2).map(|xy| format!("({:.4}, {:.4})", xy[0], xy[1])).collect();
                 format!("primaries and white {}", pairs.join(" "))
             },
             |(name, _)| (*name).to_owned(),

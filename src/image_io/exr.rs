@@ -10,7 +10,9 @@ use std::{collections::HashMap, io::Cursor};
 use ::exr::{
     block::{
         UncompressedBlock,
-        chunk::{Chunk, CompressedBlock, CompressedScanLineBlock, CompressedTileBlock, TileCoordinates},
+        chunk::{
+            Chunk, CompressedBlock, CompressedScanLineBlock, CompressedTileBlock, TileCoordinates,
+        },
     },
     compression::Compression,
     error::Error,
@@ -25,7 +27,8 @@ use glam::DVec3;
 use half::f16;
 
 use super::{
-    DecodedImage, Encoding, MAX_PIXELS, SizeCheck, Texels, caught, chromaticity::Primaries, damaged, one_line,
+    DecodedImage, Encoding, MAX_PIXELS, SizeCheck, Texels, caught, chromaticity::Primaries,
+    damaged, one_line,
 };
 use crate::photometry::color::{D65, REC709_PRIMARIES};
 
@@ -37,7 +40,8 @@ const DEEP: &str = "it holds deep data, which are not read; flatten it";
 /// Names of layers or channels that an error lists.
 const LISTED: usize = 12;
 /// What programs call the layer that is the picture, among others: Blender, Arnold, V-Ray, Nuke, Houdini.
-const MAIN: [&str; 9] = ["combined", "beauty", "rgba", "rgb", "color", "composite", "main", "default", "image"];
+const MAIN: [&str; 9] =
+    ["combined", "beauty", "rgba", "rgb", "color", "composite", "main", "default", "image"];
 /// Names of a channel that is luminance.
 const LUMINANCE: [&str; 6] = ["Y", "L", "luminance", "gray", "grey", "value"];
 
@@ -91,7 +95,8 @@ struct Group {
 
 impl Group {
     fn find(&self, names: &[&str]) -> Option<usize> {
-        let named = |name: &str| self.channels.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
+        let named =
+            |name: &str| self.channels.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
         names.iter().find_map(|name| named(name)).map(|(_, index)| *index)
     }
 
@@ -104,7 +109,8 @@ impl Group {
 
 /// The groups of a part: channels by what stands before their last dot.
 fn groups(part: usize, header: &Header) -> Vec<Group> {
-    let part_name = header.own_attributes.layer_name.as_ref().map(ToString::to_string).unwrap_or_default();
+    let part_name =
+        header.own_attributes.layer_name.as_ref().map(ToString::to_string).unwrap_or_default();
     let mut layers: Vec<(String, Vec<(String, usize)>)> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     for (index, channel) in header.channels.list.iter().enumerate() {
@@ -148,7 +154,8 @@ fn content(group: &Group) -> Option<Content> {
         return Some(Content::Luminance(one));
     }
     let alpha = |name: &str| name.eq_ignore_ascii_case("A") || name.eq_ignore_ascii_case("alpha");
-    let shown: Vec<usize> = group.channels.iter().filter(|(name, _)| !alpha(name)).map(|(_, index)| *index).collect();
+    let shown: Vec<usize> =
+        group.channels.iter().filter(|(name, _)| !alpha(name)).map(|(_, index)| *index).collect();
     match shown.as_slice() {
         [one] => Some(Content::Single(*one)),
         _ => None,
@@ -173,7 +180,11 @@ fn named<'a>(groups: &'a [Group], layer: &str) -> Result<&'a Group, String> {
         found.next().filter(|_| found.next().is_none())
     };
     let end = format!(".{layer}");
-    let usable = || listed(groups.iter().filter(|group| group.content.is_some()).map(|group| group.name.clone()));
+    let usable = || {
+        listed(
+            groups.iter().filter(|group| group.content.is_some()).map(|group| group.name.clone()),
+        )
+    };
     let found = (groups.iter().find(|group| group.name == layer))
         .or_else(|| groups.iter().find(|group| group.layer == layer))
         .or_else(|| only(&|group| group.name.eq_ignore_ascii_case(layer)))
@@ -213,37 +224,59 @@ fn unnamed(groups: &[Group]) -> Result<(&Group, Option<String>), String> {
     let equal: Vec<&Group> =
         groups.iter().filter(|g| g.content.is_some_and(|content| content.rank() == best)).collect();
     let names = || listed(equal.iter().map(|group| group.name.clone()));
-    let unlayered: Vec<&Group> = equal.iter().copied().filter(|group| group.layer.is_empty()).collect();
+    let unlayered: Vec<&Group> =
+        equal.iter().copied().filter(|group| group.layer.is_empty()).collect();
     let main = |among: &[&'_ Group]| {
         let mut main = among.iter().copied().filter(|group| group.is_main());
         main.next().filter(|_| main.next().is_none()).map(|group| (group.part, group.layer.clone()))
     };
-    let pick = |(part, layer): (usize, String)| equal.iter().copied().find(|g| g.part == part && g.layer == layer);
+    let pick = |(part, layer): (usize, String)| {
+        equal.iter().copied().find(|g| g.part == part && g.layer == layer)
+    };
     let several = |group: &Group| {
-        Some(format!("'{}' is taken of {}; FILE.exr:LAYER takes another", one_line(&group.name), names()))
+        Some(format!(
+            "'{}' is taken of {}; FILE.exr:LAYER takes another",
+            one_line(&group.name),
+            names()
+        ))
     };
     let (group, remark) = match (unlayered.as_slice(), equal.as_slice()) {
         ([one], _) => (*one, None),
         // Parts of one file, such as the two of a stereo picture: the first is the default.
-        ([first, ..], _) => main(&unlayered).and_then(pick).map_or((*first, several(first)), |group| (group, None)),
+        ([first, ..], _) => {
+            main(&unlayered).and_then(pick).map_or((*first, several(first)), |group| (group, None))
+        }
         ([], [one]) => (*one, None),
         ([], _) => (main(&equal).and_then(pick).map(|group| (group, None))).ok_or_else(|| {
-            format!("it has no picture without a name; add a layer, FILE.exr:LAYER, one of {}", names())
+            format!(
+                "it has no picture without a name; add a layer, FILE.exr:LAYER, one of {}",
+                names()
+            )
         })?,
     };
     let odd = match group.content {
         Some(Content::Single(_)) => {
-            let name = group.channels.iter().find(|(name, _)| !name.eq_ignore_ascii_case("A")).map(|(name, _)| name);
+            let name = group
+                .channels
+                .iter()
+                .find(|(name, _)| !name.eq_ignore_ascii_case("A"))
+                .map(|(name, _)| name);
             name.map(|name| format!("its only channel, '{}', counts as luminance", one_line(name)))
         }
-        Some(Content::Vector(_)) => Some("its channels X, Y and Z count as red, green and blue".into()),
+        Some(Content::Vector(_)) => {
+            Some("its channels X, Y and Z count as red, green and blue".into())
+        }
         _ => None,
     };
     Ok((group, remark.or(odd)))
 }
 
 /// Reads a layer of an EXR; none is the picture without a name, or what programs call their picture.
-pub(super) fn read(bytes: &[u8], layer: Option<&str>, check: SizeCheck<'_>) -> Result<DecodedImage, String> {
+pub(super) fn read(
+    bytes: &[u8],
+    layer: Option<&str>,
+    check: SizeCheck<'_>,
+) -> Result<DecodedImage, String> {
     let file = Exr::open(bytes)?;
     let groups = file.groups();
     let (group, remark) = match layer {
@@ -254,7 +287,9 @@ pub(super) fn read(bytes: &[u8], layer: Option<&str>, check: SizeCheck<'_>) -> R
         return Err("it has no picture".into());
     };
     let wanted = content.channels();
-    let half = wanted.iter().all(|at| header.channels.list.get(*at).is_some_and(|c| c.sample_type == SampleType::F16));
+    let half = wanted
+        .iter()
+        .all(|at| header.channels.list.get(*at).is_some_and(|c| c.sample_type == SampleType::F16));
     let shared = header.shared_attributes.clone();
     let white = header.own_attributes.white_luminance;
     let canvas = file.canvas(group.part, wanted.map(Some), check)?;
@@ -265,7 +300,8 @@ pub(super) fn read(bytes: &[u8], layer: Option<&str>, check: SizeCheck<'_>) -> R
     // Directions and data have no primaries.
     let primaries = shared.chromaticities.map(|c| {
         let f = f64::from;
-        let numbers = [c.red.0, c.red.1, c.green.0, c.green.1, c.blue.0, c.blue.1, c.white.0, c.white.1];
+        let numbers =
+            [c.red.0, c.red.1, c.green.0, c.green.1, c.blue.0, c.blue.1, c.white.0, c.white.1];
         Primaries::new(numbers.map(f))
     });
     if let Content::Chroma(_) = content {
@@ -280,7 +316,9 @@ pub(super) fn read(bytes: &[u8], layer: Option<&str>, check: SizeCheck<'_>) -> R
         if white.is_normal() && white > 0.0 {
             if (white - 1.0).abs() > 1e-6 {
                 image.scale = DVec3::splat(f64::from(white));
-                image.notes.push(format!("values times {white} nits (the attribute whiteLuminance)"));
+                image
+                    .notes
+                    .push(format!("values times {white} nits (the attribute whiteLuminance)"));
             }
         } else {
             image.remarks.push(format!("the attribute whiteLuminance is {white}, counted as 1"));
@@ -309,10 +347,13 @@ pub fn red_green_alpha(bytes: &[u8], check: SizeCheck<'_>) -> Result<Texels<[f32
         let file = Exr::open(bytes)?;
         let groups = file.groups();
         let flat = |group: &&Group| !group.deep;
-        let both = |group: &&Group| group.find(&["R", "red"]).is_some() && group.find(&["G", "green"]).is_some();
+        let both = |group: &&Group| {
+            group.find(&["R", "red"]).is_some() && group.find(&["G", "green"]).is_some()
+        };
         let mut usable = groups.iter().filter(flat).filter(both);
         let first = usable.next();
-        let group = (groups.iter().filter(flat).filter(both).find(|group| group.layer.is_empty())).or(first);
+        let group = (groups.iter().filter(flat).filter(both).find(|group| group.layer.is_empty()))
+            .or(first);
         let Some(group) = group else {
             let group = groups.iter().find(flat).ok_or("it has no picture in it")?;
             let lacks = if group.find(&["R", "red"]).is_none() { "R" } else { "G" };
@@ -337,7 +378,8 @@ struct Exr<'a> {
 impl<'a> Exr<'a> {
     fn open(bytes: &'a [u8]) -> Result<Self, String> {
         let mut cursor = Cursor::new(bytes);
-        let meta = MetaData::read_from_buffered(&mut cursor, false).map_err(|error| cause(&error))?;
+        let meta =
+            MetaData::read_from_buffered(&mut cursor, false).map_err(|error| cause(&error))?;
         if meta.headers.is_empty() || meta.headers.len() > MAX_PARTS {
             return Err(format!("{} parts; 1 to {MAX_PARTS} are read", meta.headers.len()));
         }
@@ -346,11 +388,21 @@ impl<'a> Exr<'a> {
     }
 
     fn groups(&self) -> Vec<Group> {
-        self.meta.headers.iter().enumerate().flat_map(|(part, header)| groups(part, header)).collect()
+        self.meta
+            .headers
+            .iter()
+            .enumerate()
+            .flat_map(|(part, header)| groups(part, header))
+            .collect()
     }
 
     /// Channels of a part in the display window.
-    fn canvas(mut self, part: usize, wanted: [Option<usize>; 3], check: SizeCheck<'_>) -> Result<Canvas, String> {
+    fn canvas(
+        mut self,
+        part: usize,
+        wanted: [Option<usize>; 3],
+        check: SizeCheck<'_>,
+    ) -> Result<Canvas, String> {
         let header = self.meta.headers.get(part).ok_or("it has no such part")?.clone();
         if header.deep {
             return Err(DEEP.into());
@@ -367,14 +419,20 @@ impl<'a> Exr<'a> {
             false => error,
         })?;
         let data = header.layer_size;
-        if data.0.checked_mul(data.1).is_none_or(|pixels| pixels as u64 > MAX_PIXELS || pixels == 0) {
-            return Err(format!("its data window has {}x{} pixels; 1 to {MAX_PIXELS} are read", data.0, data.1));
+        if data.0.checked_mul(data.1).is_none_or(|pixels| pixels as u64 > MAX_PIXELS || pixels == 0)
+        {
+            return Err(format!(
+                "its data window has {}x{} pixels; 1 to {MAX_PIXELS} are read",
+                data.0, data.1
+            ));
         }
         check_sampling(&header)?;
         let count = level_blocks(&header);
         let chunks = self.chunks(part, count)?;
         let truncated = |found: usize| {
-            format!("it is truncated: {found} of {count} blocks of its pixels are there; take the whole file")
+            format!(
+                "it is truncated: {found} of {count} blocks of its pixels are there; take the whole file"
+            )
         };
         if chunks.len() < count {
             return Err(truncated(chunks.len()));
@@ -408,10 +466,16 @@ impl<'a> Exr<'a> {
     /// The blocks of the largest level of a part.
     fn chunks(&self, part: usize, count: usize) -> Result<Vec<Place>, String> {
         let length = |headers: &[Header]| -> Option<usize> {
-            headers.iter().try_fold(0usize, |sum, header| sum.checked_add(header.chunk_count))?.checked_mul(8)
+            headers
+                .iter()
+                .try_fold(0usize, |sum, header| sum.checked_add(header.chunk_count))?
+                .checked_mul(8)
         };
-        let (before, all) = (self.meta.headers.get(..part).and_then(length), length(&self.meta.headers));
-        let (Some(before), Some(all)) = (before, all) else { return Err(damaged("its tables of chunks have no size")) };
+        let (before, all) =
+            (self.meta.headers.get(..part).and_then(length), length(&self.meta.headers));
+        let (Some(before), Some(all)) = (before, all) else {
+            return Err(damaged("its tables of chunks have no size"));
+        };
         let end = self.tables.saturating_add(all);
         if end > self.bytes.len() {
             return Err(format!(
@@ -481,11 +545,13 @@ impl<'a> Exr<'a> {
 
     /// The number of a block within its level, and its samples.
     fn block(&mut self, part: usize, place: &Place) -> Result<(usize, UncompressedBlock), String> {
-        let data = self.bytes.get(place.start..place.start + place.size).unwrap_or_default().to_vec();
+        let data =
+            self.bytes.get(place.start..place.start + place.size).unwrap_or_default().to_vec();
         let compressed_block = match place.coordinates {
-            Coordinates::Line(y_coordinate) => {
-                CompressedBlock::ScanLine(CompressedScanLineBlock { y_coordinate, compressed_pixels_le: data })
-            }
+            Coordinates::Line(y_coordinate) => CompressedBlock::ScanLine(CompressedScanLineBlock {
+                y_coordinate,
+                compressed_pixels_le: data,
+            }),
             Coordinates::Tile { tile, level } => CompressedBlock::Tile(CompressedTileBlock {
                 coordinates: TileCoordinates {
                     tile_index: Vec2(tile[0], tile[1]),
@@ -496,7 +562,8 @@ impl<'a> Exr<'a> {
         };
         let header = self.meta.headers.get_mut(part).ok_or("it has no such part")?;
         let at = header.get_block_data_indices(&compressed_block).map_err(|error| cause(&error))?;
-        let bounds = header.get_absolute_block_pixel_coordinates(at).map_err(|error| cause(&error))?;
+        let bounds =
+            header.get_absolute_block_pixel_coordinates(at).map_err(|error| cause(&error))?;
         let index = match header.blocks {
             BlockDescription::ScanLines => at.tile_index.1,
             BlockDescription::Tiles(tiles) => {
@@ -508,19 +575,29 @@ impl<'a> Exr<'a> {
             (start + bounds.size.1).div_ceil(sampling) - start.div_ceil(sampling)
         };
         let bytes: usize = (header.channels.list.iter())
-            .map(|c| rows(c.sampling.1) * (bounds.size.0 / c.sampling.0) * c.sample_type.bytes_per_sample())
+            .map(|c| {
+                rows(c.sampling.1)
+                    * (bounds.size.0 / c.sampling.0)
+                    * c.sample_type.bytes_per_sample()
+            })
             .sum();
         let area = bounds.size.0 * bounds.size.1;
         if bytes > MAX_BLOCK {
-            return Err(format!("a block of {bytes} bytes; at most {MAX_BLOCK} are read: save it in smaller tiles"));
+            return Err(format!(
+                "a block of {bytes} bytes; at most {MAX_BLOCK} are read: save it in smaller tiles"
+            ));
         }
         // The decoder takes as many bytes a pixel for all blocks; with subsampled channels they differ.
         if area == 0 || !bytes.is_multiple_of(area) {
-            return Err("its channels are subsampled in a way that is not read; save it as an RGB picture".into());
+            return Err(
+                "its channels are subsampled in a way that is not read; save it as an RGB picture"
+                    .into(),
+            );
         }
         header.channels.bytes_per_pixel = bytes / area;
         let chunk = Chunk { layer_index: part, compressed_block };
-        let block = UncompressedBlock::decompress_chunk(chunk, &self.meta, false).map_err(|error| cause(&error))?;
+        let block = UncompressedBlock::decompress_chunk(chunk, &self.meta, false)
+            .map_err(|error| cause(&error))?;
         if block.data.len() != bytes {
             return Err(damaged(format!("a block has {} bytes, not {bytes}", block.data.len())));
         }
@@ -559,7 +636,9 @@ impl Place {
 /// How many blocks the largest level has.
 fn level_blocks(header: &Header) -> usize {
     match header.blocks {
-        BlockDescription::ScanLines => header.layer_size.1.div_ceil(header.compression.scan_lines_per_block()),
+        BlockDescription::ScanLines => {
+            header.layer_size.1.div_ceil(header.compression.scan_lines_per_block())
+        }
         BlockDescription::Tiles(tiles) => {
             let [across, down] = [tiles.tile_size.0.max(1), tiles.tile_size.1.max(1)];
             header.layer_size.0.div_ceil(across) * header.layer_size.1.div_ceil(down)
@@ -587,7 +666,9 @@ fn check_sampling(header: &Header) -> Result<(), String> {
         if (x, y) == (1, 1) {
             continue;
         }
-        let (Ok(sx), Ok(sy)) = (i32::try_from(x), i32::try_from(y)) else { return Err(damaged("a sampling rate")) };
+        let (Ok(sx), Ok(sy)) = (i32::try_from(x), i32::try_from(y)) else {
+            return Err(damaged("a sampling rate"));
+        };
         let whole = sx > 0
             && sy > 0
             && header.layer_size.0.is_multiple_of(x)
@@ -595,7 +676,9 @@ fn check_sampling(header: &Header) -> Result<(), String> {
             && position.0 % sx == 0
             && position.1 % sy == 0;
         if !whole || header.blocks != BlockDescription::ScanLines {
-            return Err(damaged(format!("a channel is sampled every {x}x{y} pixels, which its window does not allow")));
+            return Err(damaged(format!(
+                "a channel is sampled every {x}x{y} pixels, which its window does not allow"
+            )));
         }
         if matches!(header.compression, Compression::B44 | Compression::B44A) {
             return Err("it has subsampled channels compressed by B44, which are not read; save it with ZIP".into());
@@ -619,10 +702,18 @@ impl Canvas {
         let [width, height] = size;
         let display = header.shared_attributes.display_window;
         let (at, data) = (header.own_attributes.layer_position, header.layer_size);
-        let offset = [i64::from(at.0) - i64::from(display.position.0), i64::from(at.1) - i64::from(display.position.1)];
-        let meets = |offset: i64, data: usize, display: usize| offset < display as i64 && offset + data as i64 > 0;
+        let offset = [
+            i64::from(at.0) - i64::from(display.position.0),
+            i64::from(at.1) - i64::from(display.position.1),
+        ];
+        let meets = |offset: i64, data: usize, display: usize| {
+            offset < display as i64 && offset + data as i64 > 0
+        };
         if !meets(offset[0], data.0, width) || !meets(offset[1], data.1, height) {
-            return Err("its data window lies outside of its display window; save it with the two alike".into());
+            return Err(
+                "its data window lies outside of its display window; save it with the two alike"
+                    .into(),
+            );
         }
         let note = (offset != [0, 0] || data != Vec2(width, height)).then(|| {
             format!(
@@ -635,7 +726,12 @@ impl Canvas {
 
     /// Takes over the samples of a block: row by row, in each the channels one after the other (OpenEXR File Layout,
     /// "Pixel data"). Subsampled ones stand at their own pixels.
-    fn put(&mut self, block: &UncompressedBlock, header: &Header, wanted: [Option<usize>; 3]) -> Result<(), String> {
+    fn put(
+        &mut self,
+        block: &UncompressedBlock,
+        header: &Header,
+        wanted: [Option<usize>; 3],
+    ) -> Result<(), String> {
         let (start, size) = (block.index.pixel_position, block.index.pixel_size);
         let [width, height] = [self.size[0] as i64, self.size[1] as i64];
         let mut rest = block.data.as_slice();
@@ -646,18 +742,24 @@ impl Canvas {
                     continue;
                 }
                 let bytes = size.0 / across * channel.sample_type.bytes_per_sample();
-                let (line, after) = rest.split_at_checked(bytes).ok_or_else(|| damaged("a block is too short"))?;
+                let (line, after) =
+                    rest.split_at_checked(bytes).ok_or_else(|| damaged("a block is too short"))?;
                 rest = after;
                 let row = y as i64 + self.offset[1];
                 if !(0..height).contains(&row) || !wanted.contains(&Some(index)) {
                     continue;
                 }
                 let row_start = (row * width) as usize;
-                let Some(pixels) = self.pixels.get_mut(row_start..row_start + width as usize) else { continue };
+                let Some(pixels) = self.pixels.get_mut(row_start..row_start + width as usize)
+                else {
+                    continue;
+                };
                 let first = start.0 as i64 + self.offset[0];
                 each_sample(line, channel.sample_type, |i, sample| {
                     let column = usize::try_from(first + (i * across) as i64);
-                    let Some(pixel) = column.ok().and_then(|column| pixels.get_mut(column)) else { return };
+                    let Some(pixel) = column.ok().and_then(|column| pixels.get_mut(column)) else {
+                        return;
+                    };
                     for (value, wanted) in pixel.iter_mut().zip(&wanted) {
                         if *wanted == Some(index) {
                             *value = sample;
@@ -673,7 +775,9 @@ impl Canvas {
     fn fill_subsampled(&mut self, header: &Header, wanted: [Option<usize>; 3]) {
         let data = header.layer_size;
         for (slot, channel) in wanted.into_iter().enumerate() {
-            let Some(channel) = channel.and_then(|index| header.channels.list.get(index)) else { continue };
+            let Some(channel) = channel.and_then(|index| header.channels.list.get(index)) else {
+                continue;
+            };
             let Vec2(across, down) = channel.sampling;
             for (axis, step, whole) in [(0, across, data.0), (1, down, data.1)] {
                 if step == 1 {
@@ -683,7 +787,8 @@ impl Canvas {
                 let (offset, end) = (self.offset[axis], self.size[axis] as i64);
                 let step = step as i64;
                 let first = offset + ((-offset).max(0) + step - 1) / step * step;
-                let last = offset + ((end - 1 - offset).min(whole as i64 - 1)).div_euclid(step) * step;
+                let last =
+                    offset + ((end - 1 - offset).min(whole as i64 - 1)).div_euclid(step) * step;
                 let (from, to) = (offset.max(0), (offset + whole as i64).min(end));
                 if first > last {
                     continue;
@@ -694,14 +799,19 @@ impl Canvas {
                     let origin = if axis == 0 { line * self.size[0] } else { line };
                     let index = |at: i64| origin + at.max(0) as usize * stride;
                     for at in from..to {
-                        let low = (offset + (at - offset).div_euclid(step) * step).clamp(first, last);
+                        let low =
+                            (offset + (at - offset).div_euclid(step) * step).clamp(first, last);
                         let high = (low + step).min(last);
                         if at == low {
                             continue;
                         }
-                        let part =
-                            if high > low { ((at - low) as f32 / (high - low) as f32).clamp(0.0, 1.0) } else { 0.0 };
-                        let value = |at: i64| self.pixels.get(index(at)).map_or(0.0, |pixel| pixel[slot]);
+                        let part = if high > low {
+                            ((at - low) as f32 / (high - low) as f32).clamp(0.0, 1.0)
+                        } else {
+                            0.0
+                        };
+                        let value =
+                            |at: i64| self.pixels.get(index(at)).map_or(0.0, |pixel| pixel[slot]);
                         let between = value(low) + (value(high) - value(low)) * part;
                         if let Some(pixel) = self.pixels.get_mut(index(at)) {
                             pixel[slot] = between;
@@ -720,10 +830,14 @@ fn each_sample(line: &[u8], kind: SampleType, mut take: impl FnMut(usize, f32)) 
         SampleType::F16 => (line.chunks_exact(2).enumerate())
             .for_each(|(i, part)| take(i, f16::from_ne_bytes([part[0], part[1]]).to_f32())),
         SampleType::F32 => {
-            line.chunks_exact(4).enumerate().for_each(|(i, part)| take(i, f32::from_ne_bytes(four(part))));
+            line.chunks_exact(4)
+                .enumerate()
+                .for_each(|(i, part)| take(i, f32::from_ne_bytes(four(part))));
         }
         SampleType::U32 => {
-            line.chunks_exact(4).enumerate().for_each(|(i, part)| take(i, u32::from_ne_bytes(four(part)) as f32));
+            line.chunks_exact(4)
+                .enumerate()
+                .for_each(|(i, part)| take(i, u32::from_ne_bytes(four(part)) as f32));
         }
     }
 }
@@ -732,7 +846,10 @@ fn each_sample(line: &[u8], kind: SampleType, mut take: impl FnMut(usize, f32)) 
 fn cause(error: &Error) -> String {
     match error {
         Error::NotSupported(what) => {
-            format!("it uses what is not read ({}); save it again, flat and with ZIP", one_line(what))
+            format!(
+                "it uses what is not read ({}); save it again, flat and with ZIP",
+                one_line(what)
+            )
         }
         Error::Invalid(what) if what.contains("missing bytes") => {
             "it is truncated: it ends within its header; take the whole file".into()

@@ -89,7 +89,9 @@ impl Format {
         if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
             return Err("it is no file; name an image".into());
         }
-        file.take(radiance_hdr::MAX_HEADER as u64).read_to_end(&mut start).map_err(|error| error.to_string())?;
+        file.take(radiance_hdr::MAX_HEADER as u64)
+            .read_to_end(&mut start)
+            .map_err(|error| error.to_string())?;
         Self::of(&start)
     }
 
@@ -110,12 +112,15 @@ fn instead(bytes: &[u8]) -> String {
     if bytes.is_empty() {
         return "it is empty (0 bytes): it was not written or downloaded to its end".into();
     }
-    let starts = |text: &str| bytes.len() >= text.len() && bytes[..text.len()].eq_ignore_ascii_case(text.as_bytes());
+    let starts = |text: &str| {
+        bytes.len() >= text.len() && bytes[..text.len()].eq_ignore_ascii_case(text.as_bytes())
+    };
     if starts("version https://git-lfs") {
         return "it is a Git LFS pointer, not the file itself; fetch it with 'git lfs pull'".into();
     }
     if starts("../") && text(bytes).is_some_and(|text| text.contains(".git/annex")) {
-        return "it is a git-annex pointer, not the file itself; fetch it with 'git annex get'".into();
+        return "it is a git-annex pointer, not the file itself; fetch it with 'git annex get'"
+            .into();
     }
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return "it is text in UTF-16, not an image: an editor or a shell has converted it, which destroys the pixels; \
@@ -123,7 +128,8 @@ fn instead(bytes: &[u8]) -> String {
             .into();
     }
     if bytes.starts_with(&[0xef, 0xbf, 0xbd]) {
-        return "its bytes were converted to text, which destroys the pixels; take the original".into();
+        return "its bytes were converted to text, which destroys the pixels; take the original"
+            .into();
     }
     if let Some((.., what)) =
         OTHERS.iter().find(|(at, magic, _)| bytes.get(*at..).is_some_and(|b| b.starts_with(magic)))
@@ -131,11 +137,15 @@ fn instead(bytes: &[u8]) -> String {
         return format!("it is {what}, by its first bytes; {READ}");
     }
     if bytes.iter().take(4096).all(|byte| *byte == 0) {
-        return "it begins with nothing but zeros: it was not written or downloaded to its end".into();
+        return "it begins with nothing but zeros: it was not written or downloaded to its end"
+            .into();
     }
     let Some(text) = text(bytes) else {
         let first: Vec<String> = bytes.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-        return format!("its first bytes ({}) are those of no image that is read: {READ}", first.join(" "));
+        return format!(
+            "its first bytes ({}) are those of no image that is read: {READ}",
+            first.join(" ")
+        );
     };
     let start = text.trim_start_matches('\u{feff}').trim_start().to_ascii_lowercase();
     if ["<!doctype html", "<html", "<head", "<body"].iter().any(|tag| start.starts_with(tag)) {
@@ -159,7 +169,9 @@ fn text(bytes: &[u8]) -> Option<&str> {
     let text = match std::str::from_utf8(start) {
         Ok(text) => text,
         // Cut within a character.
-        Err(error) if error.error_len().is_none() => std::str::from_utf8(&start[..error.valid_up_to()]).ok()?,
+        Err(error) if error.error_len().is_none() => {
+            std::str::from_utf8(&start[..error.valid_up_to()]).ok()?
+        }
         Err(_) => return None,
     };
     text.chars().all(|c| !c.is_control() || c.is_ascii_whitespace()).then_some(text)

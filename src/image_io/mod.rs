@@ -152,14 +152,21 @@ impl DecodedImage {
         }
         let unit = |value: f32| {
             let [r, g, b] = convert([value; 3]);
-            if (r - b).abs() <= 1e-3 * g.abs() { format!("{g} nits") } else { format!("{value} in the file") }
+            if (r - b).abs() <= 1e-3 * g.abs() {
+                format!("{g} nits")
+            } else {
+                format!("{value} in the file")
+            }
         };
         let why = if self.half { "the greatest half float" } else { "the greatest finite value" };
         let parts = [
             (infinite, format!("infinite, counted as {} ({why})", unit(bound))),
             (nan, "not numbers, counted as 0".to_owned()),
             (negative, "negative, counted as 0".to_owned()),
-            (outside, "outside of the Rec.709 gamut, their negative channels counted as 0".to_owned()),
+            (
+                outside,
+                "outside of the Rec.709 gamut, their negative channels counted as 0".to_owned(),
+            ),
             (above, format!("above {MAX_NITS:e} nits, counted as that")),
         ];
         let told: Vec<String> = (parts.into_iter().filter(|(count, _)| *count > 0))
@@ -214,13 +221,18 @@ pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     if !metadata.is_file() {
         return Err("it is no file; name an image".into());
     }
-    let too_large = |length: u64| format!("{length} bytes are more than may be read ({limit}); make it smaller");
+    let too_large = |length: u64| {
+        format!("{length} bytes are more than may be read ({limit}); make it smaller")
+    };
     if metadata.len() > limit {
         return Err(too_large(metadata.len()));
     }
     let mut bytes = Vec::new();
     // One byte more than allowed shows that there are more; the file may grow while it is read.
-    file.by_ref().take(limit + 1).read_to_end(&mut bytes).map_err(|error| format!("{error}; check the file"))?;
+    file.by_ref()
+        .take(limit + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| format!("{error}; check the file"))?;
     if bytes.len() as u64 > limit {
         return Err(too_large(bytes.len() as u64));
     }
@@ -243,7 +255,8 @@ pub fn split_layer(name: &Path) -> (PathBuf, Option<String>) {
 /// Text from a file, fit for one line: without control characters, and not long.
 #[must_use]
 pub fn one_line(text: &str) -> String {
-    let mut line: String = text.chars().take(200).map(|c| if c.is_control() { '?' } else { c }).collect();
+    let mut line: String =
+        text.chars().take(200).map(|c| if c.is_control() { '?' } else { c }).collect();
     if text.chars().nth(200).is_some() {
         line.push_str("...");
     }

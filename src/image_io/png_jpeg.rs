@@ -8,7 +8,11 @@ use super::{DecodedImage, Encoding, Format, MAX_PIXELS, SizeCheck, Texels, caugh
 use crate::photometry::color;
 
 /// Reads a PNG or JPEG.
-pub(super) fn read(bytes: &[u8], format: Format, check: SizeCheck<'_>) -> Result<DecodedImage, String> {
+pub(super) fn read(
+    bytes: &[u8],
+    format: Format,
+    check: SizeCheck<'_>,
+) -> Result<DecodedImage, String> {
     let picture = picture(bytes, format, check)?;
     let wide = matches!(
         picture,
@@ -19,21 +23,35 @@ pub(super) fn read(bytes: &[u8], format: Format, check: SizeCheck<'_>) -> Result
     );
     let size = [picture.width() as usize, picture.height() as usize];
     let curve = |codes: u32| -> Vec<f32> {
-        (0..=codes).map(|code| color::srgb_eotf(f64::from(code) / f64::from(codes)) as f32).collect()
+        (0..=codes)
+            .map(|code| color::srgb_eotf(f64::from(code) / f64::from(codes)) as f32)
+            .collect()
     };
     let pixels = if wide {
         let curve = curve(65535);
-        picture.into_rgb16().pixels().map(|pixel| pixel.0.map(|code| curve[usize::from(code)])).collect()
+        picture
+            .into_rgb16()
+            .pixels()
+            .map(|pixel| pixel.0.map(|code| curve[usize::from(code)]))
+            .collect()
     } else {
         let curve = curve(255);
-        picture.into_rgb8().pixels().map(|pixel| pixel.0.map(|code| curve[usize::from(code)])).collect()
+        picture
+            .into_rgb8()
+            .pixels()
+            .map(|pixel| pixel.0.map(|code| curve[usize::from(code)]))
+            .collect()
     };
     let mut image = DecodedImage::plain(size, pixels, Encoding::Display);
     if format == Format::Jpeg && has_gain_map(bytes) {
-        image.remarks.push("the JPEG has an HDR gain map, which is not read: highlights end at white".into());
+        image.remarks.push(
+            "the JPEG has an HDR gain map, which is not read: highlights end at white".into(),
+        );
     }
     if format == Format::Png && color_space(bytes) == Some(VIDEO) {
-        image.remarks.push(format!("the PNG says that its colors are {VIDEO}, which is not read: they count as sRGB"));
+        image.remarks.push(format!(
+            "the PNG says that its colors are {VIDEO}, which is not read: they count as sRGB"
+        ));
     }
     Ok(image)
 }
@@ -88,7 +106,9 @@ pub fn color_space(bytes: &[u8]) -> Option<&'static str> {
             b"sRGB" => return Some("sRGB"),
             b"iCCP" => return Some("those of a profile (iCCP)"),
             b"cICP" => return Some(VIDEO),
-            b"gAMA" if data.get(..4) != Some(&100_000u32.to_be_bytes()) => return Some("gamma-encoded (gAMA)"),
+            b"gAMA" if data.get(..4) != Some(&100_000u32.to_be_bytes()) => {
+                return Some("gamma-encoded (gAMA)");
+            }
             b"IDAT" | b"IEND" => return None,
             _ => {}
         }

@@ -72,7 +72,8 @@ pub(super) fn read(bytes: &[u8], check: SizeCheck<'_>) -> Result<DecodedImage, S
     let scan = header.scan;
     check(scan.width as u64, scan.height as u64)?;
     let body = bytes.get(header.body..).unwrap_or_default();
-    let (count, length) = if scan.rows { (scan.height, scan.width) } else { (scan.width, scan.height) };
+    let (count, length) =
+        if scan.rows { (scan.height, scan.width) } else { (scan.width, scan.height) };
     let pixels = scan.arranged(scan_lines(body, count, length)?);
     let mut image = DecodedImage::plain([scan.width, scan.height], pixels, Encoding::Scene);
     image.scale = 1.0 / (header.exposure * header.correction);
@@ -101,10 +102,12 @@ impl DecodedImage {
             Conversion::Same => {}
             Conversion::Matrix(matrix) => {
                 self.matrix = Some(matrix);
-                self.notes.push(format!("converted from {} to Rec.709 ({place})", primaries.name()));
+                self.notes
+                    .push(format!("converted from {} to Rec.709 ({place})", primaries.name()));
             }
             Conversion::Impossible => {
-                self.remarks.push(format!("{place} holds no possible primaries: colors count as Rec.709"));
+                self.remarks
+                    .push(format!("{place} holds no possible primaries: colors count as Rec.709"));
             }
         }
     }
@@ -128,9 +131,12 @@ fn header(bytes: &[u8]) -> Result<Header, String> {
     loop {
         let Some(line) = next_line(&mut rest) else {
             return Err(if available < MAX_HEADER {
-                "its Radiance header does not end: no empty line; it is truncated, or no image".into()
+                "its Radiance header does not end: no empty line; it is truncated, or no image"
+                    .into()
             } else {
-                format!("its Radiance header does not end within {MAX_HEADER} bytes; it is no image")
+                format!(
+                    "its Radiance header does not end within {MAX_HEADER} bytes; it is no image"
+                )
             });
         };
         if line.is_empty() {
@@ -139,21 +145,31 @@ fn header(bytes: &[u8]) -> Result<Header, String> {
         let line = String::from_utf8_lossy(line);
         // A name begins its line: lines that programs took over from their inputs are indented, and do not count.
         let Some((name, value)) = line.split_once('=') else { continue };
-        let numbers = || -> Vec<f64> { value.split_whitespace().map_while(|text| text.parse().ok()).collect() };
+        let numbers = || -> Vec<f64> {
+            value.split_whitespace().map_while(|text| text.parse().ok()).collect()
+        };
         let factor = |value: &f64| value.is_normal() && *value > 0.0;
         match name {
             "FORMAT" => format = Some(value.trim().to_owned()),
             "EXPOSURE" => match numbers().first().filter(|value| factor(value)) {
                 Some(value) => exposure *= *value,
-                None => remarks.push(format!("{}: no factor above 0, counted as 1", one_line(&line))),
+                None => {
+                    remarks.push(format!("{}: no factor above 0, counted as 1", one_line(&line)))
+                }
             },
             "COLORCORR" => match numbers().as_slice() {
-                [r, g, b, ..] if [r, g, b].into_iter().all(factor) => correction *= DVec3::new(*r, *g, *b),
-                _ => remarks.push(format!("{}: no three factors above 0, counted as 1 1 1", one_line(&line))),
+                [r, g, b, ..] if [r, g, b].into_iter().all(factor) => {
+                    correction *= DVec3::new(*r, *g, *b)
+                }
+                _ => remarks.push(format!(
+                    "{}: no three factors above 0, counted as 1 1 1",
+                    one_line(&line)
+                )),
             },
             "PRIMARIES" => match numbers().first_chunk::<8>() {
                 Some(numbers) => primaries = Some(Primaries::new(*numbers)),
-                None => remarks.push(format!("{}: not eight numbers, counted as Rec.709", one_line(&line))),
+                None => remarks
+                    .push(format!("{}: not eight numbers, counted as Rec.709", one_line(&line))),
             },
             "GAMMA" if numbers().first().is_some_and(|gamma| (gamma - 1.0).abs() > 1e-6) => {
                 remarks.push(format!("{}: not looked at, values count as linear", one_line(&line)));
@@ -174,14 +190,22 @@ fn header(bytes: &[u8]) -> Result<Header, String> {
     };
     let whole = exposure * correction;
     // Beyond these no light is left, and none can be.
-    if !(1e-30..=1e30).contains(&whole.min_element()) || !(1e-30..=1e30).contains(&whole.max_element()) {
-        remarks.push(format!("EXPOSURE and COLORCORR make {whole}, which no picture has: counted as 1"));
+    if !(1e-30..=1e30).contains(&whole.min_element())
+        || !(1e-30..=1e30).contains(&whole.max_element())
+    {
+        remarks.push(format!(
+            "EXPOSURE and COLORCORR make {whole}, which no picture has: counted as 1"
+        ));
         (exposure, correction) = (1.0, DVec3::ONE);
     }
-    let line = next_line(&mut rest).ok_or("it ends before its resolution string: it is truncated")?;
+    let line =
+        next_line(&mut rest).ok_or("it ends before its resolution string: it is truncated")?;
     let scan = resolution(line).ok_or_else(|| {
         let line = String::from_utf8_lossy(line.get(..40).unwrap_or(line));
-        format!("'{}' is no resolution string such as '-Y 512 +X 1024'; it is damaged: save it again", one_line(&line))
+        format!(
+            "'{}' is no resolution string such as '-Y 512 +X 1024'; it is damaged: save it again",
+            one_line(&line)
+        )
     })?;
     let body = bytes.len() - start.len() + available - rest.len();
     Ok(Header { xyz, exposure, correction, primaries, scan, body, remarks })
@@ -200,7 +224,13 @@ fn resolution(line: &[u8]) -> Option<Scan> {
     };
     // Nothing but two axes: text that happens to have both letters is no resolution.
     let plain = line.iter().all(|byte| b"+-XY0123456789 \t".contains(byte));
-    let scan = Scan { width: number(x)?, height: number(y)?, rows: y < x, leftward: negative(x), upward: !negative(y) };
+    let scan = Scan {
+        width: number(x)?,
+        height: number(y)?,
+        rows: y < x,
+        leftward: negative(x),
+        upward: !negative(y),
+    };
     plain.then_some(scan)
 }
 
@@ -224,7 +254,8 @@ impl Scan {
 
 /// `count` scan lines of `length` pixels. Memory grows with what is there.
 fn scan_lines(body: &[u8], count: usize, length: usize) -> Result<Vec<[f32; 3]>, String> {
-    let steps: Vec<f32> = (0..=255).map(|e: i32| if e == 0 { 0.0 } else { 2f64.powi(e - 136) as f32 }).collect();
+    let steps: Vec<f32> =
+        (0..=255).map(|e: i32| if e == 0 { 0.0 } else { 2f64.powi(e - 136) as f32 }).collect();
     let mut rest = body;
     let mut line = Vec::new();
     let mut pixels = Vec::new();

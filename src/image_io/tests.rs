@@ -19,7 +19,8 @@ fn light(bytes: &[u8]) -> Vec<[f32; 3]> {
 }
 
 fn near(found: [f32; 3], wanted: [f64; 3]) {
-    let ok = found.iter().zip(wanted).all(|(a, b)| (f64::from(*a) - b).abs() <= 2e-3 * b.abs().max(0.1));
+    let ok =
+        found.iter().zip(wanted).all(|(a, b)| (f64::from(*a) - b).abs() <= 2e-3 * b.abs().max(0.1));
     assert!(ok, "{found:?} for {wanted:?}");
 }
 
@@ -84,11 +85,21 @@ fn factors_of_the_header_are_cumulative_and_divided_out() {
         assert!(image.remarks.is_empty(), "{:?}", image.remarks);
         near(image.into_linear_rgb()[7], wanted);
     }
-    for line in
-        ["EXPOSURE=0", "EXPOSURE=-1", "EXPOSURE=nan", "EXPOSURE=", "COLORCORR=1 1", "COLORCORR=1 0 1", "GAMMA=2.2"]
-    {
+    for line in [
+        "EXPOSURE=0",
+        "EXPOSURE=-1",
+        "EXPOSURE=nan",
+        "EXPOSURE=",
+        "COLORCORR=1 1",
+        "COLORCORR=1 0 1",
+        "GAMMA=2.2",
+    ] {
         let image = decode(&even(&format!("{RGBE}\n{line}"), [100.0; 3])).unwrap();
-        assert!(image.remarks.len() == 1 && image.remarks[0].contains(line), "{line}: {:?}", image.remarks);
+        assert!(
+            image.remarks.len() == 1 && image.remarks[0].contains(line),
+            "{line}: {:?}",
+            image.remarks
+        );
         near(image.into_linear_rgb()[7], [100.0; 3]);
     }
 }
@@ -97,8 +108,9 @@ fn factors_of_the_header_are_cumulative_and_divided_out() {
 fn all_eight_orders_are_one_image() {
     let (w, h) = (5, 3);
     let value = |x: usize, y: usize| [1.0 + x as f64, 10.0 + y as f64, 1.0];
-    for (y_sign, x_sign, rows) in
-        ["-", "+"].into_iter().flat_map(|y| ["+", "-"].into_iter().flat_map(move |x| [(y, x, true), (y, x, false)]))
+    for (y_sign, x_sign, rows) in ["-", "+"]
+        .into_iter()
+        .flat_map(|y| ["+", "-"].into_iter().flat_map(move |x| [(y, x, true), (y, x, false)]))
     {
         let (count, length) = if rows { (h, w) } else { (w, h) };
         let mut body = Vec::new();
@@ -111,13 +123,20 @@ fn all_eight_orders_are_one_image() {
             }
         }
         let axes = [format!("{y_sign}Y {h}"), format!("{x_sign}X {w}")];
-        let size = if rows { axes.join(" ") } else { [axes[1].as_str(), axes[0].as_str()].join(" ") };
+        let size =
+            if rows { axes.join(" ") } else { [axes[1].as_str(), axes[0].as_str()].join(" ") };
         let image = decode(&hdr(RGBE, &size, &body)).unwrap();
         assert_eq!((image.width, image.height), (w, h), "{size}");
         for (i, pixel) in image.into_linear_rgb().into_iter().enumerate() {
             let wanted = value(i % w, i / w);
-            assert!((f64::from(pixel[0]) - wanted[0]).abs() < 0.07, "{size}: {pixel:?} for {wanted:?}");
-            assert!((f64::from(pixel[1]) - wanted[1]).abs() < 0.07, "{size}: {pixel:?} for {wanted:?}");
+            assert!(
+                (f64::from(pixel[0]) - wanted[0]).abs() < 0.07,
+                "{size}: {pixel:?} for {wanted:?}"
+            );
+            assert!(
+                (f64::from(pixel[1]) - wanted[1]).abs() < 0.07,
+                "{size}: {pixel:?} for {wanted:?}"
+            );
         }
     }
 }
@@ -142,7 +161,11 @@ fn scan_lines_are_flat_or_have_old_or_new_runs() {
     }
     // Each line by itself.
     let mixed = [flat, old, new].concat();
-    assert!(light(&hdr(RGBE, "-Y 3 +X 300", &mixed)).iter().all(|p| *p == light(&even(RGBE, [80.0, 40.0, 20.0]))[0]));
+    assert!(
+        light(&hdr(RGBE, "-Y 3 +X 300", &mixed))
+            .iter()
+            .all(|p| *p == light(&even(RGBE, [80.0, 40.0, 20.0]))[0])
+    );
     let refused = |size: &str, body: &[u8], cause: &str| {
         let error = decode(&hdr(RGBE, size, body)).unwrap_err();
         assert!(error.contains(cause) && !error.contains('\n'), "{cause}: {error}");
@@ -154,7 +177,10 @@ fn scan_lines_are_flat_or_have_old_or_new_runs() {
     refused("-Y 0 +X 8", &[], "8x0 pixels");
     refused("-Y 60000 +X 60000", &[], "60000x60000");
     let error = decode(&even("#?RADIANCE\nFORMAT=Radiance_spectra", [1.0; 3])).unwrap_err();
-    assert!(error.contains("FORMAT=Radiance_spectra") && error.contains("32-bit_rle_rgbe"), "{error}");
+    assert!(
+        error.contains("FORMAT=Radiance_spectra") && error.contains("32-bit_rle_rgbe"),
+        "{error}"
+    );
     assert!(decode(b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n").unwrap_err().contains("does not end"));
     assert!(decode(b"#?RADIANCE\n\n").unwrap_err().contains("truncated"));
 }
@@ -171,7 +197,9 @@ fn radiance_in_xyz_or_of_other_primaries_is_converted() {
     let wanted = [100.0, 80.0, 60.0];
     let xyz = (REC709_TO_XYZ * DVec3::from_array(wanted)).to_array();
     close(light(&even("#?RADIANCE\nFORMAT=32-bit_rle_xyze", xyz))[3], wanted);
-    let image = decode(&even("#?RADIANCE\nFORMAT=32-bit_rle_xyze\nEXPOSURE=2\nCOLORCORR=2 2 2", xyz)).unwrap();
+    let image =
+        decode(&even("#?RADIANCE\nFORMAT=32-bit_rle_xyze\nEXPOSURE=2\nCOLORCORR=2 2 2", xyz))
+            .unwrap();
     close(image.into_linear_rgb()[3], wanted.map(|c| c / 4.0));
     let wide = [0.708, 0.292, 0.170, 0.797, 0.131, 0.046, 0.3127, 0.3290];
     let stored = rec709_in(wide, wanted);
@@ -188,7 +216,8 @@ fn radiance_in_xyz_or_of_other_primaries_is_converted() {
 fn rec709_in(primaries: [f64; 8], color: [f64; 3]) -> [f64; 3] {
     let own = Primaries::new(primaries);
     let adapted = Adaptation::Bradford.adapt_xyz(D65.to_xyz(1.0), own.white.to_xyz(1.0));
-    (own.to_xyz().unwrap().inverse() * adapted * REC709_TO_XYZ * DVec3::from_array(color)).to_array()
+    (own.to_xyz().unwrap().inverse() * adapted * REC709_TO_XYZ * DVec3::from_array(color))
+        .to_array()
 }
 
 #[test]
@@ -196,16 +225,21 @@ fn primaries_are_converted_with_their_white() {
     // Rec.2020 to Rec.709: ITU-R BT.2087-0, section 2.2 (there the inverse, M2, to four digits).
     let wide = Primaries::new([0.708, 0.292, 0.170, 0.797, 0.131, 0.046, 0.3127, 0.3290]);
     let super::chromaticity::Conversion::Matrix(matrix) = wide.conversion() else { panic!() };
-    let m2 = DMat3::from_cols_array(&[0.6274, 0.0691, 0.0164, 0.3293, 0.9195, 0.0880, 0.0433, 0.0114, 0.8956]);
+    let m2 = DMat3::from_cols_array(&[
+        0.6274, 0.0691, 0.0164, 0.3293, 0.9195, 0.0880, 0.0433, 0.0114, 0.8956,
+    ]);
     assert!(matrix.inverse().abs_diff_eq(m2, 6e-5), "{}", matrix.inverse());
     // AP0 to Rec.709 with Bradford: the color math of the ACES transforms, published to these digits.
     let aces = Primaries::new([0.7347, 0.2653, 0.0, 1.0, 0.0001, -0.077, 0.32168, 0.33767]);
     let super::chromaticity::Conversion::Matrix(matrix) = aces.conversion() else { panic!() };
-    let known = [2.52169, -0.27648, -0.01538, -1.13413, 1.37272, -0.15298, -0.38756, -0.09624, 1.16835];
+    let known =
+        [2.52169, -0.27648, -0.01538, -1.13413, 1.37272, -0.15298, -0.38756, -0.09624, 1.16835];
     assert!(matrix.abs_diff_eq(DMat3::from_cols_array(&known), 2e-3), "{matrix}");
     let own = Primaries { rgb: REC709_PRIMARIES, white: D65 };
     assert_eq!(own.conversion(), super::chromaticity::Conversion::Same);
-    for bad in [[0.0; 8], [f64::NAN; 8], [0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3127, 0.329], [f64::INFINITY; 8]] {
+    for bad in
+        [[0.0; 8], [f64::NAN; 8], [0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3127, 0.329], [f64::INFINITY; 8]]
+    {
         assert_eq!(Primaries::new(bad).conversion(), super::chromaticity::Conversion::Impossible);
     }
 }
@@ -233,15 +267,22 @@ fn exr_bytes(
         size: ex::Vec2(display.1[0], display.1[1]),
     });
     let layers = parts.into_iter().map(|(name, size, at, channels)| {
-        let mut own = ex::LayerAttributes { layer_position: ex::Vec2(at[0], at[1]), ..Default::default() };
+        let mut own =
+            ex::LayerAttributes { layer_position: ex::Vec2(at[0], at[1]), ..Default::default() };
         if !name.is_empty() {
             own.layer_name = Some(name.into());
         }
         change(&mut attributes, &mut own);
-        let list = channels.into_iter().map(|(name, samples)| ex::AnyChannel::new(name, samples)).collect();
+        let list = channels
+            .into_iter()
+            .map(|(name, samples)| ex::AnyChannel::new(name, samples))
+            .collect();
         ex::Layer::new((size[0], size[1]), own, encoding, ex::AnyChannels::sort(list))
     });
-    let image = ex::Image::from_layers(ex::ImageAttributes::new(ex::IntegerBounds::zero()), layers.collect::<Vec<_>>());
+    let image = ex::Image::from_layers(
+        ex::ImageAttributes::new(ex::IntegerBounds::zero()),
+        layers.collect::<Vec<_>>(),
+    );
     let image = ex::Image { attributes, ..image };
     let mut bytes = Cursor::new(Vec::new());
     ex::WritableImage::write(&image).non_parallel().to_buffered(&mut bytes).unwrap();
@@ -268,13 +309,17 @@ fn the_picture_of_an_exr_is_found_by_its_names() {
         channels.extend(more.iter().map(|name| (*name, data())));
         exr(channels)
     };
-    let depth_of_blender = ["ViewLayer.Combined.A", "ViewLayer.Depth.Z", "ViewLayer.Normal.X", "ViewLayer.Normal.Y"];
+    let depth_of_blender =
+        ["ViewLayer.Combined.A", "ViewLayer.Depth.Z", "ViewLayer.Normal.X", "ViewLayer.Normal.Y"];
     for bytes in [
         with(rgb(["R", "G", "B"], 8, color), &["A", "Z"]),
         with(rgb(["r", "g", "b"], 8, color), &["a"]),
         with(rgb(["red", "green", "blue"], 8, color), &[]),
         with(rgb(blender, 8, color), &depth_of_blender),
-        with(rgb(blender, 8, color), &["ViewLayer.DiffDir.R", "ViewLayer.DiffDir.G", "ViewLayer.DiffDir.B", "Z"]),
+        with(
+            rgb(blender, 8, color),
+            &["ViewLayer.DiffDir.R", "ViewLayer.DiffDir.G", "ViewLayer.DiffDir.B", "Z"],
+        ),
         with(rgb(["left.R", "left.G", "left.B"], 8, color), &["Z"]),
         with(rgb(["R", "G", "B"], 8, color), &["right.R", "right.G", "right.B"]),
     ] {
@@ -294,7 +339,11 @@ fn the_picture_of_an_exr_is_found_by_its_names() {
     near(layer("B").unwrap().into_linear_rgb()[0], [7.0; 3]);
     assert!(layer("c").unwrap_err().contains("no layer 'c'"));
     let combined = with(rgb(blender, 8, color), &["ViewLayer.Depth.Z"]);
-    near(DecodedImage::decode(&combined, Some("Combined"), &check_size).unwrap().into_linear_rgb()[0], wanted);
+    near(
+        DecodedImage::decode(&combined, Some("Combined"), &check_size).unwrap().into_linear_rgb()
+            [0],
+        wanted,
+    );
 }
 
 #[test]
@@ -305,7 +354,9 @@ fn parts_of_a_file_may_have_other_sizes() {
     let write = |parts| exr_bytes(parts, ([0, 0], [4, 2]), ex::Encoding::FAST_LOSSLESS, |_, _| {});
     let bytes = write(vec![small, whole("rgb")]);
     let image = decode(&bytes).unwrap();
-    assert!((image.width, image.height) == (4, 2) && image.remarks.is_empty() && image.notes.is_empty());
+    assert!(
+        (image.width, image.height) == (4, 2) && image.remarks.is_empty() && image.notes.is_empty()
+    );
     near(image.into_linear_rgb()[0], [100.0, 50.0, 25.0]);
     let depth = DecodedImage::decode(&bytes, Some("depth"), &check_size).unwrap().into_linear_rgb();
     assert_eq!((depth[0], depth[5], depth[6]), ([0.0; 3], [7.0; 3], [7.0; 3]));
@@ -340,7 +391,11 @@ fn data_stand_where_their_window_is() {
     // Overscan is cut.
     let over = write([4, 3], [-1, -1], ([0, 0], [2, 1]));
     assert_eq!(grey(&over), (2, 1, vec![6.0, 7.0]));
-    assert!(decode(&write([2, 1], [9, 0], ([0, 0], [4, 2]))).unwrap_err().contains("outside of its display window"));
+    assert!(
+        decode(&write([2, 1], [9, 0], ([0, 0], [4, 2])))
+            .unwrap_err()
+            .contains("outside of its display window")
+    );
 }
 
 #[test]
@@ -350,7 +405,9 @@ fn every_encoding_of_an_exr_is_read() {
     let size = [37, 19];
     let mut files = Vec::new();
     let flat = [Compression::Uncompressed, Compression::RLE, Compression::ZIP1, Compression::ZIP16];
-    for compression in flat.into_iter().chain([Compression::PIZ, Compression::PXR24, Compression::B44A]) {
+    for compression in
+        flat.into_iter().chain([Compression::PIZ, Compression::PXR24, Compression::B44A])
+    {
         for blocks in [Blocks::ScanLines, Blocks::Tiles(ex::Vec2(8, 8))] {
             files.push(Encoding { compression, blocks, line_order: LineOrder::Increasing });
         }
@@ -363,10 +420,14 @@ fn every_encoding_of_an_exr_is_read() {
         };
         let integers = ex::FlatSamples::U32((0..37 * 19).map(|i| value(i) as u32).collect());
         let channels = vec![("R", samples(true)), ("G", samples(false)), ("B", integers)];
-        let bytes = exr_bytes(vec![("", size, [3, -2], channels)], ([3, -2], size), encoding, |_, _| {});
+        let bytes =
+            exr_bytes(vec![("", size, [3, -2], channels)], ([3, -2], size), encoding, |_, _| {});
         for (i, pixel) in light(&bytes).into_iter().enumerate() {
             // B44 and PXR24 lose digits.
-            assert!(pixel.iter().all(|v| (v / value(i) - 1.0).abs() < 0.05), "{encoding:?} {i}: {pixel:?}");
+            assert!(
+                pixel.iter().all(|v| (v / value(i) - 1.0).abs() < 0.05),
+                "{encoding:?} {i}: {pixel:?}"
+            );
         }
     }
 }
@@ -379,7 +440,8 @@ fn attributes_of_an_exr_are_taken_into_account() {
     let with = |primaries: [f64; 8], white: Option<f32>, channels: Vec<(&str, ex::FlatSamples)>| {
         let [rx, ry, gx, gy, bx, by, wx, wy] = primaries.map(|n| n as f32);
         let (red, green, blue) = (ex::Vec2(rx, ry), ex::Vec2(gx, gy), ex::Vec2(bx, by));
-        let chromaticities = ex::attribute::Chromaticities { red, green, blue, white: ex::Vec2(wx, wy) };
+        let chromaticities =
+            ex::attribute::Chromaticities { red, green, blue, white: ex::Vec2(wx, wy) };
         let parts = vec![("", [4, 2], [0, 0], channels)];
         exr_bytes(parts, ([0, 0], [4, 2]), ex::Encoding::FAST_LOSSLESS, |image, own| {
             image.chromaticities = Some(chromaticities);
@@ -389,13 +451,20 @@ fn attributes_of_an_exr_are_taken_into_account() {
     for primaries in [wide, aces] {
         let stored = rec709_in(primaries, wanted).map(|c| c as f32);
         let image = decode(&with(primaries, None, rgb(["R", "G", "B"], 8, stored))).unwrap();
-        assert!(image.notes[0].contains("to Rec.709 (the attribute chromaticities)"), "{:?}", image.notes);
+        assert!(
+            image.notes[0].contains("to Rec.709 (the attribute chromaticities)"),
+            "{:?}",
+            image.notes
+        );
         near(image.into_linear_rgb()[2], wanted);
         let image = decode(&with(primaries, Some(20.0), rgb(["R", "G", "B"], 8, stored))).unwrap();
         near(image.into_linear_rgb()[2], wanted.map(|c| c * 20.0));
         // Luminance has no color, and directions have no primaries.
         near(light(&with(primaries, None, vec![("Y", floats(8, 5.0))]))[2], [5.0; 3]);
-        near(light(&with(primaries, None, rgb(["X", "Y", "Z"], 8, [1.0, -2.0, 3.0])))[2], [1.0, -2.0, 3.0]);
+        near(
+            light(&with(primaries, None, rgb(["X", "Y", "Z"], 8, [1.0, -2.0, 3.0])))[2],
+            [1.0, -2.0, 3.0],
+        );
     }
     let image = decode(&with([0.0; 8], Some(-3.0), rgb(["R", "G", "B"], 8, [1.0; 3]))).unwrap();
     assert_eq!(image.remarks.len(), 2, "{:?}", image.remarks);
@@ -404,7 +473,8 @@ fn attributes_of_an_exr_are_taken_into_account() {
 
 #[test]
 fn invalid_radiance_is_clamped_and_reported_once() {
-    let values = |infinite: f32| vec![100.0, infinite, f32::NAN, -5.0, f32::NEG_INFINITY, 300.0, 0.0, 100.0];
+    let values =
+        |infinite: f32| vec![100.0, infinite, f32::NAN, -5.0, f32::NEG_INFINITY, 300.0, 0.0, 100.0];
     let file = |half: bool, white: Option<f32>, infinite: f32| {
         let values = values(infinite);
         let samples = if half {
@@ -414,21 +484,33 @@ fn invalid_radiance_is_clamped_and_reported_once() {
         };
         let channels = vec![("R", samples.clone()), ("G", samples.clone()), ("B", samples)];
         let parts = vec![("", [4, 2], [0, 0], channels)];
-        exr_bytes(parts, ([0, 0], [4, 2]), ex::Encoding::FAST_LOSSLESS, |_, own| own.white_luminance = white)
+        exr_bytes(parts, ([0, 0], [4, 2]), ex::Encoding::FAST_LOSSLESS, |_, own| {
+            own.white_luminance = white
+        })
     };
-    for (half, white, bound) in [(true, None, 65504.0), (false, None, 300.0), (true, Some(2.0), 131_008.0)] {
+    for (half, white, bound) in
+        [(true, None, 65504.0), (false, None, 300.0), (true, Some(2.0), 131_008.0)]
+    {
         let factor = white.unwrap_or(1.0);
-        let (pixels, remark) = decode(&file(half, white, f32::INFINITY)).unwrap().into_bounded_rgb();
+        let (pixels, remark) =
+            decode(&file(half, white, f32::INFINITY)).unwrap().into_bounded_rgb();
         let grey: Vec<f32> = pixels.iter().map(|pixel| pixel[2]).collect();
-        assert_eq!(grey, [100.0 * factor, bound, 0.0, 0.0, 0.0, 300.0 * factor, 0.0, 100.0 * factor]);
+        assert_eq!(
+            grey,
+            [100.0 * factor, bound, 0.0, 0.0, 0.0, 300.0 * factor, 0.0, 100.0 * factor]
+        );
         let remark = remark.unwrap();
-        assert!(remark.contains("of 8 pixels, 1 infinite") && remark.contains(&format!("{bound} nits")), "{remark}");
+        assert!(
+            remark.contains("of 8 pixels, 1 infinite") && remark.contains(&format!("{bound} nits")),
+            "{remark}"
+        );
         assert!(remark.contains("1 not numbers") && remark.contains("2 negative"), "{remark}");
     }
     let (pixels, remark) = decode(&file(false, None, 1e20)).unwrap().into_bounded_rgb();
     assert_eq!(pixels[1], [1e12; 3]);
     assert!(remark.unwrap().contains("1 above 1e12 nits"));
-    let (pixels, remark) = decode(&exr(rgb(["R", "G", "B"], 8, [1.0, 0.0, 3.0]))).unwrap().into_bounded_rgb();
+    let (pixels, remark) =
+        decode(&exr(rgb(["R", "G", "B"], 8, [1.0, 0.0, 3.0]))).unwrap().into_bounded_rgb();
     assert_eq!((pixels[0], remark), ([1.0, 0.0, 3.0], None));
     // As stored where nothing is bounded.
     let pixels = decode(&file(true, Some(2.0), f32::INFINITY)).unwrap().into_linear_rgb();
@@ -475,11 +557,16 @@ fn raw_exr(
     let mut chunks = Vec::new();
     for y in 0..height {
         let mut data = Vec::new();
-        for (index, (_, sampling)) in channels.iter().enumerate().filter(|(_, (_, sampling))| y % sampling == 0) {
-            data.extend((0..width).step_by(*sampling).flat_map(|x| sample(index, x, y).to_le_bytes()));
+        for (index, (_, sampling)) in
+            channels.iter().enumerate().filter(|(_, (_, sampling))| y % sampling == 0)
+        {
+            data.extend(
+                (0..width).step_by(*sampling).flat_map(|x| sample(index, x, y).to_le_bytes()),
+            );
         }
         bytes.extend((at as u64).to_le_bytes());
-        let chunk = [&(y as i32).to_le_bytes()[..], &(data.len() as i32).to_le_bytes(), &data].concat();
+        let chunk =
+            [&(y as i32).to_le_bytes()[..], &(data.len() as i32).to_le_bytes(), &data].concat();
         at += chunk.len();
         chunks.push(chunk);
     }
@@ -494,7 +581,9 @@ fn luminance_with_chroma_is_color() {
     let values = [(25.0 - y) / y, (100.0 - y) / y, y];
     for sampling in [1, 2] {
         let bytes =
-            raw_exr(&[("BY", sampling), ("RY", sampling), ("Y", 1)], [8, 6], 0, &[], |c, _, _| values[c] as f32);
+            raw_exr(&[("BY", sampling), ("RY", sampling), ("Y", 1)], [8, 6], 0, &[], |c, _, _| {
+                values[c] as f32
+            });
         light(&bytes).into_iter().for_each(|pixel| near(pixel, [100.0, 50.0, 25.0]));
     }
     // Between samples chroma is linear: BY is 0 in a column of samples and 2 in the next.
@@ -534,16 +623,21 @@ fn what_an_exr_lacks_is_named() {
     assert!(decode(&whole[..100]).unwrap_err().contains("ends within its header"));
     // HTJ2K; deep data.
     assert!(decode(&raw_exr(&channels, [4, 3], 11, &[], value)).unwrap_err().contains("HTJ2K"));
-    let mut deep = raw_exr(&channels, [4, 3], 0, &[("type", "string", b"deepscanline".to_vec())], value);
+    let mut deep =
+        raw_exr(&channels, [4, 3], 0, &[("type", "string", b"deepscanline".to_vec())], value);
     deep[5] = 8;
     let error = decode(&deep).unwrap_err();
     assert!(error.contains("deep data"), "{error}");
     // Sizes that the bytes cannot hold cost nothing.
-    for (size, compression) in [([8192, 4096], 0), ([8192, 4096], 3), ([8192, 4096], 8), ([30_000, 30_000], 3)] {
+    for (size, compression) in
+        [([8192, 4096], 0), ([8192, 4096], 3), ([8192, 4096], 8), ([30_000, 30_000], 3)]
+    {
         let mut hollow = raw_exr(&channels, [1, 1], compression, &[], value);
         let window = [0, 0, size[0] - 1, size[1] - 1].map(i32::to_le_bytes).concat();
         for name in ["dataWindow\0box2i\0", "displayWindow\0box2i\0"] {
-            let at = hollow.windows(name.len()).position(|w| w == name.as_bytes()).unwrap() + name.len() + 4;
+            let at = hollow.windows(name.len()).position(|w| w == name.as_bytes()).unwrap()
+                + name.len()
+                + 4;
             hollow[at..at + 16].copy_from_slice(&window);
         }
         let error = decode(&hollow).unwrap_err();
@@ -582,7 +676,9 @@ fn what_is_no_image_is_named_by_its_cause() {
 #[test]
 fn gain_maps_and_video_codes_are_remarked_on() {
     let mut jpeg = Cursor::new(Vec::new());
-    image::RgbImage::from_pixel(8, 8, image::Rgb([200; 3])).write_to(&mut jpeg, image::ImageFormat::Jpeg).unwrap();
+    image::RgbImage::from_pixel(8, 8, image::Rgb([200; 3]))
+        .write_to(&mut jpeg, image::ImageFormat::Jpeg)
+        .unwrap();
     let plain = jpeg.into_inner();
     assert!(decode(&plain).unwrap().remarks.is_empty());
     let text = b"http://ns.adobe.com/xap/1.0/\0<x hdrgm:Version=\"1.0\"/>";
@@ -594,10 +690,14 @@ fn gain_maps_and_video_codes_are_remarked_on() {
     let image = decode(&ultra).unwrap();
     assert!(image.remarks[0].contains("gain map"), "{:?}", image.remarks);
     let mut png = Cursor::new(Vec::new());
-    image::RgbImage::from_pixel(8, 8, image::Rgb([200; 3])).write_to(&mut png, image::ImageFormat::Png).unwrap();
+    image::RgbImage::from_pixel(8, 8, image::Rgb([200; 3]))
+        .write_to(&mut png, image::ImageFormat::Png)
+        .unwrap();
     let mut png = png.into_inner();
     // Rec.2020, PQ, RGB, full range; the checksum is PNG's CRC-32 of name and data.
-    let chunk = [&[0, 0, 0, 4][..], b"cICP", &[9, 16, 0, 1], &crc(b"cICP\x09\x10\x00\x01").to_be_bytes()].concat();
+    let chunk =
+        [&[0, 0, 0, 4][..], b"cICP", &[9, 16, 0, 1], &crc(b"cICP\x09\x10\x00\x01").to_be_bytes()]
+            .concat();
     png.splice(33..33, chunk);
     assert!(decode(&png).unwrap().remarks[0].contains("cICP"));
 }
@@ -605,7 +705,9 @@ fn gain_maps_and_video_codes_are_remarked_on() {
 /// CRC-32 of ISO 3309, as PNG has it.
 fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 })
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+            if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 }
+        })
     })
 }
 
@@ -616,9 +718,14 @@ fn damaged_files_are_answered() {
     let chroma = raw_exr(&[("BY", 2), ("RY", 2), ("Y", 1)], [4, 2], 0, &[], |_, _, _| 1.0);
     let half = vec![("R", halves(8, 1.0)), ("G", halves(8, 2.0)), ("B", halves(8, 3.0))];
     let piz = ex::Encoding { compression: ex::Compression::PIZ, ..ex::Encoding::FAST_LOSSLESS };
-    let parts = vec![("a", [4, 2], [0, 0], vec![("Z", floats(8, 1.0))]), ("b", [4, 2], [0, 0], half)];
+    let parts =
+        vec![("a", [4, 2], [0, 0], vec![("Z", floats(8, 1.0))]), ("b", [4, 2], [0, 0], half)];
     let files = [
-        hdr(&format!("{RGBE}\nEXPOSURE=2\nCOLORCORR=1 2 3"), "+X 8 -Y 4", &rgbe([1.0, 2.0, 3.0]).repeat(32)),
+        hdr(
+            &format!("{RGBE}\nEXPOSURE=2\nCOLORCORR=1 2 3"),
+            "+X 8 -Y 4",
+            &rgbe([1.0, 2.0, 3.0]).repeat(32),
+        ),
         hdr(RGBE, "-Y 4 +X 8", &new.repeat(4)),
         exr(rgb(["R", "G", "B"], 8, [1.0, 2.0, 3.0])),
         exr_bytes(parts, ([0, 0], [4, 2]), piz, |_, _| {}),
@@ -641,7 +748,11 @@ fn damaged_files_are_answered() {
                 Ok(image) => {
                     count[0] += 1;
                     let (pixels, _) = image.into_bounded_rgb();
-                    assert!(pixels.iter().all(|p| Vec3::from_array(*p).is_finite() && p.iter().all(|v| *v >= 0.0)));
+                    assert!(
+                        pixels.iter().all(
+                            |p| Vec3::from_array(*p).is_finite() && p.iter().all(|v| *v >= 0.0)
+                        )
+                    );
                 }
                 Err(error) => {
                     count[1] += 1;

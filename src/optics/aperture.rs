@@ -70,7 +70,11 @@ impl Aperture {
     /// A squeeze that is not 0.25 to 1; dust or scratches that are not 0 to 1; a rotation or curvature that is no number.
     pub fn checked(self) -> Result<Self, LensError> {
         let check = |what, value: f64, [least, most]: [f64; 2], allowed| {
-            if (least..=most).contains(&value) { Ok(()) } else { Err(LensError::Value { what, value, allowed }) }
+            if (least..=most).contains(&value) {
+                Ok(())
+            } else {
+                Err(LensError::Value { what, value, allowed })
+            }
         };
         check("the aperture's squeeze", self.squeeze, [0.25, 1.0], "0.25 to 1")?;
         check("the amount of dust", self.dust, [0.0, 1.0], "0 to 1")?;
@@ -110,7 +114,8 @@ impl Aperture {
         let outline = aperture.outline();
         for (index, &[x, y]) in outline.iter().enumerate() {
             let [to_x, to_y] = outline[(index + 1) % outline.len()];
-            cover.edge([x, y].map(|v| (v + 1.0) * radius), [to_x, to_y].map(|v| (v + 1.0) * radius));
+            cover
+                .edge([x, y].map(|v| (v + 1.0) * radius), [to_x, to_y].map(|v| (v + 1.0) * radius));
         }
         let mut mask = ApertureMask { diameter, values: cover.finish() };
         aperture.apply_dust_and_scratches(&mut mask);
@@ -120,7 +125,8 @@ impl Aperture {
     /// Takes out what dust and scratches hide.
     fn apply_dust_and_scratches(&self, mask: &mut ApertureMask) {
         let radius = mask.diameter as f64 / 2.0;
-        let mut random = Random(u64::from(self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5354_4152);
+        let mut random =
+            Random(u64::from(self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5354_4152);
         for _ in 0..(self.dust * MAX_SPECKS).round() as u32 {
             let (far, angle) = (random.next().sqrt(), random.next() * TAU);
             let center = [far * angle.cos() * self.squeeze, far * angle.sin()];
@@ -134,7 +140,9 @@ impl Aperture {
             let turn = random.next() * TAU;
             let half = 0.1 + 0.5 * random.next();
             let center = [far * angle.cos(), far * angle.sin()];
-            let end = |side: f64| [(center[0] + side * turn.cos()) * self.squeeze, center[1] + side * turn.sin()];
+            let end = |side: f64| {
+                [(center[0] + side * turn.cos()) * self.squeeze, center[1] + side * turn.sin()]
+            };
             let size = 0.001 + 0.002 * random.next();
             let opacity = 0.4 + 0.6 * random.next();
             darken(mask, end(-half), end(half), size * radius, opacity);
@@ -151,14 +159,19 @@ fn darken(mask: &mut ApertureMask, from: [f64; 2], to: [f64; 2], size: f64, opac
     let length2 = along[0] * along[0] + along[1] * along[1];
     let bound = |axis: usize| {
         let low = (from[axis].min(to[axis]) - size - 1.0).max(0.0) as usize;
-        let high = (from[axis].max(to[axis]) + size + 2.0).clamp(0.0, mask.diameter as f64) as usize;
+        let high =
+            (from[axis].max(to[axis]) + size + 2.0).clamp(0.0, mask.diameter as f64) as usize;
         low.min(high)..high
     };
     let (columns, rows) = (bound(0), bound(1));
     for y in rows {
         for x in columns.clone() {
             let at = [x as f64 + 0.5 - from[0], y as f64 + 0.5 - from[1]];
-            let t = if length2 > 0.0 { ((at[0] * along[0] + at[1] * along[1]) / length2).clamp(0.0, 1.0) } else { 0.0 };
+            let t = if length2 > 0.0 {
+                ((at[0] * along[0] + at[1] * along[1]) / length2).clamp(0.0, 1.0)
+            } else {
+                0.0
+            };
             let distance = (at[0] - along[0] * t).hypot(at[1] - along[1] * t);
             // As soft as a sample: a line narrower than one keeps its area.
             let across = (size + 0.5 - distance).clamp(0.0, (2.0 * size).min(1.0));
@@ -258,13 +271,17 @@ mod tests {
 
     #[test]
     fn the_area_is_exact() {
-        for (blades, curvature, rotation) in [(0, 0.0, 0.0), (5, 0.0, 0.3), (6, 0.0, 0.0), (8, 0.5, 1.0), (9, 1.0, 0.1)]
+        for (blades, curvature, rotation) in
+            [(0, 0.0, 0.0), (5, 0.0, 0.3), (6, 0.0, 0.0), (8, 0.5, 1.0), (9, 1.0, 0.1)]
         {
             for squeeze in [1.0, 0.5] {
                 let aperture = Aperture { squeeze, ..iris(blades, curvature, rotation) };
                 let open = aperture.raster(256).unwrap().open();
                 let want = aperture.iris.relative_area() * PI * 128.0 * 128.0 * squeeze;
-                assert!((open / want - 1.0).abs() < 3e-5, "{blades} {curvature} {squeeze}: {open} for {want}");
+                assert!(
+                    (open / want - 1.0).abs() < 3e-5,
+                    "{blades} {curvature} {squeeze}: {open} for {want}"
+                );
             }
         }
     }
@@ -280,7 +297,10 @@ mod tests {
         // The corner at 30 degrees is up and to the right.
         let triangle = iris(3, 0.0, PI / 6.0).raster(100).unwrap();
         let (x, y) = (50.0 + 48.0 * (PI / 6.0).cos(), 50.0 + 48.0 * (PI / 6.0).sin());
-        assert!(triangle.values[y as usize * 100 + x as usize] > 0.0 && triangle.values[26 * 100 + 93] == 0.0);
+        assert!(
+            triangle.values[y as usize * 100 + x as usize] > 0.0
+                && triangle.values[26 * 100 + 93] == 0.0
+        );
     }
 
     #[test]

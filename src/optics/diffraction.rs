@@ -66,10 +66,13 @@ impl Diffraction {
                 fft.process(&mut columns);
                 let mut sum = 0.0;
                 for (k, column) in columns.chunks_exact(window).enumerate() {
-                    let power = |y: usize| f64::from(column[y].re).powi(2) + f64::from(column[y].im).powi(2);
+                    let power = |y: usize| {
+                        f64::from(column[y].re).powi(2) + f64::from(column[y].im).powi(2)
+                    };
                     sum += (0..window).map(power).sum::<f64>();
                     for (index, out) in out[k * per_column..][..per_column].iter_mut().enumerate() {
-                        let from_middle = if index < half { half - 1 - index } else { index - half };
+                        let from_middle =
+                            if index < half { half - 1 - index } else { index - half };
                         let square = squares[first + k] * squares[from_middle];
                         *out = (power((index + window - half) % window) * scale / square) as f32;
                     }
@@ -115,7 +118,8 @@ impl Diffraction {
 
 /// What moves a transform by half a sample.
 fn half_turns(count: usize, window: usize) -> Vec<Complex<f32>> {
-    let turn = |x: usize| Complex::from_polar(1.0, -std::f64::consts::PI * x as f64 / window as f64);
+    let turn =
+        |x: usize| Complex::from_polar(1.0, -std::f64::consts::PI * x as f64 / window as f64);
     (0..count).map(turn).map(|turn| Complex::new(turn.re as f32, turn.im as f32)).collect()
 }
 
@@ -127,18 +131,20 @@ fn transform_rows(
     (window, half): (usize, usize),
 ) -> Vec<Complex<f32>> {
     let mut out = vec![Complex::new(0f32, 0.0); half * mask.diameter];
-    out.par_chunks_mut(half * BATCH).zip(mask.values.par_chunks(mask.diameter * BATCH)).for_each(|(out, rows)| {
-        let mut scratch = vec![Complex::new(0f32, 0.0); fft.get_inplace_scratch_len()];
-        let mut line = vec![Complex::new(0f32, 0.0); window];
-        for (out, row) in out.chunks_exact_mut(half).zip(rows.chunks_exact(mask.diameter)) {
-            line.fill(Complex::new(0.0, 0.0));
-            for ((value, &open), turn) in line.iter_mut().zip(row).zip(turns) {
-                *value = turn * open;
+    out.par_chunks_mut(half * BATCH).zip(mask.values.par_chunks(mask.diameter * BATCH)).for_each(
+        |(out, rows)| {
+            let mut scratch = vec![Complex::new(0f32, 0.0); fft.get_inplace_scratch_len()];
+            let mut line = vec![Complex::new(0f32, 0.0); window];
+            for (out, row) in out.chunks_exact_mut(half).zip(rows.chunks_exact(mask.diameter)) {
+                line.fill(Complex::new(0.0, 0.0));
+                for ((value, &open), turn) in line.iter_mut().zip(row).zip(turns) {
+                    *value = turn * open;
+                }
+                fft.process_with_scratch(&mut line, &mut scratch);
+                out.copy_from_slice(&line[..half]);
             }
-            fft.process_with_scratch(&mut line, &mut scratch);
-            out.copy_from_slice(&line[..half]);
-        }
-    });
+        },
+    );
     out
 }
 
@@ -153,7 +159,10 @@ mod tests {
     /// J1 by its integral (Abramowitz and Stegun, 9.1.21).
     fn bessel(x: f64) -> f64 {
         let n = 400;
-        (0..n).map(|i| (f64::from(i) + 0.5) * PI / f64::from(n)).map(|t| (t - x * t.sin()).cos()).sum::<f64>()
+        (0..n)
+            .map(|i| (f64::from(i) + 0.5) * PI / f64::from(n))
+            .map(|t| (t - x * t.sin()).cos())
+            .sum::<f64>()
             / f64::from(n)
     }
 
@@ -189,14 +198,18 @@ mod tests {
     fn all_the_light_is_there() {
         for aperture in [
             Aperture::default(),
-            Aperture { iris: Iris { blades: 5, curvature: 0.2, rotation: 0.1 }, ..Aperture::default() },
+            Aperture {
+                iris: Iris { blades: 5, curvature: 0.2, rotation: 0.1 },
+                ..Aperture::default()
+            },
             Aperture { dust: 1.0, scratches: 1.0, squeeze: 0.5, ..Aperture::default() },
         ] {
             let mask = aperture.raster(32).unwrap();
             // Every sample by the plain sum.
             let window = 64i64;
             let power = |x: i64, y: i64| {
-                let turn = |at: usize, k: i64| -2.0 * PI * at as f64 * (k as f64 + 0.5) / window as f64;
+                let turn =
+                    |at: usize, k: i64| -2.0 * PI * at as f64 * (k as f64 + 0.5) / window as f64;
                 let mut sum = [0f64; 2];
                 for (index, &value) in mask.values.iter().enumerate() {
                     let phase = turn(index % 32, x) + turn(index / 32, y);
@@ -206,21 +219,32 @@ mod tests {
                 sum[0] * sum[0] + sum[1] * sum[1]
             };
             let columns = |range: std::ops::Range<i64>| {
-                range.flat_map(|x| (0..window).map(move |y| (x, y))).map(|(x, y)| power(x, y)).sum::<f64>()
+                range
+                    .flat_map(|x| (0..window).map(move |y| (x, y)))
+                    .map(|(x, y)| power(x, y))
+                    .sum::<f64>()
             };
             let (kept, others) = (columns(0..16), columns(16..32));
             let all = 2.0 * (kept + others);
             // Parseval.
             assert!((all / ((window * window) as f64 * mask.power()) - 1.0).abs() < 1e-9);
             let found = Diffraction::new(&mask, 2);
-            assert!((found.total() - 2.0 * kept / all).abs() < 1e-6, "{} {}", found.total(), 2.0 * kept / all);
+            assert!(
+                (found.total() - 2.0 * kept / all).abs() < 1e-6,
+                "{} {}",
+                found.total(),
+                2.0 * kept / all
+            );
             // Each sample by itself, but for the sample's own shape.
             let sinc = |k: i64| PI * (k as f64 + 0.5) / 64.0;
             for (x, y) in [(0, 0), (3, 5), (7, -9), (-11, 2), (15, -16), (-16, 15)] {
                 let square = [x, y].map(|k| (sinc(k).sin() / sinc(k)).powi(2));
                 let want = power(x, y) / all / (square[0] * square[1]);
                 let got = f64::from(found.part(x, y));
-                assert!((got - want).abs() < 1e-6 * f64::from(found.part(0, 0)), "{x} {y}: {got} {want}");
+                assert!(
+                    (got - want).abs() < 1e-6 * f64::from(found.part(0, 0)),
+                    "{x} {y}: {got} {want}"
+                );
             }
             assert_eq!(found.part(16, 0), 0.0);
         }

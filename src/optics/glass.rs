@@ -66,14 +66,23 @@ mod tests {
         let spread = bk7.index(LINE_F) - bk7.index(LINE_C);
         assert!((spread - 0.008_054).abs() < 1e-6, "{spread}");
         // The catalogue's blue and red lines: nF 1.52238, nC 1.51432 (Schott N-BK7).
-        assert!((bk7.index(LINE_F) - 1.522_38).abs() < 2e-4 && (bk7.index(LINE_C) - 1.514_32).abs() < 2e-4);
+        assert!(
+            (bk7.index(LINE_F) - 1.522_38).abs() < 2e-4
+                && (bk7.index(LINE_C) - 1.514_32).abs() < 2e-4
+        );
         assert_eq!(Glass::new(1.0, None), Some(Glass::AIR));
         assert_eq!(Glass::AIR.index(400e-9), 1.0);
     }
 
     #[test]
     fn impossible_glass_is_refused() {
-        for (nd, abbe) in [(0.9, None), (f64::NAN, None), (1.5, Some(0.0)), (1.5, Some(f64::NAN)), (9.0, Some(50.0))] {
+        for (nd, abbe) in [
+            (0.9, None),
+            (f64::NAN, None),
+            (1.5, Some(0.0)),
+            (1.5, Some(f64::NAN)),
+            (9.0, Some(50.0)),
+        ] {
             assert_eq!(Glass::new(nd, abbe), None);
         }
     }

@@ -37,7 +37,13 @@ pub fn tangents(ray: &Ray) -> Option<DVec2> {
 
 impl Lens {
     /// The ray from a place of the picture toward a point of the last vertex' plane (m), on behind the lens.
-    fn trace_from_sensor(&self, place: DVec2, toward: DVec2, wavelength: f64, losses: Losses) -> Option<TracedRay> {
+    fn trace_from_sensor(
+        &self,
+        place: DVec2,
+        toward: DVec2,
+        wavelength: f64,
+        losses: Losses,
+    ) -> Option<TracedRay> {
         let origin = (-place).extend(self.sensor());
         let ray = Ray { origin, direction: (toward.extend(self.last()) - origin).normalize() };
         self.trace_backward(ray, wavelength, losses).ok()
@@ -62,7 +68,8 @@ impl Lens {
     pub fn chief_ray(&self, place: DVec2, wavelength: f64) -> Option<Ray> {
         let mut toward = self.toward_exit(place, wavelength);
         let step = 1e-6 * self.surfaces()[self.stop()].semi_aperture;
-        let trace = |toward: DVec2| self.trace_from_sensor(place, toward, wavelength, Losses::Ignored);
+        let trace =
+            |toward: DVec2| self.trace_from_sensor(place, toward, wavelength, Losses::Ignored);
         let mut here = trace(toward)?;
         for _ in 0..30 {
             let miss = here.iris[0];
@@ -77,7 +84,8 @@ impl Lens {
             }
             // Newton may aim past the glass: it goes half as far then.
             here = (0..20).find_map(|_| {
-                let found = trace(toward - change).filter(|next| next.iris[0].length() < miss.length());
+                let found =
+                    trace(toward - change).filter(|next| next.iris[0].length() < miss.length());
                 if found.is_none() {
                     change *= 0.5;
                 }
@@ -149,7 +157,8 @@ impl Lens {
         let tries = [(guess, 1.6 * seen), (guess * 0.5, 4.0 * seen), (DVec2::ZERO, rear)];
         tries.into_iter().filter(|(_, half)| half.is_finite()).find_map(|(middle, half)| {
             let (mut low, mut high, mut found) = (DVec2::MAX, DVec2::MIN, false);
-            for (at, traced) in self.square(place, middle, half, RAYS, wavelength, Losses::Ignored) {
+            for (at, traced) in self.square(place, middle, half, RAYS, wavelength, Losses::Ignored)
+            {
                 if traced.is_some_and(|traced| traced.rim.max(traced.blades) <= 1.0) {
                     (low, high, found) = (low.min(at), high.max(at), true);
                 }
@@ -157,9 +166,11 @@ impl Lens {
             let cell = 2.0 * half / RAYS as f64;
             let border = half - 0.75 * cell;
             // What reaches the border goes on beyond it, unless the glass ends there.
-            let cut = (low - middle).min_element() < -border || (high - middle).max_element() > border;
+            let cut =
+                (low - middle).min_element() < -border || (high - middle).max_element() > border;
             let all = half >= rear && middle == DVec2::ZERO;
-            (found && (!cut || all)).then(|| ((low + high) * 0.5, 0.5 * (high - low).max_element() + cell))
+            (found && (!cut || all))
+                .then(|| ((low + high) * 0.5, 0.5 * (high - low).max_element() + cell))
         })
     }
 
@@ -172,7 +183,8 @@ impl Lens {
     /// A focal length or f-number beyond what `ThinLens` takes.
     pub fn equivalent_thin_lens(&self, focus: f64) -> Result<ThinLens, LensError> {
         let pupil = self.entrance_pupil(Axis::Y, LINE_D);
-        let whole = self.matrix(Axis::Y, LINE_D).then(RayTransferMatrix::step(self.sensor() - self.last()));
+        let whole =
+            self.matrix(Axis::Y, LINE_D).then(RayTransferMatrix::step(self.sensor() - self.last()));
         let focal_length = if focus.is_finite() {
             let magnification = (whole.a).abs().max(0.0);
             // The image of what is in focus: `a` is its size, whatever the slope.
@@ -276,10 +288,12 @@ impl LensImaging {
         let cell = (place.abs() / self.half * last).clamp(DVec2::ZERO, DVec2::splat(last));
         let low = cell.floor().min(DVec2::splat(last - 1.0));
         let part = cell - low;
-        let node = |dx: usize, dy: usize| self.nodes[(low.y as usize + dy) * NODES + low.x as usize + dx];
+        let node =
+            |dx: usize, dy: usize| self.nodes[(low.y as usize + dy) * NODES + low.x as usize + dx];
         let mix = |a: ImagingNode, b: ImagingNode, t: f64| ImagingNode {
             stretch: [0, 1, 2].map(|c| a.stretch[c].lerp(b.stretch[c], t)),
-            relative_illumination: a.relative_illumination + (b.relative_illumination - a.relative_illumination) * t,
+            relative_illumination: a.relative_illumination
+                + (b.relative_illumination - a.relative_illumination) * t,
         };
         mix(mix(node(0, 0), node(1, 0), part.x), mix(node(0, 1), node(1, 1), part.x), part.y)
     }
@@ -295,11 +309,18 @@ impl LensImaging {
     pub fn border(&self) -> DVec2 {
         let seen = |i: usize, axis: usize| {
             let ideal = Self::place(self.half, i) / self.image_distance;
-            self.nodes[i].stretch.iter().map(|stretch| stretch[axis] * ideal[axis]).fold(MAX_FIELD_TANGENT, f64::min)
+            self.nodes[i]
+                .stretch
+                .iter()
+                .map(|stretch| stretch[axis] * ideal[axis])
+                .fold(MAX_FIELD_TANGENT, f64::min)
         };
         let last = NODES - 1;
-        let right = (0..NODES).map(|row| seen(row * NODES + last, 0)).fold(MAX_FIELD_TANGENT, f64::min);
-        let upper = (0..NODES).map(|column| seen(last * NODES + column, 1)).fold(MAX_FIELD_TANGENT, f64::min);
+        let right =
+            (0..NODES).map(|row| seen(row * NODES + last, 0)).fold(MAX_FIELD_TANGENT, f64::min);
+        let upper = (0..NODES)
+            .map(|column| seen(last * NODES + column, 1))
+            .fold(MAX_FIELD_TANGENT, f64::min);
         DVec2::new(right, upper)
     }
 
@@ -331,7 +352,8 @@ impl Radial {
             let near = at.max(radius * 1e-3);
             let before = nodes.last().map_or([1.0; 3], |node| node.1);
             let stretch = [0, 1, 2].map(|c| {
-                let seen = lens.chief_ray(DVec2::X * near, CHANNELS[c]).and_then(|ray| tangents(&ray));
+                let seen =
+                    lens.chief_ray(DVec2::X * near, CHANNELS[c]).and_then(|ray| tangents(&ray));
                 seen.map_or(before[c], |seen| seen.x * image_distance / near)
             });
             // Blades are not round, but nearly so: the rims cut the middle of a side as often as a corner.
@@ -375,11 +397,15 @@ pub fn fields_of_view(lens: &Lens, [width, height]: [f64; 2]) -> [Option<f64>; 3
 pub fn spot(lens: &Lens, place: DVec2, focus: f64, wavelength: f64) -> Option<f64> {
     let (middle, half) = lens.open_square(place, wavelength)?;
     let pupil = lens.entrance_pupil(Axis::Y, LINE_D).z;
-    let scale = lens.equivalent_thin_lens(focus).ok().and_then(|thin| thin.image_distance(focus).ok())?;
+    let scale =
+        lens.equivalent_thin_lens(focus).ok().and_then(|thin| thin.image_distance(focus).ok())?;
     // On the plane in focus, or as tangents for one at infinity; both times the image distance are metres on the sensor.
     let mut points = Vec::new();
     for (_, traced) in lens.square(place, middle, half, 24, wavelength, Losses::Ignored) {
-        let Some(ray) = traced.and_then(|traced| traced.unblocked().ok()).map(|traced| traced.ray) else { continue };
+        let Some(ray) = traced.and_then(|traced| traced.unblocked().ok()).map(|traced| traced.ray)
+        else {
+            continue;
+        };
         let Some(t) = tangents(&ray) else { continue };
         points.push(if focus.is_finite() { ray.at_plane(pupil - focus) / focus } else { t });
     }

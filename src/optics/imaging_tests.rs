@@ -100,9 +100,12 @@ fn chief_rays_come_back() {
     for name in NAMES {
         let lens = lens(name, &LensSettings::default());
         let mut found = 0;
-        for place in [dvec2(0.001, 0.0), dvec2(0.005, 0.003), dvec2(-0.002, -0.009), dvec2(0.012, 0.008)] {
+        for place in
+            [dvec2(0.001, 0.0), dvec2(0.005, 0.003), dvec2(-0.002, -0.009), dvec2(0.012, 0.008)]
+        {
             let Some(ray) = lens.chief_ray(place, LINE_D) else { continue };
-            let start = Ray { origin: ray.origin + ray.direction * 0.05, direction: -ray.direction };
+            let start =
+                Ray { origin: ray.origin + ray.direction * 0.05, direction: -ray.direction };
             let traced = lens.trace_forward(start, LINE_D, Losses::Ignored).unwrap();
             near((traced.ray.at_plane(lens.sensor()) + place).length(), 0.0, 1e-10);
             near(traced.iris[0].length(), 0.0, 1e-8);
@@ -115,18 +118,31 @@ fn chief_rays_come_back() {
 /// What the thin lens in its place says of circles of confusion, by rays from points before and behind the focus.
 #[test]
 fn the_equivalent_lens_blurs_as_the_real_one() {
-    for name in ["dgauss-50-f2", "nikon-28-75-f2.8-wide", "canon-70-200-f2.8", "kreitzer-tele-400-f2.8", "wide-22"] {
+    for name in [
+        "dgauss-50-f2",
+        "nikon-28-75-f2.8-wide",
+        "canon-70-200-f2.8",
+        "kreitzer-tele-400-f2.8",
+        "wide-22",
+    ] {
         // So far stopped down that aberrations do not count.
         let focus = 12.0;
-        let lens = lens(name, &LensSettings { focus, f_stop: Some(64.0), ..LensSettings::default() });
+        let lens =
+            lens(name, &LensSettings { focus, f_stop: Some(64.0), ..LensSettings::default() });
         let thin = lens.equivalent_thin_lens(focus).unwrap();
         let pupil = lens.entrance_pupil(Axis::Y, LINE_D);
         for distance in [5.0, 8.0, 30.0, 1000.0] {
             let point = DVec3::Z * (pupil.z - distance);
             let rim = DVec3::new(0.0, pupil.radius * 1e-2, pupil.z) - point;
             let ray = Ray { origin: point + rim * 0.5, direction: rim.normalize() };
-            let at = lens.trace_forward(ray, LINE_D, Losses::Ignored).unwrap().ray.at_plane(lens.sensor());
-            let want = crate::camera::focus::circle_of_confusion(thin, focus, distance).unwrap() / 2.0 * 1e-2;
+            let at = lens
+                .trace_forward(ray, LINE_D, Losses::Ignored)
+                .unwrap()
+                .ray
+                .at_plane(lens.sensor());
+            let want = crate::camera::focus::circle_of_confusion(thin, focus, distance).unwrap()
+                / 2.0
+                * 1e-2;
             near(at.y.abs() / want.abs(), 1.0, 1e-4);
         }
     }
@@ -134,14 +150,22 @@ fn the_equivalent_lens_blurs_as_the_real_one() {
 
 #[test]
 fn the_grid_is_what_rays_say() {
-    for (name, focus) in [("nikon-28-75-f2.8-wide", f64::INFINITY), ("schneider-anamorphic-31", 5.0), ("wide-22", 1.0)]
-    {
+    for (name, focus) in [
+        ("nikon-28-75-f2.8-wide", f64::INFINITY),
+        ("schneider-anamorphic-31", 5.0),
+        ("wide-22", 1.0),
+    ] {
         let lens = lens(name, &LensSettings { focus, ..LensSettings::default() });
         let v = lens.equivalent_thin_lens(focus).unwrap().image_distance(focus).unwrap();
         let size = [0.020, 0.0125];
         let imaging = LensImaging::new(&lens, size, v);
         assert_eq!(imaging.nodes().len(), NODES * NODES);
-        for place in [dvec2(0.0031, 0.0017), dvec2(-0.0093, 0.0044), dvec2(0.0049, -0.0061), dvec2(-0.0001, 0.0002)] {
+        for place in [
+            dvec2(0.0031, 0.0017),
+            dvec2(-0.0093, 0.0044),
+            dvec2(0.0049, -0.0061),
+            dvec2(-0.0001, 0.0002),
+        ] {
             for (channel, wavelength) in super::imaging::CHANNELS.into_iter().enumerate() {
                 let seen = tangents(&lens.chief_ray(place, wavelength).unwrap()).unwrap();
                 let got = imaging.direction(place, channel);
@@ -163,15 +187,33 @@ fn the_grid_is_what_rays_say() {
 fn spots_fall_with_the_aperture() {
     for name in ["dgauss-50-f2", "canon-70-200-f2.8", "tele-250-f5.6"] {
         let at = |f_stop: f64| {
-            let lens = lens(name, &LensSettings { f_stop: Some(f_stop), ..LensSettings::default() });
+            let lens =
+                lens(name, &LensSettings { f_stop: Some(f_stop), ..LensSettings::default() });
             spot(&lens, DVec2::ZERO, f64::INFINITY, LINE_D).unwrap()
         };
-        assert!(at(16.0) < 0.1 * at(1.0) && at(16.0) < 1.22 * 550e-9 * 16.0, "{name}: {} {}", at(1.0), at(16.0));
+        assert!(
+            at(16.0) < 0.1 * at(1.0) && at(16.0) < 1.22 * 550e-9 * 16.0,
+            "{name}: {} {}",
+            at(1.0),
+            at(16.0)
+        );
     }
     // A place that the barrel hides has none.
-    assert_eq!(spot(&lens("fisheye-10", &LensSettings::default()), dvec2(0.018, 0.012), f64::INFINITY, LINE_D), None);
     assert_eq!(
-        lens("fisheye-10", &LensSettings::default()).illuminance(dvec2(0.018, 0.012), LINE_D, Losses::Ignored),
+        spot(
+            &lens("fisheye-10", &LensSettings::default()),
+            dvec2(0.018, 0.012),
+            f64::INFINITY,
+            LINE_D
+        ),
+        None
+    );
+    assert_eq!(
+        lens("fisheye-10", &LensSettings::default()).illuminance(
+            dvec2(0.018, 0.012),
+            LINE_D,
+            Losses::Ignored
+        ),
         0.0
     );
 }
@@ -185,8 +227,12 @@ fn mounted_rays_see_what_the_chief_ray_sees() {
     for (breathing, blades) in [(true, 0), (false, 0), (true, 3)] {
         let iris = Iris { blades, ..Iris::default() };
         let dials = LensSettings { focus: 1.0, f_stop: Some(8.0), iris, ..LensSettings::default() };
-        let mounted = MountedLens::new(&prescription, &dials, [0.036, 0.024], aberrations, breathing).unwrap();
-        for place in [dvec2(-0.008, 0.0), dvec2(0.0, 0.006), dvec2(0.0, -0.006), dvec2(0.006, 0.004)] {
+        let mounted =
+            MountedLens::new(&prescription, &dials, [0.036, 0.024], aberrations, breathing)
+                .unwrap();
+        for place in
+            [dvec2(-0.008, 0.0), dvec2(0.0, 0.006), dvec2(0.0, -0.006), dvec2(0.006, 0.004)]
+        {
             let (mut sum, mut light, n) = (DVec2::ZERO, 0.0, 120);
             for i in 0..n * n {
                 let u = (dvec2(f64::from(i % n), f64::from(i / n)) + 0.5) / f64::from(n);
@@ -203,7 +249,11 @@ fn mounted_rays_see_what_the_chief_ray_sees() {
             // A pixel of 2000 is 0.0004.
             near((sum / light - want).length(), 0.0, if blades == 3 { 1.5e-3 } else { 6e-4 });
             let lens = mounted.lens();
-            let open = lens.illuminance(place * (if breathing { 1.0 } else { 0.9532 }), LINE_D, Losses::Ignored);
+            let open = lens.illuminance(
+                place * (if breathing { 1.0 } else { 0.9532 }),
+                LINE_D,
+                Losses::Ignored,
+            );
             let middle = lens.illuminance(DVec2::ZERO, LINE_D, Losses::Ignored);
             near(light / f64::from(n * n) / (open / middle), 1.0, 0.015);
         }

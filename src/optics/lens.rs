@@ -108,7 +108,10 @@ impl Lens {
     ///
     /// # Errors
     /// A distance that cannot be focused; an f-number that is none.
-    pub fn new(prescription: &Prescription, dials: &LensSettings) -> Result<Self, LensSettingsError> {
+    pub fn new(
+        prescription: &Prescription,
+        dials: &LensSettings,
+    ) -> Result<Self, LensSettingsError> {
         if let Some(n) = dials.f_stop.filter(|n| n.is_nan() || *n <= 0.0) {
             return Err(LensSettingsError::FStop(n));
         }
@@ -117,7 +120,12 @@ impl Lens {
         let matrix = lens.matrix(Axis::Y, LINE_D);
         lens.focal_length = matrix.focal_length();
         let open = lens.surfaces[lens.stop].semi_aperture;
-        let before = paraxial::through(&lens.surfaces[..lens.stop], Axis::Y, LINE_D, lens.surfaces[lens.stop].vertex);
+        let before = paraxial::through(
+            &lens.surfaces[..lens.stop],
+            Axis::Y,
+            LINE_D,
+            lens.surfaces[lens.stop].vertex,
+        );
         let height = before.a.abs();
         let found = lens.open_radius(open / height);
         let widest = lens.focal_length / (2.0 * found);
@@ -133,7 +141,10 @@ impl Lens {
             return Ok(lens);
         }
         let found = lens.focused(prescription.focusing(), &gaps, dials.focus);
-        found.ok_or_else(|| LensSettingsError::Focus { focus: dials.focus, nearest: lens.nearest(prescription, &gaps) })
+        found.ok_or_else(|| LensSettingsError::Focus {
+            focus: dials.focus,
+            nearest: lens.nearest(prescription, &gaps),
+        })
     }
 
     /// Radius (m) of the bundle of rays along the axis that gets through the open lens: that of the entrance pupil, unless a rim is
@@ -216,7 +227,8 @@ impl Lens {
                 };
                 let free = MAX_EXTENSION * self.focal_length;
                 let toward_scene = first.checked_sub(1).map_or(free, |i| gaps[i]);
-                let toward_sensor = if last + 1 == gaps.len() { self.sensor - self.last() } else { gaps[last] };
+                let toward_sensor =
+                    if last + 1 == gaps.len() { self.sensor - self.last() } else { gaps[last] };
                 nearest_root(miss, -toward_scene, toward_sensor).map(shifted)
             }
         }
@@ -224,7 +236,8 @@ impl Lens {
 
     /// The nearest focus (m) by halving, to a thousandth.
     fn nearest(&self, prescription: &Prescription, gaps: &[f64]) -> f64 {
-        let reaches = |distance: f64| self.focused(prescription.focusing(), gaps, distance).is_some();
+        let reaches =
+            |distance: f64| self.focused(prescription.focusing(), gaps, distance).is_some();
         let (mut near, mut far) = (0.0, 1e5 * self.focal_length);
         for _ in 0..60 {
             let middle = if near > 0.0 { f64::sqrt(near * far) } else { far * 0.1 };
@@ -292,7 +305,11 @@ impl Lens {
     /// has no film: what most lenses have had since the 1950s, whatever their patents say.
     #[must_use]
     pub fn single_coated(mut self, wavelength: f64) -> Self {
-        for surface in self.surfaces.iter_mut().filter(|surface| surface.before.is_air() != surface.after.is_air()) {
+        for surface in self
+            .surfaces
+            .iter_mut()
+            .filter(|surface| surface.before.is_air() != surface.after.is_air())
+        {
             surface.coating = surface.coating.or(Some(Coating::quarter_wave(wavelength)));
         }
         self
@@ -361,13 +378,20 @@ impl Lens {
     /// Whether it is round: no surface is a cylinder.
     #[must_use]
     pub fn is_round(&self) -> bool {
-        self.surfaces.iter().all(|surface| surface.curvature == 0.0 || surface.curved == [true, true])
+        self.surfaces
+            .iter()
+            .all(|surface| surface.curvature == 0.0 || surface.curved == [true, true])
     }
 
     /// From the first vertex to that of a surface, before it bends light, in a plane through the axis, at a wavelength (m).
     #[must_use]
     pub fn matrix_to(&self, surface: usize, axis: Axis, wavelength: f64) -> RayTransferMatrix {
-        paraxial::through(&self.surfaces[..surface], axis, wavelength, self.surfaces[surface].vertex)
+        paraxial::through(
+            &self.surfaces[..surface],
+            axis,
+            wavelength,
+            self.surfaces[surface].vertex,
+        )
     }
 
     /// From the first vertex to the last, in a plane through the axis, at a wavelength (m).

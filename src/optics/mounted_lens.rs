@@ -41,7 +41,9 @@ pub enum MountError {
         max_aperture: f64,
     },
     /// No light reaches the sensor's middle.
-    #[error("no light gets through it to the middle of the sensor: its rims or its stop are too small")]
+    #[error(
+        "no light gets through it to the middle of the sensor: its rims or its stop are too small"
+    )]
     Dark,
 }
 
@@ -99,7 +101,9 @@ impl MountedLens {
         breathing: bool,
     ) -> Result<Self, MountError> {
         let lens = Lens::new(prescription, dials)?;
-        if let Some(asked) = dials.f_stop.filter(|n| lens.f_number() * (1.0 - F_NUMBER_TOLERANCE) > *n) {
+        if let Some(asked) =
+            dials.f_stop.filter(|n| lens.f_number() * (1.0 - F_NUMBER_TOLERANCE) > *n)
+        {
             return Err(MountError::TooOpen { requested: asked, max_aperture: lens.f_number() });
         }
         let thin = lens.equivalent_thin_lens(dials.focus)?;
@@ -215,11 +219,13 @@ impl MountedLens {
         let (lens, tangent) = (&self.lens, self.imaging.reach().length());
         let pupil = lens.entrance_pupil(Axis::Y, LINE_D);
         let open = pupil.radius * lens.pupil_fill();
-        let rims = lens.surfaces().iter().enumerate().filter(|(_, surface)| !surface.stop).map(|(i, surface)| {
-            let m = lens.matrix_to(i, Axis::Y, LINE_D);
-            let radius = surface.semi_aperture / m.a.abs();
-            Rim { radius: radius.max(open), distance: pupil.z - m.b / m.a }
-        });
+        let rims = lens.surfaces().iter().enumerate().filter(|(_, surface)| !surface.stop).map(
+            |(i, surface)| {
+                let m = lens.matrix_to(i, Axis::Y, LINE_D);
+                let radius = surface.semi_aperture / m.a.abs();
+                Rim { radius: radius.max(open), distance: pupil.z - m.b / m.a }
+            },
+        );
         let cut = |rim: &Rim| rim.radius - rim.distance.abs() * tangent;
         rims.filter(|rim| rim.distance.is_finite()).min_by(|a, b| cut(a).total_cmp(&cut(b)))
     }
@@ -238,10 +244,12 @@ impl MountedLens {
         let colors = if self.aberrations.colors { [0, 1, 2] } else { [1; 3] };
         let node = |i: usize| {
             // At the axes the limit, by a place beside them.
-            let place = dvec2((i % NODES) as f64, (i / NODES) as f64) / (NODES - 1) as f64 * self.imaging.half();
+            let place = dvec2((i % NODES) as f64, (i / NODES) as f64) / (NODES - 1) as f64
+                * self.imaging.half();
             let place = place.max(self.imaging.half() * 1e-3);
             let at = self.sensor_position(place);
-            let stretch = colors.map(|c| self.imaging.direction(at, c) * self.pinhole_distance / place);
+            let stretch =
+                colors.map(|c| self.imaging.direction(at, c) * self.pinhole_distance / place);
             ImagingNode { stretch, relative_illumination: self.falloff(place) }
         };
         (0..NODES * NODES).map(node).collect()
@@ -259,7 +267,8 @@ impl MountedLens {
         let mut at = place;
         for _ in 0..12 {
             let seen = self.imaging.direction(at, 1);
-            at += (ideal - seen) * self.imaging.image_distance() / self.imaging.at(DVec2::ZERO).stretch[1];
+            at += (ideal - seen) * self.imaging.image_distance()
+                / self.imaging.at(DVec2::ZERO).stretch[1];
             at = at.clamp(-self.imaging.half(), self.imaging.half());
         }
         at
@@ -288,7 +297,11 @@ impl MountedLens {
         let seen = self.imaging.direction(at, channel.unwrap_or(1));
         let steep = seen.abs().max_element() > MAX_FIELD_TANGENT;
         let weight = if steep { 0.0 } else { self.falloff(place) };
-        LensRay { origin: DVec3::ZERO, direction: seen.extend(-1.0).normalize(), weight: self.counted(weight, channel) }
+        LensRay {
+            origin: DVec3::ZERO,
+            direction: seen.extend(-1.0).normalize(),
+            weight: self.counted(weight, channel),
+        }
     }
 
     /// The ray from a place of the picture (m) through a place of the pupil, `u` uniform in the unit square.
@@ -304,9 +317,12 @@ impl MountedLens {
         let wavelength = channel.map_or(LINE_D, |c| CHANNELS[c]);
         let toward = square.middle + (2.0 * u - 1.0) * square.half;
         let origin = (-on_sensor).extend(self.lens.sensor());
-        let start = Ray { origin, direction: (toward.extend(self.lens.last()) - origin).normalize() };
-        let through =
-            self.lens.trace_backward(start, wavelength, Losses::Ignored).and_then(super::trace::TracedRay::unblocked);
+        let start =
+            Ray { origin, direction: (toward.extend(self.lens.last()) - origin).normalize() };
+        let through = self
+            .lens
+            .trace_backward(start, wavelength, Losses::Ignored)
+            .and_then(super::trace::TracedRay::unblocked);
         let Ok(through) = through else {
             return LensRay { origin: DVec3::ZERO, direction: DVec3::NEG_Z, weight: DVec3::ZERO };
         };
@@ -356,7 +372,9 @@ impl MountedLens {
         }
         let cell = (place.abs() / (self.gate / 2.0) * last).clamp(DVec2::ZERO, DVec2::splat(last));
         let low = cell.floor().min(DVec2::splat(last - 1.0));
-        let at = |dx: usize, dy: usize| self.pupils[(low.y as usize + dy) * PUPILS + low.x as usize + dx];
+        let at = |dx: usize, dy: usize| {
+            self.pupils[(low.y as usize + dy) * PUPILS + low.x as usize + dx]
+        };
         let found = at(0, 0).with(at(1, 0)).with(at(0, 1)).with(at(1, 1));
         PupilBounds {
             middle: found.middle * dvec2(1.0_f64.copysign(place.x), 1.0_f64.copysign(place.y)),

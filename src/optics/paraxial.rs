@@ -156,14 +156,21 @@ fn along(
         matrix = matrix.then(match event {
             SurfaceEvent::Onward(_) => RayTransferMatrix::refraction(before, after, curvature),
             SurfaceEvent::Back(_) => RayTransferMatrix::refraction(after, before, curvature),
-            SurfaceEvent::ReflectBack(_) | SurfaceEvent::ReflectOnward(_) => RayTransferMatrix::mirror(curvature),
+            SurfaceEvent::ReflectBack(_) | SurfaceEvent::ReflectOnward(_) => {
+                RayTransferMatrix::mirror(curvature)
+            }
         });
     }
     matrix.then(RayTransferMatrix::step(to - z))
 }
 
 /// From the first vertex through surfaces to a place on the axis (m).
-pub(super) fn through(surfaces: &[LensSurface], axis: Axis, wavelength: f64, to: f64) -> RayTransferMatrix {
+pub(super) fn through(
+    surfaces: &[LensSurface],
+    axis: Axis,
+    wavelength: f64,
+    to: f64,
+) -> RayTransferMatrix {
     let from = surfaces.first().map_or(to, |surface| surface.vertex);
     along(surfaces, (0..surfaces.len()).map(SurfaceEvent::Onward), axis, wavelength, [from, to])
 }
@@ -206,8 +213,13 @@ impl Lens {
     #[must_use]
     pub fn entrance_pupil(&self, axis: Axis, wavelength: f64) -> Pupil {
         let stop = &self.surfaces()[self.stop()];
-        let m =
-            along(self.surfaces(), (0..self.stop()).map(SurfaceEvent::Onward), axis, wavelength, [0.0, stop.vertex]);
+        let m = along(
+            self.surfaces(),
+            (0..self.stop()).map(SurfaceEvent::Onward),
+            axis,
+            wavelength,
+            [0.0, stop.vertex],
+        );
         Pupil { z: m.b / m.a, radius: (stop.semi_aperture / m.a).abs() }
     }
 
@@ -234,7 +246,12 @@ impl Lens {
     /// From the first vertex to the sensor along a path with two reflections, at a wavelength (m). Lee and Eisemann, "Practical
     /// Real-Time Lens-Flare Rendering", EGSR 2013, section 3.
     #[must_use]
-    pub fn ghost_matrix(&self, bounces: ReflectionPair, axis: Axis, wavelength: f64) -> RayTransferMatrix {
+    pub fn ghost_matrix(
+        &self,
+        bounces: ReflectionPair,
+        axis: Axis,
+        wavelength: f64,
+    ) -> RayTransferMatrix {
         let path = bounces.path(self.surfaces().len());
         along(self.surfaces(), path, axis, wavelength, [0.0, self.sensor()])
     }
@@ -245,7 +262,8 @@ impl Lens {
     pub fn ghost_transmittance(&self, bounces: ReflectionPair, wavelength: f64) -> f64 {
         let part = |event: SurfaceEvent| {
             let surface = &self.surfaces()[event.surface()];
-            let (before, after) = (surface.before.index(wavelength), surface.after.index(wavelength));
+            let (before, after) =
+                (surface.before.index(wavelength), surface.after.index(wavelength));
             let reflected = match event {
                 _ if surface.stop => return 1.0,
                 SurfaceEvent::Onward(_) | SurfaceEvent::ReflectBack(_) => {
@@ -255,7 +273,11 @@ impl Lens {
                     reflectance(after, before, surface.coating, 1.0, wavelength)
                 }
             };
-            if matches!(event, SurfaceEvent::Onward(_) | SurfaceEvent::Back(_)) { 1.0 - reflected } else { reflected }
+            if matches!(event, SurfaceEvent::Onward(_) | SurfaceEvent::Back(_)) {
+                1.0 - reflected
+            } else {
+                reflected
+            }
         };
         bounces.path(self.surfaces().len()).map(part).product()
     }
@@ -280,8 +302,8 @@ impl Lens {
     /// SIGGRAPH 2011, section 3.
     pub fn reflection_pairs(&self) -> impl Iterator<Item = ReflectionPair> + '_ {
         let reflecting = move |i: &usize| !self.surfaces()[*i].stop;
-        (0..self.surfaces().len())
-            .filter(reflecting)
-            .flat_map(move |first| (0..first).filter(reflecting).map(move |second| ReflectionPair { first, second }))
+        (0..self.surfaces().len()).filter(reflecting).flat_map(move |first| {
+            (0..first).filter(reflecting).map(move |second| ReflectionPair { first, second })
+        })
     }
 }

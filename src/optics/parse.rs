@@ -14,8 +14,8 @@ use super::{
     lens::{Lens, LensSettings},
     paraxial::Axis,
     prescription::{
-        Element, ElementKind, Focusing, LENGTH_LIMIT, MAX_ELEMENTS, MAX_ZOOMS, Prescription, PrescriptionError,
-        ROUNDING, SurfaceShape, TOLERANCE, Zoom,
+        Element, ElementKind, Focusing, LENGTH_LIMIT, MAX_ELEMENTS, MAX_ZOOMS, Prescription,
+        PrescriptionError, ROUNDING, SurfaceShape, TOLERANCE, Zoom,
     },
 };
 use crate::camera::lens::F_STOP_LIMITS;
@@ -26,8 +26,17 @@ pub const MAX_BYTES: usize = 1 << 20;
 pub const SCHEMA: &str = "lens-prescription/1";
 
 /// Keys of the whole and of an element that are read; those of the second list may stand there and are not. Any other is a mistake.
-const KEYS: &[&str] =
-    &["schema", "name", "source", "units", "focal_length_mm", "f_number", "elements", "zoom", "focus_group"];
+const KEYS: &[&str] = &[
+    "schema",
+    "name",
+    "source",
+    "units",
+    "focal_length_mm",
+    "f_number",
+    "elements",
+    "zoom",
+    "focus_group",
+];
 const UNREAD_KEYS: &[&str] = &["notes", "convention", "computed", "full_fov_deg", "$schema"];
 const ELEMENT_KEYS: &[&str] = &[
     "radius_mm",
@@ -64,7 +73,9 @@ impl Prescription {
             });
         }
         let value = read(text)?;
-        let Value::Object(whole) = value else { return Err(wrong("the file", &value, "an object with \"elements\"")) };
+        let Value::Object(whole) = value else {
+            return Err(wrong("the file", &value, "an object with \"elements\""));
+        };
         known(&whole, KEYS, UNREAD_KEYS, None)?;
         for (key, must) in [("schema", SCHEMA), ("units", "mm")] {
             match whole.get(key) {
@@ -77,13 +88,18 @@ impl Prescription {
             }
         }
         let Some(Value::Array(rows)) = whole.get("elements") else {
-            return Err(wrong("\"elements\"", whole.get("elements").unwrap_or(&Value::Null), "a list of surfaces"));
+            return Err(wrong(
+                "\"elements\"",
+                whole.get("elements").unwrap_or(&Value::Null),
+                "a list of surfaces",
+            ));
         };
         if rows.is_empty() || rows.len() > MAX_ELEMENTS {
             return Err(PrescriptionError::Count(rows.len()));
         }
         let (elements, notes) = elements(rows)?;
-        let stops: Vec<usize> = (0..elements.len()).filter(|&i| elements[i].kind == ElementKind::Stop).collect();
+        let stops: Vec<usize> =
+            (0..elements.len()).filter(|&i| elements[i].kind == ElementKind::Stop).collect();
         if stops.len() != 1 {
             return Err(PrescriptionError::Stops(stops));
         }
@@ -98,7 +114,8 @@ impl Prescription {
         let prescription = Self {
             name: text("name", "\"name\"")?,
             source: text("source", "\"source\"")?,
-            focal_length: optional(&whole, "focal_length_mm", "\"focal_length_mm\"", [1e-3, 1e5])?.map(|mm| mm * 1e-3),
+            focal_length: optional(&whole, "focal_length_mm", "\"focal_length_mm\"", [1e-3, 1e5])?
+                .map(|mm| mm * 1e-3),
             f_number: optional(&whole, "f_number", "\"f_number\"", [0.3, 1e4])?,
             zooms: zooms(&whole, elements.len())?,
             focusing: focus_group(&whole, elements.len())?,
@@ -120,12 +137,19 @@ impl Prescription {
             ElementKind::Refracting { shape, .. } => shape.curvature() != 0.0,
             ElementKind::Stop => false,
         });
-        let no_focus = |how: String| PrescriptionError::NoFocus(how, powered.unwrap_or(self.elements.len() - 1));
+        let no_focus = |how: String| {
+            PrescriptionError::NoFocus(how, powered.unwrap_or(self.elements.len() - 1))
+        };
         for position in positions {
-            let lens = Lens::new(self, &LensSettings { focal_length: position, ..LensSettings::default() })
-                .map_err(|error| no_focus(error.to_string()))?;
+            let lens = Lens::new(
+                self,
+                &LensSettings { focal_length: position, ..LensSettings::default() },
+            )
+            .map_err(|error| no_focus(error.to_string()))?;
             let found = [Axis::Y, Axis::X].map(|axis| lens.cardinal(axis, LINE_D));
-            let usable = |f: f64, back: f64| (1e-6..LENGTH_LIMIT).contains(&f) && (1e-7..LENGTH_LIMIT).contains(&back);
+            let usable = |f: f64, back: f64| {
+                (1e-6..LENGTH_LIMIT).contains(&f) && (1e-7..LENGTH_LIMIT).contains(&back)
+            };
             for cardinal in found {
                 let (f, back) = (cardinal.focal_length, cardinal.back_focus);
                 if !usable(f, back) {
@@ -144,14 +168,20 @@ impl Prescription {
                 }
             }
             let pupils = [found[0].entrance, found[0].exit];
-            if !pupils.iter().all(|pupil| pupil.z.is_finite() && pupil.radius.is_finite() && pupil.radius > 0.0) {
+            if !pupils
+                .iter()
+                .all(|pupil| pupil.z.is_finite() && pupil.radius.is_finite() && pupil.radius > 0.0)
+            {
                 return Err(no_focus("has no finite pupil: the stop lies in a focus".into()));
             }
             let n = lens.f_number();
             if !(F_STOP_LIMITS[0]..=F_STOP_LIMITS[1]).contains(&n) {
                 // The stop, or the rim that is the narrowest for light along the axis.
-                let radius = |i: &usize| self.elements[*i].semi_aperture / lens.matrix_to(*i, Axis::Y, LINE_D).a.abs();
-                let narrowest = (0..self.elements.len()).min_by(|a, b| radius(a).total_cmp(&radius(b)));
+                let radius = |i: &usize| {
+                    self.elements[*i].semi_aperture / lens.matrix_to(*i, Axis::Y, LINE_D).a.abs()
+                };
+                let narrowest =
+                    (0..self.elements.len()).min_by(|a, b| radius(a).total_cmp(&radius(b)));
                 return Err(PrescriptionError::Element {
                     element: narrowest.unwrap_or(lens.stop()),
                     what: "semi_aperture_mm",
@@ -163,14 +193,19 @@ impl Prescription {
             let stated_back = self.gaps(position).last().copied().unwrap_or_default();
             if off(stated_back, found[0].back_focus) > TOLERANCE {
                 return Err(PrescriptionError::Contradiction {
-                    what: format!("the distance from the last element ({}) to the sensor", self.elements.len() - 1),
+                    what: format!(
+                        "the distance from the last element ({}) to the sensor",
+                        self.elements.len() - 1
+                    ),
                     stated: stated_back * 1e3,
                     found: found[0].back_focus * 1e3,
                 });
             }
             // An anamorphic lens may be marked by either plane.
             let marked = position.or(self.focal_length);
-            if let Some(marked) = marked.filter(|&f| found.iter().all(|c| off(f, c.focal_length) > TOLERANCE)) {
+            if let Some(marked) =
+                marked.filter(|&f| found.iter().all(|c| off(f, c.focal_length) > TOLERANCE))
+            {
                 return Err(PrescriptionError::Contradiction {
                     what: "the focal length".to_owned(),
                     stated: marked * 1e3,
@@ -194,7 +229,11 @@ fn shown(value: &Value) -> String {
         Value::Array(list) => format!("a list of {}", list.len()),
         other => {
             let text = other.to_string();
-            if text.chars().count() > 40 { format!("{}...", text.chars().take(40).collect::<String>()) } else { text }
+            if text.chars().count() > 40 {
+                format!("{}...", text.chars().take(40).collect::<String>())
+            } else {
+                text
+            }
         }
     }
 }
@@ -204,17 +243,32 @@ fn wrong(what: &'static str, value: &Value, allowed: &'static str) -> Prescripti
 }
 
 /// Refuses keys that nobody reads, by which a typing error would go unseen.
-fn known(map: &Map<String, Value>, read: &[&str], unread: &[&str], element: Option<usize>) -> Parsed<()> {
-    let Some(key) = map.keys().find(|key| !read.contains(&key.as_str()) && !unread.contains(&key.as_str())) else {
+fn known(
+    map: &Map<String, Value>,
+    read: &[&str],
+    unread: &[&str],
+    element: Option<usize>,
+) -> Parsed<()> {
+    let Some(key) =
+        map.keys().find(|key| !read.contains(&key.as_str()) && !unread.contains(&key.as_str()))
+    else {
         return Ok(());
     };
     let place = element.map_or_else(String::new, |i| format!("element {i}: "));
     let key: String = key.chars().take(40).collect();
-    Err(PrescriptionError::Text(format!("{place}\"{key}\" is unknown; the keys are {}", read.join(", "))))
+    Err(PrescriptionError::Text(format!(
+        "{place}\"{key}\" is unknown; the keys are {}",
+        read.join(", ")
+    )))
 }
 
 /// A number within limits, or none where it is missing or null.
-fn optional(map: &Map<String, Value>, key: &str, what: &'static str, [least, most]: [f64; 2]) -> Parsed<Option<f64>> {
+fn optional(
+    map: &Map<String, Value>,
+    key: &str,
+    what: &'static str,
+    [least, most]: [f64; 2],
+) -> Parsed<Option<f64>> {
     match map.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(value) => match value.as_f64().filter(|number| (least..=most).contains(number)) {
@@ -240,7 +294,12 @@ impl Row<'_> {
     }
 
     /// A number within limits; none where it is null or missing.
-    fn optional(&self, key: &'static str, [least, most]: [f64; 2], allowed: &'static str) -> Parsed<Option<f64>> {
+    fn optional(
+        &self,
+        key: &'static str,
+        [least, most]: [f64; 2],
+        allowed: &'static str,
+    ) -> Parsed<Option<f64>> {
         match self.value(key) {
             Value::Null => Ok(None),
             value => match value.as_f64().filter(|number| (least..=most).contains(number)) {
@@ -251,7 +310,8 @@ impl Row<'_> {
     }
 
     fn number(&self, key: &'static str, limits: [f64; 2], allowed: &'static str) -> Parsed<f64> {
-        self.optional(key, limits, allowed)?.ok_or_else(|| self.wrong(key, self.value(key), allowed))
+        self.optional(key, limits, allowed)?
+            .ok_or_else(|| self.wrong(key, self.value(key), allowed))
     }
 
     fn is_stop(&self) -> Parsed<bool> {
@@ -271,13 +331,23 @@ impl Row<'_> {
             Value::String(s) if s == "sphere" => SurfaceShape::Sphere,
             Value::String(s) if s == "cylinder_x" => SurfaceShape::CylinderX,
             Value::String(s) if s == "cylinder_y" => SurfaceShape::CylinderY,
-            other => return Err(self.wrong("surface", other, "\"sphere\", \"cylinder_x\" or \"cylinder_y\"")),
+            other => {
+                return Err(self.wrong(
+                    "surface",
+                    other,
+                    "\"sphere\", \"cylinder_x\" or \"cylinder_y\"",
+                ));
+            }
         };
         if radius == 0.0 {
             return Ok(SurfaceShape::Plane);
         }
         if radius.abs() < 1e-7 {
-            return Err(self.wrong("radius_mm", self.value("radius_mm"), "0 or at least 0.0001 millimetres"));
+            return Err(self.wrong(
+                "radius_mm",
+                self.value("radius_mm"),
+                "0 or at least 0.0001 millimetres",
+            ));
         }
         Ok(shape(radius))
     }
@@ -285,20 +355,29 @@ impl Row<'_> {
     fn glass(&self, notes: &mut Vec<String>) -> Parsed<Glass> {
         let [least, most] = INDEX_LIMITS;
         let near = [least * (1.0 - ROUNDING), most];
-        let ior = self.number("ior", near, "the refractive index behind the surface, 1 (air) to 4.1")?;
+        let ior =
+            self.number("ior", near, "the refractive index behind the surface, 1 (air) to 4.1")?;
         if ior < least {
-            notes.push(format!("element {}: ior {ior} counts as {least}, which nothing is below", self.index));
+            notes.push(format!(
+                "element {}: ior {ior} counts as {least}, which nothing is below",
+                self.index
+            ));
         }
         let ior = ior.max(least);
         let abbe = self.optional("abbe", ABBE_LIMITS, "null or an Abbe number from 5 to 200")?;
-        Glass::new(ior, abbe).ok_or_else(|| self.wrong("ior", self.value("ior"), "a glass that can be"))
+        Glass::new(ior, abbe)
+            .ok_or_else(|| self.wrong("ior", self.value("ior"), "a glass that can be"))
     }
 
     fn coating(&self) -> Parsed<Option<Coating>> {
         let allowed = "null or nanometres from 100 to 5000";
-        let Some(nanometres) = self.optional("coating_nm", [100.0, 5000.0], allowed)? else { return Ok(None) };
-        let index = self.optional("coating_ior", [1.0, 4.1], "the film's refractive index, 1 to 4.1")?;
-        let offset = self.optional("coating_offset_nm", [-1000.0, 1000.0], "nanometres from -1000 to 1000")?;
+        let Some(nanometres) = self.optional("coating_nm", [100.0, 5000.0], allowed)? else {
+            return Ok(None);
+        };
+        let index =
+            self.optional("coating_ior", [1.0, 4.1], "the film's refractive index, 1 to 4.1")?;
+        let offset =
+            self.optional("coating_offset_nm", [-1000.0, 1000.0], "nanometres from -1000 to 1000")?;
         let coating = Coating {
             index: index.unwrap_or(MAGNESIUM_FLUORIDE),
             wavelength: nanometres * 1e-9,
@@ -316,7 +395,11 @@ impl Row<'_> {
         self.optional("radius_mm", [0.0, 0.0], "0 or left out; a stop bends no light")?;
         for key in ["surface", "abbe", "coating_nm", "coating_ior", "coating_offset_nm"] {
             if self.value(key) != &Value::Null {
-                return Err(self.wrong(key, self.value(key), "left out; a stop has neither glass nor film"));
+                return Err(self.wrong(
+                    key,
+                    self.value(key),
+                    "left out; a stop has neither glass nor film",
+                ));
             }
         }
         Ok(())
@@ -326,11 +409,14 @@ impl Row<'_> {
 /// Text as JSON. Of a key that stands twice in an object JSON's readers take the last, and a typing error would go unseen: here it is
 /// refused. A byte order mark is skipped, as RFC 8259, section 8.1, allows. Nesting is bounded by `serde_json` (128).
 fn read(text: &str) -> Parsed<Value> {
-    let mut reader = serde_json::Deserializer::from_str(text.strip_prefix('\u{feff}').unwrap_or(text));
+    let mut reader =
+        serde_json::Deserializer::from_str(text.strip_prefix('\u{feff}').unwrap_or(text));
     let value = Unrepeated.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
     value.map_err(|error| {
         let what = if error.is_data() { "it cannot be taken" } else { "it is no JSON" };
-        PrescriptionError::Text(format!("{what}: {error}; a prescription is described by lens.schema.json"))
+        PrescriptionError::Text(format!(
+            "{what}: {error}; a prescription is described by lens.schema.json"
+        ))
     })
 }
 
@@ -390,7 +476,9 @@ impl<'de> Visitor<'de> for Unrepeated {
         while let Some(key) = pairs.next_key::<String>()? {
             if map.contains_key(&key) {
                 let key: String = key.chars().take(40).collect();
-                return Err(de::Error::custom(format_args!("{key:?} stands twice in an object; leave one")));
+                return Err(de::Error::custom(format_args!(
+                    "{key:?} stands twice in an object; leave one"
+                )));
             }
             map.insert(key, pairs.next_value_seed(self)?);
         }
@@ -406,17 +494,27 @@ fn elements(rows: &[Value]) -> Parsed<(Vec<Element>, Vec<String>)> {
     for (index, value) in rows.iter().enumerate() {
         let Value::Object(map) = value else {
             let value = shown(value);
-            return Err(PrescriptionError::Element { element: index, what: "it", value, allowed: "an object" });
+            return Err(PrescriptionError::Element {
+                element: index,
+                what: "it",
+                value,
+                allowed: "an object",
+            });
         };
         known(map, ELEMENT_KEYS, UNREAD_ELEMENT_KEYS, Some(index))?;
         let row = Row { map, index };
         let limit = LENGTH_LIMIT * 1e3;
-        let gap = row.number("thickness_mm", [0.0, limit], "a number of millimetres, 0 or more (to 100000)")? * 1e-3;
+        let gap = row.number(
+            "thickness_mm",
+            [0.0, limit],
+            "a number of millimetres, 0 or more (to 100000)",
+        )? * 1e-3;
         let allowed = "the clear radius, 0.0001 to 100000 millimetres";
         let mut semi_aperture = row.number("semi_aperture_mm", [1e-4, limit], allowed)? * 1e-3;
         let kind = if row.is_stop()? {
             // Some tables repeat the medium at the stop.
-            if let Some(ior) = row.optional("ior", INDEX_LIMITS, "null or the index around the stop")?
+            if let Some(ior) =
+                row.optional("ior", INDEX_LIMITS, "null or the index around the stop")?
                 && (ior - medium.index(LINE_D)).abs() > 1e-9
             {
                 let before = medium.index(LINE_D);
@@ -424,7 +522,9 @@ fn elements(rows: &[Value]) -> Parsed<(Vec<Element>, Vec<String>)> {
                     let allowed = "that of the medium before it; a stop bends no light";
                     return Err(row.wrong("ior", row.value("ior"), allowed));
                 }
-                notes.push(format!("element {index}: the stop's ior {ior} counts as {before}, as before it"));
+                notes.push(format!(
+                    "element {index}: the stop's ior {ior} counts as {before}, as before it"
+                ));
             }
             row.is_bare_stop()?;
             ElementKind::Stop
@@ -456,7 +556,10 @@ fn elements(rows: &[Value]) -> Parsed<(Vec<Element>, Vec<String>)> {
         && !after.is_air()
         && after.index(LINE_D) - 1.0 < AIR_ROUNDING
     {
-        notes.push(format!("the last ior {} counts as 1: the sensor stands in air", after.index(LINE_D)));
+        notes.push(format!(
+            "the last ior {} counts as 1: the sensor stands in air",
+            after.index(LINE_D)
+        ));
         (*after, medium) = (Glass::AIR, Glass::AIR);
     }
     if !medium.is_air() {
@@ -474,7 +577,8 @@ fn element_number(value: Option<&Value>, count: usize) -> Option<usize> {
 }
 
 fn zooms(whole: &Map<String, Value>, count: usize) -> Parsed<Vec<Zoom>> {
-    const POSITION: &str = "an object with \"focal_length_mm\" and \"thickness_mm\", the gaps by element number";
+    const POSITION: &str =
+        "an object with \"focal_length_mm\" and \"thickness_mm\", the gaps by element number";
     let list = match whole.get("zoom") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(list)) if !list.is_empty() && list.len() <= MAX_ZOOMS => list,
@@ -482,7 +586,9 @@ fn zooms(whole: &Map<String, Value>, count: usize) -> Parsed<Vec<Zoom>> {
     };
     let mut zooms: Vec<Zoom> = Vec::with_capacity(list.len());
     for value in list {
-        let Value::Object(map) = value else { return Err(wrong("a position of \"zoom\"", value, POSITION)) };
+        let Value::Object(map) = value else {
+            return Err(wrong("a position of \"zoom\"", value, POSITION));
+        };
         known(map, &["focal_length_mm", "thickness_mm"], &["notes"], None)?;
         let focal_length = optional(map, "focal_length_mm", "a zoom's focal length", [1e-3, 1e5])?
             .ok_or_else(|| wrong("a zoom's focal length", &Value::Null, "given in millimetres"))?;
@@ -493,19 +599,27 @@ fn zooms(whole: &Map<String, Value>, count: usize) -> Parsed<Vec<Zoom>> {
         for (key, gap) in changed {
             let element = key.parse::<usize>().ok().filter(|i| *i < count);
             let element = element.ok_or_else(|| {
-                wrong("an element of \"zoom\"", &Value::String(key.clone()), "the number of an element")
+                wrong(
+                    "an element of \"zoom\"",
+                    &Value::String(key.clone()),
+                    "the number of an element",
+                )
             })?;
             let row = Row { map: changed, index: element };
-            let gap = gap
-                .as_f64()
-                .filter(|mm| (0.0..=LENGTH_LIMIT * 1e3).contains(mm))
-                .ok_or_else(|| row.wrong("the zoomed thickness", gap, "a number of millimetres, 0 or more"))?;
+            let gap =
+                gap.as_f64().filter(|mm| (0.0..=LENGTH_LIMIT * 1e3).contains(mm)).ok_or_else(
+                    || row.wrong("the zoomed thickness", gap, "a number of millimetres, 0 or more"),
+                )?;
             gaps.push((element, gap * 1e-3));
         }
         zooms.push(Zoom { focal_length: focal_length * 1e-3, gaps });
     }
     if zooms.windows(2).any(|pair| pair[0].focal_length >= pair[1].focal_length) {
-        return Err(wrong("\"zoom\"", &Value::String("not in order".into()), "sorted by growing focal length"));
+        return Err(wrong(
+            "\"zoom\"",
+            &Value::String("not in order".into()),
+            "sorted by growing focal length",
+        ));
     }
     Ok(zooms)
 }
@@ -516,9 +630,15 @@ fn focus_group(whole: &Map<String, Value>, count: usize) -> Parsed<Focusing> {
         Some(group) => group,
     };
     let ends = group.as_array().filter(|ends| ends.len() == 2);
-    let ends = ends.and_then(|ends| Some([element_number(ends.first(), count)?, element_number(ends.get(1), count)?]));
+    let ends = ends.and_then(|ends| {
+        Some([element_number(ends.first(), count)?, element_number(ends.get(1), count)?])
+    });
     match ends {
         Some([first, last]) if first <= last => Ok(Focusing::Group(first, last)),
-        _ => Err(wrong("\"focus_group\"", group, "the first and the last element that move, as [3, 7]")),
+        _ => Err(wrong(
+            "\"focus_group\"",
+            group,
+            "the first and the last element that move, as [3, 7]",
+        )),
     }
 }

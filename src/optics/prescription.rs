@@ -57,7 +57,9 @@ pub enum PrescriptionError {
     )]
     NoFocus(String, usize),
     /// The numbers do not give what the table says of itself.
-    #[error("{what} is stated as {stated:.3} mm, but the elements give {found:.3} mm; one of them is mistyped")]
+    #[error(
+        "{what} is stated as {stated:.3} mm, but the elements give {found:.3} mm; one of them is mistyped"
+    )]
     Contradiction {
         /// Focal length or back focus.
         what: String,
@@ -94,7 +96,9 @@ impl SurfaceShape {
     pub fn curvature(self) -> f64 {
         match self {
             Self::Plane => 0.0,
-            Self::Sphere(radius) | Self::CylinderX(radius) | Self::CylinderY(radius) => 1.0 / radius,
+            Self::Sphere(radius) | Self::CylinderX(radius) | Self::CylinderY(radius) => {
+                1.0 / radius
+            }
         }
     }
 
@@ -246,7 +250,8 @@ impl Prescription {
         };
         let Some(f) = focal_length.filter(|f| f.is_finite()) else { return at(None) };
         let next = self.zooms.partition_point(|zoom| zoom.focal_length < f);
-        let (Some(long), Some(short)) = (self.zooms.get(next), next.checked_sub(1).and_then(|i| self.zooms.get(i)))
+        let (Some(long), Some(short)) =
+            (self.zooms.get(next), next.checked_sub(1).and_then(|i| self.zooms.get(i)))
         else {
             return at(self.zooms.get(next).or(self.zooms.last()));
         };

@@ -73,7 +73,8 @@ fn lines(count: u32) -> Vec<Line> {
         .map(|band| {
             let low = BAND[0] + width * f64::from(band);
             // The observer's table has a value a nanometre, which stands for half a nanometre on either side of it.
-            let part = |at: f64| ((low + width).min(at + 0.5e-9) - low.max(at - 0.5e-9)).max(0.0) * 1e9;
+            let part =
+                |at: f64| ((low + width).min(at + 0.5e-9) - low.max(at - 0.5e-9)).max(0.0) * 1e9;
             XYZ_TO_REC709 * spectrum_to_xyz(|at| part(at) * planck(at) * scale)
         })
         .collect();
@@ -133,7 +134,9 @@ fn wider<T: Copy>(level: &[T], add: impl Fn([T; 4]) -> T, halved: impl Fn(T) -> 
 }
 
 fn wider_colour(level: &[[f32; 3]]) -> Level {
-    let add = |texels: [[f32; 3]; 4]| [0, 1, 2].map(|c| texels[0][c] + texels[1][c] + texels[2][c] + texels[3][c]);
+    let add = |texels: [[f32; 3]; 4]| {
+        [0, 1, 2].map(|c| texels[0][c] + texels[1][c] + texels[2][c] + texels[3][c])
+    };
     wider(level, add, |value| value.map(|v| v * 0.5))
 }
 
@@ -159,7 +162,12 @@ fn interpolated(levels: &[Vec<f32>], mut level: usize, mut x: f32, mut y: f32) -
 fn interpolated_core(levels: &[Vec<f32>], x: f32, y: f32) -> f32 {
     let weights = |f: f32| {
         let [a, b, c] = [f, f * f, f * f * f];
-        [-0.5 * a + b - 0.5 * c, 1.0 - 2.5 * b + 1.5 * c, 0.5 * a + 2.0 * b - 1.5 * c, -0.5 * b + 0.5 * c]
+        [
+            -0.5 * a + b - 0.5 * c,
+            1.0 - 2.5 * b + 1.5 * c,
+            0.5 * a + 2.0 * b - 1.5 * c,
+            -0.5 * b + 0.5 * c,
+        ]
     };
     let (x, y) = (x - 0.5, y - 0.5);
     let (column, row) = (x.floor(), y.floor());
@@ -193,7 +201,8 @@ fn in_gamut(color: [f32; 3]) -> [f32; 3] {
     if least >= 0.0 {
         return color;
     }
-    let grey = luminance(dvec3(f64::from(color[0]), f64::from(color[1]), f64::from(color[2]))) as f32;
+    let grey =
+        luminance(dvec3(f64::from(color[0]), f64::from(color[1]), f64::from(color[2]))) as f32;
     if grey <= 0.0 {
         return [0.0; 3];
     }
@@ -225,7 +234,11 @@ impl StarburstPattern {
             // Rows from the middle up; the others are their mirror images.
             let rows: Vec<Level> = (0..HALF)
                 .into_par_iter()
-                .map(|y| (-HALF..HALF).map(|x| texel(&plain, level, (x, y), &sums, inside.as_deref())).collect())
+                .map(|y| {
+                    (-HALF..HALF)
+                        .map(|x| texel(&plain, level, (x, y), &sums, inside.as_deref()))
+                        .collect()
+                })
                 .collect();
             let mut whole = Level::with_capacity(SIDE * SIDE);
             for row in rows.iter().rev() {
@@ -243,8 +256,14 @@ impl StarburstPattern {
         let last = levels.last().map_or(&[][..], Vec::as_slice);
         let found = sum(last.iter().copied()) + sum(outer().map(|(x, y)| last[index(x, y)]));
         let scale = (1.0 / found).as_vec3().to_array();
-        levels.iter_mut().flatten().flatten().enumerate().for_each(|(i, value)| *value *= scale[i % 3]);
-        let beyond = levels.iter().map(|level| 1.0 - luminance(sum(level.iter().copied()))).collect();
+        levels
+            .iter_mut()
+            .flatten()
+            .flatten()
+            .enumerate()
+            .for_each(|(i, value)| *value *= scale[i % 3]);
+        let beyond =
+            levels.iter().map(|level| 1.0 - luminance(sum(level.iter().copied()))).collect();
         let last = levels.last().map_or(&[][..], Vec::as_slice);
         let border = places().filter(|(x, y)| x.abs().max(y.abs()) > HALF - 8).map(|(x, y)| {
             let light = last[index(x, y)].map(f64::from);
@@ -297,7 +316,8 @@ impl StarburstPattern {
         }
         let level = widths as usize;
         let part = widths - level as f64;
-        self.beyond[level].max(1e-12).powf(1.0 - part) * self.beyond[level + 1].max(1e-12).powf(part)
+        self.beyond[level].max(1e-12).powf(1.0 - part)
+            * self.beyond[level + 1].max(1e-12).powf(part)
     }
 
     /// The light (luminance) on a step of the brightest spike, 1024 steps from the centre, where it is about as wide as a
@@ -322,8 +342,12 @@ impl StarburstPattern {
         let wide = side.max(texel);
         let texels = self.level(level as u32);
         let span = |at: f64| ((at - wide / 2.0) / texel, (at + wide / 2.0) / texel);
-        let overlap = |(low, high): (f64, f64), k: i64| (high.min(k as f64 + 1.0) - low.max(k as f64)).max(0.0);
-        let range = |(low, high): (f64, f64)| (low.floor() as i64).max(-HALF)..(high.ceil() as i64).min(HALF);
+        let overlap = |(low, high): (f64, f64), k: i64| {
+            (high.min(k as f64 + 1.0) - low.max(k as f64)).max(0.0)
+        };
+        let range = |(low, high): (f64, f64)| {
+            (low.floor() as i64).max(-HALF)..(high.ceil() as i64).min(HALF)
+        };
         let (across, along) = (span(center[0]), span(center[1]));
         let mut light = DVec3::ZERO;
         for y in range(along) {
@@ -370,7 +394,9 @@ fn texel(
     let lines = (0..=wanted).rev().map(|i| &sums[i].1).find(|lines| lines.len() as u32 <= most);
     let lines = lines.map_or(&[][..], Vec::as_slice);
     if level > 0 || far > CORE {
-        return in_gamut(in_colour(lines, |shrink| interpolated(plain, level, x * shrink, y * shrink)));
+        return in_gamut(in_colour(lines, |shrink| {
+            interpolated(plain, level, x * shrink, y * shrink)
+        }));
     }
     let mut mean = [0f32; 3];
     for (dx, dy) in (0..16u8).map(|i| (f32::from(i % 4), f32::from(i / 4))) {
@@ -410,24 +436,27 @@ mod tests {
         const BINS: usize = 360;
         let (mut light, mut count) = (vec![0f64; BINS], vec![0f64; BINS]);
         for (x, y) in outer() {
-            let (far, angle) =
-                ((x as f64).hypot(y as f64), (y as f64).atan2(x as f64).rem_euclid(std::f64::consts::TAU));
+            let (far, angle) = (
+                (x as f64).hypot(y as f64),
+                (y as f64).atan2(x as f64).rem_euclid(std::f64::consts::TAU),
+            );
             if (150.0..250.0).contains(&far) {
                 let bin = (angle / std::f64::consts::TAU * BINS as f64) as usize % BINS;
                 light[bin] += f64::from(level[index(x, y)][1]) * far * far;
                 count[bin] += 1.0;
             }
         }
-        let mean: Vec<f64> = light.iter().zip(&count).map(|(light, count)| light / count.max(1.0)).collect();
+        let mean: Vec<f64> =
+            light.iter().zip(&count).map(|(light, count)| light / count.max(1.0)).collect();
         let mut sorted = mean.clone();
         sorted.sort_by(f64::total_cmp);
         let threshold = 4.0 * sorted[BINS / 2];
         let peak = |bin: usize| {
             let around = (1..=4).flat_map(|d| [(bin + d) % BINS, (bin + BINS - d) % BINS]);
             mean[bin] > threshold
-                && around
-                    .enumerate()
-                    .all(|(i, other)| mean[bin] > mean[other] || i % 2 == 1 && mean[bin] >= mean[other])
+                && around.enumerate().all(|(i, other)| {
+                    mean[bin] > mean[other] || i % 2 == 1 && mean[bin] >= mean[other]
+                })
         };
         (0..BINS).filter(|&bin| peak(bin)).count()
     }
@@ -455,14 +484,18 @@ mod tests {
                 // Clark, Howard and Freniere: perimeter over pi^2 and area, for a square of half a side r the mean of one
                 // over the distance, 2 sqrt(2) / pi, takes the place of 1 / r.
                 if blades == 0 && level >= 2 {
-                    let law = 2.0 / std::f64::consts::PI.powi(2) / (half * STEP) * 8f64.sqrt() / std::f64::consts::PI;
+                    let law = 2.0 / std::f64::consts::PI.powi(2) / (half * STEP) * 8f64.sqrt()
+                        / std::f64::consts::PI;
                     assert!((beyond / law - 1.0).abs() < 0.05, "{level}: {beyond} for {law}");
                 }
             }
             // Squares side by side.
             let mut tiled = DVec3::ZERO;
             for i in 0..100 {
-                tiled += burst.on_square([f64::from(i % 10) * 7.3 - 32.0, f64::from(i / 10) * 7.3 - 33.0], 7.3);
+                tiled += burst.on_square(
+                    [f64::from(i % 10) * 7.3 - 32.0, f64::from(i / 10) * 7.3 - 33.0],
+                    7.3,
+                );
             }
             let one = burst.on_square([0.85, -0.15], 73.0);
             assert!((tiled / one - 1.0).abs().max_element() < 2e-3, "{tiled} {one}");
@@ -481,8 +514,9 @@ mod tests {
         // Half a cycle to each side, by Airy's formula for each wavelength.
         let airy = |cycles: f64| {
             let x = std::f64::consts::PI * cycles;
-            let j1 =
-                (0..60).map(|i| (f64::from(i) + 0.5) * std::f64::consts::PI / 60.0).map(|t| (t - x * t.sin()).cos());
+            let j1 = (0..60)
+                .map(|i| (f64::from(i) + 0.5) * std::f64::consts::PI / 60.0)
+                .map(|t| (t - x * t.sin()).cos());
             std::f64::consts::FRAC_PI_4 * (2.0 * j1.sum::<f64>() / 60.0 / x).powi(2)
         };
         let within = |half: f64| {
@@ -490,15 +524,17 @@ mod tests {
             let all = (0..144).map(|i| airy(at(i % 12).hypot(at(i / 12)))).sum::<f64>();
             4.0 * all * (half / 12.0).powi(2)
         };
-        let want: f64 =
-            lines(20).iter().map(|line| f64::from(line.share[1]) * within(0.5 * f64::from(line.shrink))).sum();
+        let want: f64 = lines(20)
+            .iter()
+            .map(|line| f64::from(line.share[1]) * within(0.5 * f64::from(line.shrink)))
+            .sum();
         let got = burst.on_square([0.0; 2], 2.0).y;
         assert!((got / want - 1.0).abs() < 0.03, "{got} for {want}");
         assert!((steps(5.368e-6, 8.0) * STEP - 1.22).abs() < 1e-3);
         for count in [20, 80] {
-            let all = lines(count)
-                .iter()
-                .fold([0f32; 3], |sum, line| [sum[0] + line.share[0], sum[1] + line.share[1], sum[2] + line.share[2]]);
+            let all = lines(count).iter().fold([0f32; 3], |sum, line| {
+                [sum[0] + line.share[0], sum[1] + line.share[1], sum[2] + line.share[2]]
+            });
             assert!(all.iter().all(|v| (v - 1.0).abs() < 1e-5), "{all:?}");
         }
     }
@@ -510,24 +546,37 @@ mod tests {
         let mut peaks = Vec::new();
         for wavelength in [450e-9, 550e-9, 650e-9] {
             let line = [Line { shrink: (WAVELENGTH / wavelength) as f32, share: [1.0; 3] }];
-            let places = (-80..80).flat_map(|y| (-80..80).map(move |x| (x as f32 + 0.5, y as f32 + 0.5)));
+            let places =
+                (-80..80).flat_map(|y| (-80..80).map(move |x| (x as f32 + 0.5, y as f32 + 0.5)));
             let all: f32 = places
-                .map(|(x, y)| in_colour(&line, |s| interpolated_core(&plain, x / 4.0 * s, y / 4.0 * s))[0] / 16.0)
+                .map(|(x, y)| {
+                    in_colour(&line, |s| interpolated_core(&plain, x / 4.0 * s, y / 4.0 * s))[0]
+                        / 16.0
+                })
                 .sum();
             // Airy's pattern within 10 cycles of 550 nm: all but 2 / (pi^2 10) or so.
             assert!((0.975..0.995).contains(&all), "{wavelength}: {all}");
-            peaks.push(f64::from(in_colour(&line, |_| interpolated(&plain, 0, 0.0, 0.0))[0]) * wavelength * wavelength);
+            peaks.push(
+                f64::from(in_colour(&line, |_| interpolated(&plain, 0, 0.0, 0.0))[0])
+                    * wavelength
+                    * wavelength,
+            );
         }
-        assert!((peaks[0] / peaks[1] - 1.0).abs() < 1e-6 && (peaks[2] / peaks[1] - 1.0).abs() < 1e-6, "{peaks:?}");
+        assert!(
+            (peaks[0] / peaks[1] - 1.0).abs() < 1e-6 && (peaks[2] / peaks[1] - 1.0).abs() < 1e-6,
+            "{peaks:?}"
+        );
     }
 
     #[test]
     fn cylinders_stretch_the_pattern_across_what_they_squeeze() {
-        let squeezed = StarburstPattern::new(&Aperture { squeeze: 0.5, ..Aperture::default() }).unwrap();
+        let squeezed =
+            StarburstPattern::new(&Aperture { squeeze: 0.5, ..Aperture::default() }).unwrap();
         // An ellipse twice as wide as high holds what a circle of its height does.
         let within = |burst: &StarburstPattern, [a, b]: [f64; 2]| {
             let level = burst.level(0);
-            let inside = places().filter(|&(x, y)| ((x as f64 + 0.5) / a).hypot((y as f64 + 0.5) / b) < 1.0);
+            let inside =
+                places().filter(|&(x, y)| ((x as f64 + 0.5) / a).hypot((y as f64 + 0.5) / b) < 1.0);
             inside.map(|(x, y)| f64::from(level[index(x, y)][1])).sum::<f64>()
         };
         for radius in [8.0, 20.0, 60.0] {
@@ -542,10 +591,22 @@ mod tests {
     fn dust_scatters_and_impossible_apertures_are_refused() {
         let clean = six();
         let iris = Iris { blades: 6, curvature: 0.0, rotation: 0.3 };
-        let dusty =
-            StarburstPattern::new(&Aperture { iris, dust: 1.0, scratches: 1.0, ..Aperture::default() }).unwrap();
-        assert!(dusty.beyond(256.0) > 1.3 * clean.beyond(256.0), "{} {}", dusty.beyond(256.0), clean.beyond(256.0));
+        let dusty = StarburstPattern::new(&Aperture {
+            iris,
+            dust: 1.0,
+            scratches: 1.0,
+            ..Aperture::default()
+        })
+        .unwrap();
+        assert!(
+            dusty.beyond(256.0) > 1.3 * clean.beyond(256.0),
+            "{} {}",
+            dusty.beyond(256.0),
+            clean.beyond(256.0)
+        );
         assert!(dusty.level(2).iter().flatten().all(|value| value.is_finite() && *value >= 0.0));
-        assert!(StarburstPattern::new(&Aperture { dust: f64::NAN, ..Aperture::default() }).is_err());
+        assert!(
+            StarburstPattern::new(&Aperture { dust: f64::NAN, ..Aperture::default() }).is_err()
+        );
     }
 }

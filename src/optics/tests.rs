@@ -125,7 +125,9 @@ fn ghosts_have_known_matrices() {
 /// Rays close to the axis do what the matrices say, on all paths, and rays along the axis keep to it.
 #[test]
 fn rays_near_the_axis_follow_the_matrices() {
-    for name in ["cooke-triplet-50-f5", "dgauss-50-f2", "nikon-28-75-f2.8-wide", "schneider-anamorphic-31"] {
+    for name in
+        ["cooke-triplet-50-f5", "dgauss-50-f2", "nikon-28-75-f2.8-wide", "schneider-anamorphic-31"]
+    {
         let lens = open(name);
         for (axis, unit) in [(Axis::X, DVec3::X), (Axis::Y, DVec3::Y)] {
             let (y, u) = (1e-7, 1e-7);
@@ -141,13 +143,23 @@ fn rays_near_the_axis_follow_the_matrices() {
                 assert!((got - slope).abs() <= tolerance, "{name} {what}: {got} is not {slope}");
             };
             let direct = lens.trace_forward(ray, 550e-9, Losses::Counted).unwrap();
-            let to_sensor = lens.matrix(axis, 550e-9).then(RayTransferMatrix::step(lens.sensor() - lens.last()));
+            let to_sensor = lens
+                .matrix(axis, 550e-9)
+                .then(RayTransferMatrix::step(lens.sensor() - lens.last()));
             check(direct.ray, to_sensor, "direct");
             assert!(direct.weight > 0.2 && direct.weight < 0.99, "{}", direct.weight);
             for bounces in lens.reflection_pairs() {
                 let traced = lens.trace_ghost(bounces, ray, 550e-9).unwrap();
-                check(traced.ray, lens.ghost_matrix(bounces, axis, 550e-9), &format!("{bounces:?}"));
-                near(traced.weight, lens.ghost_transmittance(bounces, 550e-9), 1e-6 * traced.weight);
+                check(
+                    traced.ray,
+                    lens.ghost_matrix(bounces, axis, 550e-9),
+                    &format!("{bounces:?}"),
+                );
+                near(
+                    traced.weight,
+                    lens.ghost_transmittance(bounces, 550e-9),
+                    1e-6 * traced.weight,
+                );
             }
         }
     }
@@ -167,8 +179,10 @@ fn rays_are_reversible() {
             let direction = DVec3::new(slope, 0.03, 1.0).normalize();
             let start = Ray { origin: origin - direction * 0.01, direction };
             let Ok(onward) = lens.trace_forward(start, 500e-9, Losses::Counted) else { continue };
-            let turned =
-                Ray { origin: onward.ray.origin + onward.ray.direction * 1e-3, direction: -onward.ray.direction };
+            let turned = Ray {
+                origin: onward.ray.origin + onward.ray.direction * 1e-3,
+                direction: -onward.ray.direction,
+            };
             let back = lens.trace_backward(turned, 500e-9, Losses::Counted).unwrap();
             near(back.ray.direction.dot(direction), -1.0, 1e-12);
             near((back.ray.at_plane(0.0) - start.at_plane(0.0)).length(), 0.0, 1e-12);
@@ -191,9 +205,21 @@ const RAYS: &[Skew] = &[
         [3.0, 2.0, 0.05, -0.03],
         Some([2.519003777587, -1.514348312972, -0.032543704569, -0.055862360009]),
     ),
-    ("dgauss-50-f2", [-4.0, 5.0, -0.1, 0.08], Some([-5.087646497912, 4.07161953235, 0.023342335921, -0.054060578104])),
-    ("dgauss-50-f2", [8.0, -6.0, 0.0, 0.15], Some([-0.001278744954, 7.62118990997, -0.157488638522, 0.196147668286])),
-    ("dgauss-50-f2", [1.0, 0.0, 0.2, 0.1], Some([10.296280516786, 5.148677309428, 0.087872095018, 0.053652875992])),
+    (
+        "dgauss-50-f2",
+        [-4.0, 5.0, -0.1, 0.08],
+        Some([-5.087646497912, 4.07161953235, 0.023342335921, -0.054060578104]),
+    ),
+    (
+        "dgauss-50-f2",
+        [8.0, -6.0, 0.0, 0.15],
+        Some([-0.001278744954, 7.62118990997, -0.157488638522, 0.196147668286]),
+    ),
+    (
+        "dgauss-50-f2",
+        [1.0, 0.0, 0.2, 0.1],
+        Some([10.296280516786, 5.148677309428, 0.087872095018, 0.053652875992]),
+    ),
     (
         "dgauss-50-f2",
         [0.5, -0.4, -0.15, 0.05],
@@ -226,11 +252,23 @@ const RAYS: &[Skew] = &[
         [2.0, 7.0, 0.02, -0.12],
         Some([0.687741403306, -3.385493921465, -0.092040405033, -0.099452741836]),
     ),
-    ("wide-22", [3.0, 2.0, 0.05, -0.03], Some([1.107590299159, -0.659928275154, -0.120219371755, -0.099914054359])),
+    (
+        "wide-22",
+        [3.0, 2.0, 0.05, -0.03],
+        Some([1.107590299159, -0.659928275154, -0.120219371755, -0.099914054359]),
+    ),
     ("wide-22", [-4.0, 5.0, -0.1, 0.08], None),
     ("wide-22", [8.0, -6.0, 0.0, 0.15], None),
-    ("wide-22", [1.0, 0.0, 0.2, 0.1], Some([4.51748840568, 2.258099462087, 0.024496828776, 0.034381112232])),
-    ("wide-22", [0.5, -0.4, -0.15, 0.05], Some([-3.336419026861, 1.112999573163, -0.069551065674, 0.033691903056])),
+    (
+        "wide-22",
+        [1.0, 0.0, 0.2, 0.1],
+        Some([4.51748840568, 2.258099462087, 0.024496828776, 0.034381112232]),
+    ),
+    (
+        "wide-22",
+        [0.5, -0.4, -0.15, 0.05],
+        Some([-3.336419026861, 1.112999573163, -0.069551065674, 0.033691903056]),
+    ),
     ("wide-22", [2.0, 7.0, 0.02, -0.12], None),
     (
         "kreitzer-tele-400-f2.8",
@@ -262,7 +300,11 @@ const RAYS: &[Skew] = &[
     ("fisheye-10", [-4.0, 5.0, -0.1, 0.08], None),
     ("fisheye-10", [8.0, -6.0, 0.0, 0.15], None),
     ("fisheye-10", [1.0, 0.0, 0.2, 0.1], None),
-    ("fisheye-10", [0.5, -0.4, -0.15, 0.05], Some([-1.507851038311, 0.502052694663, 0.069409500261, 0.000101318602])),
+    (
+        "fisheye-10",
+        [0.5, -0.4, -0.15, 0.05],
+        Some([-1.507851038311, 0.502052694663, 0.069409500261, 0.000101318602]),
+    ),
     ("fisheye-10", [2.0, 7.0, 0.02, -0.12], None),
 ];
 
@@ -320,14 +362,17 @@ fn pupils_are_images_of_the_stop() {
             let cardinal = lens.cardinal(axis, LINE_D);
             let direction = (DVec3::Z + unit * 1e-6).normalize();
             let origin = DVec3::Z * cardinal.entrance.z - direction * 0.5;
-            let traced = lens.trace_forward(Ray { origin, direction }, LINE_D, Losses::Ignored).unwrap();
+            let traced =
+                lens.trace_forward(Ray { origin, direction }, LINE_D, Losses::Ignored).unwrap();
             let along = DVec3::new(traced.iris[0].x, traced.iris[0].y, 0.0).dot(unit);
             near(along, 0.0, 1e-9);
             let leaves = traced.ray.at_plane(cardinal.exit.z);
             near(leaves.length(), 0.0, 1e-12 + 1e-13 * cardinal.exit.z.abs().min(1e4));
             // The rim of the entrance pupil is that of the stop.
             let origin = unit * (1e-4 * cardinal.entrance.radius) - DVec3::Z * 0.1;
-            let traced = lens.trace_forward(Ray { origin, direction: DVec3::Z }, LINE_D, Losses::Ignored).unwrap();
+            let traced = lens
+                .trace_forward(Ray { origin, direction: DVec3::Z }, LINE_D, Losses::Ignored)
+                .unwrap();
             near(traced.iris[0].length(), 1e-4, 1e-9);
         }
     }
@@ -358,13 +403,20 @@ fn focus_moves_the_lens_or_its_group() {
         {"radius_mm": -50, "thickness_mm": 50, "ior": 1.0, "semi_aperture_mm": 10}]}"#;
     let thin = Prescription::parse(text).unwrap();
     for focus in [0.15, 0.5, 2.0, 30.0] {
-        let lens = Lens::new(&thin, &LensSettings { focus, f_stop: Some(8.0), ..LensSettings::default() }).unwrap();
+        let lens =
+            Lens::new(&thin, &LensSettings { focus, f_stop: Some(8.0), ..LensSettings::default() })
+                .unwrap();
         let gauss = ThinLens::new(0.05, 8.0).unwrap();
         near(lens.sensor(), gauss.image_distance(focus).unwrap(), 1e-12);
-        near(lens.working_f_number(Axis::Y, LINE_D), gauss.effective_f_number(focus).unwrap(), 1e-9);
+        near(
+            lens.working_f_number(Axis::Y, LINE_D),
+            gauss.effective_f_number(focus).unwrap(),
+            1e-9,
+        );
     }
     for focus in [0.05, 0.0, -1.0, f64::NAN] {
-        let error = Lens::new(&thin, &LensSettings { focus, ..LensSettings::default() }).unwrap_err();
+        let error =
+            Lens::new(&thin, &LensSettings { focus, ..LensSettings::default() }).unwrap_err();
         let LensSettingsError::Focus { nearest, .. } = error else { panic!("{error}") };
         // It moves by twice its focal length: 75 mm away its image lies 150 mm behind it.
         near(nearest, 0.075, 1e-4);
@@ -376,13 +428,16 @@ fn zooms_and_stops_are_set_within_their_range() {
     let zoom = prescription("canon-70-200-f2.8");
     assert_eq!(zoom.zoom_range(), Some([0.07, 0.2]));
     let at = |f: f64| {
-        Lens::new(&zoom, &LensSettings { focal_length: Some(f), ..LensSettings::default() }).unwrap().focal_length()
+        Lens::new(&zoom, &LensSettings { focal_length: Some(f), ..LensSettings::default() })
+            .unwrap()
+            .focal_length()
     };
     assert_eq!(at(0.01), at(0.07));
     assert_eq!(at(9.0), at(0.2));
     let middle = at(0.135);
     assert!(middle > at(0.1) && middle < at(0.17), "{middle}");
-    let stopped = lens("dgauss-50-f2", &LensSettings { f_stop: Some(8.0), ..LensSettings::default() });
+    let stopped =
+        lens("dgauss-50-f2", &LensSettings { f_stop: Some(8.0), ..LensSettings::default() });
     near(stopped.f_number(), 8.0, 0.0);
     let cardinal = stopped.cardinal(Axis::Y, LINE_D);
     near(cardinal.focal_length / (2.0 * cardinal.entrance.radius), 8.0, 1e-9);
@@ -396,12 +451,16 @@ fn zooms_and_stops_are_set_within_their_range() {
     }
     // Blades let through what their shape does.
     let iris = Iris { blades: 5, curvature: 0.0, rotation: 0.1 };
-    let lens = lens("dgauss-50-f2", &LensSettings { f_stop: Some(8.0), iris, ..LensSettings::default() });
+    let lens =
+        lens("dgauss-50-f2", &LensSettings { f_stop: Some(8.0), iris, ..LensSettings::default() });
     let radius = lens.entrance_pupil(Axis::Y, LINE_D).radius;
     let n = 20_000;
     let open = (0..n).filter(|i| {
         let origin = (even_disc(*i, n) * radius).extend(-0.01);
-        lens.trace_forward(Ray { origin, direction: DVec3::Z }, LINE_D, Losses::Ignored).unwrap().unblocked().is_ok()
+        lens.trace_forward(Ray { origin, direction: DVec3::Z }, LINE_D, Losses::Ignored)
+            .unwrap()
+            .unblocked()
+            .is_ok()
     });
     near(open.count() as f64 / f64::from(n), iris.relative_area(), 5e-3);
 }
@@ -423,8 +482,10 @@ fn rims_hide_blades_of_open_lenses() {
     // Rays along the axis, over those that the rim's circle lets through.
     let radius = 0.5 * lens.focal_length() / lens.f_number();
     let open = (0..20_000).filter(|i| {
-        let ray = Ray { origin: (even_disc(*i, 20_000) * radius).extend(-1.0), direction: DVec3::Z };
-        lens.trace_forward(ray, LINE_D, Losses::Ignored).is_ok_and(|traced| traced.unblocked().is_ok())
+        let ray =
+            Ray { origin: (even_disc(*i, 20_000) * radius).extend(-1.0), direction: DVec3::Z };
+        lens.trace_forward(ray, LINE_D, Losses::Ignored)
+            .is_ok_and(|traced| traced.unblocked().is_ok())
     });
     near(open.count() as f64 / 2e4, found.relative_area(), 0.01);
 }
@@ -446,16 +507,28 @@ fn numbers_rounded_in_their_last_digit_count_as_what_they_round() {
     let rounded = Prescription::parse(&ball("0.82")).unwrap();
     let rim = rounded.elements()[1].semi_aperture;
     assert!((rim - 0.8146e-3).abs() < 1e-11 && rim < 0.8146e-3, "{rim}");
-    assert!(rounded.notes()[0].contains("element 1: semi_aperture_mm 0.82 counts as 0.8146"), "{:?}", rounded.notes());
+    assert!(
+        rounded.notes()[0].contains("element 1: semi_aperture_mm 0.82 counts as 0.8146"),
+        "{:?}",
+        rounded.notes()
+    );
     assert!(Prescription::parse(&ball("0.8146")).unwrap().notes().is_empty());
     assert_eq!(Prescription::parse(&ball("0.8308")).unwrap().notes().len(), 1, "1.99 %");
     assert!(refused(&ball("0.8310")).contains("element 1: semi_aperture_mm is 0.831"), "2.01 %");
     // The focal length of a ball: R n / (2 (n - 1)).
     let lens = Lens::new(&rounded, &LensSettings::default()).unwrap();
-    assert!((lens.focal_length() / (0.8146e-3 * 1.5) - 1.0).abs() < 1e-9, "{}", lens.focal_length());
+    assert!(
+        (lens.focal_length() / (0.8146e-3 * 1.5) - 1.0).abs() < 1e-9,
+        "{}",
+        lens.focal_length()
+    );
     for (from, to, says) in [
         ("\"ior\": 1.0, ", "\"ior\": 0.99971, ", "counts as 1"),
-        ("\"is_stop\": true,", "\"is_stop\": true, \"ior\": 1.0003,", "the stop's ior 1.0003 counts as 1"),
+        (
+            "\"is_stop\": true,",
+            "\"is_stop\": true, \"ior\": 1.0003,",
+            "the stop's ior 1.0003 counts as 1",
+        ),
     ] {
         let text = good.replacen(from, to, 1);
         assert_ne!(text, good, "{from}");
@@ -477,16 +550,36 @@ fn bad_prescriptions_are_refused_with_the_element() {
     let good = include_str!("../../assets/lenses/cooke-triplet-50-f5.json");
     assert!(Prescription::parse(good).is_ok());
     for (from, to, says) in [
-        ("\"thickness_mm\": 6.00755", "\"thickness_mm\": -6.00755", "element 1: thickness_mm is -6.00755"),
+        (
+            "\"thickness_mm\": 6.00755",
+            "\"thickness_mm\": -6.00755",
+            "element 1: thickness_mm is -6.00755",
+        ),
         ("\"radius_mm\": -22.21328", "\"radius_mm\": \"NaN\"", "element 2: radius_mm"),
         ("\"radius_mm\": -22.21328", "\"radius_mm\": 1e300", "element 2: radius_mm"),
         ("\"ior\": 1.62004", "\"ior\": 0.5", "element 2: ior is 0.5"),
         ("\"ior\": 1.62004, ", "", "element 2: ior is missing"),
         ("\"abbe\": 36.37", "\"abbe\": 0", "element 2: abbe is 0"),
-        ("\"semi_aperture_mm\": 4.2", "\"semi_aperture_mm\": 0", "element 2: semi_aperture_mm is 0"),
-        ("\"semi_aperture_mm\": 4.2", "\"semi_aperture_mm\": 30", "element 2: semi_aperture_mm is 30"),
-        ("\"semi_aperture_mm\": 4.2", "\"semi_apperture_mm\": 4.2", "element 2: \"semi_apperture_mm\" is unknown"),
-        ("{\"is_stop\": true, \"thickness_mm\": 4.75041, \"semi_aperture_mm\": 3.7},", "", "no element is the stop"),
+        (
+            "\"semi_aperture_mm\": 4.2",
+            "\"semi_aperture_mm\": 0",
+            "element 2: semi_aperture_mm is 0",
+        ),
+        (
+            "\"semi_aperture_mm\": 4.2",
+            "\"semi_aperture_mm\": 30",
+            "element 2: semi_aperture_mm is 30",
+        ),
+        (
+            "\"semi_aperture_mm\": 4.2",
+            "\"semi_apperture_mm\": 4.2",
+            "element 2: \"semi_apperture_mm\" is unknown",
+        ),
+        (
+            "{\"is_stop\": true, \"thickness_mm\": 4.75041, \"semi_aperture_mm\": 3.7},",
+            "",
+            "no element is the stop",
+        ),
         ("\"is_stop\": true", "\"is_stop\": 1", "element 4: is_stop is 1"),
         (
             "{\"is_stop\"",
@@ -499,8 +592,16 @@ fn bad_prescriptions_are_refused_with_the_element() {
             "\"radius_mm\": 18.39533",
             "it does not focus: parallel light leaves it diverging; element 6",
         ),
-        ("\"thickness_mm\": 42.20778", "\"thickness_mm\": 52.20778", "the distance from the last element"),
-        ("\"focal_length_mm\": 50", "\"focal_length_mm\": 60", "the focal length is stated as 60.000 mm"),
+        (
+            "\"thickness_mm\": 42.20778",
+            "\"thickness_mm\": 52.20778",
+            "the distance from the last element",
+        ),
+        (
+            "\"focal_length_mm\": 50",
+            "\"focal_length_mm\": 60",
+            "the focal length is stated as 60.000 mm",
+        ),
         (
             "\"thickness_mm\": 42.20778, \"ior\": 1.0",
             "\"thickness_mm\": 42.20778, \"ior\": 1.5",
@@ -522,11 +623,27 @@ fn bad_prescriptions_are_refused_with_the_element() {
             "\"thickness_mm\": 1e300",
             "element 1: thickness_mm is 1e+300; it must be a number of",
         ),
-        ("\"thickness_mm\": 3.25896", "\"thickness_mm\": 0", "the distance from the last element (6) to the sensor"),
+        (
+            "\"thickness_mm\": 3.25896",
+            "\"thickness_mm\": 0",
+            "the distance from the last element (6) to the sensor",
+        ),
         // What would go unread.
-        ("{\"is_stop\": true", "{\"is_stop\": true, \"radius_mm\": 10", "element 4: radius_mm is 10; it must be 0"),
-        ("{\"is_stop\": true", "{\"is_stop\": true, \"surface\": \"sphere\"", "element 4: surface is \"sphere\""),
-        ("{\"is_stop\": true", "{\"is_stop\": true, \"coating_nm\": 550", "element 4: coating_nm is 550"),
+        (
+            "{\"is_stop\": true",
+            "{\"is_stop\": true, \"radius_mm\": 10",
+            "element 4: radius_mm is 10; it must be 0",
+        ),
+        (
+            "{\"is_stop\": true",
+            "{\"is_stop\": true, \"surface\": \"sphere\"",
+            "element 4: surface is \"sphere\"",
+        ),
+        (
+            "{\"is_stop\": true",
+            "{\"is_stop\": true, \"coating_nm\": 550",
+            "element 4: coating_nm is 550",
+        ),
         (
             "\"thickness_mm\": 6.00755",
             "\"thickness_mm\": -1, \"thickness_mm\": 6.00755",
@@ -540,17 +657,30 @@ fn bad_prescriptions_are_refused_with_the_element() {
             "\"thickness_mm\": 6.00755, \"coating_nm\": 400, \"coating_offset_nm\": -80",
             "element 1: coating_offset_nm is -80",
         ),
-        ("\"semi_aperture_mm\": 3.7", "\"semi_aperture_mm\": 1e-3", "element 4: semi_aperture_mm is so small"),
-        ("\"semi_aperture_mm\": 5.2", "\"semi_aperture_mm\": 1e-3", "element 1: semi_aperture_mm is so small"),
+        (
+            "\"semi_aperture_mm\": 3.7",
+            "\"semi_aperture_mm\": 1e-3",
+            "element 4: semi_aperture_mm is so small",
+        ),
+        (
+            "\"semi_aperture_mm\": 5.2",
+            "\"semi_aperture_mm\": 1e-3",
+            "element 1: semi_aperture_mm is so small",
+        ),
     ] {
         assert!(good.contains(from), "{from}");
         let error = refused(&good.replacen(from, to, 1));
         assert!(error.contains(says), "{to}: {error}");
     }
-    for text in ["", "{", "[]", "nul", "{\"schema\": \"lens-prescription/1\"}", "{\"elements\": []}"] {
+    for text in
+        ["", "{", "[]", "nul", "{\"schema\": \"lens-prescription/1\"}", "{\"elements\": []}"]
+    {
         refused(text);
     }
-    refused(&format!("{{\"schema\": \"lens-prescription/1\", \"elements\": [{}]}}", vec!["1"; 500].join(",")));
+    refused(&format!(
+        "{{\"schema\": \"lens-prescription/1\", \"elements\": [{}]}}",
+        vec!["1"; 500].join(",")
+    ));
     refused(&"[".repeat(100_000));
     let nested = format!("{}1{}", "{\"notes\": ".repeat(5000), "}".repeat(5000));
     assert!(refused(&nested).contains("recursion limit"));
@@ -569,7 +699,8 @@ fn bad_prescriptions_are_refused_with_the_element() {
 fn names_are_plain_and_marks_are_skipped() {
     let good = include_str!("../../assets/lenses/cooke-triplet-50-f5.json");
     let name = "\"name\": \"one\\u001b[31m\\ntwo";
-    let read = Prescription::parse(&format!("\u{feff}{}", good.replacen("\"name\": \"", name, 1))).unwrap();
+    let read = Prescription::parse(&format!("\u{feff}{}", good.replacen("\"name\": \"", name, 1)))
+        .unwrap();
     assert!(read.name().starts_with("one [31m two"), "{:?}", read.name());
     let long = good.replacen("\"name\": \"", &format!("\"name\": \"{}", "x".repeat(500_000)), 1);
     assert_eq!(Prescription::parse(&long).unwrap().name().len(), 1000);
@@ -584,10 +715,16 @@ fn damaged_text_is_refused_or_harmless() {
         for byte in [b'0', b'9', b'-', b'"', b'}'] {
             let mut bytes = good.to_vec();
             bytes[i] = byte;
-            let Ok(prescription) = Prescription::parse(&String::from_utf8_lossy(&bytes)) else { continue };
+            let Ok(prescription) = Prescription::parse(&String::from_utf8_lossy(&bytes)) else {
+                continue;
+            };
             let lens = Lens::new(&prescription, &LensSettings::default()).unwrap();
             let cardinal = lens.cardinal(Axis::Y, LINE_D);
-            assert!(cardinal.focal_length.is_finite() && cardinal.exit.radius.is_finite() && lens.sensor().is_finite());
+            assert!(
+                cardinal.focal_length.is_finite()
+                    && cardinal.exit.radius.is_finite()
+                    && lens.sensor().is_finite()
+            );
             taken += 1;
         }
     }

@@ -117,9 +117,11 @@ fn intersect(surface: &LensSurface, ray: &Ray, lost: MissPolicy) -> Option<(DVec
     }
     let along = f / (g + root.max(0.0).sqrt().copysign(d.z));
     let place = flat + d * along;
-    let normal = DVec3::new(-c * mx * place.x, -c * my * place.y, 1.0 - c * (place.z - surface.vertex));
+    let normal =
+        DVec3::new(-c * mx * place.x, -c * my * place.y, 1.0 - c * (place.z - surface.vertex));
     let met = root >= 0.0 && normal.z > 0.0;
-    (place.is_finite() && (met || lost == MissPolicy::Continue)).then(|| (place, normal.normalize(), met))
+    (place.is_finite() && (met || lost == MissPolicy::Continue))
+        .then(|| (place, normal.normalize(), met))
 }
 
 /// Snell's law as vectors, `n` toward where the ray comes from; `None` where it is totally reflected. Glassner (ed.), "An Introduction to
@@ -136,26 +138,53 @@ impl Lens {
     ///
     /// # Errors
     /// A surface that it misses or by which it is totally reflected.
-    pub fn trace_forward(&self, ray: Ray, wavelength: f64, losses: Losses) -> Result<TracedRay, Blocked> {
-        self.follow(ray, (0..self.surfaces().len()).map(SurfaceEvent::Onward), wavelength, losses, |_| {})
+    pub fn trace_forward(
+        &self,
+        ray: Ray,
+        wavelength: f64,
+        losses: Losses,
+    ) -> Result<TracedRay, Blocked> {
+        self.follow(
+            ray,
+            (0..self.surfaces().len()).map(SurfaceEvent::Onward),
+            wavelength,
+            losses,
+            |_| {},
+        )
     }
 
     /// A ray from the sensor toward the scene.
     ///
     /// # Errors
     /// As `onward`.
-    pub fn trace_backward(&self, ray: Ray, wavelength: f64, losses: Losses) -> Result<TracedRay, Blocked> {
-        self.follow(ray, (0..self.surfaces().len()).rev().map(SurfaceEvent::Back), wavelength, losses, |_| {})
+    pub fn trace_backward(
+        &self,
+        ray: Ray,
+        wavelength: f64,
+        losses: Losses,
+    ) -> Result<TracedRay, Blocked> {
+        self.follow(
+            ray,
+            (0..self.surfaces().len()).rev().map(SurfaceEvent::Back),
+            wavelength,
+            losses,
+            |_| {},
+        )
     }
 
     /// The same, and every place (m) where the ray meets a surface, in its order: for drawings.
     ///
     /// # Errors
     /// As `onward`.
-    pub fn trace_backward_path(&self, ray: Ray, wavelength: f64) -> Result<(TracedRay, Vec<DVec3>), Blocked> {
+    pub fn trace_backward_path(
+        &self,
+        ray: Ray,
+        wavelength: f64,
+    ) -> Result<(TracedRay, Vec<DVec3>), Blocked> {
         let mut places = Vec::with_capacity(self.surfaces().len());
         let path = (0..self.surfaces().len()).rev().map(SurfaceEvent::Back);
-        let traced = self.follow(ray, path, wavelength, Losses::Ignored, |place| places.push(place))?;
+        let traced =
+            self.follow(ray, path, wavelength, Losses::Ignored, |place| places.push(place))?;
         Ok((traced, places))
     }
 
@@ -163,7 +192,12 @@ impl Lens {
     ///
     /// # Errors
     /// As `onward`.
-    pub fn trace_ghost(&self, bounces: ReflectionPair, ray: Ray, wavelength: f64) -> Result<TracedRay, Blocked> {
+    pub fn trace_ghost(
+        &self,
+        bounces: ReflectionPair,
+        ray: Ray,
+        wavelength: f64,
+    ) -> Result<TracedRay, Blocked> {
         self.follow(ray, bounces.path(self.surfaces().len()), wavelength, Losses::Counted, |_| {})
     }
 
@@ -201,12 +235,20 @@ impl Lens {
         (losses, lost): (Losses, MissPolicy),
         mut visit: impl FnMut(DVec3),
     ) -> Result<TracedRay, Blocked> {
-        let mut met =
-            TracedRay { ray, weight: 1.0, rim: 0.0, nearest_rim: 0, blades: 0.0, iris: [DVec2::ZERO; 3], crossings: 0 };
+        let mut met = TracedRay {
+            ray,
+            weight: 1.0,
+            rim: 0.0,
+            nearest_rim: 0,
+            blades: 0.0,
+            iris: [DVec2::ZERO; 3],
+            crossings: 0,
+        };
         for event in path {
             let index = event.surface();
             let surface = &self.surfaces()[index];
-            let (place, normal, found) = intersect(surface, &ray, lost).ok_or(Blocked::Missed(index))?;
+            let (place, normal, found) =
+                intersect(surface, &ray, lost).ok_or(Blocked::Missed(index))?;
             let far = place.truncate().length() / surface.semi_aperture;
             let far = if found { far } else { far.max(MISSED_RIM) };
             ray.origin = place;
@@ -223,14 +265,16 @@ impl Lens {
             if far > met.rim {
                 (met.rim, met.nearest_rim) = (far, index);
             }
-            let toward_scene = matches!(event, SurfaceEvent::Back(_) | SurfaceEvent::ReflectOnward(_));
+            let toward_scene =
+                matches!(event, SurfaceEvent::Back(_) | SurfaceEvent::ReflectOnward(_));
             let (from, to, normal) = if toward_scene {
                 (surface.after, surface.before, normal)
             } else {
                 (surface.before, surface.after, -normal)
             };
             let (from, to) = (from.index(wavelength), to.index(wavelength));
-            let reflects = matches!(event, SurfaceEvent::ReflectBack(_) | SurfaceEvent::ReflectOnward(_));
+            let reflects =
+                matches!(event, SurfaceEvent::ReflectBack(_) | SurfaceEvent::ReflectOnward(_));
             if reflects || losses == Losses::Counted {
                 let cosine = -ray.direction.dot(normal);
                 let reflected = reflectance(from, to, surface.coating, cosine, wavelength);

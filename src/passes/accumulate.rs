@@ -23,8 +23,19 @@ impl AccumulatePass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let state = GraphicsState { colors: vec![(HISTORY, false), (LIGHT, false)], ..GraphicsState::default() };
-        Ok(Self { pipeline: GraphicsPipeline::new(gpu, "accumulate", "fullscreen.vert", "accumulate.frag", &state)? })
+        let state = GraphicsState {
+            colors: vec![(HISTORY, false), (LIGHT, false)],
+            ..GraphicsState::default()
+        };
+        Ok(Self {
+            pipeline: GraphicsPipeline::new(
+                gpu,
+                "accumulate",
+                "fullscreen.vert",
+                "accumulate.frag",
+                &state,
+            )?,
+        })
     }
 
     /// Declares the pass; `frames` is how many frames the history already holds the mean of. Returns the light in its

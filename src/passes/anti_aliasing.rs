@@ -38,7 +38,13 @@ impl AntiAliasingPasses {
     ///
     /// # Errors
     /// A pipeline that the driver refuses.
-    pub fn prepare(&self, gpu: &Gpu, morphological: bool, temporal: bool, velocity: bool) -> GpuResult<()> {
+    pub fn prepare(
+        &self,
+        gpu: &Gpu,
+        morphological: bool,
+        temporal: bool,
+        velocity: bool,
+    ) -> GpuResult<()> {
         make(&self.morphological, morphological, || MorphologicalPass::new(gpu))?;
         make(&self.velocity, velocity || temporal, || VelocityPass::new(gpu))?;
         make(&self.temporal, temporal, || TaaPass::new(gpu))
@@ -53,7 +59,9 @@ impl AntiAliasingPasses {
         motion: &[MotionState; 2],
     ) -> ImageHandle {
         match self.velocity.get() {
-            Some(pass) => pass.declare(g, (scene, data, skin), depth, "velocity from the last frame", motion),
+            Some(pass) => {
+                pass.declare(g, (scene, data, skin), depth, "velocity from the last frame", motion)
+            }
             None => depth,
         }
     }
@@ -73,7 +81,8 @@ impl AntiAliasingPasses {
                 TaaOutput { light: pass.declare(g, data.values.size, light), depth }
             }
             (Method::Temporal(frame, motion), _, Some(pass)) => {
-                let velocity = velocity.unwrap_or_else(|| self.velocity(g, (scene, data, skin), depth, motion));
+                let velocity = velocity
+                    .unwrap_or_else(|| self.velocity(g, (scene, data, skin), depth, motion));
                 pass.declare(g, data, TaaInputs { light, depth, velocity }, frame)
             }
             _ => TaaOutput { light, depth },

@@ -89,7 +89,8 @@ impl AoPass {
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let make = |name: &str, fragment: &str| {
-            let state = GraphicsState { colors: vec![(BENT_NORMAL_AO, false)], ..GraphicsState::default() };
+            let state =
+                GraphicsState { colors: vec![(BENT_NORMAL_AO, false)], ..GraphicsState::default() };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
         Ok(Self { search: make("ao", "ao.frag")?, filter: make("ao filter", "ao_filter.frag")? })
@@ -115,7 +116,12 @@ impl AoPass {
             filtered: u32::from(settings.filter),
             pad0: 0,
         };
-        let raw = g.image("bent normal ao, unfiltered", width.div_ceil(scale), height.div_ceil(scale), BENT_NORMAL_AO);
+        let raw = g.image(
+            "bent normal ao, unfiltered",
+            width.div_ceil(scale),
+            height.div_ceil(scale),
+            BENT_NORMAL_AO,
+        );
         let inputs = [gbuffer.depth, gbuffer.normal];
         let mut pass = g.pass("ao").color_cleared(raw, [0.0; 4]);
         for input in inputs {
@@ -135,7 +141,8 @@ impl AoPass {
             Ok(())
         });
         let out = g.image("bent normal ao", width, height, BENT_NORMAL_AO);
-        let mut pass = g.pass("ao filter").uses(raw, Access::FragmentSampled).color_cleared(out, [0.0; 4]);
+        let mut pass =
+            g.pass("ao filter").uses(raw, Access::FragmentSampled).color_cleared(out, [0.0; 4]);
         for input in inputs {
             pass = pass.uses(input, Access::FragmentSampled);
         }

@@ -70,9 +70,13 @@ pub struct LightBody {
 pub fn light_bodies(scene: &Scene) -> Vec<LightBody> {
     let mut bodies = Vec::new();
     for placed in scene.walk() {
-        let Some(light) = placed.node.light.and_then(|light| scene.lights.get(light)) else { continue };
+        let Some(light) = placed.node.light.and_then(|light| scene.lights.get(light)) else {
+            continue;
+        };
         let (emitter, nits) = (light.emitter(), light.source.nits().map_or(0.0, Nit::get));
-        let Some(surface) = emitter_mesh(emitter).filter(|_| light.visible && nits > 0.0) else { continue };
+        let Some(surface) = emitter_mesh(emitter).filter(|_| light.visible && nits > 0.0) else {
+            continue;
+        };
         let (right, direction) = light_axes(&placed.world);
         let back = -direction;
         let place = DMat4::from_cols(

@@ -64,10 +64,17 @@ impl BlendPass {
             let volumetrics = VolumetricsImages::of(cx, volumetrics, scene);
             binds.extend(volumetrics.binds());
             let images = RefractionBackgroundImages::of(cx, behind, scene);
-            let draws: Vec<&Draw> = data.visible.draws.iter().filter(|draw| draw.queue == RenderQueue::Blend).collect();
+            let draws: Vec<&Draw> =
+                data.visible.draws.iter().filter(|draw| draw.queue == RenderQueue::Blend).collect();
             for run in draws.chunk_by(|a, b| a.extended == b.extended) {
                 if run.first().is_some_and(|draw| draw.extended) {
-                    layered.draw_over(cx.rec, (scene, data), (split, &way), (&images, &volumetrics), run)?;
+                    layered.draw_over(
+                        cx.rec,
+                        (scene, data),
+                        (split, &way),
+                        (&images, &volumetrics),
+                        run,
+                    )?;
                 } else {
                     let pipeline = self.variants.get(Features::of(data, split))?;
                     draw_all(cx.rec, scene, data, run, (&pipeline, TextureSets::Core), &binds)?;

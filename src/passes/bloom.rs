@@ -70,7 +70,13 @@ impl BloomPass {
     }
 
     /// Declares the passes.
-    pub fn declare<'a>(&'a self, g: &mut Graph<'a>, size: [u32; 2], light: ImageHandle, bloom: &Bloom) -> ImageHandle {
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        size: [u32; 2],
+        light: ImageHandle,
+        bloom: &Bloom,
+    ) -> ImageHandle {
         let levels = level_count(size);
         let weights = level_weights(bloom, size[0], levels);
         let of_level = |level: u32| size.map(|side| side.div_ceil(1 << level) + MARGINS);
@@ -108,7 +114,9 @@ impl BloomPass {
                 let image = cx.image(image);
                 let coarser = coarser.map(|coarser| cx.image(coarser));
                 let mut binds = vec![("level_image", Bind::Sampled(&image))];
-                binds.extend(coarser.as_ref().map(|coarser| ("coarser_image", Bind::Sampled(coarser))));
+                binds.extend(
+                    coarser.as_ref().map(|coarser| ("coarser_image", Bind::Sampled(coarser))),
+                );
                 cx.rec.bind_graphics(pipeline, &binds)?;
                 cx.rec.push_graphics(pipeline, &constants);
                 cx.rec.draw_fullscreen();
@@ -116,7 +124,8 @@ impl BloomPass {
             });
         }
         let out = g.image("light with bloom", size[0], size[1], LIGHT);
-        let constants = BloomConstants { weight: weights[0] as f32, fraction: bloom.fraction as f32 };
+        let constants =
+            BloomConstants { weight: weights[0] as f32, fraction: bloom.fraction as f32 };
         let scattered = wider.unwrap_or(light);
         g.pass("bloom")
             .uses(light, Access::FragmentSampled)
@@ -126,7 +135,10 @@ impl BloomPass {
                 let (light, scattered) = (cx.image(light), cx.image(scattered));
                 cx.rec.bind_graphics(
                     &self.whole,
-                    &[("light_image", Bind::Sampled(&light)), ("coarser_image", Bind::Sampled(&scattered))],
+                    &[
+                        ("light_image", Bind::Sampled(&light)),
+                        ("coarser_image", Bind::Sampled(&scattered)),
+                    ],
                 )?;
                 cx.rec.push_graphics(&self.whole, &constants);
                 cx.rec.draw_fullscreen();
@@ -146,7 +158,8 @@ mod tests {
             let bloom = Bloom { fraction: 0.01, width: 0.72 };
             let weights = level_weights(&bloom, width, levels);
             let at = |pixels: f64| glare_within((pixels * 0.72 / f64::from(width)).atan());
-            let want = at(MEAN_RADIUS * f64::from(levels).exp2() * 2f64.sqrt()) - at(MEAN_RADIUS / 2f64.sqrt());
+            let want = at(MEAN_RADIUS * f64::from(levels).exp2() * 2f64.sqrt())
+                - at(MEAN_RADIUS / 2f64.sqrt());
             assert_eq!(weights.len(), levels as usize + 1);
             assert!((weights.iter().sum::<f64>() - want).abs() < 1e-12, "{weights:?}");
             assert!(weights.iter().all(|&weight| weight > 0.0), "{weights:?}");

@@ -69,8 +69,10 @@ pub struct FrameCaustics {
 
 /// Of the directional lights from above the one that sends most to a level surface.
 fn strongest_sun(lights: &[Light]) -> Option<usize> {
-    let sends =
-        |light: &Light| crate::photometry::color::luminance(light.intensity.as_dvec3()) * -f64::from(light.direction.y);
+    let sends = |light: &Light| {
+        crate::photometry::color::luminance(light.intensity.as_dvec3())
+            * -f64::from(light.direction.y)
+    };
     let suns = lights.iter().enumerate().filter(|(_, light)| {
         light.kind & shared::LIGHT_KIND_BITS == shared::LIGHT_DIRECTIONAL
             && light.direction.y < -1e-3
@@ -107,13 +109,24 @@ fn counts_bytes(texels: u32, blocks: u32) -> u64 {
 }
 
 /// The maps of waters (number, metres along x and z), one behind the other, and how many texels and blocks they have.
-fn layout(waters: &[(u32, [f64; 2])], light: u32, resolution: u32) -> (Vec<CausticsConstants>, u32, u32) {
+fn layout(
+    waters: &[(u32, [f64; 2])],
+    light: u32,
+    resolution: u32,
+) -> (Vec<CausticsConstants>, u32, u32) {
     let (mut first, mut first_block) = (0, 0);
     let mut maps: Vec<CausticsConstants> = waters
         .iter()
         .map(|&(water, size)| {
             let texels = texels(size, resolution);
-            let map = CausticsConstants { water, light, first, first_block, texels, ..CausticsConstants::default() };
+            let map = CausticsConstants {
+                water,
+                light,
+                first,
+                first_block,
+                texels,
+                ..CausticsConstants::default()
+            };
             first += texels[0] * texels[1];
             first_block += texels[0].div_ceil(BLOCK) * texels[1].div_ceil(BLOCK);
             map
@@ -152,7 +165,12 @@ impl FrameCaustics {
         for map in &maps {
             let [across, down] = map.texels.map(|side| side as f32);
             if let Some(slot) = values.water_caustics.get_mut(map.water as usize) {
-                *slot = glam::Vec4::new(across, down, (map.first / 4096) as f32, (map.first % 4096) as f32);
+                *slot = glam::Vec4::new(
+                    across,
+                    down,
+                    (map.first / 4096) as f32,
+                    (map.first % 4096) as f32,
+                );
             }
         }
         if let Some(light) = lights.get_mut(sun) {
@@ -186,7 +204,8 @@ impl CausticsPass {
         let wanted = scene.waters.iter().any(|water| water.caustics_over().is_some());
         if wanted && self.pipelines.get().is_none() {
             // As the trees of a frame are, all of one device.
-            let count = if gpu.ray_query() { "caustics.comp+USE_RAY_QUERY" } else { "caustics.comp" };
+            let count =
+                if gpu.ray_query() { "caustics.comp+USE_RAY_QUERY" } else { "caustics.comp" };
             // Another thread may have been faster; its pipelines are as good.
             let _ = self.pipelines.set(Pipelines {
                 count: ComputePipeline::new(gpu, "caustics", count)?,
@@ -220,8 +239,10 @@ impl CausticsPass {
         pass.record(move |cx| {
             let counts = cx.buffer(counts);
             for map in &caustics.maps {
-                let textures =
-                    scene.extended_materials.as_ref().and_then(|layers| layers.waters.get(map.water as usize));
+                let textures = scene
+                    .extended_materials
+                    .as_ref()
+                    .and_then(|layers| layers.waters.get(map.water as usize));
                 let Some(WaterTextures { flow, ripples }) = textures else { continue };
                 let mut binds = vec![
                     data.uniform(),
@@ -230,7 +251,9 @@ impl CausticsPass {
                     ("water_flow_texture", Bind::Texture(&flow.0, flow.1)),
                     ("water_ripple_texture", Bind::Texture(&ripples.0, ripples.1)),
                 ];
-                binds.extend(caustics.bvh.binds().into_iter().chain(caustics.bvh.unused_mask_binds()));
+                binds.extend(
+                    caustics.bvh.binds().into_iter().chain(caustics.bvh.unused_mask_binds()),
+                );
                 cx.rec.bind_compute(&pipelines.count, &binds)?;
                 cx.rec.push_compute(&pipelines.count, map);
                 let [across, down] = map.texels.map(|side| (side * BUNDLES).div_ceil(GROUP));
@@ -269,8 +292,11 @@ mod tests {
 
     #[test]
     fn maps_lie_one_behind_the_other() {
-        let (maps, texels, blocks) = layout(&[(0, [4.0, 4.0]), (3, [9.0, 3.0]), (5, [1e-3, 100.0])], 1, 512);
-        let of = |map: &CausticsConstants| (map.water, map.light, map.first, map.first_block, map.texels);
+        let (maps, texels, blocks) =
+            layout(&[(0, [4.0, 4.0]), (3, [9.0, 3.0]), (5, [1e-3, 100.0])], 1, 512);
+        let of = |map: &CausticsConstants| {
+            (map.water, map.light, map.first, map.first_block, map.texels)
+        };
         assert_eq!(of(&maps[0]), (0, 1, 0, 0, [512, 512]));
         assert_eq!(of(&maps[1]), (3, 1, 512 * 512, 64 * 64, [512, 171]));
         assert_eq!(of(&maps[2]), (5, 1, 512 * 683, 64 * 64 + 64 * 22, [1, 512]));
@@ -291,7 +317,8 @@ mod tests {
             direction: Vec3::new(0.0, y, 1.0).normalize(),
             ..Light::default()
         };
-        let lamp = Light { kind: shared::LIGHT_POINT, intensity: Vec3::splat(1e9), ..Light::default() };
+        let lamp =
+            Light { kind: shared::LIGHT_POINT, intensity: Vec3::splat(1e9), ..Light::default() };
         assert_eq!(strongest_sun(&[sun(10.0, -1.0), sun(20.0, -0.5), lamp]), Some(1));
         assert_eq!(strongest_sun(&[sun(10.0, -1.0), sun(20.0, 0.1), lamp]), Some(0));
         assert_eq!(strongest_sun(&[sun(10.0, 0.2)]), None);

@@ -20,7 +20,9 @@ impl ChromaticAberrationPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        Ok(Self { pass: FullscreenEffect::new(gpu, "chromatic aberration", "chromatic_aberration.frag")? })
+        Ok(Self {
+            pass: FullscreenEffect::new(gpu, "chromatic aberration", "chromatic_aberration.frag")?,
+        })
     }
 
     /// Declares the pass.

@@ -49,7 +49,9 @@ impl ClusteredLightsPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        Ok(Self { pipeline: ComputePipeline::new(gpu, "clustered lights", "clustered_lights.comp")? })
+        Ok(Self {
+            pipeline: ComputePipeline::new(gpu, "clustered lights", "clustered_lights.comp")?,
+        })
     }
 
     /// Declares the pass.
@@ -65,7 +67,8 @@ impl ClusteredLightsPass {
         let out = ClusteredLights {
             tiles: g.storage("clustered lights tiles", tiles * 4),
             clusters: g.storage("clustered lights clusters", tiles * SLICES * 8),
-            entries: g.storage("clustered lights entries", u64::from(data.values.list_capacity) * 4),
+            entries: g
+                .storage("clustered lights entries", u64::from(data.values.list_capacity) * 4),
             report: g.storage("clustered lights report", REPORT_WORDS * 4),
         };
         g.pass("clear clustered lights report").uses(out.report, Access::Fill).record(move |cx| {

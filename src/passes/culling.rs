@@ -50,7 +50,13 @@ pub struct CullingSettings {
 
 impl Default for CullingSettings {
     fn default() -> Self {
-        Self { enabled: true, occlusion: true, min_instances: 1024, retry_interval: 30, error_pixels: 0.0 }
+        Self {
+            enabled: true,
+            occlusion: true,
+            min_instances: 1024,
+            retry_interval: 30,
+            error_pixels: 0.0,
+        }
     }
 }
 
@@ -85,9 +91,16 @@ impl FrameCulling {
     ///
     /// # Errors
     /// Out of memory.
-    pub fn new(gpu: &Gpu, scene: &GpuScene, view: &View, settings: &CullingSettings) -> GpuResult<Option<Self>> {
-        let Some(on_device) =
-            scene.gpu_instances.as_ref().filter(|p| settings.enabled && p.count >= settings.min_instances)
+    pub fn new(
+        gpu: &Gpu,
+        scene: &GpuScene,
+        view: &View,
+        settings: &CullingSettings,
+    ) -> GpuResult<Option<Self>> {
+        let Some(on_device) = scene
+            .gpu_instances
+            .as_ref()
+            .filter(|p| settings.enabled && p.count >= settings.min_instances)
         else {
             return Ok(None);
         };
@@ -174,7 +187,10 @@ impl CullingPass {
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let state = GraphicsState {
             vertex_stride: scene_data::VERTEX_STRIDE,
-            attributes: scene_data::vertex_attributes().into_iter().filter(|attribute| attribute.0 == 0).collect(),
+            attributes: scene_data::vertex_attributes()
+                .into_iter()
+                .filter(|attribute| attribute.0 == 0)
+                .collect(),
             depth: Some((DEPTH, true, vk::CompareOp::GREATER)),
             ..GraphicsState::default()
         };
@@ -185,7 +201,13 @@ impl CullingPass {
             hidden: compute("culling hidden", "culling.comp+OCCLUSION_TEST")?,
             scan: compute("culling scan", "culling_scan.comp")?,
             write: compute("culling write", "culling_compact.comp")?,
-            depth: GraphicsPipeline::new(gpu, "culling depth", "culling_depth.vert", "shadow_maps.frag", &state)?,
+            depth: GraphicsPipeline::new(
+                gpu,
+                "culling depth",
+                "culling_depth.vert",
+                "shadow_maps.frag",
+                &state,
+            )?,
             pyramid: compute("culling pyramid", "culling_pyramid.comp")?,
             pyramid_coarse: compute("culling pyramid coarse", "culling_pyramid.comp+COARSE")?,
         })
@@ -200,7 +222,8 @@ impl CullingPass {
         moved: Option<BufferHandle>,
     ) -> Option<CullingOutput> {
         let (placements, frame) = (scene.gpu_instances.as_ref()?, data.culling.as_ref()?);
-        let (count, blocks) = (u64::from(placements.count), u64::from(placements.count.div_ceil(BLOCK)));
+        let (count, blocks) =
+            (u64::from(placements.count), u64::from(placements.count.div_ceil(BLOCK)));
         let commands = u64::from(placements.bucket_count) * u64::from(frame.levels);
         let out = CullingOutput {
             instances: g.storage("drawn instances", count * size_of::<shared::Instance>() as u64),
@@ -214,7 +237,14 @@ impl CullingPass {
             bases: g.storage("culling bases", (blocks + 1) * 16),
         };
         let pyramid = frame.occlusion.then(|| {
-            self.cull(g, (placements, frame), ("cull occluders", &self.occluders), between, None, out);
+            self.cull(
+                g,
+                (placements, frame),
+                ("cull occluders", &self.occluders),
+                between,
+                None,
+                out,
+            );
             self.declare_pyramid(g, scene, data, (placements, frame), (out, moved))
         });
         let test = if pyramid.is_some() { &self.hidden } else { &self.view };
@@ -236,15 +266,21 @@ impl CullingPass {
         let reads_seen = Arc::ptr_eq(test, &self.occluders);
         let mut pass = g
             .pass(name)
-            .uses(seen, if reads_seen { Access::ComputeStorageRead } else { Access::ComputeStorageWrite })
+            .uses(
+                seen,
+                if reads_seen { Access::ComputeStorageRead } else { Access::ComputeStorageWrite },
+            )
             .uses(ranks, Access::ComputeStorageWrite)
             .uses(counts, Access::ComputeStorageWrite);
         if let Some(pyramid) = pyramid {
-            pass = pass.uses(pyramid.levels, Access::ComputeStorageRead).uses(pyramid.depth, Access::ComputeSampled);
+            pass = pass
+                .uses(pyramid.levels, Access::ComputeStorageRead)
+                .uses(pyramid.depth, Access::ComputeSampled);
         }
         pass.record(move |cx| {
             let (seen, ranks, counts) = (cx.buffer(seen), cx.buffer(ranks), cx.buffer(counts));
-            let pyramid = pyramid.map(|pyramid| (cx.buffer(pyramid.levels), cx.image(pyramid.depth)));
+            let pyramid =
+                pyramid.map(|pyramid| (cx.buffer(pyramid.levels), cx.image(pyramid.depth)));
             let mut binds = vec![
                 frame.uniform(),
                 ("instance_transform_block", Bind::Storage(&placements.placements)),
@@ -266,7 +302,8 @@ impl CullingPass {
             .uses(bases, Access::ComputeStorageWrite)
             .uses(out.report, Access::ComputeStorageWrite)
             .record(move |cx| {
-                let (counts, bases, report) = (cx.buffer(counts), cx.buffer(bases), cx.buffer(out.report));
+                let (counts, bases, report) =
+                    (cx.buffer(counts), cx.buffer(bases), cx.buffer(out.report));
                 cx.rec.bind_compute(
                     &self.scan,
                     &[
@@ -325,23 +362,27 @@ impl CullingPass {
             .uses(occluders.instances, Access::VertexStorageRead)
             .uses(occluders.commands, Access::Indirect)
             .record(move |cx| {
-                let (instances, commands) = (cx.buffer(occluders.instances), cx.buffer(occluders.commands));
+                let (instances, commands) =
+                    (cx.buffer(occluders.instances), cx.buffer(occluders.commands));
                 let binds = [data.uniform(), ("instance_block", Bind::Storage(&instances))];
                 cx.rec.bind_graphics(&self.depth, &binds)?;
                 cx.rec.bind_geometry(&scene.vertices, &scene.indices);
-                for run in placements
-                    .runs
-                    .iter()
-                    .filter(|run| matches!(run.queue, RenderQueue::Untextured | RenderQueue::Opaque))
-                {
+                for run in placements.runs.iter().filter(|run| {
+                    matches!(run.queue, RenderQueue::Untextured | RenderQueue::Opaque)
+                }) {
                     cx.rec.set_culling(!run.double_sided, run.mirrored);
-                    cx.rec.draw_indexed_indirect(&commands, run.first * frame.levels, run.count * frame.levels);
+                    cx.rec.draw_indexed_indirect(
+                        &commands,
+                        run.first * frame.levels,
+                        run.count * frame.levels,
+                    );
                 }
                 Ok(())
             });
-        for (name, pipeline, from_depth) in
-            [("depth pyramid", &self.pyramid, true), ("depth pyramid, coarse", &self.pyramid_coarse, false)]
-        {
+        for (name, pipeline, from_depth) in [
+            ("depth pyramid", &self.pyramid, true),
+            ("depth pyramid, coarse", &self.pyramid_coarse, false),
+        ] {
             let pass = g.pass(name);
             let pass = if from_depth {
                 pass.uses(depth, Access::ComputeSampled).uses(levels, Access::ComputeStorageWrite)

@@ -120,14 +120,29 @@ impl DepthOfFieldPass {
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let draw = |name: &str, vertex: &str, fragment: &str, targets: usize, blend: bool| {
-            let state = GraphicsState { colors: vec![(LIGHT, blend); targets], ..GraphicsState::default() };
+            let state =
+                GraphicsState { colors: vec![(LIGHT, blend); targets], ..GraphicsState::default() };
             GraphicsPipeline::new(gpu, name, vertex, fragment, &state)
         };
         let points = ("depth_of_field_bokeh.vert", "depth_of_field_bokeh.frag");
         Ok(Self {
-            circles: ComputePipeline::new(gpu, "depth of field circles", "depth_of_field_coc.comp")?,
-            classes: ComputePipeline::new(gpu, "depth of field classes", "depth_of_field_classes.comp")?,
-            spread: draw("depth of field spread", "fullscreen.vert", "depth_of_field_gather.frag", 3, false)?,
+            circles: ComputePipeline::new(
+                gpu,
+                "depth of field circles",
+                "depth_of_field_coc.comp",
+            )?,
+            classes: ComputePipeline::new(
+                gpu,
+                "depth of field classes",
+                "depth_of_field_classes.comp",
+            )?,
+            spread: draw(
+                "depth of field spread",
+                "fullscreen.vert",
+                "depth_of_field_gather.frag",
+                3,
+                false,
+            )?,
             whole: draw("depth of field", "fullscreen.vert", "depth_of_field.frag", 1, false)?,
             points: draw("depth of field points", points.0, points.1, 1, true)?,
         })
@@ -156,7 +171,10 @@ impl DepthOfFieldPass {
         }
         let out = self.declare_whole(g, data.values.size, circles, above, constants);
         let [across, down] = circles.tiles;
-        (out, CocLimit { counts: circles.counts, tiles: across * down, drawn: constants.max_radius })
+        (
+            out,
+            CocLimit { counts: circles.counts, tiles: across * down, drawn: constants.max_radius },
+        )
     }
 
     fn declare_circles<'a>(
@@ -173,7 +191,10 @@ impl DepthOfFieldPass {
         let out = Circles {
             image: g.image("circles of confusion", width, height, LIGHT),
             reach: g.storage("depth of field reach 0", count * 8),
-            highlights: g.storage("highlights", count * u64::from(HIGHLIGHTS_PER_TILE) * size_of::<Highlight>() as u64),
+            highlights: g.storage(
+                "highlights",
+                count * u64::from(HIGHLIGHTS_PER_TILE) * size_of::<Highlight>() as u64,
+            ),
             counts: g.storage("highlight counts", count * 8),
             tiles,
         };
@@ -227,7 +248,10 @@ impl DepthOfFieldPass {
                 behind: image(g, "behind", LIGHT),
             },
             radii: image(g, "radii", RADII),
-            reach: g.storage(&format!("depth of field reach {level}"), u64::from(tiles[0]) * u64::from(tiles[1]) * 8),
+            reach: g.storage(
+                &format!("depth of field reach {level}"),
+                u64::from(tiles[0]) * u64::from(tiles[1]) * 8,
+            ),
             size,
             constants,
         };
@@ -267,7 +291,8 @@ impl DepthOfFieldPass {
         let image = |g: &mut Graph<'a>, name: &str| {
             g.image(&format!("depth of field {name} from {level}"), width, height, LIGHT)
         };
-        let out = Layers { near: image(g, "near"), far: image(g, "far"), behind: image(g, "behind") };
+        let out =
+            Layers { near: image(g, "near"), far: image(g, "far"), behind: image(g, "behind") };
         g.pass(&format!("depth of field: spread {level}"))
             .uses(class.layers.near, Access::FragmentSampled)
             .uses(class.layers.far, Access::FragmentSampled)
@@ -323,7 +348,8 @@ impl DepthOfFieldPass {
             .color_cleared(out, [0.0; 4])
             .record(move |cx| {
                 let (coc_image, reach) = (cx.image(circles.image), cx.buffer(circles.reach));
-                let (near, far, behind) = (cx.image(above.near), cx.image(above.far), cx.image(above.behind));
+                let (near, far, behind) =
+                    (cx.image(above.near), cx.image(above.far), cx.image(above.behind));
                 cx.rec.bind_graphics(
                     &self.whole,
                     &[
@@ -345,7 +371,8 @@ impl DepthOfFieldPass {
             .color_loaded(out)
             .record(move |cx| {
                 let image = cx.image(circles.image);
-                let (highlights, counts) = (cx.buffer(circles.highlights), cx.buffer(circles.counts));
+                let (highlights, counts) =
+                    (cx.buffer(circles.highlights), cx.buffer(circles.counts));
                 cx.rec.bind_graphics(
                     &self.points,
                     &[
@@ -364,7 +391,8 @@ impl DepthOfFieldPass {
 
 /// Layers of a class greater than the greatest: nothing.
 fn nothing(g: &mut Graph<'_>) -> Layers {
-    let [near, far, behind] = ["near", "far", "behind"].map(|name| g.image(&format!("no {name}"), 1, 1, LIGHT));
+    let [near, far, behind] =
+        ["near", "far", "behind"].map(|name| g.image(&format!("no {name}"), 1, 1, LIGHT));
     g.pass("depth of field: clear")
         .color_cleared(near, [0.0; 4])
         .color_cleared(far, [0.0; 4])

@@ -42,7 +42,11 @@ pub struct EffectPasses {
     lens_image: OnceLock<LensImagePass>,
 }
 
-pub(super) fn make<T>(slot: &OnceLock<T>, wanted: bool, new: impl FnOnce() -> GpuResult<T>) -> GpuResult<()> {
+pub(super) fn make<T>(
+    slot: &OnceLock<T>,
+    wanted: bool,
+    new: impl FnOnce() -> GpuResult<T>,
+) -> GpuResult<()> {
     if wanted && slot.get().is_none() {
         // Another thread may have been faster; its pass is as good.
         let _ = slot.set(new()?);
@@ -62,11 +66,15 @@ impl EffectPasses {
         lens: Option<&Arc<MountedLens>>,
         ghosts: Option<&LensGhosts>,
     ) -> GpuResult<()> {
-        make(&self.depth_of_field, effects.depth_of_field.is_some(), || DepthOfFieldPass::new(gpu))?;
+        make(&self.depth_of_field, effects.depth_of_field.is_some(), || {
+            DepthOfFieldPass::new(gpu)
+        })?;
         make(&self.motion_blur, effects.motion_blur.is_some(), || {
             Ok((VelocityPass::new(gpu)?, MotionBlurPass::new(gpu)?))
         })?;
-        make(&self.flare_sources, effects.starburst.is_some() || ghosts.is_some(), || FlareSourcesPass::new(gpu))?;
+        make(&self.flare_sources, effects.starburst.is_some() || ghosts.is_some(), || {
+            FlareSourcesPass::new(gpu)
+        })?;
         make(&self.starburst, effects.starburst.is_some(), || StarburstPass::new(gpu))?;
         if let (Some(pass), Some(starburst)) = (self.starburst.get(), &effects.starburst) {
             pass.prepare(gpu, starburst)?;
@@ -76,7 +84,9 @@ impl EffectPasses {
             pass.prepare(gpu, ghosts)?;
         }
         make(&self.bloom, effects.bloom.is_some(), || BloomPass::new(gpu))?;
-        make(&self.chromatic_aberration, effects.chromatic_aberration.is_some(), || ChromaticAberrationPass::new(gpu))?;
+        make(&self.chromatic_aberration, effects.chromatic_aberration.is_some(), || {
+            ChromaticAberrationPass::new(gpu)
+        })?;
         make(&self.vignetting, effects.vignetting.is_some(), || VignettingPass::new(gpu))?;
         make(&self.lens_image, lens.is_some(), || LensImagePass::new(gpu))?;
         if let (Some(pass), Some(lens)) = (self.lens_image.get(), lens) {
@@ -121,7 +131,8 @@ impl EffectPasses {
                     posed: shutter.map(|poses| Arc::clone(&poses[index])),
                 };
                 let moments = [moment(-0.5, 0), moment(0.5, 1)];
-                let moving = velocity.declare(g, (scene, data, skin), rendered, "velocity", &moments);
+                let moving =
+                    velocity.declare(g, (scene, data, skin), rendered, "velocity", &moments);
                 let moving = velocity.enlarged(g, moving, data.values.size, after.values.size);
                 let (light, bound) = pass.declare(g, after, depth, moving, light, blur);
                 (light, Some(bound))
@@ -154,7 +165,9 @@ impl EffectPasses {
         effects: &CameraEffects,
     ) -> ImageHandle {
         match (self.starburst.get(), &effects.starburst, bright) {
-            (Some(pass), Some(starburst), Some(bright)) => pass.declare(g, data, (depth, light), bright, starburst),
+            (Some(pass), Some(starburst), Some(bright)) => {
+                pass.declare(g, data, (depth, light), bright, starburst)
+            }
             _ => light,
         }
     }
@@ -168,7 +181,9 @@ impl EffectPasses {
         ghosts: Option<&LensGhosts>,
     ) -> (ImageHandle, Option<BufferHandle>) {
         let drawn = match (self.ghosts.get(), ghosts, bright) {
-            (Some(pass), Some(ghosts), Some(bright)) => pass.declare(g, (size, light), bright.list, ghosts),
+            (Some(pass), Some(ghosts), Some(bright)) => {
+                pass.declare(g, (size, light), bright.list, ghosts)
+            }
             _ => None,
         };
         drawn.map_or((light, None), |(light, report)| (light, Some(report)))
@@ -203,7 +218,13 @@ impl EffectPasses {
     }
 
     /// The image that a prescription's lens forms; light as it is where there is none.
-    pub fn lens_image<'a>(&'a self, g: &mut Graph<'a>, size: [u32; 2], light: ImageHandle, lens: bool) -> ImageHandle {
+    pub fn lens_image<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        size: [u32; 2],
+        light: ImageHandle,
+        lens: bool,
+    ) -> ImageHandle {
         match (self.lens_image.get(), lens) {
             (Some(pass), true) => pass.declare(g, size, light),
             _ => light,

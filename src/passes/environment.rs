@@ -57,7 +57,10 @@ pub fn texels_in(bytes: &[u8]) -> u32 {
 
 /// A map, its irradiance, and its blurred levels.
 pub fn append(bytes: &mut Vec<u8>, map: &RadianceMap, filtered: &PrefilteredEnvironment) {
-    for part in [map.texels(), &filtered.irradiance].into_iter().chain(filtered.specular.iter().map(Vec::as_slice)) {
+    for part in [map.texels(), &filtered.irradiance]
+        .into_iter()
+        .chain(filtered.specular.iter().map(Vec::as_slice))
+    {
         bytes.extend_from_slice(bytemuck::cast_slice(part));
     }
 }

@@ -81,11 +81,18 @@ impl ExposureHistogramPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        Ok(Self { pipeline: ComputePipeline::new(gpu, "exposure histogram", "exposure_histogram.comp")? })
+        Ok(Self {
+            pipeline: ComputePipeline::new(gpu, "exposure histogram", "exposure_histogram.comp")?,
+        })
     }
 
     /// Declares the pass and its way to the host.
-    pub fn declare<'a>(&'a self, g: &mut Graph<'a>, size: [u32; 2], light: ImageHandle) -> BufferHandle {
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        size: [u32; 2],
+        light: ImageHandle,
+    ) -> BufferHandle {
         let bytes = (BINS * 4) as u64;
         let counts = g.storage("exposure histogram", bytes);
         g.pass("clear exposure histogram").uses(counts, Access::Fill).record(move |cx| {
@@ -100,20 +107,24 @@ impl ExposureHistogramPass {
                 let (light, counts) = (cx.image(light), cx.buffer(counts));
                 cx.rec.bind_compute(
                     &self.pipeline,
-                    &[("light_image", Bind::Sampled(&light)), ("histogram_block", Bind::Storage(&counts))],
+                    &[
+                        ("light_image", Bind::Sampled(&light)),
+                        ("histogram_block", Bind::Storage(&counts)),
+                    ],
                 )?;
                 cx.rec.push_compute(&self.pipeline, &size);
                 cx.rec.dispatch(size[0].div_ceil(GROUP), size[1].div_ceil(GROUP), 1);
                 Ok(())
             });
         let out = g.readback("exposure histogram on the host", bytes);
-        g.pass("read back exposure histogram").uses(counts, Access::CopyFrom).uses(out, Access::CopyTo).record(
-            move |cx| {
+        g.pass("read back exposure histogram")
+            .uses(counts, Access::CopyFrom)
+            .uses(out, Access::CopyTo)
+            .record(move |cx| {
                 let (from, to) = (cx.buffer(counts), cx.buffer(out));
                 cx.rec.copy_buffer(&from, &to, 0, 0, bytes);
                 Ok(())
-            },
-        );
+            });
         out
     }
 }

@@ -91,7 +91,9 @@ impl FlareSourcesPass {
                 "bright sources lamps traced bvh_masks",
                 "flare_sources_lights.comp+RAY_TRACED_SHADOWS+BVH_ALPHA_MASKS",
             ),
-            Some(_) => (1, "bright sources lamps traced", "flare_sources_lights.comp+RAY_TRACED_SHADOWS"),
+            Some(_) => {
+                (1, "bright sources lamps traced", "flare_sources_lights.comp+RAY_TRACED_SHADOWS")
+            }
         };
         let mut made = self.lamps[index].lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pipeline) = &*made {
@@ -116,10 +118,14 @@ impl FlareSourcesPass {
         let ([right, up], pitch) = camera_axes(data);
         let constants = FlareConstants { right, up, pitch, light_count, tiles };
         let source = size_of::<FlareSource>() as u64;
-        let candidates = g.storage("flare candidates", u64::from(light_count + MAX_CLUSTERS) * source);
+        let candidates =
+            g.storage("flare candidates", u64::from(light_count + MAX_CLUSTERS) * source);
         let out = FlareSources {
             list: g.storage("flare sources", HEADER + u64::from(MAX_SOURCES) * source),
-            tiles: g.storage("flare tiles", u64::from(tiles[0] * tiles[1]) * size_of::<FlareTile>() as u64),
+            tiles: g.storage(
+                "flare tiles",
+                u64::from(tiles[0] * tiles[1]) * size_of::<FlareTile>() as u64,
+            ),
         };
         let mut pass = g.pass("flare sources: lights").uses(depth, Access::ComputeSampled);
         for (buffer, access) in trees.by_compute().filter(|_| data.flare_bvh.is_some()) {

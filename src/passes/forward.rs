@@ -35,7 +35,13 @@ impl ForwardPass {
             let mut state = geometry_state(vec![(LIGHT, features.blended); targets], false);
             state.textures_of = Some("forward.frag+BLENDED");
             if features.blended {
-                return GraphicsPipeline::new(gpu, name, "geometry.vert+EXTENDED_MATERIALS", fragment, &state);
+                return GraphicsPipeline::new(
+                    gpu,
+                    name,
+                    "geometry.vert+EXTENDED_MATERIALS",
+                    fragment,
+                    &state,
+                );
             }
             state.depth = Some((DEPTH, false, vk::CompareOp::EQUAL));
             GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state)
@@ -97,7 +103,8 @@ impl ForwardPass {
             binds.extend(data.light_binds(&way));
             binds.push(way.caustics());
             binds.extend(data.shadow_bvh.iter().flat_map(FrameBvh::unused_mask_binds));
-            let draws: Vec<&Draw> = data.visible.draws.iter().filter(|draw| is_forward(draw)).collect();
+            let draws: Vec<&Draw> =
+                data.visible.draws.iter().filter(|draw| is_forward(draw)).collect();
             draw_all(cx.rec, scene, data, &draws, (&pipeline, TextureSets::Layers), &binds)
         });
     }
@@ -127,12 +134,19 @@ impl ForwardPass {
         } else {
             ("back_face_image", Bind::Sampled(&behind.back_faces))
         });
-        binds.extend(LEVEL_NAMES.iter().zip(&behind.levels).map(|(&name, level)| (name, Bind::Sampled(level))));
+        binds.extend(
+            LEVEL_NAMES
+                .iter()
+                .zip(&behind.levels)
+                .map(|(&name, level)| (name, Bind::Sampled(level))),
+        );
         binds.extend(data.light_binds(way));
         binds.extend(volumetrics.binds());
         match (&data.shadow_bvh, &data.refraction_bvh) {
             (Some(trees), _) => binds.extend(trees.unused_mask_binds()),
-            (None, Some(trees)) => binds.extend(trees.binds().into_iter().chain(trees.unused_mask_binds())),
+            (None, Some(trees)) => {
+                binds.extend(trees.binds().into_iter().chain(trees.unused_mask_binds()))
+            }
             (None, None) => {}
         }
         draw_all(rec, scene, data, draws, (&pipeline, TextureSets::Layers), &binds)
@@ -147,8 +161,14 @@ fn features(data: &FrameData, split: bool, over: bool) -> Features {
     Features { masks: false, blended: over, traced_refraction: through.is_some(), query, ..of }
 }
 
-const LEVEL_NAMES: [&str; 6] =
-    ["background_0", "background_1", "background_2", "background_3", "background_4", "background_5"];
+const LEVEL_NAMES: [&str; 6] = [
+    "background_0",
+    "background_1",
+    "background_2",
+    "background_3",
+    "background_4",
+    "background_5",
+];
 
 /// What refracting surfaces read, at record time.
 pub(super) struct RefractionBackgroundImages {
@@ -158,13 +178,18 @@ pub(super) struct RefractionBackgroundImages {
 
 impl RefractionBackgroundImages {
     /// The images of this frame, or stand-ins where nothing refracts.
-    pub(super) fn of(cx: &PassContext<'_, '_>, behind: Option<RefractionBackground>, scene: &GpuScene) -> Self {
+    pub(super) fn of(
+        cx: &PassContext<'_, '_>,
+        behind: Option<RefractionBackground>,
+        scene: &GpuScene,
+    ) -> Self {
         match behind {
             Some(behind) => Self {
                 levels: behind.levels.iter().map(|&level| cx.image(level)).collect(),
-                back_faces: behind
-                    .back_faces
-                    .map_or_else(|| Arc::clone(&scene.no_back_faces), |back_faces| cx.image(back_faces)),
+                back_faces: behind.back_faces.map_or_else(
+                    || Arc::clone(&scene.no_back_faces),
+                    |back_faces| cx.image(back_faces),
+                ),
             },
             None => Self {
                 levels: vec![Arc::clone(&scene.white); LEVEL_NAMES.len()],
@@ -181,7 +206,9 @@ pub fn is_forward(draw: &Draw) -> bool {
 }
 
 /// The images that the pass reads, for its declaration.
-pub(super) fn background_handles(behind: &RefractionBackground) -> impl Iterator<Item = ImageHandle> + '_ {
+pub(super) fn background_handles(
+    behind: &RefractionBackground,
+) -> impl Iterator<Item = ImageHandle> + '_ {
     behind.levels.iter().copied().chain(behind.back_faces)
 }
 

@@ -22,7 +22,10 @@ impl FullscreenEffect {
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu, name: &'static str, fragment: &str) -> GpuResult<Self> {
         let state = GraphicsState { colors: vec![(LIGHT, false)], ..GraphicsState::default() };
-        Ok(Self { name, pipeline: GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)? })
+        Ok(Self {
+            name,
+            pipeline: GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)?,
+        })
     }
 
     /// Declares the pass.
@@ -34,13 +37,15 @@ impl FullscreenEffect {
         constants: impl bytemuck::Pod,
     ) -> ImageHandle {
         let out = g.image(&format!("light with {}", self.name), width, height, LIGHT);
-        g.pass(self.name).uses(light, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(move |cx| {
-            let light = cx.image(light);
-            cx.rec.bind_graphics(&self.pipeline, &[("light_image", Bind::Sampled(&light))])?;
-            cx.rec.push_graphics(&self.pipeline, &constants);
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+        g.pass(self.name).uses(light, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(
+            move |cx| {
+                let light = cx.image(light);
+                cx.rec.bind_graphics(&self.pipeline, &[("light_image", Bind::Sampled(&light))])?;
+                cx.rec.push_graphics(&self.pipeline, &constants);
+                cx.rec.draw_fullscreen();
+                Ok(())
+            },
+        );
         out
     }
 }

@@ -62,7 +62,9 @@ impl GbufferPass {
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let state = geometry_state(vec![(SURFACE, false), (NORMAL, false), (LIGHT, false)], true);
-        let make = |name: &str, fragment: &str| GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state);
+        let make = |name: &str, fragment: &str| {
+            GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state)
+        };
         Ok(Self {
             opaque: make("gbuffer", "gbuffer.frag")?,
             plain: make("gbuffer plain", "gbuffer.frag+UNTEXTURED")?,
@@ -90,7 +92,9 @@ impl GbufferPass {
             pass = pass.uses(vertices, Access::VertexFetch);
         }
         if let Some(culled) = culled {
-            pass = pass.uses(culled.instances, Access::VertexStorageRead).uses(culled.commands, Access::Indirect);
+            pass = pass
+                .uses(culled.instances, Access::VertexStorageRead)
+                .uses(culled.commands, Access::Indirect);
         }
         pass.depth_cleared(out.depth)
             .color_cleared(out.surface, [0.0; 4])
@@ -102,7 +106,8 @@ impl GbufferPass {
                     (scene_data::RenderQueue::Opaque, &self.opaque),
                     (scene_data::RenderQueue::Mask, &self.mask),
                 ];
-                let culled = culled.map(|culled| (cx.buffer(culled.instances), cx.buffer(culled.commands)));
+                let culled =
+                    culled.map(|culled| (cx.buffer(culled.instances), cx.buffer(culled.commands)));
                 for (layer, pipeline) in pipelines {
                     if let Some((instances, commands)) = &culled {
                         bind_scene(cx.rec, scene, data, instances, pipeline, &[])?;
@@ -151,7 +156,11 @@ pub fn draw_layer(
     extra: &[(&str, Bind<'_>)],
 ) -> GpuResult<()> {
     let draws: Vec<_> = data.visible.draws.iter().filter(|draw| draw.queue == layer).collect();
-    let sets = if layer == scene_data::RenderQueue::Untextured { TextureSets::None } else { TextureSets::Core };
+    let sets = if layer == scene_data::RenderQueue::Untextured {
+        TextureSets::None
+    } else {
+        TextureSets::Core
+    };
     draw_all(rec, scene, data, &draws, (pipeline, sets), extra)
 }
 
@@ -191,7 +200,10 @@ pub fn draw_all(
     for draw in draws {
         if sorted != Some(draw.sorted) {
             sorted = Some(draw.sorted);
-            rec.bind_geometry(&scene.vertices, if draw.sorted { &data.sorted } else { &scene.indices });
+            rec.bind_geometry(
+                &scene.vertices,
+                if draw.sorted { &data.sorted } else { &scene.indices },
+            );
         }
         if material != Some(draw.material) {
             material = Some(draw.material);

@@ -51,10 +51,18 @@ impl GbufferChannelPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let state =
-            GraphicsState { colors: vec![(vk::Format::R32G32B32A32_SFLOAT, false)], ..GraphicsState::default() };
+        let state = GraphicsState {
+            colors: vec![(vk::Format::R32G32B32A32_SFLOAT, false)],
+            ..GraphicsState::default()
+        };
         Ok(Self {
-            pipeline: GraphicsPipeline::new(gpu, "gbuffer channel", "fullscreen.vert", "gbuffer_channel.frag", &state)?,
+            pipeline: GraphicsPipeline::new(
+                gpu,
+                "gbuffer channel",
+                "fullscreen.vert",
+                "gbuffer_channel.frag",
+                &state,
+            )?,
         })
     }
 

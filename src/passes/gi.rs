@@ -19,7 +19,10 @@ use super::{
 use crate::{
     bvh::SceneBvh,
     gi::{Radiosity, RadiositySettings, Vpl, VplNode, VplSet, dfg_lookup, diffuse_lobe_weight},
-    gpu::{Bind, Buffer, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState, upload::Uploader, vk},
+    gpu::{
+        Bind, Buffer, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState, upload::Uploader,
+        vk,
+    },
     graph::{Access, Graph, ImageHandle, PassBuilder},
     photometry::color::{luminance, srgb_eotf},
     scene::{Material, Scene, TextureRef},
@@ -268,11 +271,16 @@ impl SceneGi {
     pub fn from_vpls(gpu: &Gpu, scene: &Scene, set: Arc<VplSet>) -> GpuResult<Self> {
         let mut uploader = Uploader::new(gpu)?;
         let plain = Material::default();
-        let means: Vec<HitMaterial> =
-            scene.materials.iter().chain([&plain]).map(|material| hit_material(scene, material)).collect();
+        let means: Vec<HitMaterial> = scene
+            .materials
+            .iter()
+            .chain([&plain])
+            .map(|material| hit_material(scene, material))
+            .collect();
         let caustics = means.iter().any(|m| m.specular != Vec3::ZERO);
         let bytes = bytemuck::cast_slice(&means);
-        let reflectances = upload(gpu, &mut uploader, "patches' reflectances", bytes, size_of::<HitMaterial>())?;
+        let reflectances =
+            upload(gpu, &mut uploader, "patches' reflectances", bytes, size_of::<HitMaterial>())?;
         let [patches, nodes] = upload_set(gpu, &mut uploader, &set)?;
         uploader.finish()?;
         let radius = mean_radius(&set);
@@ -321,14 +329,26 @@ impl SceneGi {
     }
 }
 
-fn upload(gpu: &Gpu, uploader: &mut Uploader, name: &str, bytes: &[u8], least: usize) -> GpuResult<Arc<Buffer>> {
+fn upload(
+    gpu: &Gpu,
+    uploader: &mut Uploader,
+    name: &str,
+    bytes: &[u8],
+    least: usize,
+) -> GpuResult<Arc<Buffer>> {
     storage_buffer(gpu, uploader, (name, least as u64), bytes, "choose fewer, --set gi.vpls=...")
 }
 
 fn upload_set(gpu: &Gpu, uploader: &mut Uploader, set: &VplSet) -> GpuResult<[Arc<Buffer>; 2]> {
     Ok([
         upload(gpu, uploader, "patches", bytemuck::cast_slice(&set.vpls), size_of::<Vpl>())?,
-        upload(gpu, uploader, "patch tree", bytemuck::cast_slice(&set.nodes), size_of::<VplNode>())?,
+        upload(
+            gpu,
+            uploader,
+            "patch tree",
+            bytemuck::cast_slice(&set.nodes),
+            size_of::<VplNode>(),
+        )?,
     ])
 }
 
@@ -354,7 +374,8 @@ const MEAN_TEXELS: usize = 1 << 14;
 /// What a material reflects in the mean over its pictures: at the ends of rays, where shaders reach none. Parted as photons have
 /// it (`gi::diffuse_lobe_weight`).
 fn hit_material(scene: &Scene, material: &Material) -> HitMaterial {
-    let base = mean_of(scene, material.base_color_texture, true) * material.base_color.truncate().as_dvec3();
+    let base = mean_of(scene, material.base_color_texture, true)
+        * material.base_color.truncate().as_dvec3();
     let base = base.clamp(DVec3::ZERO, DVec3::ONE);
     let mixed = mean_of(scene, material.metallic_roughness_texture, false);
     let metallic = (f64::from(material.metallic) * mixed.z).clamp(0.0, 1.0);
@@ -385,12 +406,16 @@ fn mean_of(scene: &Scene, texture: Option<TextureRef>, srgb: bool) -> DVec3 {
             let texels = image.rgba8.len() / 4;
             let step = (texels / MEAN_TEXELS).max(1);
             let value = |code: u8| f64::from(code) / 255.0;
-            let linear: Vec<f64> =
-                (0..=255).map(|code| if srgb { srgb_eotf(value(code)) } else { value(code) }).collect();
-            let (sum, count) = image.rgba8.chunks_exact(4).step_by(step).fold((DVec3::ZERO, 0.0), |(sum, count), t| {
-                let of = |i: usize| linear[usize::from(t[i])];
-                (sum + DVec3::new(of(0), of(1), of(2)), count + 1.0)
-            });
+            let linear: Vec<f64> = (0..=255)
+                .map(|code| if srgb { srgb_eotf(value(code)) } else { value(code) })
+                .collect();
+            let (sum, count) = image.rgba8.chunks_exact(4).step_by(step).fold(
+                (DVec3::ZERO, 0.0),
+                |(sum, count), t| {
+                    let of = |i: usize| linear[usize::from(t[i])];
+                    (sum + DVec3::new(of(0), of(1), of(2)), count + 1.0)
+                },
+            );
             if count > 0.0 { sum / count } else { DVec3::ONE }
         })
 }
@@ -459,8 +484,11 @@ impl FrameGi {
             let same = before.generation == own.generation;
             same && frame.still && history && before.still >= settings.freeze_after
         });
-        let rests = before.is_some_and(|before| before.still >= STABILIZE_AFTER && before.generation == own.generation);
-        let quiet = if single && history && frame.still && rests { STABILIZATION_STEP } else { 0.0 };
+        let rests = before.is_some_and(|before| {
+            before.still >= STABILIZE_AFTER && before.generation == own.generation
+        });
+        let quiet =
+            if single && history && frame.still && rests { STABILIZATION_STEP } else { 0.0 };
         let most = match frame.has_history && history {
             false => 0.0,
             true if frame.still => MAX_STATIC_FRAMES,
@@ -563,7 +591,10 @@ impl GiPass {
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
         let gather = |gpu: &Gpu, name: &str, fragment: &str, _: Features| {
-            let state = GraphicsState { colors: vec![(LIGHT, false), (HISTORY, false)], ..GraphicsState::default() };
+            let state = GraphicsState {
+                colors: vec![(LIGHT, false), (HISTORY, false)],
+                ..GraphicsState::default()
+            };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
         let both = [(HISTORY, false), (HISTORY, false)];
@@ -614,7 +645,8 @@ impl GiPass {
             .color_cleared(matte, [0.0; 4])
             .color_cleared(glossy, [0.0; 4])
             .record(move |cx| {
-                let [depth, surface, normal] = [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
+                let [depth, surface, normal] =
+                    [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
                 let emission = cx.image(gbuffer.emission);
                 let (masks, query) = (frame.bvh.masked(), frame.bvh.structure().is_some());
                 let features = Features { traced: true, masks, query, ..Features::of(data, false) };
@@ -639,15 +671,18 @@ impl GiPass {
                 cx.rec.draw_fullscreen();
                 Ok(())
             });
-        let (mut light, mut shine) = self.declare_temporal(g, (data, frame), (gbuffer, velocity), (matte, glossy));
+        let (mut light, mut shine) =
+            self.declare_temporal(g, (data, frame), (gbuffer, velocity), (matte, glossy));
         if frame.filter {
             (light, shine) = self.declare_filter(g, data, gbuffer, None, (light, shine));
             for spacing in SPACINGS {
-                (light, shine) = self.declare_filter(g, data, gbuffer, Some(spacing), (light, shine));
+                (light, shine) =
+                    self.declare_filter(g, data, gbuffer, Some(spacing), (light, shine));
             }
         }
         let parts = split.then(|| {
-            let [diffuse, specular] = ["indirect diffuse", "indirect specular"].map(|name| image(g, name, LIGHT));
+            let [diffuse, specular] =
+                ["indirect diffuse", "indirect specular"].map(|name| image(g, name, LIGHT));
             (diffuse, specular)
         });
         let (shown, out) = if frame.history {
@@ -659,7 +694,9 @@ impl GiPass {
         if frame.history {
             pass = pass.uses(shown, Access::FragmentSampled);
         }
-        for image in [gbuffer.depth, gbuffer.surface, gbuffer.normal, light, shine].into_iter().chain(open) {
+        for image in
+            [gbuffer.depth, gbuffer.surface, gbuffer.normal, light, shine].into_iter().chain(open)
+        {
             pass = pass.uses(image, Access::FragmentSampled);
         }
         if let Some((diffuse, specular)) = parts {
@@ -687,16 +724,18 @@ impl GiPass {
             Ok(())
         });
         if frame.show {
-            g.pass("gi patches").color_loaded(lit.light).depth_tested(gbuffer.depth).record(move |cx| {
-                let binds = [
-                    data.uniform(),
-                    ("gi_block", Bind::Uniform(&frame.constants)),
-                    ("vpl_block", Bind::Storage(&frame.vpls)),
-                ];
-                cx.rec.bind_graphics(&self.patches, &binds)?;
-                cx.rec.draw(3, frame.values.vpl_count);
-                Ok(())
-            });
+            g.pass("gi patches").color_loaded(lit.light).depth_tested(gbuffer.depth).record(
+                move |cx| {
+                    let binds = [
+                        data.uniform(),
+                        ("gi_block", Bind::Uniform(&frame.constants)),
+                        ("vpl_block", Bind::Storage(&frame.vpls)),
+                    ];
+                    cx.rec.bind_graphics(&self.patches, &binds)?;
+                    cx.rec.draw(3, frame.values.vpl_count);
+                    Ok(())
+                },
+            );
         }
         GiOutput { split: parts, unfiltered: matte, specular: shine }
     }
@@ -711,8 +750,12 @@ impl GiPass {
         let [width, height] = frame.values.size;
         // A frame by itself leaves the histories as they are, and reads nothing of what stands in for them.
         let [light, shine, past] = if frame.history {
-            [("bounced light history", HISTORY), ("bounced highlights history", HISTORY), ("bounced light past", PAST)]
-                .map(|(name, format)| g.history(name, width, height, format))
+            [
+                ("bounced light history", HISTORY),
+                ("bounced highlights history", HISTORY),
+                ("bounced light past", PAST),
+            ]
+            .map(|(name, format)| g.history(name, width, height, format))
         } else {
             [
                 (matte, g.image("bounced light by itself", width, height, HISTORY)),
@@ -733,7 +776,8 @@ impl GiPass {
             pass = pass.color_cleared(out, [0.0; 4]);
         }
         pass.record(move |cx| {
-            let [depth, surface, normal] = [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
+            let [depth, surface, normal] =
+                [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
             let [matte, glossy, velocity] = [matte, glossy, velocity].map(|i| cx.image(i));
             let [before, shone, past] = [light.0, shine.0, past.0].map(|i| cx.image(i));
             let binds = [
@@ -770,7 +814,8 @@ impl GiPass {
             None => ("gi variance".to_owned(), &self.variance),
             Some(spacing) => (format!("gi filter {spacing}"), &self.filter),
         };
-        let outs = ["light", "highlights"].map(|what| g.image(&format!("{name}, {what}"), width, height, HISTORY));
+        let outs = ["light", "highlights"]
+            .map(|what| g.image(&format!("{name}, {what}"), width, height, HISTORY));
         let mut pass = surfaces(g, &name, gbuffer);
         if spacing.is_some() {
             pass = pass.uses(gbuffer.surface, Access::FragmentSampled);
@@ -780,7 +825,8 @@ impl GiPass {
             .color_cleared(outs[0], [0.0; 4])
             .color_cleared(outs[1], [0.0; 4])
             .record(move |cx| {
-                let [depth, surface, normal] = [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
+                let [depth, surface, normal] =
+                    [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
                 let [light, shine] = [light, shine].map(|i| cx.image(i));
                 let mut binds = vec![
                     data.uniform(),

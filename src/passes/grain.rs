@@ -30,7 +30,8 @@ impl GrainPass {
         grain: &Grain,
         frame: u32,
     ) -> ImageHandle {
-        let constants = GrainConstants { shot: grain.shot as f32, read: grain.read as f32, frame, pad0: 0 };
+        let constants =
+            GrainConstants { shot: grain.shot as f32, read: grain.read as f32, frame, pad0: 0 };
         self.pass.declare(g, size, light, constants)
     }
 }

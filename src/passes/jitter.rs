@@ -31,7 +31,8 @@ pub fn halton(frame: u32) -> DVec2 {
 pub fn hammersley(number: u32, of: u32) -> DVec2 {
     let of = of.max(1);
     let first = (f64::from(number % of) + 0.5) / f64::from(of);
-    DVec2::new(radical_inverse(number % of, 2) + 0.5 / f64::from(of.next_power_of_two()), first) - 0.5
+    DVec2::new(radical_inverse(number % of, 2) + 0.5 / f64::from(of.next_power_of_two()), first)
+        - 0.5
 }
 
 #[cfg(test)]
@@ -48,7 +49,8 @@ mod tests {
                 let mut boxes = vec![0; of as usize];
                 for number in 0..of {
                     let at = hammersley(number, of) + 0.5;
-                    boxes[((at.x * f64::from(across)) as u32 * down + (at.y * f64::from(down)) as u32) as usize] += 1;
+                    boxes[((at.x * f64::from(across)) as u32 * down
+                        + (at.y * f64::from(down)) as u32) as usize] += 1;
                 }
                 assert!(boxes.iter().all(|&count| count == 1), "{of}: {across}x{down}");
             }
@@ -58,7 +60,9 @@ mod tests {
     #[test]
     fn the_sequence_covers_any_rectangle_as_its_area_says() {
         for (x, y) in [(0.5, 1.0), (0.3, 0.7), (0.9, 0.1), (1.0, 1.0 / 3.0)] {
-            let inside = (0..1024).filter(|&frame| (halton(frame) + 0.5).cmplt(DVec2::new(x, y)).all()).count();
+            let inside = (0..1024)
+                .filter(|&frame| (halton(frame) + 0.5).cmplt(DVec2::new(x, y)).all())
+                .count();
             // Halton 1960: the discrepancy falls as ln(N)^2 / N.
             assert!((inside as f64 / 1024.0 - x * y).abs() < 0.006, "{x} {y}: {inside}");
         }

@@ -37,12 +37,17 @@ fn curve(x: f64, alpha: f64) -> f64 {
     let t = (1.0 - alpha) * (1.0 - alpha);
     let between = |smooth: f64, rough: f64| t * smooth + (1.0 - t) * rough;
     let (a, b) = (between(25.3245, 21.5473), between(3.32435, 3.82987));
-    let (c, d, e) = (between(0.16801, 0.19823), between(-1.27393, -1.97760), between(-4.85967, -4.32054));
+    let (c, d, e) =
+        (between(0.16801, 0.19823), between(-1.27393, -1.97760), between(-4.85967, -4.32054));
     a / (1.0 + b * x.powf(c)) + d * x + e
 }
 
 fn lambda(cosine: f64, alpha: f64) -> f64 {
-    if cosine < 0.5 { curve(cosine, alpha).exp() } else { (2.0 * curve(0.5, alpha) - curve(1.0 - cosine, alpha)).exp() }
+    if cosine < 0.5 {
+        curve(cosine, alpha).exp()
+    } else {
+        (2.0 * curve(0.5, alpha) - curve(1.0 - cosine, alpha)).exp()
+    }
 }
 
 /// The part of uniform light that white sheen sends to a view at this cosine, by `n * 2n` directions.
@@ -87,7 +92,8 @@ mod tests {
         let mut worst = 0.0_f64;
         for roughness in [0.2, 0.4, 0.7, 1.0] {
             for nv in [0.1, 0.3, 0.6, 1.0] {
-                let (coarse, fine) = (sheen_albedo(nv, roughness, 32), sheen_albedo(nv, roughness, 200));
+                let (coarse, fine) =
+                    (sheen_albedo(nv, roughness, 32), sheen_albedo(nv, roughness, 200));
                 worst = worst.max((coarse - fine).abs());
             }
         }

@@ -12,12 +12,14 @@ use glam::{Vec2, Vec3, Vec4, vec2, vec4};
 use super::{
     dynamic_buffer,
     gbuffer::LIGHT,
-    lens_ghosts_shared::{GhostConstants, GhostItem, GhostLayer, GhostNode, GhostPath, GhostProbe, GhostSurface},
+    lens_ghosts_shared::{
+        GhostConstants, GhostItem, GhostLayer, GhostNode, GhostPath, GhostProbe, GhostSurface,
+    },
 };
 use crate::{
     gpu::{
-        Bind, Buffer, BufferKind, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, upload::Uploader,
-        vk,
+        Bind, Buffer, BufferKind, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
+        upload::Uploader, vk,
     },
     graph::{Access, BufferHandle, Graph, ImageHandle},
     optics::{
@@ -119,9 +121,13 @@ fn surfaces(lens: &Lens) -> Vec<GhostSurface> {
     lens.surfaces()
         .iter()
         .map(|surface| GhostSurface {
-            before: Vec3::from_array(CHANNELS.map(|wavelength| surface.before.index(wavelength) as f32)),
+            before: Vec3::from_array(
+                CHANNELS.map(|wavelength| surface.before.index(wavelength) as f32),
+            ),
             vertex: mm(surface.vertex),
-            after: Vec3::from_array(CHANNELS.map(|wavelength| surface.after.index(wavelength) as f32)),
+            after: Vec3::from_array(
+                CHANNELS.map(|wavelength| surface.after.index(wavelength) as f32),
+            ),
             curvature: (surface.curvature / 1e3) as f32,
             radius: mm(surface.semi_aperture),
             film_index: surface.coating.map_or(0.0, |film| film.index as f32),
@@ -137,7 +143,8 @@ fn paths(lens: &Lens) -> (Vec<GhostPath>, Vec<Vec4>) {
     let paths = lens
         .reflection_pairs()
         .map(|bounces| {
-            let [red, green, blue] = CHANNELS.map(|wavelength| lens.paraxial_ghost(bounces, wavelength));
+            let [red, green, blue] =
+                CHANNELS.map(|wavelength| lens.paraxial_ghost(bounces, wavelength));
             let matrix = |ghost: &crate::optics::ghosts::ParaxialGhost| {
                 let [x, y] = ghost.matrices;
                 vec4(x.a as f32, mm(x.b), y.a as f32, mm(y.b))
@@ -167,7 +174,8 @@ impl Table {
     fn new(gpu: &Gpu, lens: &Arc<Lens>) -> GpuResult<Self> {
         let mut uploader = Uploader::new(gpu)?;
         let mut upload = |name: &str, bytes: &[u8], least: usize| -> GpuResult<Arc<Buffer>> {
-            let buffer = Buffer::new(gpu, name, bytes.len().max(least) as u64, BufferKind::Storage)?;
+            let buffer =
+                Buffer::new(gpu, name, bytes.len().max(least) as u64, BufferKind::Storage)?;
             uploader.buffer(&buffer, bytes)?;
             Ok(buffer)
         };
@@ -176,11 +184,21 @@ impl Table {
         let kept: &[u8] = bytemuck::cast_slice(&kept);
         let table = Self {
             lens: Arc::clone(lens),
-            surfaces: upload("ghost surfaces", bytemuck::cast_slice(&surfaces(lens)), size_of::<GhostSurface>())?,
+            surfaces: upload(
+                "ghost surfaces",
+                bytemuck::cast_slice(&surfaces(lens)),
+                size_of::<GhostSurface>(),
+            )?,
             paths: upload("ghost paths", bytemuck::cast_slice(&paths), size_of::<GhostPath>())?,
-            crossings: upload("ghost crossings", bytemuck::cast_slice(&crossings), size_of::<Vec4>())?,
+            crossings: upload(
+                "ghost crossings",
+                bytemuck::cast_slice(&crossings),
+                size_of::<Vec4>(),
+            )?,
             count: paths.len() as u32,
-            luminance: Vec3::from_array(CHANNELS.map(|wavelength| lens.luminance_per_illuminance(wavelength) as f32)),
+            luminance: Vec3::from_array(
+                CHANNELS.map(|wavelength| lens.luminance_per_illuminance(wavelength) as f32),
+            ),
             kept: [upload("ghosts drawn, even", kept, 4)?, upload("ghosts drawn, odd", kept, 4)?],
             frames: 0,
         };
@@ -207,7 +225,10 @@ impl LensGhostsPass {
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let compute = |name: &str, shader: &str| ComputePipeline::new(gpu, name, shader);
-        let state = |format, blend| GraphicsState { colors: vec![(format, blend)], ..GraphicsState::default() };
+        let state = |format, blend| GraphicsState {
+            colors: vec![(format, blend)],
+            ..GraphicsState::default()
+        };
         Ok(Self {
             probe: [
                 compute("ghosts probe paraxial", "lens_ghosts_probe.comp+PARAXIAL")?,
@@ -218,7 +239,13 @@ impl LensGhostsPass {
                 compute("ghosts trace paraxial", "lens_ghosts_trace.comp+PARAXIAL")?,
                 compute("ghosts trace", "lens_ghosts_trace.comp")?,
             ],
-            draw: GraphicsPipeline::new(gpu, "ghosts", "lens_ghosts.vert", "lens_ghosts.frag", &state(SUM, true))?,
+            draw: GraphicsPipeline::new(
+                gpu,
+                "ghosts",
+                "lens_ghosts.vert",
+                "lens_ghosts.frag",
+                &state(SUM, true),
+            )?,
             add: GraphicsPipeline::new(
                 gpu,
                 "ghosts add",
@@ -236,8 +263,9 @@ impl LensGhostsPass {
     /// Out of memory; a lost device.
     pub fn prepare(&self, gpu: &Gpu, settings: &LensGhosts) -> GpuResult<()> {
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
-        let there =
-            table.as_ref().is_some_and(|table| Arc::ptr_eq(&table.lens, &settings.lens) || table.lens == settings.lens);
+        let there = table.as_ref().is_some_and(|table| {
+            Arc::ptr_eq(&table.lens, &settings.lens) || table.lens == settings.lens
+        });
         if !there {
             *table = Some(Table::new(gpu, &settings.lens)?);
         }
@@ -273,7 +301,8 @@ impl LensGhostsPass {
             surfaces: lens.surfaces().len() as u32,
             luminance: table.luminance,
             ghosts: table.count,
-            gate_half: vec2(mm(settings.gate[0] / 2.0), mm(settings.gate[1] / 2.0)).max(Vec2::splat(1e-6)),
+            gate_half: vec2(mm(settings.gate[0] / 2.0), mm(settings.gate[1] / 2.0))
+                .max(Vec2::splat(1e-6)),
             front_radius: mm(front_radius),
             front_z: mm(front_z),
             sensor_z: mm(lens.sensor()),
@@ -316,7 +345,8 @@ impl LensGhostsPass {
             .record(move |cx| {
                 let uniform = dynamic_buffer(cx.rec.gpu(), "ghost constants", &[constants])?;
                 let [list, items, nodes] = [list, items, nodes].map(|handle| cx.buffer(handle));
-                let [layers, chunks, commands] = [layers, chunks, commands].map(|handle| cx.buffer(handle));
+                let [layers, chunks, commands] =
+                    [layers, chunks, commands].map(|handle| cx.buffer(handle));
                 cx.rec.bind_graphics(
                     &self.draw,
                     &[
@@ -370,7 +400,10 @@ impl LensGhostsPass {
                     ("path_block", Bind::Storage(&table.paths)),
                     ("crossing_block", Bind::Storage(&table.crossings)),
                 ];
-                binds.extend([("bright", Bind::Storage(&list)), ("found_block", Bind::Storage(&found))]);
+                binds.extend([
+                    ("bright", Bind::Storage(&list)),
+                    ("found_block", Bind::Storage(&found)),
+                ]);
                 cx.rec.bind_compute(pipeline, &binds)?;
                 cx.rec.dispatch(table.count.max(1), SOURCES, 1);
                 Ok(())
@@ -397,7 +430,8 @@ impl LensGhostsPass {
             .uses(report, Access::ComputeStorageWrite)
             .record(move |cx| {
                 let uniform = dynamic_buffer(cx.rec.gpu(), "ghost constants", &[constants])?;
-                let [list, found, last, kept] = [list, between.found, last, kept].map(|handle| cx.buffer(handle));
+                let [list, found, last, kept] =
+                    [list, between.found, last, kept].map(|handle| cx.buffer(handle));
                 let [items, commands, report] =
                     [between.items, between.commands, report].map(|handle| cx.buffer(handle));
                 cx.rec.bind_compute(
@@ -438,7 +472,8 @@ impl LensGhostsPass {
             .record(move |cx| {
                 let uniform = dynamic_buffer(cx.rec.gpu(), "ghost constants", &[constants])?;
                 let [list, items, nodes] = [list, items, nodes].map(|handle| cx.buffer(handle));
-                let [layers, chunks, commands] = [layers, chunks, commands].map(|handle| cx.buffer(handle));
+                let [layers, chunks, commands] =
+                    [layers, chunks, commands].map(|handle| cx.buffer(handle));
                 cx.rec.bind_compute(
                     pipeline,
                     &[

@@ -25,7 +25,8 @@ impl LensImagePass {
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let state = GraphicsState { colors: vec![(LIGHT, false)], ..GraphicsState::default() };
-        let pipeline = GraphicsPipeline::new(gpu, "lens image", "fullscreen.vert", "lens_image.frag", &state)?;
+        let pipeline =
+            GraphicsPipeline::new(gpu, "lens image", "fullscreen.vert", "lens_image.frag", &state)?;
         Ok(Self { pipeline, grid: Mutex::new(None) })
     }
 
@@ -43,28 +44,47 @@ impl LensImagePass {
             .into_iter()
             .map(|node| {
                 let [red, green, blue] = node.stretch.map(glam::DVec2::as_vec2);
-                [red.extend(green.x).extend(green.y), blue.extend(node.relative_illumination as f32).extend(0.0)]
+                [
+                    red.extend(green.x).extend(green.y),
+                    blue.extend(node.relative_illumination as f32).extend(0.0),
+                ]
             })
             .collect();
-        *held = Some((Arc::clone(lens), dynamic_buffer(gpu, "lens image grid", nodes.as_flattened())?));
+        *held =
+            Some((Arc::clone(lens), dynamic_buffer(gpu, "lens image grid", nodes.as_flattened())?));
         Ok(())
     }
 
     /// Declares the pass: from light as the pinhole sees it that `MountedLens::pinhole` is, to that on the sensor.
-    pub fn declare<'a>(&'a self, g: &mut Graph<'a>, [width, height]: [u32; 2], light: ImageHandle) -> ImageHandle {
-        let grid = self.grid.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|(_, grid)| Arc::clone(grid));
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        [width, height]: [u32; 2],
+        light: ImageHandle,
+    ) -> ImageHandle {
+        let grid = self
+            .grid
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_ref()
+            .map(|(_, grid)| Arc::clone(grid));
         let Some(grid) = grid else { return light };
         let size = Vec2::new(width as f32, height as f32);
-        let constants = LensImageConstants { center: size * 0.5, last: (NODES - 1) as f32, pad0: 0 };
+        let constants =
+            LensImageConstants { center: size * 0.5, last: (NODES - 1) as f32, pad0: 0 };
         let out = g.image("light through the lens", width, height, LIGHT);
-        g.pass("lens image").uses(light, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(move |cx| {
-            let light = cx.image(light);
-            let binds = [("light_image", Bind::Sampled(&light)), ("grid_block", Bind::Storage(&grid))];
-            cx.rec.bind_graphics(&self.pipeline, &binds)?;
-            cx.rec.push_graphics(&self.pipeline, &constants);
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+        g.pass("lens image")
+            .uses(light, Access::FragmentSampled)
+            .color_cleared(out, [0.0; 4])
+            .record(move |cx| {
+                let light = cx.image(light);
+                let binds =
+                    [("light_image", Bind::Sampled(&light)), ("grid_block", Bind::Storage(&grid))];
+                cx.rec.bind_graphics(&self.pipeline, &binds)?;
+                cx.rec.push_graphics(&self.pipeline, &constants);
+                cx.rec.draw_fullscreen();
+                Ok(())
+            });
         out
     }
 }

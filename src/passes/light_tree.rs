@@ -49,17 +49,24 @@ pub fn build(lamps: &[LightBound], first: u32) -> Vec<LightTreeNode> {
 }
 
 /// Splits at the median of the longest side: the depth is the logarithm of the count, whatever the lamps' places.
-fn build_node(lamps: &[LightBound], order: &mut [usize], first: u32, nodes: &mut Vec<LightTreeNode>) {
-    let (low, high) = order.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), &lamp| {
-        (low.min(lamps[lamp].position), high.max(lamps[lamp].position))
-    });
+fn build_node(
+    lamps: &[LightBound],
+    order: &mut [usize],
+    first: u32,
+    nodes: &mut Vec<LightTreeNode>,
+) {
+    let (low, high) =
+        order.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), &lamp| {
+            (low.min(lamps[lamp].position), high.max(lamps[lamp].position))
+        });
     let here = nodes.len();
     nodes.push(summary(lamps, order, low * 0.5 + high * 0.5));
     if let &[lamp] = &*order {
         nodes[here].shader.light = first + lamp as u32;
     } else {
         let size = high - low;
-        let axis = if size.x >= size.y && size.x >= size.z { 0 } else { 1 + usize::from(size.z > size.y) };
+        let axis =
+            if size.x >= size.y && size.x >= size.z { 0 } else { 1 + usize::from(size.z > size.y) };
         let middle = order.len() / 2;
         // By number where places are equal, so that the same lamps always give the same tree.
         order.select_nth_unstable_by(middle, |&a, &b| {
@@ -77,8 +84,10 @@ fn greatest(lamp: &LightBound) -> f64 {
 }
 
 fn summary(lamps: &[LightBound], order: &[usize], center: DVec3) -> LightTreeNode {
-    let radius =
-        order.iter().map(|&lamp| lamps[lamp].position.distance(center) + lamps[lamp].radius).fold(0.0, f64::max);
+    let radius = order
+        .iter()
+        .map(|&lamp| lamps[lamp].position.distance(center) + lamps[lamp].radius)
+        .fold(0.0, f64::max);
     let strongest = order.iter().map(|&lamp| greatest(&lamps[lamp])).fold(0.0, f64::max);
     LightTreeNode {
         center,
@@ -115,7 +124,8 @@ const UNEQUAL: f64 = 1.15;
 #[must_use]
 pub fn loss_table(nodes: &[LightTreeNode], low: DVec3, high: DVec3) -> Vec<f32> {
     // Pixels find their place again to a few digits less than the vertices had.
-    let pad = (high - low).max_element() * 1e-5 + low.abs().max(high.abs()).max_element() * 1e-5 + 1e-3;
+    let pad =
+        (high - low).max_element() * 1e-5 + low.abs().max(high.abs()).max_element() * 1e-5 + 1e-3;
     let (low, high) = (low - pad, high + pad);
     let size = high - low;
     // Millions of lamps get fewer cells: the table is made while somebody waits.
@@ -128,7 +138,11 @@ pub fn loss_table(nodes: &[LightTreeNode], low: DVec3, high: DVec3) -> Vec<f32> 
     let worst = (0..total)
         .into_par_iter()
         .map(|index| {
-            let at = glam::uvec3(index % counts.x, index / counts.x % counts.y, index / (counts.x * counts.y));
+            let at = glam::uvec3(
+                index % counts.x,
+                index / counts.x % counts.y,
+                index / (counts.x * counts.y),
+            );
             let corner = low + at.as_dvec3() * cell;
             cell_losses(nodes, corner, corner + cell)
         })
@@ -195,7 +209,9 @@ mod tests {
     fn scattered(count: usize) -> Vec<LightBound> {
         let mut seed = 7u64;
         let mut next = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (seed >> 40) as f64 / f64::from(1 << 24)
         };
         (0..count)
@@ -212,7 +228,8 @@ mod tests {
         let lamps = scattered(81);
         let nodes = build(&lamps, 5);
         assert_eq!(nodes.len(), lamps.len() * 2 - 1);
-        let mut leaves: Vec<u32> = nodes.iter().map(|n| n.shader.light).filter(|&l| l != NO_LIGHT).collect();
+        let mut leaves: Vec<u32> =
+            nodes.iter().map(|n| n.shader.light).filter(|&l| l != NO_LIGHT).collect();
         leaves.sort_unstable();
         assert_eq!(leaves, (5..5 + lamps.len() as u32).collect::<Vec<_>>());
         for (index, node) in nodes.iter().enumerate() {
@@ -228,7 +245,8 @@ mod tests {
 
     #[test]
     fn all_lamps_at_one_place_do_not_break_the_tree() {
-        let lamps = vec![LightBound { position: DVec3::ONE, radius: 0.0, intensity: Vec3::ONE }; 1000];
+        let lamps =
+            vec![LightBound { position: DVec3::ONE, radius: 0.0, intensity: Vec3::ONE }; 1000];
         let nodes = build(&lamps, 0);
         assert_eq!(nodes.len(), 1999);
         assert!(nodes[0].shader.radius < 1e-6);
@@ -236,16 +254,24 @@ mod tests {
 
     #[test]
     fn faint_far_and_dark_lamps_are_counted() {
-        for (candela, extent) in [(1.0, 600_000.0), (100.0, 5_000_000.0), (0.0, 10.0), (1e-30, 10.0)] {
-            let lamps =
-                [LightBound { position: DVec3::new(0.0, 1.0, 0.0), radius: 0.0, intensity: Vec3::splat(candela) }];
+        for (candela, extent) in
+            [(1.0, 600_000.0), (100.0, 5_000_000.0), (0.0, 10.0), (1e-30, 10.0)]
+        {
+            let lamps = [LightBound {
+                position: DVec3::new(0.0, 1.0, 0.0),
+                radius: 0.0,
+                intensity: Vec3::splat(candela),
+            }];
             let table = loss_table(&build(&lamps, 0), DVec3::splat(-extent), DVec3::splat(extent));
             for (step, &bound) in table.iter().enumerate() {
                 // Somewhere in the box the lamp gives just less than the threshold.
                 let most = threshold(step).min(f64::from(candela) * 1e9);
                 let least = f64::from(candela) / (3.0 * extent * extent);
                 if threshold(step) > 2.0 * least {
-                    assert!(f64::from(bound) >= most * 0.5, "{candela} cd in {extent} m: {bound} at {step}");
+                    assert!(
+                        f64::from(bound) >= most * 0.5,
+                        "{candela} cd in {extent} m: {bound} at {step}"
+                    );
                 }
             }
         }
@@ -265,13 +291,19 @@ mod tests {
                     .map(|lamp| f64::from(lamp.intensity.x) / lamp.position.distance_squared(point))
                     .filter(|&lux| lux < threshold(step))
                     .sum();
-                assert!(lost <= f64::from(bound), "{lost} lx are lost, {bound} stated, at step {step}");
+                assert!(
+                    lost <= f64::from(bound),
+                    "{lost} lx are lost, {bound} stated, at step {step}"
+                );
                 if lost > 0.0 {
                     tightest = tightest.min(f64::from(bound) / lost);
                 }
             }
         }
         assert!(tightest < 1.5, "the bound is nowhere closer than {tightest} times the loss");
-        assert!(table.windows(2).all(|pair| pair[0] <= pair[1]), "a higher threshold loses no less");
+        assert!(
+            table.windows(2).all(|pair| pair[0] <= pair[1]),
+            "a higher threshold loses no less"
+        );
     }
 }

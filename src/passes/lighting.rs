@@ -48,7 +48,8 @@ impl LightingPass {
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let make = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
             let targets = if features.split { 3 } else { 1 };
-            let state = GraphicsState { colors: vec![(LIGHT, false); targets], ..Default::default() };
+            let state =
+                GraphicsState { colors: vec![(LIGHT, false); targets], ..Default::default() };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
         Ok(Self { variants: LightVariants::new(gpu, "lighting.frag", make)? })
@@ -67,7 +68,10 @@ impl LightingPass {
         let [width, height] = data.values.size;
         let light = g.image("light", width, height, LIGHT);
         let parts = split.then(|| {
-            (g.image("direct diffuse", width, height, LIGHT), g.image("direct specular", width, height, LIGHT))
+            (
+                g.image("direct diffuse", width, height, LIGHT),
+                g.image("direct specular", width, height, LIGHT),
+            )
         });
         let mut pass = g
             .pass("lighting")

@@ -36,9 +36,13 @@ pub fn chain(rgba8: &[u8], width: u32, height: u32, meaning: TextureSemantic) ->
         let next = match &sums {
             None => {
                 let texels = rgba8.as_chunks::<4>().0;
-                halve((w, h), (nw, nh), |index| texels.get(index).map_or([0.0; 4], |texel| decode(*texel, meaning)))
+                halve((w, h), (nw, nh), |index| {
+                    texels.get(index).map_or([0.0; 4], |texel| decode(*texel, meaning))
+                })
             }
-            Some(sums) => halve((w, h), (nw, nh), |index| sums.get(index).copied().unwrap_or_default()),
+            Some(sums) => {
+                halve((w, h), (nw, nh), |index| sums.get(index).copied().unwrap_or_default())
+            }
         };
         levels.push(next.iter().flat_map(|&sum| encode(sum, meaning)).collect());
         sums = Some(next);
@@ -78,7 +82,11 @@ fn decode(texel: [u8; 4], meaning: TextureSemantic) -> [f32; 4] {
             let [x, y, z] = [r, g, b].map(|x| x * 2.0 - 1.0);
             let length = (x * x + y * y + z * z).sqrt();
             // A texel without a direction says nothing about any other than the surface's own.
-            if length > 1e-3 { [x / length, y / length, z / length, 0.0] } else { [0.0, 0.0, 1.0, 0.0] }
+            if length > 1e-3 {
+                [x / length, y / length, z / length, 0.0]
+            } else {
+                [0.0, 0.0, 1.0, 0.0]
+            }
         }
     }
 }
@@ -120,7 +128,11 @@ pub fn variance(length: f32) -> f32 {
     if concentration > 2.0 { 2.0 / concentration } else { 1.0 }
 }
 
-fn halve((w, h): (usize, usize), (nw, nh): (usize, usize), texel: impl Fn(usize) -> [f32; 4] + Sync) -> Vec<[f32; 4]> {
+fn halve(
+    (w, h): (usize, usize),
+    (nw, nh): (usize, usize),
+    texel: impl Fn(usize) -> [f32; 4] + Sync,
+) -> Vec<[f32; 4]> {
     let columns: Vec<Vec<(usize, f32)>> = (0..nw).map(|x| cover(x, nw, w)).collect();
     let mut to = vec![[0f32; 4]; nw * nh];
     let rows = to.par_chunks_mut(nw).enumerate();
@@ -159,7 +171,9 @@ fn tables() -> &'static (Vec<f32>, Vec<u8>) {
     TABLES.get_or_init(|| {
         (
             (0..256).map(|byte| srgb_eotf(f64::from(byte) / 255.0) as f32).collect(),
-            (0..65536).map(|step| (srgb_oetf(f64::from(step) / 65535.0) * 255.0 + 0.5) as u8).collect(),
+            (0..65536)
+                .map(|step| (srgb_oetf(f64::from(step) / 65535.0) * 255.0 + 0.5) as u8)
+                .collect(),
         )
     })
 }
@@ -204,7 +218,8 @@ mod tests {
     fn a_plain_picture_stays_as_it_is() {
         for byte in 0..=255u8 {
             let plain = [byte; 4 * 5 * 7];
-            for meaning in [TextureSemantic::Color, TextureSemantic::Cutout, TextureSemantic::Data] {
+            for meaning in [TextureSemantic::Color, TextureSemantic::Cutout, TextureSemantic::Data]
+            {
                 for level in chain(&plain, 5, 7, meaning) {
                     assert!(level.iter().all(|&b| b == byte), "{meaning:?} {byte}");
                 }
@@ -224,12 +239,18 @@ mod tests {
     #[test]
     fn normals_average_as_vectors_and_leave_their_variance() {
         // Two slopes of 45 degrees against each other: the mean is upright, 0.707 long.
-        let slope = |x: f32| [x * 0.5 + 0.5, 0.5, 0.5f32.sqrt() * 0.5 + 0.5, 1.0].map(|v| (v * 255.0).round() as u8);
+        let slope = |x: f32| {
+            [x * 0.5 + 0.5, 0.5, 0.5f32.sqrt() * 0.5 + 0.5, 1.0].map(|v| (v * 255.0).round() as u8)
+        };
         let texels: Vec<u8> = [slope(0.5f32.sqrt()), slope(-0.5f32.sqrt())].concat();
         let levels = chain(&texels, 2, 1, TextureSemantic::Normals);
         assert_eq!(levels[0][3], 0, "a texel alone has no variance");
         assert_eq!(levels[0][..3], texels[..3]);
-        assert!(levels[1][0].abs_diff(128) <= 1 && levels[1][1].abs_diff(128) <= 1 && levels[1][2] == 255);
+        assert!(
+            levels[1][0].abs_diff(128) <= 1
+                && levels[1][1].abs_diff(128) <= 1
+                && levels[1][2] == 255
+        );
         let r = 0.5f32.sqrt();
         let expected = 2.0 * (1.0 - r * r) / (3.0 * r - r * r * r);
         let stored = (f32::from(levels[1][3]) / 255.0).powi(2);

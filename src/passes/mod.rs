@@ -180,10 +180,17 @@ impl ShadowInputs {
     }
 
     /// At record time; what is not there is stood in for by what shaders then do not read.
-    fn objects(&self, cx: &PassContext<'_, '_>, scene: &GpuScene, data: &FrameData) -> ShadowBindings {
+    fn objects(
+        &self,
+        cx: &PassContext<'_, '_>,
+        scene: &GpuScene,
+        data: &FrameData,
+    ) -> ShadowBindings {
         ShadowBindings {
             atlas: self.atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas)),
-            caustics: self.caustics.map_or_else(|| Arc::clone(&data.profiles), |caustics| cx.buffer(caustics)),
+            caustics: self
+                .caustics
+                .map_or_else(|| Arc::clone(&data.profiles), |caustics| cx.buffer(caustics)),
         }
     }
 }
@@ -205,9 +212,14 @@ impl ShadowBindings {
 ///
 /// # Errors
 /// Out of memory.
-pub fn dynamic_buffer<T: bytemuck::Pod>(gpu: &Gpu, name: &str, elements: &[T]) -> GpuResult<Arc<Buffer>> {
+pub fn dynamic_buffer<T: bytemuck::Pod>(
+    gpu: &Gpu,
+    name: &str,
+    elements: &[T],
+) -> GpuResult<Arc<Buffer>> {
     let bytes: &[u8] = bytemuck::cast_slice(elements);
-    let buffer = Buffer::new(gpu, name, bytes.len().max(size_of::<T>()) as u64, BufferKind::Dynamic)?;
+    let buffer =
+        Buffer::new(gpu, name, bytes.len().max(size_of::<T>()) as u64, BufferKind::Dynamic)?;
     buffer.write(0, bytes);
     Ok(buffer)
 }
@@ -293,24 +305,32 @@ impl Passes {
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         // Independent of each other, and slow where the driver compiles for the first time.
-        let (geometry, (clustered_lights, (lighting, (gbuffer_channel, (tonemap, background))))) = rayon::join(
-            || {
-                let gbuffer = gbuffer::GbufferPass::new(gpu)?;
-                Ok((gbuffer, blend::BlendPass::new(gpu)?, shadow_maps::ShadowMapsPass::new(gpu)?))
-            },
-            || {
-                (
-                    clustered_lights::ClusteredLightsPass::new(gpu),
+        let (geometry, (clustered_lights, (lighting, (gbuffer_channel, (tonemap, background))))) =
+            rayon::join(
+                || {
+                    let gbuffer = gbuffer::GbufferPass::new(gpu)?;
+                    Ok((
+                        gbuffer,
+                        blend::BlendPass::new(gpu)?,
+                        shadow_maps::ShadowMapsPass::new(gpu)?,
+                    ))
+                },
+                || {
                     (
-                        lighting::LightingPass::new(gpu),
+                        clustered_lights::ClusteredLightsPass::new(gpu),
                         (
-                            gbuffer_channel::GbufferChannelPass::new(gpu),
-                            (tonemap::TonemapPass::new(gpu), background::BackgroundPass::new(gpu)),
+                            lighting::LightingPass::new(gpu),
+                            (
+                                gbuffer_channel::GbufferChannelPass::new(gpu),
+                                (
+                                    tonemap::TonemapPass::new(gpu),
+                                    background::BackgroundPass::new(gpu),
+                                ),
+                            ),
                         ),
-                    ),
-                )
-            },
-        );
+                    )
+                },
+            );
         let (gbuffer, blend, shadow_maps) = geometry?;
         Ok(Self {
             culling: culling::CullingPass::new(gpu)?,

@@ -39,15 +39,27 @@ impl MorphologicalPass {
     }
 
     /// Declares the passes.
-    pub fn declare<'a>(&'a self, g: &mut Graph<'a>, [width, height]: [u32; 2], light: ImageHandle) -> ImageHandle {
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        [width, height]: [u32; 2],
+        light: ImageHandle,
+    ) -> ImageHandle {
         let edges = g.image("edges", width, height, EDGES);
         let weights = g.image("mlaa weights", width, height, WEIGHTS);
         let out = g.image("light with mlaa", width, height, LIGHT);
-        let mut pass = |name: &str, pipeline: &'a Arc<GraphicsPipeline>, from: Vec<(&'static str, ImageHandle)>, to| {
-            let reads = from.iter().fold(g.pass(name), |pass, &(_, image)| pass.uses(image, Access::FragmentSampled));
+        let mut pass = |name: &str,
+                        pipeline: &'a Arc<GraphicsPipeline>,
+                        from: Vec<(&'static str, ImageHandle)>,
+                        to| {
+            let reads = from
+                .iter()
+                .fold(g.pass(name), |pass, &(_, image)| pass.uses(image, Access::FragmentSampled));
             reads.color_cleared(to, [0.0; 4]).record(move |cx| {
-                let images: Vec<_> = from.iter().map(|&(name, image)| (name, cx.image(image))).collect();
-                let binds: Vec<_> = images.iter().map(|(name, image)| (*name, Bind::Sampled(image))).collect();
+                let images: Vec<_> =
+                    from.iter().map(|&(name, image)| (name, cx.image(image))).collect();
+                let binds: Vec<_> =
+                    images.iter().map(|(name, image)| (*name, Bind::Sampled(image))).collect();
                 cx.rec.bind_graphics(pipeline, &binds)?;
                 cx.rec.draw_fullscreen();
                 Ok(())
@@ -55,7 +67,12 @@ impl MorphologicalPass {
         };
         pass("morphological edges", &self.edges, vec![("light_image", light)], edges);
         pass("morphological weights", &self.weights, vec![("edge_image", edges)], weights);
-        pass("morphological", &self.blend, vec![("light_image", light), ("weight_image", weights)], out);
+        pass(
+            "morphological",
+            &self.blend,
+            vec![("light_image", light), ("weight_image", weights)],
+            out,
+        );
         out
     }
 }

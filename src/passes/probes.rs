@@ -81,12 +81,14 @@ impl Capture {
             .enumerate()
             .map(|(index, material)| {
                 let light = scene.materials.get(index).is_some_and(is_light);
-                let emission = if light { Vec4::ZERO.with_w(material.emission.w) } else { material.emission };
+                let emission =
+                    if light { Vec4::ZERO.with_w(material.emission.w) } else { material.emission };
                 shared::Material { emission, ..*material }
             })
             .collect();
         let bytes: &[u8] = bytemuck::cast_slice(&dark);
-        let materials = Buffer::new(gpu, "materials without lights", bytes.len() as u64, BufferKind::Storage)?;
+        let materials =
+            Buffer::new(gpu, "materials without lights", bytes.len() as u64, BufferKind::Storage)?;
         uploader.buffer(&materials, bytes)?;
         Ok(Self { environment, materials })
     }
@@ -100,7 +102,12 @@ impl Capture {
     ///
     /// # Errors
     /// Out of memory, or more than a buffer of the device holds.
-    pub fn light(&self, gpu: &Gpu, scene: &mut GpuScene, maps: &[Option<RadianceMap>]) -> GpuResult<()> {
+    pub fn light(
+        &self,
+        gpu: &Gpu,
+        scene: &mut GpuScene,
+        maps: &[Option<RadianceMap>],
+    ) -> GpuResult<()> {
         let mut bytes = self.environment.clone();
         let filtered: Vec<Option<PrefilteredEnvironment>> =
             maps.par_iter().map(|map| map.as_ref().map(PrefilteredEnvironment::new)).collect();

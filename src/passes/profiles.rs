@@ -62,7 +62,11 @@ impl Profiles {
             // A profile that is dark everywhere stays dark.
             let scale = 1.0 / profile.peak().get().max(f64::MIN_POSITIVE);
             for &h in horizontal {
-                words.extend(vertical.iter().map(|&v| ((profile.candela(v, h).get() * scale) as f32).to_bits()));
+                words.extend(
+                    vertical
+                        .iter()
+                        .map(|&v| ((profile.candela(v, h).get() * scale) as f32).to_bits()),
+                );
             }
         }
         words

@@ -12,7 +12,10 @@ use super::{
 };
 use crate::{
     bvh::SceneBvh,
-    gpu::{BlasSet, Buffer, BufferKind, Gpu, GpuResult, Tlas, TlasInstance, TriangleRange, upload::Uploader},
+    gpu::{
+        BlasSet, Buffer, BufferKind, Gpu, GpuResult, Tlas, TlasInstance, TriangleRange,
+        upload::Uploader,
+    },
     graph::{Access, BufferHandle, Graph},
 };
 
@@ -42,11 +45,14 @@ pub(super) fn scene_structures(
             first: bottom.triangles.0,
             count: bottom.triangles.1,
             opaque: !bottom.masked(),
-            moves: moving.iter().any(|of| (of.mesh, of.primitive) == (bottom.mesh, bottom.primitive)),
+            moves: moving
+                .iter()
+                .any(|of| (of.mesh, of.primitive) == (bottom.mesh, bottom.primitive)),
         })
         .collect();
     let bottoms = BlasSet::new(gpu, "ray query structures", triangles, ranges)?;
-    let scratch = Buffer::new(gpu, "ray query scratch", bottoms.scratch(false), BufferKind::Storage)?;
+    let scratch =
+        Buffer::new(gpu, "ray query scratch", bottoms.scratch(false), BufferKind::Storage)?;
     uploader.then("ray query: structures", |rec| rec.build_blas(&bottoms, false, &scratch))?;
     Ok(Some(bottoms))
 }
@@ -55,13 +61,22 @@ pub(super) fn scene_structures(
 ///
 /// # Errors
 /// Out of memory; more instances than the device takes.
-pub(super) fn top_structure(gpu: &Gpu, (bvh, bottoms): (&SceneBvh, &Arc<BlasSet>), eye: DVec3) -> GpuResult<Arc<Tlas>> {
+pub(super) fn top_structure(
+    gpu: &Gpu,
+    (bvh, bottoms): (&SceneBvh, &Arc<BlasSet>),
+    eye: DVec3,
+) -> GpuResult<Arc<Tlas>> {
     let places: Vec<TlasInstance> = bvh
         .instance_transforms(eye)
         .into_iter()
         .map(|(bottom, rows)| {
-            let casts = bvh.blases.get(bottom as usize).is_some_and(|bottom| bottom.casts_shadows());
-            TlasInstance { rows, bottom, mask: if casts { MASK_CASTS | MASK_ALL } else { MASK_ALL } }
+            let casts =
+                bvh.blases.get(bottom as usize).is_some_and(|bottom| bottom.casts_shadows());
+            TlasInstance {
+                rows,
+                bottom,
+                mask: if casts { MASK_CASTS | MASK_ALL } else { MASK_ALL },
+            }
         })
         .collect();
     Tlas::new(gpu, "ray query places", bottoms, &places)
@@ -86,7 +101,11 @@ impl BvhDependencies {
         self.each(Access::ComputeStorageRead, Access::ComputeRayQuery)
     }
 
-    fn each(&self, storage: Access, query: Access) -> impl Iterator<Item = (BufferHandle, Access)> + use<> {
+    fn each(
+        &self,
+        storage: Access,
+        query: Access,
+    ) -> impl Iterator<Item = (BufferHandle, Access)> + use<> {
         let trees = self.refit.map(|trees| trees.both().map(|buffer| (buffer, storage)));
         let structures = self.structures.map(|both| both.map(|buffer| (buffer, query)));
         trees.into_iter().chain(structures).flatten()

@@ -7,7 +7,10 @@ use glam::{DVec3, Vec2, Vec3};
 use super::{GpuScene, scene_bvh::FrameBvh, storage_buffer};
 use crate::{
     bvh::{Ray, SceneBvh},
-    gpu::{Bind, Buffer, BufferKind, ComputePipeline, Frames, Gpu, GpuError, GpuResult, upload::Uploader},
+    gpu::{
+        Bind, Buffer, BufferKind, ComputePipeline, Frames, Gpu, GpuError, GpuResult,
+        upload::Uploader,
+    },
     graph::{Access, Graph, GraphCache},
     scene::Scene,
     shader_struct,
@@ -75,7 +78,12 @@ impl DeviceTracer {
     ///
     /// # Errors
     /// Out of memory; a pipeline that the driver refuses; a lost device.
-    pub fn new(gpu: &Gpu, (scene, bvh): (&Scene, &SceneBvh), eye: DVec3, query: bool) -> GpuResult<Option<Self>> {
+    pub fn new(
+        gpu: &Gpu,
+        (scene, bvh): (&Scene, &SceneBvh),
+        eye: DVec3,
+        query: bool,
+    ) -> GpuResult<Option<Self>> {
         let mut uploader = Uploader::new(gpu)?;
         let trees = FrameBvh::of(gpu, &mut uploader, (bvh, scene), eye)?;
         Self::through(gpu, uploader, trees, query)
@@ -85,17 +93,28 @@ impl DeviceTracer {
     ///
     /// # Errors
     /// The same; a scene that was uploaded without trees.
-    pub fn of_scene(gpu: &Gpu, scene: &GpuScene, eye: DVec3, query: bool) -> GpuResult<Option<Self>> {
+    pub fn of_scene(
+        gpu: &Gpu,
+        scene: &GpuScene,
+        eye: DVec3,
+        query: bool,
+    ) -> GpuResult<Option<Self>> {
         Self::through(gpu, Uploader::new(gpu)?, FrameBvh::new(gpu, scene, eye)?, query)
     }
 
-    fn through(gpu: &Gpu, mut uploader: Uploader, trees: Option<FrameBvh>, query: bool) -> GpuResult<Option<Self>> {
+    fn through(
+        gpu: &Gpu,
+        mut uploader: Uploader,
+        trees: Option<FrameBvh>,
+        query: bool,
+    ) -> GpuResult<Option<Self>> {
         let Some(mut trees) = trees else { return Ok(None) };
         if !query {
             trees.force_software();
         }
         if let Some(top) = trees.structure() {
-            let scratch = Buffer::new(gpu, "ray query scratch", top.scratch(), BufferKind::Storage)?;
+            let scratch =
+                Buffer::new(gpu, "ray query scratch", top.scratch(), BufferKind::Storage)?;
             uploader.then("ray query: places", |rec| rec.build_tlas(top, &scratch))?;
         }
         uploader.finish()?;
@@ -135,7 +154,13 @@ impl DeviceTracer {
         let mut uploader = Uploader::new(&self.gpu)?;
         let least = size_of::<TraceRay>() as u64;
         let bytes = bytemuck::cast_slice(&sent);
-        let buffer = storage_buffer(&self.gpu, &mut uploader, ("sent rays", least), bytes, "send fewer rays")?;
+        let buffer = storage_buffer(
+            &self.gpu,
+            &mut uploader,
+            ("sent rays", least),
+            bytes,
+            "send fewer rays",
+        )?;
         uploader.finish()?;
         Ok(RayBatch { buffer, count: sent.len() as u32 })
     }
@@ -148,22 +173,30 @@ impl DeviceTracer {
         let mut graph = Graph::new(self.runs);
         self.runs += 1;
         let bytes = u64::from(rays.count.max(1)) * size_of::<TraceHit>() as u64;
-        let (met, out) = (graph.storage("met rays", bytes), graph.readback("met rays on the host", bytes));
+        let (met, out) =
+            (graph.storage("met rays", bytes), graph.readback("met rays on the host", bytes));
         let (trees, pipeline) = (&self.trees, &self.pipeline);
         graph.pass("rays").uses(met, Access::ComputeStorageWrite).record(move |cx| {
             let met = cx.buffer(met);
-            let mut binds = vec![("ray_block", Bind::Storage(&rays.buffer)), ("hit_block", Bind::Storage(&met))];
+            let mut binds = vec![
+                ("ray_block", Bind::Storage(&rays.buffer)),
+                ("hit_block", Bind::Storage(&met)),
+            ];
             binds.extend(trees.binds());
             cx.rec.bind_compute(pipeline, &binds)?;
             cx.rec.push_compute(pipeline, &rays.count);
             cx.rec.dispatch(rays.count.div_ceil(GROUP).max(1), 1, 1);
             Ok(())
         });
-        graph.pass("read back met rays").uses(met, Access::CopyFrom).uses(out, Access::CopyTo).record(move |cx| {
-            let (from, to) = (cx.buffer(met), cx.buffer(out));
-            cx.rec.copy_buffer(&from, &to, 0, 0, bytes);
-            Ok(())
-        });
+        graph
+            .pass("read back met rays")
+            .uses(met, Access::CopyFrom)
+            .uses(out, Access::CopyTo)
+            .record(move |cx| {
+                let (from, to) = (cx.buffer(met), cx.buffer(out));
+                cx.rec.copy_buffer(&from, &to, 0, 0, bytes);
+                Ok(())
+            });
         let mut rec = self.frames.begin()?;
         let executed = graph.execute(&mut rec, &mut self.cache)?;
         let start = Instant::now();
@@ -174,7 +207,8 @@ impl DeviceTracer {
             pipeline: "rays".into(),
             detail: "what they met was not read back".into(),
         })?;
-        let met = buffer.mapped().chunks_exact(size_of::<TraceHit>()).map(bytemuck::pod_read_unaligned);
+        let met =
+            buffer.mapped().chunks_exact(size_of::<TraceHit>()).map(bytemuck::pod_read_unaligned);
         Ok((met.take(rays.count as usize).collect(), seconds))
     }
 }

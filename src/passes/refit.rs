@@ -96,9 +96,12 @@ impl Refit {
         let (mut corners, mut leaves, mut parents) = (Vec::<u32>::new(), Vec::new(), Vec::new());
         let mut trees = Vec::new();
         for (index, bottom) in bvh.blases.iter().enumerate() {
-            let of = |moving: &&DeformedPrimitive| (moving.mesh, moving.primitive) == (bottom.mesh, bottom.primitive);
+            let of = |moving: &&DeformedPrimitive| {
+                (moving.mesh, moving.primitive) == (bottom.mesh, bottom.primitive)
+            };
             let Some(moving) = moving.iter().find(of) else { continue };
-            let nodes = &bvh.nodes[bottom.nodes.0 as usize..(bottom.nodes.0 + bottom.nodes.1) as usize];
+            let nodes =
+                &bvh.nodes[bottom.nodes.0 as usize..(bottom.nodes.0 + bottom.nodes.1) as usize];
             let climb = bvh.refit_links(index);
             let area = nodes.first().map_or(0.0, |root| root.bounds().half_area());
             let mut constants = RefitConstants {
@@ -124,7 +127,9 @@ impl Refit {
             // As places among the arrivals: one a node, and one above the root.
             let first = parents.len() as u32;
             let above = first + climb.parents.len() as u32;
-            let place = |&parent: &u32| if parent == NONE { above } else { first + (parent - bottom.nodes.0) };
+            let place = |&parent: &u32| {
+                if parent == NONE { above } else { first + (parent - bottom.nodes.0) }
+            };
             parents.extend(climb.parents.iter().map(place));
             parents.push(above);
             corners.extend(bvh.triangle_vertices(scene, index).flatten());
@@ -159,7 +164,8 @@ impl Refit {
     /// frames that were collected tell.
     #[must_use]
     pub fn degraded(&self) -> Vec<usize> {
-        let worn = self.trees.iter().enumerate().filter(|(index, _)| self.drift.of(*index) > MAX_DRIFT);
+        let worn =
+            self.trees.iter().enumerate().filter(|(index, _)| self.drift.of(*index) > MAX_DRIFT);
         worn.map(|(_, tree)| tree.bottom).collect()
     }
 
@@ -196,7 +202,8 @@ impl RefitCosts {
     pub fn found(&self, words: &[u32]) {
         let of = |(words, &(cost, area)): (&[u32], &(f32, f32))| {
             let [low, high, root, _] = *words else { return 1.0 };
-            let sum = (f64::from(high) * 4_294_967_296.0 + f64::from(low)) / COST_UNITS * f64::from(area);
+            let sum =
+                (f64::from(high) * 4_294_967_296.0 + f64::from(low)) / COST_UNITS * f64::from(area);
             let now = sum / f64::from(f32::from_bits(root)) / f64::from(cost);
             if now.is_finite() { now as f32 } else { 1.0 }
         };
@@ -235,7 +242,9 @@ impl RefitPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn prepare(&self, gpu: &Gpu, scene: &GpuScene) -> GpuResult<()> {
-        if scene.bvh.as_ref().is_some_and(|trees| trees.refit().is_some()) && self.pipeline.get().is_none() {
+        if scene.bvh.as_ref().is_some_and(|trees| trees.refit().is_some())
+            && self.pipeline.get().is_none()
+        {
             let _ = self.pipeline.set(ComputePipeline::new(gpu, "refit", "refit.comp")?);
         }
         Ok(())
@@ -259,13 +268,16 @@ impl RefitPass {
         }
         let costs = g.storage("costs of refitted trees", refit.cost_words() * 4);
         let arrivals = g.storage("refit arrivals", refit.nodes * 4);
-        g.pass("clear refit counters").uses(costs, Access::Fill).uses(arrivals, Access::Fill).record(move |cx| {
-            for buffer in [costs, arrivals] {
-                let buffer = cx.buffer(buffer);
-                cx.rec.fill(&buffer, 0);
-            }
-            Ok(())
-        });
+        g.pass("clear refit counters")
+            .uses(costs, Access::Fill)
+            .uses(arrivals, Access::Fill)
+            .record(move |cx| {
+                for buffer in [costs, arrivals] {
+                    let buffer = cx.buffer(buffer);
+                    cx.rec.fill(&buffer, 0);
+                }
+                Ok(())
+            });
         g.pass("refit")
             .uses(vertices, Access::ComputeStorageRead)
             .uses(arrivals, Access::ComputeStorageReadWrite)

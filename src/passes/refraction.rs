@@ -98,8 +98,11 @@ impl RefractionPass {
             .color_cleared(whole, [0.0; 4])
             .record(move |cx| {
                 let (depth, light) = (cx.image(gbuffer.depth), cx.image(lit.light));
-                let binds =
-                    [data.uniform(), ("depth_image", Bind::Sampled(&depth)), ("light_image", Bind::Sampled(&light))];
+                let binds = [
+                    data.uniform(),
+                    ("depth_image", Bind::Sampled(&depth)),
+                    ("light_image", Bind::Sampled(&light)),
+                ];
                 cx.rec.bind_graphics(&self.pipelines()?.whole, &binds)?;
                 cx.rec.draw_fullscreen();
                 Ok(())
@@ -111,7 +114,10 @@ impl RefractionPass {
                 .color_cleared(to, [0.0; 4])
                 .record(move |cx| {
                     let from = cx.image(from);
-                    cx.rec.bind_graphics(&self.pipelines()?.down, &[("light_image", Bind::Sampled(&from))])?;
+                    cx.rec.bind_graphics(
+                        &self.pipelines()?.down,
+                        &[("light_image", Bind::Sampled(&from))],
+                    )?;
                     cx.rec.draw_fullscreen();
                     Ok(())
                 });
@@ -120,12 +126,19 @@ impl RefractionPass {
     }
 
     /// Declares what is seen of the back faces.
-    fn declare_backs<'a>(&'a self, g: &mut Graph<'a>, scene: &'a GpuScene, data: &'a FrameData) -> ImageHandle {
+    fn declare_backs<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        scene: &'a GpuScene,
+        data: &'a FrameData,
+    ) -> ImageHandle {
         let [width, height] = data.values.size;
         let backs_depth = g.image("refraction back faces depth", width, height, DEPTH);
         let back_faces = g.image("refraction back faces", width, height, BACK_FACES);
-        g.pass("refraction back faces").depth_cleared(backs_depth).color_cleared(back_faces, [0.0; 4]).record(
-            move |cx| {
+        g.pass("refraction back faces")
+            .depth_cleared(backs_depth)
+            .color_cleared(back_faces, [0.0; 4])
+            .record(move |cx| {
                 let pipelines = self.pipelines()?;
                 // Seen from behind: the winding is taken the other way round, and nothing has two sides.
                 let turned: Vec<Draw> = data
@@ -136,9 +149,15 @@ impl RefractionPass {
                     .map(|draw| Draw { mirrored: !draw.mirrored, double_sided: false, ..*draw })
                     .collect();
                 let draws: Vec<&Draw> = turned.iter().collect();
-                draw_all(cx.rec, scene, data, &draws, (&pipelines.back_faces, TextureSets::Core), &[])
-            },
-        );
+                draw_all(
+                    cx.rec,
+                    scene,
+                    data,
+                    &draws,
+                    (&pipelines.back_faces, TextureSets::Core),
+                    &[],
+                )
+            });
         back_faces
     }
 }

@@ -35,7 +35,8 @@ impl RayTracedLights {
     pub fn needs_bvh(self, lights: &[WorldLight]) -> bool {
         let sized = |light: &WorldLight| {
             let kind = light.shader.kind & shared::LIGHT_KIND_BITS;
-            let pointlike = kind == shared::LIGHT_POINT || light.directional && light.shader.half_width == 0.0;
+            let pointlike =
+                kind == shared::LIGHT_POINT || light.directional && light.shader.half_width == 0.0;
             light.shader.kind & shared::LIGHT_SHADOW != 0 && !pointlike
         };
         self == Self::All || self == Self::Sized && lights.iter().any(sized)
@@ -124,7 +125,9 @@ impl GpuBvh {
         }
         let worn = self.refit.as_ref().map_or_else(Vec::new, Refit::degraded);
         for &bottom in &worn {
-            let Some((mesh, primitive)) = self.bvh.blases.get(bottom).map(|of| (of.mesh, of.primitive)) else {
+            let Some((mesh, primitive)) =
+                self.bvh.blases.get(bottom).map(|of| (of.mesh, of.primitive))
+            else {
                 continue;
             };
             if let Some(moved) = scene.baked(mesh, primitive) {
@@ -135,7 +138,8 @@ impl GpuBvh {
         if !worn.is_empty() {
             // New buffers: a frame that is under way reads the old ones.
             let made = upload(gpu, uploader, (&self.bvh, scene), moving)?;
-            (self.buffers, self.refit, self.structures) = (made.buffers, made.refit, made.structures);
+            (self.buffers, self.refit, self.structures) =
+                (made.buffers, made.refit, made.structures);
         }
         enclose(&mut self.bvh, scene, moving);
         Ok(())
@@ -202,8 +206,14 @@ fn upload(
     // At least one element each: nothing is read of what is not there.
     let buffers = [
         ("bvh_node_block", upload("shadow nodes", bytemuck::cast_slice(&bvh.nodes), 32)?),
-        ("bvh_triangle_block", upload("shadow triangles", bytemuck::cast_slice(&bvh.triangles), 48)?),
-        ("bvh_corner_block", upload("shadow mask corners", bytemuck::cast_slice(&bvh.corners), 36)?),
+        (
+            "bvh_triangle_block",
+            upload("shadow triangles", bytemuck::cast_slice(&bvh.triangles), 48)?,
+        ),
+        (
+            "bvh_corner_block",
+            upload("shadow mask corners", bytemuck::cast_slice(&bvh.corners), 36)?,
+        ),
         ("bvh_mask_block", upload("shadow masks", bytemuck::cast_slice(&bvh.masks), 4)?),
     ];
     let refit = Refit::new(gpu, uploader, (bvh, scene), moving)?;
@@ -270,7 +280,12 @@ impl FrameBvh {
                         .into(),
             });
         };
-        Self::seen_from(gpu, (&trees.bvh, trees.masked), (&trees.buffers, trees.structures.as_ref()), camera)
+        Self::seen_from(
+            gpu,
+            (&trees.bvh, trees.masked),
+            (&trees.buffers, trees.structures.as_ref()),
+            camera,
+        )
     }
 
     /// Of any trees, which are uploaded for it; none where they hold nothing.
@@ -284,7 +299,12 @@ impl FrameBvh {
         camera: DVec3,
     ) -> GpuResult<Option<Self>> {
         let made = upload(gpu, uploader, (bvh, scene), &[])?;
-        Self::seen_from(gpu, (bvh, !bvh.masks.is_empty()), (&made.buffers, made.structures.as_ref()), camera)
+        Self::seen_from(
+            gpu,
+            (bvh, !bvh.masks.is_empty()),
+            (&made.buffers, made.structures.as_ref()),
+            camera,
+        )
     }
 
     fn seen_from(
@@ -302,7 +322,8 @@ impl FrameBvh {
             buffer.write(0, bytes);
             Ok(buffer)
         };
-        let structure = structures.map(|bottoms| top_structure(gpu, (bvh, bottoms), camera)).transpose()?;
+        let structure =
+            structures.map(|bottoms| top_structure(gpu, (bvh, bottoms), camera)).transpose()?;
         Ok(Some(Self {
             structure,
             scene: buffers.clone(),
@@ -332,7 +353,8 @@ impl FrameBvh {
     /// The masks that `binds` leaves out where there are none, for shaders that always have names for them.
     #[must_use]
     pub fn unused_mask_binds(&self) -> Vec<(&'static str, Bind<'_>)> {
-        let rest = self.scene.iter().skip(if self.masked || self.structure.is_some() { 4 } else { 2 });
+        let rest =
+            self.scene.iter().skip(if self.masked || self.structure.is_some() { 4 } else { 2 });
         rest.map(|(name, buffer)| (*name, Bind::Storage(buffer))).collect()
     }
 
@@ -346,7 +368,8 @@ impl FrameBvh {
             (None, false) => 0..2,
         };
         let of_scene = self.scene.get(range).unwrap_or_default().iter();
-        let mut binds: Vec<_> = of_scene.map(|(name, buffer)| (*name, Bind::Storage(buffer))).collect();
+        let mut binds: Vec<_> =
+            of_scene.map(|(name, buffer)| (*name, Bind::Storage(buffer))).collect();
         binds.push(("bvh_instance_block", Bind::Storage(&self.instances)));
         binds.push(match &self.structure {
             Some(structure) => ("bvh_structure", Bind::Structure(structure)),

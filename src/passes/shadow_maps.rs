@@ -115,8 +115,11 @@ impl ShadowAtlasPlan {
 
     /// The maps that the atlas does not hold yet, where it holds those of another plan.
     fn to_draw(&self, kept: Option<&Self>) -> Vec<usize> {
-        let held =
-            |map: usize| kept.is_some_and(|kept| kept.atlas == self.atlas && kept.maps.get(map) == self.maps.get(map));
+        let held = |map: usize| {
+            kept.is_some_and(|kept| {
+                kept.atlas == self.atlas && kept.maps.get(map) == self.maps.get(map)
+            })
+        };
         (0..self.maps.len()).filter(|&map| !held(map)).collect()
     }
 }
@@ -147,10 +150,13 @@ pub fn plan(
         if light.directional {
             return f64::INFINITY;
         }
-        f64::from(light.candela.max_element()) / light.position.distance_squared(view.position).max(1e-6)
+        f64::from(light.candela.max_element())
+            / light.position.distance_squared(view.position).max(1e-6)
     };
     // By number among equals: the same scene always gets the same maps.
-    wanted.sort_by(|&a, &b| importance(&lights[b]).total_cmp(&importance(&lights[a])).then(a.cmp(&b)));
+    wanted.sort_by(|&a, &b| {
+        importance(&lights[b]).total_cmp(&importance(&lights[a])).then(a.cmp(&b))
+    });
 
     let mut cell = (resolution / 2).clamp(MIN_CELL, max_side / CELLS_ACROSS);
     let maps_and_side = |light: &WorldLight| match maps_of(light) {
@@ -199,7 +205,8 @@ pub fn plan(
             plan.maps.push(AtlasMap { world_to_clip, rect, count: count as u32 });
         }
     }
-    plan.atlas = if plan.maps.is_empty() { [1, 1] } else { [CELLS_ACROSS * cell, grid.rows() * cell] };
+    plan.atlas =
+        if plan.maps.is_empty() { [1, 1] } else { [CELLS_ACROSS * cell, grid.rows() * cell] };
     plan
 }
 
@@ -262,11 +269,17 @@ impl CellGrid {
 
 /// How many maps a lamp that is no sun takes.
 fn maps_of(light: &WorldLight) -> usize {
-    if light.shader.spot_scale > 0.0 && outer_half_angle(light) <= MAX_SPOT_HALF_ANGLE { 1 } else { 6 }
+    if light.shader.spot_scale > 0.0 && outer_half_angle(light) <= MAX_SPOT_HALF_ANGLE {
+        1
+    } else {
+        6
+    }
 }
 
 fn outer_half_angle(light: &WorldLight) -> f64 {
-    (-f64::from(light.shader.spot_offset) / f64::from(light.shader.spot_scale)).clamp(-1.0, 1.0).acos()
+    (-f64::from(light.shader.spot_offset) / f64::from(light.shader.spot_scale))
+        .clamp(-1.0, 1.0)
+        .acos()
 }
 
 /// Distances (m) at which the cascades end: between even and proportional steps from `near` to `far`.
@@ -286,7 +299,13 @@ fn light_axes(direction: DVec3) -> DMat3 {
     DMat3::from_cols(right, up, direction)
 }
 
-fn cascades(direction: DVec3, bounds: (DVec3, DVec3), view: &View, near: f64, size: f64) -> Vec<DMat4> {
+fn cascades(
+    direction: DVec3,
+    bounds: (DVec3, DVec3),
+    view: &View,
+    near: f64,
+    size: f64,
+) -> Vec<DMat4> {
     let direction = direction.normalize_or(DVec3::NEG_Y);
     let axes = light_axes(direction);
     let corners = corners(bounds);
@@ -376,7 +395,12 @@ fn light_matrices(light: &WorldLight, bounds: (DVec3, DVec3), size: f64) -> Vec<
         let up = right.cross(forward);
         let scale = 1.0 / half_angle.tan();
         let row = |axis: DVec3| axis.extend(-position.dot(axis));
-        let rows = [row(right) * scale, row(up) * scale, DVec4::new(0.0, 0.0, 0.0, NEAREST_CASTER), row(forward)];
+        let rows = [
+            row(right) * scale,
+            row(up) * scale,
+            DVec4::new(0.0, 0.0, 0.0, NEAREST_CASTER),
+            row(forward),
+        ];
         let (low, high) = seen_part(rows, bounds);
         // Wider by the border that the filter needs.
         let scale = (high - low).recip() * (2.0 * (1.0 - 2.0 * BORDER / size));
@@ -413,7 +437,8 @@ fn seen_part(rows: [DVec4; 4], bounds: (DVec3, DVec3)) -> (DVec2, DVec2) {
         DVec4::new(0.0, 0.0, 1.0, -NEAREST_CASTER),
     ];
     let (mut low, mut high) = (DVec2::INFINITY, DVec2::NEG_INFINITY);
-    for face in [[0, 1, 3, 2], [4, 5, 7, 6], [0, 1, 5, 4], [2, 3, 7, 6], [0, 2, 6, 4], [1, 3, 7, 5]] {
+    for face in [[0, 1, 3, 2], [4, 5, 7, 6], [0, 1, 5, 4], [2, 3, 7, 6], [0, 2, 6, 4], [1, 3, 7, 5]]
+    {
         let mut polygon: Vec<DVec3> = face.iter().map(|&corner| clip[corner]).collect();
         for side in sides {
             polygon = cut(&polygon, side);
@@ -488,7 +513,10 @@ impl ShadowMapsPass {
         let make = |name: &str, vertex: &str, fragment: &str, used: &[u32]| {
             let state = GraphicsState {
                 vertex_stride: scene_data::VERTEX_STRIDE,
-                attributes: scene_data::vertex_attributes().into_iter().filter(|a| used.contains(&a.0)).collect(),
+                attributes: scene_data::vertex_attributes()
+                    .into_iter()
+                    .filter(|a| used.contains(&a.0))
+                    .collect(),
                 depth: Some((DEPTH, true, vk::CompareOp::GREATER)),
                 textures_of: Some("gbuffer.frag"),
                 // Away from the lamp (depth is reversed), by some units of rounding. Slopes are the lookup's matter: a bias by
@@ -533,10 +561,12 @@ impl ShadowMapsPass {
         if let Some(vertices) = moved {
             pass = pass.uses(vertices, Access::VertexFetch);
         }
-        let pass = if kept.is_some() { pass.depth_loaded(atlas) } else { pass.depth_cleared(atlas) };
+        let pass =
+            if kept.is_some() { pass.depth_loaded(atlas) } else { pass.depth_cleared(atlas) };
         let over = kept.is_some();
         pass.record(move |cx| {
-            let maps = || drawn.iter().filter_map(|&index| Some((index, shadows.plan.maps.get(index)?)));
+            let maps =
+                || drawn.iter().filter_map(|&index| Some((index, shadows.plan.maps.get(index)?)));
             for (_, map) in maps().filter(|_| over) {
                 cx.rec.clear_depth(map.rect, 0.0);
             }
@@ -560,13 +590,23 @@ impl ShadowMapsPass {
                 for (index, map) in maps() {
                     cx.rec.set_viewport(map.rect);
                     let to_clip = map.to_clip(data.camera).as_mat4();
-                    for group in shadows.casters.groups.iter().filter(|group| layers.contains(&group.queue)) {
+                    for group in
+                        shadows.casters.groups.iter().filter(|group| layers.contains(&group.queue))
+                    {
                         if textured {
-                            cx.rec.bind_texture_set(pipeline, &scene.textures, group.material as usize);
+                            cx.rec.bind_texture_set(
+                                pipeline,
+                                &scene.textures,
+                                group.material as usize,
+                            );
                         }
-                        cx.rec.push_graphics(pipeline, &Push { material: group.material, map: index as u32 });
+                        cx.rec.push_graphics(
+                            pipeline,
+                            &Push { material: group.material, map: index as u32 },
+                        );
                         for (first, count) in group.seen_by(&to_clip) {
-                            let geometry = (group.first_index, group.index_count, group.vertex_offset);
+                            let geometry =
+                                (group.first_index, group.index_count, group.vertex_offset);
                             cx.rec.draw_indexed(geometry.0, geometry.1, geometry.2, first, count);
                         }
                     }
@@ -598,8 +638,11 @@ impl FrameShadows {
         for (light, first) in lights.iter_mut().zip(&plan.first_of_light) {
             light.shadow = first.unwrap_or(shared::NONE);
         }
-        let casters =
-            Arc::new(if plan.to_draw(kept).is_empty() { Casters::default() } else { scene.casters(view.position) });
+        let casters = Arc::new(if plan.to_draw(kept).is_empty() {
+            Casters::default()
+        } else {
+            scene.casters(view.position)
+        });
         let maps = packed(&plan, view.position);
         Ok(Self {
             instances: dynamic_buffer(gpu, "shadow instances", &casters.instances)?,
@@ -645,7 +688,8 @@ mod tests {
 
     fn view(position: DVec3, yaw: f64) -> View {
         let world = DMat4::from_translation(position) * DMat4::from_rotation_y(yaw);
-        let projection = Projection::Perspective { vertical_fov: 1.0, aspect: None, near: 0.05, far: None };
+        let projection =
+            Projection::Perspective { vertical_fov: 1.0, aspect: None, near: 0.05, far: None };
         View::new(world, &projection, 160, 90)
     }
 
@@ -669,7 +713,10 @@ mod tests {
         let clip = map.world_to_clip * point.extend(1.0);
         let p = clip.truncate() / clip.w;
         let size = f64::from(map.rect[2]);
-        (DVec3::new((p.x + 1.0) * size / 2.0, (p.y + 1.0) * size / 2.0, p.z), p.x.abs() < 1.0 && p.y.abs() < 1.0)
+        (
+            DVec3::new((p.x + 1.0) * size / 2.0, (p.y + 1.0) * size / 2.0, p.z),
+            p.x.abs() < 1.0 && p.y.abs() < 1.0,
+        )
     }
 
     #[test]
@@ -680,8 +727,10 @@ mod tests {
         let reference = plan(&sun, BOUNDS, &first, maps_of_size(1024), 16_384);
         assert_eq!(reference.maps.len(), CASCADES);
         for step in 1..40 {
-            let next =
-                view(DVec3::new(0.0031 * f64::from(step), 1.6, -0.0007 * f64::from(step)), 0.001 * f64::from(step));
+            let next = view(
+                DVec3::new(0.0031 * f64::from(step), 1.6, -0.0007 * f64::from(step)),
+                0.001 * f64::from(step),
+            );
             let moved = plan(&sun, BOUNDS, &next, maps_of_size(1024), 16_384);
             for (before, after) in reference.maps.iter().zip(&moved.maps) {
                 let change = texel(after, point).0 - texel(before, point).0;
@@ -694,7 +743,9 @@ mod tests {
 
     #[test]
     fn what_the_camera_sees_has_a_cascade() {
-        for (position, yaw) in [(DVec3::new(0.0, 1.6, 0.0), 0.4), (DVec3::new(-45.0, 10.0, 30.0), 2.0)] {
+        for (position, yaw) in
+            [(DVec3::new(0.0, 1.6, 0.0), 0.4), (DVec3::new(-45.0, 10.0, 30.0), 2.0)]
+        {
             let view = view(position, yaw);
             let plan = plan(&one_sun(), BOUNDS, &view, maps_of_size(2048), 16_384);
             for i in 0..200 {
@@ -716,9 +767,20 @@ mod tests {
     #[test]
     fn a_cube_sees_every_direction_and_a_spot_its_cone() {
         let lamps = lights(|builder| {
-            builder.point_light_candela("bulb", Candela(100.0), Vec3::ONE, DVec3::new(1.0, 2.0, 3.0));
+            builder.point_light_candela(
+                "bulb",
+                Candela(100.0),
+                Vec3::ONE,
+                DVec3::new(1.0, 2.0, 3.0),
+            );
             let pose = look_at_transform(DVec3::new(-3.0, 4.0, 0.0), DVec3::ZERO);
-            builder.spot_light_lumens("spot", crate::photometry::Lumen(900.0), Vec3::ONE, (0.3, 0.5), pose);
+            builder.spot_light_lumens(
+                "spot",
+                crate::photometry::Lumen(900.0),
+                Vec3::ONE,
+                (0.3, 0.5),
+                pose,
+            );
         });
         let view = view(DVec3::new(0.0, 1.6, 8.0), 0.0);
         let plan = plan(&lamps, BOUNDS, &view, maps_of_size(1024), 16_384);
@@ -729,8 +791,10 @@ mod tests {
             for i in 0..1000 {
                 let z = (f64::from(i) + 0.5) / 500.0 - 1.0;
                 let (sin, cos) = (f64::from(i) * 2.399_963).sin_cos();
-                let direction = DVec3::new((1.0 - z * z).sqrt() * cos, z, (1.0 - z * z).sqrt() * sin);
-                let shines = maps.len() == 6 || direction.dot(DVec3::from(world.direction)) > 0.5f64.cos();
+                let direction =
+                    DVec3::new((1.0 - z * z).sqrt() * cos, z, (1.0 - z * z).sqrt() * sin);
+                let shines =
+                    maps.len() == 6 || direction.dot(DVec3::from(world.direction)) > 0.5f64.cos();
                 let point = world.position + direction * 3.0;
                 let seen = maps.iter().any(|map| {
                     let clip = map.world_to_clip * point.extend(1.0);
@@ -745,11 +809,29 @@ mod tests {
     fn maps_of_lamps_show_the_scene_alone_and_all_of_it() {
         let bounds = (DVec3::new(-1.0, 0.0, -1.5), DVec3::new(1.5, 2.0, 1.0));
         let lamps = lights(|builder| {
-            builder.point_light_candela("inside", Candela(100.0), Vec3::ONE, DVec3::new(0.3, 1.2, 0.1));
-            builder.point_light_candela("outside", Candela(90.0), Vec3::ONE, DVec3::new(4.0, 3.0, 0.2));
-            for (position, angle) in [(DVec3::new(2.5, 1.5, 2.0), 1.1), (DVec3::new(0.2, 1.8, 0.0), 0.9)] {
+            builder.point_light_candela(
+                "inside",
+                Candela(100.0),
+                Vec3::ONE,
+                DVec3::new(0.3, 1.2, 0.1),
+            );
+            builder.point_light_candela(
+                "outside",
+                Candela(90.0),
+                Vec3::ONE,
+                DVec3::new(4.0, 3.0, 0.2),
+            );
+            for (position, angle) in
+                [(DVec3::new(2.5, 1.5, 2.0), 1.1), (DVec3::new(0.2, 1.8, 0.0), 0.9)]
+            {
                 let pose = look_at_transform(position, DVec3::new(0.1, 0.4, -0.2));
-                builder.spot_light_lumens("spot", crate::photometry::Lumen(90.0), Vec3::ONE, (0.3, angle), pose);
+                builder.spot_light_lumens(
+                    "spot",
+                    crate::photometry::Lumen(90.0),
+                    Vec3::ONE,
+                    (0.3, angle),
+                    pose,
+                );
             }
         });
         let view = view(DVec3::new(0.0, 1.6, 8.0), 0.0);
@@ -766,7 +848,8 @@ mod tests {
                 }
                 let point = bounds.0 + (bounds.1 - bounds.0) * part;
                 let to = (point - world.position).normalize_or_zero();
-                let shines = maps.len() == 6 || to.dot(DVec3::from(world.direction)) > outer_half_angle(world).cos();
+                let shines = maps.len() == 6
+                    || to.dot(DVec3::from(world.direction)) > outer_half_angle(world).cos();
                 let seen = maps.iter().any(|map| {
                     let (place, inside) = texel(map, point);
                     let room = BORDER - 1e-3..f64::from(map.rect[2]) - BORDER + 1e-3;
@@ -792,7 +875,12 @@ mod tests {
             builder.sun("sun", Lux(1000.0), Vec3::ONE, DVec3::NEG_Y);
             for i in 0..3000 {
                 let position = DVec3::new(f64::from(i % 50), 2.0, f64::from(i / 50));
-                builder.point_light_candela("bulb", Candela(1.0 + f64::from(i)), Vec3::ONE, position);
+                builder.point_light_candela(
+                    "bulb",
+                    Candela(1.0 + f64::from(i)),
+                    Vec3::ONE,
+                    position,
+                );
             }
         });
         let view = view(DVec3::new(0.0, 1.6, 8.0), 0.0);
@@ -801,13 +889,22 @@ mod tests {
         let without = plan.first_of_light.iter().filter(|first| first.is_none()).count();
         assert!(without > 0 && plan.left_out as usize == without);
         let told = plan.limit(2048).unwrap_or_default();
-        assert!(told.contains(&format!("{without} of 3001 lights")) && told.contains("128 texels"), "{told}");
-        assert!(u64::from(plan.atlas[0]) * u64::from(plan.atlas[1]) <= MAX_TEXELS && plan.atlas[1] <= 8192);
+        assert!(
+            told.contains(&format!("{without} of 3001 lights")) && told.contains("128 texels"),
+            "{told}"
+        );
+        assert!(
+            u64::from(plan.atlas[0]) * u64::from(plan.atlas[1]) <= MAX_TEXELS
+                && plan.atlas[1] <= 8192
+        );
         for (i, a) in plan.maps.iter().enumerate().step_by(37) {
-            assert!(a.rect[0] + a.rect[2] <= plan.atlas[0] && a.rect[1] + a.rect[3] <= plan.atlas[1]);
+            assert!(
+                a.rect[0] + a.rect[2] <= plan.atlas[0] && a.rect[1] + a.rect[3] <= plan.atlas[1]
+            );
             for b in plan.maps.iter().skip(i + 1) {
                 let apart = |axis: usize| {
-                    a.rect[axis] + a.rect[axis + 2] <= b.rect[axis] || b.rect[axis] + b.rect[axis + 2] <= a.rect[axis]
+                    a.rect[axis] + a.rect[axis + 2] <= b.rect[axis]
+                        || b.rect[axis] + b.rect[axis + 2] <= a.rect[axis]
                 };
                 assert!(apart(0) || apart(1), "{a:?} {b:?}");
             }

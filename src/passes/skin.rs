@@ -29,16 +29,26 @@ impl SkinPass {
     pub fn prepare(&self, gpu: &Gpu, scene: &GpuScene) -> GpuResult<()> {
         if scene.deformers.is_some() && self.pipelines.get().is_none() {
             let make = |name, shader| ComputePipeline::new(gpu, name, shader);
-            let _ =
-                self.pipelines.set([make("skin", "skin.comp")?, make("skin positions", "skin.comp+POSITIONS_ONLY")?]);
+            let _ = self.pipelines.set([
+                make("skin", "skin.comp")?,
+                make("skin positions", "skin.comp+POSITIONS_ONLY")?,
+            ]);
         }
         Ok(())
     }
 
     /// Declares the pass and returns the scene's vertices for passes that fetch them; none where no vertex moves. Where
     /// the vertices are already in this pose (`done`), they are left as they are.
-    pub fn declare<'a>(&'a self, g: &mut Graph<'a>, scene: &'a GpuScene, done: bool) -> Option<BufferHandle> {
-        let (Some(deformers), Some([pipeline, _])) = (&scene.deformers, self.pipelines.get()) else { return None };
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        scene: &'a GpuScene,
+        done: bool,
+    ) -> Option<BufferHandle> {
+        let (Some(deformers), Some([pipeline, _])) = (&scene.deformers, self.pipelines.get())
+        else {
+            return None;
+        };
         let vertices = g.external(&scene.vertices);
         if !done {
             g.pass("skin").uses(vertices, Access::ComputeStorageReadWrite).record(move |cx| {
@@ -57,12 +67,22 @@ impl SkinPass {
         name: &str,
         posed: &Arc<GpuScenePose>,
     ) -> Option<BufferHandle> {
-        let (Some(deformers), Some([_, pipeline])) = (&scene.deformers, self.pipelines.get()) else { return None };
+        let (Some(deformers), Some([_, pipeline])) = (&scene.deformers, self.pipelines.get())
+        else {
+            return None;
+        };
         let out = g.storage(name, u64::from(deformers.vertices) * 12);
         let posed = Arc::clone(posed);
         g.pass(name).uses(out, Access::ComputeStorageWrite).record(move |cx| {
             let buffer = cx.buffer(out);
-            record(cx.rec, pipeline, deformers, &posed, ("position_block", Bind::Storage(&buffer)), true)
+            record(
+                cx.rec,
+                pipeline,
+                deformers,
+                &posed,
+                ("position_block", Bind::Storage(&buffer)),
+                true,
+            )
         });
         Some(out)
     }

@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{
     gpu::{
-        Bind, Buffer, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image, ImageInfo, SamplerInfo,
-        vk,
+        Bind, Buffer, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image,
+        ImageInfo, SamplerInfo, vk,
     },
     graph::{Access, Graph, ImageHandle},
     photometry::environment::{DFG_SIZE, dfg_table},
@@ -329,11 +329,14 @@ impl SsrPass {
         let make_with = |name: &str, fragment: &str, colors: &[vk::Format], depth| {
             make_at("ssr.vert", name, fragment, colors, depth)
         };
-        let make = |name: &str, fragment: &str, colors: &[vk::Format]| make_with(name, fragment, colors, None);
+        let make = |name: &str, fragment: &str, colors: &[vk::Format]| {
+            make_with(name, fragment, colors, None)
+        };
         // The triangle lies at depth 0, and what sends rays beyond: nothing else is shaded.
         let asked = Some((RAY_MASK, false, vk::CompareOp::LESS));
-        let make_where_asked =
-            |name: &str, fragment: &str, colors: &[vk::Format]| make_with(name, fragment, colors, asked);
+        let make_where_asked = |name: &str, fragment: &str, colors: &[vk::Format]| {
+            make_with(name, fragment, colors, asked)
+        };
         let make_temporal = |name: &str, fragment: &str, colors: &[vk::Format]| {
             make_at("ssr.vert+HISTORY_CONSTANTS", name, fragment, colors, asked)
         };
@@ -346,7 +349,13 @@ impl SsrPass {
         let table = dfg_table();
         let side = DFG_SIZE as u32;
         let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST;
-        let info = ImageInfo { width: side, height: side, mips: 1, format: vk::Format::R32G32_SFLOAT, usage };
+        let info = ImageInfo {
+            width: side,
+            height: side,
+            mips: 1,
+            format: vk::Format::R32G32_SFLOAT,
+            usage,
+        };
         let reflectances = Image::new(gpu, "reflectances", info)?;
         let pairs: Vec<[f32; 2]> = table.iter().map(|entry| [entry.x, entry.y]).collect();
         let mut uploader = Uploader::new(gpu)?;
@@ -356,28 +365,62 @@ impl SsrPass {
             depth: ComputePipeline::new(gpu, "ssr depth", "ssr_hiz.comp")?,
             depth_coarse: ComputePipeline::new(gpu, "ssr depth coarse", "ssr_hiz.comp+COARSE")?,
             surroundings: [
-                make_with("ssr environment", "ssr_environment.frag", &[PAIR, CELL, LIGHT, LIGHT], asking)?,
-                make_with("ssr environment bare", "ssr_environment.frag+NO_ENVIRONMENT", &[PAIR, CELL], asking)?,
+                make_with(
+                    "ssr environment",
+                    "ssr_environment.frag",
+                    &[PAIR, CELL, LIGHT, LIGHT],
+                    asking,
+                )?,
+                make_with(
+                    "ssr environment bare",
+                    "ssr_environment.frag+NO_ENVIRONMENT",
+                    &[PAIR, CELL],
+                    asking,
+                )?,
             ],
-            asked_half: make_at("fullscreen.vert", "ssr ray mask", "ssr_ray_mask.frag", &[], asking)?,
+            asked_half: make_at(
+                "fullscreen.vert",
+                "ssr ray mask",
+                "ssr_ray_mask.frag",
+                &[],
+                asking,
+            )?,
             trace: [
                 make_at("ssr.vert+RAY_CONSTANTS", "ssr", "ssr.frag", &[RAY], asked)?,
-                make_at("ssr.vert+RAY_CONSTANTS", "ssr alone", "ssr.frag+SINGLE_FRAME", &[LIGHT], asked)?,
+                make_at(
+                    "ssr.vert+RAY_CONSTANTS",
+                    "ssr alone",
+                    "ssr.frag+SINGLE_FRAME",
+                    &[LIGHT],
+                    asked,
+                )?,
             ],
             resolve: [
                 [
                     make_where_asked("ssr resolve", "ssr_resolve.frag", &resolved[..2])?,
-                    make_where_asked("ssr resolve alone", "ssr_resolve.frag+SINGLE_FRAME", &[LIGHT])?,
+                    make_where_asked(
+                        "ssr resolve alone",
+                        "ssr_resolve.frag+SINGLE_FRAME",
+                        &[LIGHT],
+                    )?,
                     make_where_asked("ssr resolve debug", "ssr_resolve.frag+DEBUG", &resolved)?,
                 ],
                 [
-                    make_where_asked("ssr resolve half", "ssr_resolve.frag+HALF_RESOLUTION", &resolved[..2])?,
+                    make_where_asked(
+                        "ssr resolve half",
+                        "ssr_resolve.frag+HALF_RESOLUTION",
+                        &resolved[..2],
+                    )?,
                     make_where_asked(
                         "ssr resolve half alone",
                         "ssr_resolve.frag+HALF_RESOLUTION+SINGLE_FRAME",
                         &[LIGHT],
                     )?,
-                    make_where_asked("ssr resolve half debug", "ssr_resolve.frag+HALF_RESOLUTION+DEBUG", &resolved)?,
+                    make_where_asked(
+                        "ssr resolve half debug",
+                        "ssr_resolve.frag+HALF_RESOLUTION+DEBUG",
+                        &resolved,
+                    )?,
                 ],
                 [
                     make_of_mirrors(
@@ -404,18 +447,34 @@ impl SsrPass {
                     "ssr_temporal.frag+CAMERA_MOTION_ONLY",
                     &joined[..4],
                 )?,
-                other_ways: make_temporal("ssr temporal ways", "ssr_temporal.frag+REPROJECTION_MODES", &joined[..4])?,
-                still: make_temporal("ssr temporal still", "ssr_temporal.frag+STATIC_VIEW", &joined[..4])?,
+                other_ways: make_temporal(
+                    "ssr temporal ways",
+                    "ssr_temporal.frag+REPROJECTION_MODES",
+                    &joined[..4],
+                )?,
+                still: make_temporal(
+                    "ssr temporal still",
+                    "ssr_temporal.frag+STATIC_VIEW",
+                    &joined[..4],
+                )?,
                 debug: make_temporal("ssr temporal debug", "ssr_temporal.frag+DEBUG", &joined)?,
             },
             composite: [
                 [
                     make_where_asked("ssr composite", "ssr_composite.frag", &[LIGHT])?,
-                    make_where_asked("ssr composite motion", "ssr_composite.frag+OUTPUT_VELOCITY", &[LIGHT, VELOCITY])?,
+                    make_where_asked(
+                        "ssr composite motion",
+                        "ssr_composite.frag+OUTPUT_VELOCITY",
+                        &[LIGHT, VELOCITY],
+                    )?,
                 ],
                 [
                     make("ssr composite all", "ssr_composite.frag", &[LIGHT])?,
-                    make("ssr composite all motion", "ssr_composite.frag+OUTPUT_VELOCITY", &[LIGHT, VELOCITY])?,
+                    make(
+                        "ssr composite all motion",
+                        "ssr_composite.frag+OUTPUT_VELOCITY",
+                        &[LIGHT, VELOCITY],
+                    )?,
                 ],
             ],
             reflectances,
@@ -431,11 +490,13 @@ impl SsrPass {
         inputs: SsrInputs,
         (debug, followed): (bool, bool),
     ) -> SsrOutput {
-        let SsrInputs { gbuffer, light, bent_normal_ao: open, gi_specular: traced, velocity } = inputs;
+        let SsrInputs { gbuffer, light, bent_normal_ao: open, gi_specular: traced, velocity } =
+            inputs;
         let ([width, height], [across, down]) = (frame.values.size, frame.values.rays);
         // Where nothing is to be kept apart, rays see the light as it is.
-        let apart = (frame.values.bare == 0)
-            .then(|| ["ssr environment light", "ssr color"].map(|name| g.image(name, width, height, LIGHT)));
+        let apart = (frame.values.bare == 0).then(|| {
+            ["ssr environment light", "ssr color"].map(|name| g.image(name, width, height, LIGHT))
+        });
         let [_, picture] = apart.unwrap_or([light; 2]);
         let asks = g.image("ssr ray mask", width, height, RAY_MASK);
         let (seen_before, seen) = if frame.history {
@@ -444,10 +505,16 @@ impl SsrPass {
         } else {
             (None, g.image("ssr surface history", width, height, PAIR))
         };
-        let pyramid = g.image("ssr depth pyramid", frame.values.level_row, height + height.div_ceil(2), CELL);
+        let pyramid =
+            g.image("ssr depth pyramid", frame.values.level_row, height + height.div_ceil(2), CELL);
         let surfaces = [gbuffer.depth, gbuffer.surface, gbuffer.normal];
-        let mut pass = g.pass("ssr environment").color_cleared(seen, [0.0; 4]).color_cleared(pyramid, [0.0; 4]);
-        pass = surfaces.into_iter().fold(pass, |pass, image| pass.uses(image, Access::FragmentSampled));
+        let mut pass = g
+            .pass("ssr environment")
+            .color_cleared(seen, [0.0; 4])
+            .color_cleared(pyramid, [0.0; 4]);
+        pass = surfaces
+            .into_iter()
+            .fold(pass, |pass, image| pass.uses(image, Access::FragmentSampled));
         if let Some(images) = apart {
             for image in [Some(gbuffer.emission), Some(light), open, traced].into_iter().flatten() {
                 pass = pass.uses(image, Access::FragmentSampled);
@@ -457,8 +524,9 @@ impl SsrPass {
         pass.depth_cleared(asks).record(move |cx| {
             let [depth, surface, normal] = surfaces.map(|image| cx.image(image));
             let kept_apart = apart.map(|_| {
-                [Some(gbuffer.emission), Some(light), open, traced]
-                    .map(|image| image.map_or_else(|| Arc::clone(&scene.white), |image| cx.image(image)))
+                [Some(gbuffer.emission), Some(light), open, traced].map(|image| {
+                    image.map_or_else(|| Arc::clone(&scene.white), |image| cx.image(image))
+                })
             });
             let mut binds = vec![
                 data.uniform(),
@@ -504,8 +572,10 @@ impl SsrPass {
             pass = pass.uses(image, Access::FragmentStorageRead);
         }
         if single_frame {
-            pass =
-                surroundings.into_iter().chain(lit).fold(pass, |pass, image| pass.uses(image, Access::FragmentSampled));
+            pass = surroundings
+                .into_iter()
+                .chain(lit)
+                .fold(pass, |pass, image| pass.uses(image, Access::FragmentSampled));
             pass = pass.color_loaded(out);
         } else {
             pass = pass.color_cleared(rays, [0.0; 4]);
@@ -553,10 +623,14 @@ impl SsrPass {
         } else {
             // What sends no rays keeps all of its surroundings.
             pass = pass.color_cleared(reflection, [0.0, 0.0, 0.0, 1.0]);
-            pass = [met].into_iter().chain(shares).fold(pass, |pass, image| pass.color_cleared(image, [0.0; 4]));
+            pass = [met]
+                .into_iter()
+                .chain(shares)
+                .fold(pass, |pass, image| pass.color_cleared(image, [0.0; 4]));
         }
         pass.depth_tested(asks).record(move |cx| {
-            let [surface, rays, picture, seen] = [gbuffer.surface, rays, picture, seen].map(|image| cx.image(image));
+            let [surface, rays, picture, seen] =
+                [gbuffer.surface, rays, picture, seen].map(|image| cx.image(image));
             // Read and left out where there are none.
             let around = surroundings.map_or_else(|| Arc::clone(&picture), |image| cx.image(image));
             let light = alone.then(|| cx.image(light));
@@ -608,13 +682,19 @@ impl SsrPass {
         for image in [joined, seen] {
             pass = pass.uses(image, Access::FragmentStorageRead);
         }
-        pass = if all { pass.color_cleared(out, [0.0; 4]) } else { pass.color_loaded(out).depth_tested(asks) };
+        pass = if all {
+            pass.color_cleared(out, [0.0; 4])
+        } else {
+            pass.color_loaded(out).depth_tested(asks)
+        };
         if let Some((motion, out)) = motion {
-            pass = pass.uses(velocity, Access::FragmentSampled).uses(motion, Access::FragmentSampled);
+            pass =
+                pass.uses(velocity, Access::FragmentSampled).uses(motion, Access::FragmentSampled);
             pass = if all { pass.color_cleared(out, [0.0; 4]) } else { pass.color_loaded(out) };
         }
         pass.record(move |cx| {
-            let [surface, light, joined, seen] = [gbuffer.surface, light, joined, seen].map(|image| cx.image(image));
+            let [surface, light, joined, seen] =
+                [gbuffer.surface, light, joined, seen].map(|image| cx.image(image));
             let around = surroundings.map_or_else(|| Arc::clone(&light), |image| cx.image(image));
             let motions = motion.map(|(motion, _)| [velocity, motion].map(|image| cx.image(image)));
             let mut binds = vec![
@@ -628,7 +708,10 @@ impl SsrPass {
                 ("ssr_block", Bind::Uniform(&frame.constants)),
             ];
             if let Some([velocity, motion]) = &motions {
-                binds.extend([("velocity_image", Bind::Sampled(velocity)), ("motion_image", Bind::Sampled(motion))]);
+                binds.extend([
+                    ("velocity_image", Bind::Sampled(velocity)),
+                    ("motion_image", Bind::Sampled(motion)),
+                ]);
             }
             let pipeline = &self.composite[usize::from(all)][usize::from(motions.is_some())];
             cx.rec.bind_graphics(pipeline, &binds)?;
@@ -639,16 +722,26 @@ impl SsrPass {
     }
 
     /// The same at half resolution: where rays are sent.
-    fn declare_ray_mask<'a>(&'a self, g: &mut Graph<'a>, frame: &'a FrameSsr, asks: ImageHandle) -> ImageHandle {
+    fn declare_ray_mask<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        frame: &'a FrameSsr,
+        asks: ImageHandle,
+    ) -> ImageHandle {
         let [across, down] = frame.values.rays;
         let out = g.image("ssr ray mask, half", across, down, RAY_MASK);
-        g.pass("ssr ray mask").uses(asks, Access::FragmentSampled).depth_cleared(out).record(move |cx| {
-            let asks = cx.image(asks);
-            let binds = [("ssr_block", Bind::Uniform(&frame.constants)), ("ray_mask_image", Bind::Sampled(&asks))];
-            cx.rec.bind_graphics(&self.asked_half, &binds)?;
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+        g.pass("ssr ray mask").uses(asks, Access::FragmentSampled).depth_cleared(out).record(
+            move |cx| {
+                let asks = cx.image(asks);
+                let binds = [
+                    ("ssr_block", Bind::Uniform(&frame.constants)),
+                    ("ray_mask_image", Bind::Sampled(&asks)),
+                ];
+                cx.rec.bind_graphics(&self.asked_half, &binds)?;
+                cx.rec.draw_fullscreen();
+                Ok(())
+            },
+        );
         out
     }
 
@@ -661,8 +754,10 @@ impl SsrPass {
             let across = if fine { 32 } else { 32 << 5 };
             g.pass(name).uses(cells, Access::ComputeStorageReadWrite).record(move |cx| {
                 let cells = cx.image(cells);
-                let binds =
-                    [("ssr_block", Bind::Uniform(&frame.constants)), ("pyramid_image", Bind::StorageImage(&cells))];
+                let binds = [
+                    ("ssr_block", Bind::Uniform(&frame.constants)),
+                    ("pyramid_image", Bind::StorageImage(&cells)),
+                ];
                 cx.rec.bind_compute(pipeline, &binds)?;
                 cx.rec.dispatch(width.div_ceil(across), height.div_ceil(across), 1);
                 Ok(())
@@ -693,8 +788,9 @@ impl SsrPass {
             let shown_out = g.image("ssr displayed by itself", width, height, REFLECTION);
             ([empty_debug_image(g, [1, 1]), out], [met, past_out], [reflection, shown_out])
         };
-        let found =
-            debug.then(|| ["ssr debug hits", "ssr debug motion"].map(|name| g.image(name, width, height, NUMBERS)));
+        let found = debug.then(|| {
+            ["ssr debug hits", "ssr debug motion"].map(|name| g.image(name, width, height, NUMBERS))
+        });
         let motion = g.image("reflection motion", width, height, VELOCITY);
         // Most pipelines are for one case: what they need not ask costs nothing.
         let still = !debug && frame.values.still != 0 && frame.values.max_frames > 0.0;
@@ -724,7 +820,9 @@ impl SsrPass {
         }
         // As the shader says of what sends no rays: SSR_NO_REFLECTION.
         let nothing = [0.0, 0.0, 0.0, 1.0];
-        for (image, value) in [(out, nothing), (past_out, [0.0; 4]), (motion, [0.0; 4]), (shown_out, nothing)] {
+        for (image, value) in
+            [(out, nothing), (past_out, [0.0; 4]), (motion, [0.0; 4]), (shown_out, nothing)]
+        {
             pass = pass.color_cleared(image, value);
         }
         for (image, value) in found.into_iter().flatten().zip([nothing, [0.0; 4]]) {
@@ -732,7 +830,8 @@ impl SsrPass {
         }
         pass.depth_tested(asks).record(move |cx| {
             let [surface, reflection, met, history, past, shown, seen_now] =
-                [gbuffer.surface, reflection, met, history, past, shown, seen_now].map(|image| cx.image(image));
+                [gbuffer.surface, reflection, met, history, past, shown, seen_now]
+                    .map(|image| cx.image(image));
             let shares = shares.map(|image| cx.image(image));
             let seen = (!still).then(|| cx.image(seen));
             let velocity = moves.then(|| cx.image(velocity));
@@ -790,7 +889,10 @@ mod tests {
             for level in 1..count {
                 let corner = row.saturating_sub((2 * row) >> level);
                 let [width, height] = size.map(|side| (side + (1 << level) - 1) >> level);
-                assert!(corner >= end && corner + width <= row && height <= below[1], "{size:?} {level}");
+                assert!(
+                    corner >= end && corner + width <= row && height <= below[1],
+                    "{size:?} {level}"
+                );
                 end = corner + width;
             }
             let coarsest = size.map(|side| side.div_ceil(1 << (count - 1)));

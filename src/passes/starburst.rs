@@ -15,8 +15,8 @@ use super::{
 use crate::{
     camera::{LensError, post_effects::Starburst},
     gpu::{
-        Bind, Buffer, BufferKind, ComputePipeline, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState,
-        upload::Uploader,
+        Bind, Buffer, BufferKind, ComputePipeline, Gpu, GpuError, GpuResult, GraphicsPipeline,
+        GraphicsState, upload::Uploader,
     },
     graph::{Access, Graph, ImageHandle},
     optics::{
@@ -91,8 +91,10 @@ fn aperture(settings: &Starburst) -> Aperture {
 
 impl Table {
     fn new(gpu: &Gpu, aperture: Aperture) -> GpuResult<Self> {
-        let impossible =
-            |error: LensError| GpuError::Pipeline { pipeline: "starburst".into(), detail: error.to_string() };
+        let impossible = |error: LensError| GpuError::Pipeline {
+            pipeline: "starburst".into(),
+            detail: error.to_string(),
+        };
         let burst = starburst::StarburstPattern::new(&aperture).map_err(impossible)?;
         let words = words(&burst);
         let bytes: &[u8] = bytemuck::cast_slice(&words);
@@ -112,7 +114,8 @@ impl StarburstPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let state = |blend| GraphicsState { colors: vec![(LIGHT, blend)], ..GraphicsState::default() };
+        let state =
+            |blend| GraphicsState { colors: vec![(LIGHT, blend)], ..GraphicsState::default() };
         Ok(Self {
             sprites: ComputePipeline::new(gpu, "starburst sprites", "starburst_sprites.comp")?,
             core: GraphicsPipeline::new(
@@ -122,7 +125,13 @@ impl StarburstPass {
                 "starburst_core.frag",
                 &state(false),
             )?,
-            draw: GraphicsPipeline::new(gpu, "starburst", "starburst.vert", "starburst.frag", &state(true))?,
+            draw: GraphicsPipeline::new(
+                gpu,
+                "starburst",
+                "starburst.vert",
+                "starburst.frag",
+                &state(true),
+            )?,
             table: Mutex::new(None),
         })
     }
@@ -152,12 +161,15 @@ impl StarburstPass {
         bright: FlareSources,
         settings: &Starburst,
     ) -> ImageHandle {
-        let Some(table) = self.table.lock().unwrap_or_else(PoisonError::into_inner).clone() else { return light };
+        let Some(table) = self.table.lock().unwrap_or_else(PoisonError::into_inner).clone() else {
+            return light;
+        };
         let [width, height] = data.values.size;
         let ([right, up], pitch) = camera_axes(data);
         let [a, b, c] = table.beyond;
         let constants = StarburstConstants {
-            steps: starburst::steps(settings.gate_width / f64::from(width), settings.f_number) as f32,
+            steps: starburst::steps(settings.gate_width / f64::from(width), settings.f_number)
+                as f32,
             pitch,
             spike: table.spike,
             points: u32::from(settings.points),
@@ -165,7 +177,10 @@ impl StarburstPass {
             right,
             up,
         };
-        let sprites = g.storage("starburst sprites", u64::from(MAX_SOURCES) * size_of::<StarburstSprite>() as u64);
+        let sprites = g.storage(
+            "starburst sprites",
+            u64::from(MAX_SOURCES) * size_of::<StarburstSprite>() as u64,
+        );
         let texels = Arc::clone(&table.texels);
         g.pass("starburst: sprites")
             .uses(bright.list, Access::ComputeStorageRead)
@@ -195,7 +210,8 @@ impl StarburstPass {
             .color_cleared(out, [0.0; 4])
             .record(move |cx| {
                 let (depth, light) = (cx.image(depth), cx.image(light));
-                let (tiles, list, sprites) = (cx.buffer(bright.tiles), cx.buffer(bright.list), cx.buffer(sprites));
+                let (tiles, list, sprites) =
+                    (cx.buffer(bright.tiles), cx.buffer(bright.list), cx.buffer(sprites));
                 cx.rec.bind_graphics(
                     &self.core,
                     &[
@@ -213,16 +229,22 @@ impl StarburstPass {
                 Ok(())
             });
         let texels = Arc::clone(&table.texels);
-        g.pass("starburst").uses(sprites, Access::VertexStorageRead).color_loaded(out).record(move |cx| {
-            let sprites = cx.buffer(sprites);
-            cx.rec.bind_graphics(
-                &self.draw,
-                &[data.uniform(), ("sprite_block", Bind::Storage(&sprites)), ("burst_block", Bind::Storage(&texels))],
-            )?;
-            cx.rec.push_graphics(&self.draw, &constants);
-            cx.rec.draw(6, MAX_SOURCES);
-            Ok(())
-        });
+        g.pass("starburst").uses(sprites, Access::VertexStorageRead).color_loaded(out).record(
+            move |cx| {
+                let sprites = cx.buffer(sprites);
+                cx.rec.bind_graphics(
+                    &self.draw,
+                    &[
+                        data.uniform(),
+                        ("sprite_block", Bind::Storage(&sprites)),
+                        ("burst_block", Bind::Storage(&texels)),
+                    ],
+                )?;
+                cx.rec.push_graphics(&self.draw, &constants);
+                cx.rec.draw(6, MAX_SOURCES);
+                Ok(())
+            },
+        );
         out
     }
 }
@@ -237,7 +259,13 @@ mod tests {
             let scale = f32::exp2((word >> 27) as f32 - 24.0);
             [word & 511, word >> 9 & 511, word >> 18 & 511].map(|mantissa| mantissa as f32 * scale)
         };
-        for color in [[1.0, 0.5, 0.25], [0.999, 0.001, 0.0], [6e4, 3.0, 1e4], [3e-4, 2e-4, 1e-4], [511.9, 1.0, 2.0]] {
+        for color in [
+            [1.0, 0.5, 0.25],
+            [0.999, 0.001, 0.0],
+            [6e4, 3.0, 1e4],
+            [3e-4, 2e-4, 1e-4],
+            [511.9, 1.0, 2.0],
+        ] {
             let got = unpack(shared_exponent(color));
             for (got, want) in got.into_iter().zip(color) {
                 assert!((got - want).abs() <= color[0] / 511.0, "{got} for {want} of {color:?}");

@@ -120,7 +120,8 @@ impl TaaPass {
         }
         pass.record(move |cx| {
             let (light, depth) = (cx.image(inputs.light), cx.image(inputs.depth));
-            let [velocity, history, past, shown] = [inputs.velocity, history, past, shown].map(|image| cx.image(image));
+            let [velocity, history, past, shown] =
+                [inputs.velocity, history, past, shown].map(|image| cx.image(image));
             let pipeline = if scaled { &self.with_depth } else { &self.pipeline };
             cx.rec.bind_graphics(
                 pipeline,

@@ -51,8 +51,19 @@ impl TonemapPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let state = GraphicsState { colors: vec![(vk::Format::R8G8B8A8_UNORM, false)], ..GraphicsState::default() };
-        Ok(Self { pipeline: GraphicsPipeline::new(gpu, "tonemap", "fullscreen.vert", "tonemap.frag", &state)? })
+        let state = GraphicsState {
+            colors: vec![(vk::Format::R8G8B8A8_UNORM, false)],
+            ..GraphicsState::default()
+        };
+        Ok(Self {
+            pipeline: GraphicsPipeline::new(
+                gpu,
+                "tonemap",
+                "fullscreen.vert",
+                "tonemap.frag",
+                &state,
+            )?,
+        })
     }
 
     /// Declares the pass.
@@ -69,13 +80,15 @@ impl TonemapPass {
             white_balance: settings.white_balance.to_cols_array(),
         };
         let out = g.image("display", size[0], size[1], vk::Format::R8G8B8A8_UNORM);
-        g.pass("tonemap").uses(light, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(move |cx| {
-            let light = cx.image(light);
-            cx.rec.bind_graphics(&self.pipeline, &[("light_image", Bind::Sampled(&light))])?;
-            cx.rec.push_graphics(&self.pipeline, &constants);
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+        g.pass("tonemap").uses(light, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(
+            move |cx| {
+                let light = cx.image(light);
+                cx.rec.bind_graphics(&self.pipeline, &[("light_image", Bind::Sampled(&light))])?;
+                cx.rec.push_graphics(&self.pipeline, &constants);
+                cx.rec.draw_fullscreen();
+                Ok(())
+            },
+        );
         out
     }
 }

@@ -8,7 +8,8 @@ use std::{collections::HashMap, ops::Range, sync::Arc};
 use super::dynamic_buffer;
 use crate::{
     gpu::{
-        Bind, Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image, ImageInfo, SamplerInfo, vk,
+        Bind, Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image,
+        ImageInfo, SamplerInfo, vk,
     },
     graph::{Access, Graph, ImageHandle, SharedImage},
 };
@@ -130,14 +131,20 @@ impl UiPass {
     /// Out of memory.
     pub fn set(&mut self, pixels: &UiPixels) -> GpuResult<()> {
         let [width, height] = pixels.size;
-        if width == 0 || height == 0 || width > LARGEST || height > LARGEST || pixels.rgba.len() != width * height * 4 {
+        if width == 0
+            || height == 0
+            || width > LARGEST
+            || height > LARGEST
+            || pixels.rgba.len() != width * height * 4
+        {
             return Ok(());
         }
         match pixels.at {
             None => {
                 let kept = self.textures.remove(&pixels.texture).filter(|texture| {
                     let info = texture.image.image().info();
-                    !texture.rgba.is_empty() && [info.width as usize, info.height as usize] == pixels.size
+                    !texture.rgba.is_empty()
+                        && [info.width as usize, info.height as usize] == pixels.size
                 });
                 let image = match kept {
                     Some(texture) => texture.image,
@@ -153,7 +160,12 @@ impl UiPass {
                         },
                     )?),
                 };
-                let texture = Texture { image, rgba: pixels.rgba.clone(), changed: true, nearest: pixels.nearest };
+                let texture = Texture {
+                    image,
+                    rgba: pixels.rgba.clone(),
+                    changed: true,
+                    nearest: pixels.nearest,
+                };
                 self.textures.insert(pixels.texture, texture);
             }
             Some([left, top]) => {
@@ -203,7 +215,8 @@ impl UiPass {
             if texture.changed {
                 texture.changed = false;
                 let bytes = texture.rgba.len() as u64;
-                let staging = Buffer::new(&self.gpu, "user interface pixels", bytes, BufferKind::Staging)?;
+                let staging =
+                    Buffer::new(&self.gpu, "user interface pixels", bytes, BufferKind::Staging)?;
                 staging.write(0, &texture.rgba);
                 g.output(image);
                 g.pass("user interface texture").uses(image, Access::CopyTo).record(move |cx| {
@@ -223,9 +236,21 @@ impl UiPass {
             .filter_map(|draw| {
                 let [left, top, width, height] = draw.clip;
                 let inside = left < size[0] && top < size[1] && width > 0 && height > 0;
-                let clip = [left, top, width.min(size[0] - left.min(size[0])), height.min(size[1] - top.min(size[1]))];
-                let nearest = self.textures.get(&draw.texture).is_some_and(|texture| texture.nearest);
-                inside.then_some((clip, draw.indices.clone(), draw.first_vertex, *handles.get(&draw.texture)?, nearest))
+                let clip = [
+                    left,
+                    top,
+                    width.min(size[0] - left.min(size[0])),
+                    height.min(size[1] - top.min(size[1])),
+                ];
+                let nearest =
+                    self.textures.get(&draw.texture).is_some_and(|texture| texture.nearest);
+                inside.then_some((
+                    clip,
+                    draw.indices.clone(),
+                    draw.first_vertex,
+                    *handles.get(&draw.texture)?,
+                    nearest,
+                ))
             })
             .collect();
         let pipeline = Arc::clone(&self.pipeline);
@@ -243,12 +268,21 @@ impl UiPass {
                 if bound != Some((image, nearest)) {
                     let texture = cx.image(image);
                     let sampler = if nearest { NEAREST } else { BETWEEN };
-                    cx.rec.bind_graphics(&pipeline, &[("texture_image", Bind::Texture(&texture, sampler))])?;
+                    cx.rec.bind_graphics(
+                        &pipeline,
+                        &[("texture_image", Bind::Texture(&texture, sampler))],
+                    )?;
                     cx.rec.push_graphics(&pipeline, &constants);
                     bound = Some((image, nearest));
                 }
                 cx.rec.set_scissor(clip);
-                cx.rec.draw_indexed(range.start, range.end - range.start, first_vertex as i32, 0, 1);
+                cx.rec.draw_indexed(
+                    range.start,
+                    range.end - range.start,
+                    first_vertex as i32,
+                    0,
+                    1,
+                );
             }
             Ok(())
         });
@@ -264,4 +298,5 @@ const BETWEEN: SamplerInfo = SamplerInfo {
 };
 
 /// Whole pixels.
-const NEAREST: SamplerInfo = SamplerInfo { mag: vk::Filter::NEAREST, min: vk::Filter::LINEAR, ..BETWEEN };
+const NEAREST: SamplerInfo =
+    SamplerInfo { mag: vk::Filter::NEAREST, min: vk::Filter::LINEAR, ..BETWEEN };

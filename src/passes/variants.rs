@@ -54,7 +54,10 @@ impl Features {
             (self.traced && self.masks && !self.query, "BVH_ALPHA_MASKS"),
             (self.blended, "BLENDED"),
             (self.blended && self.traced_refraction, "TRACED_REFRACTION"),
-            ((self.traced || self.blended && self.traced_refraction) && self.query, "USE_RAY_QUERY"),
+            (
+                (self.traced || self.blended && self.traced_refraction) && self.query,
+                "USE_RAY_QUERY",
+            ),
         ];
         let wanted = names.iter().filter(|(on, _)| *on);
         wanted.fold(file.to_owned(), |name, (_, feature)| format!("{name}+{feature}"))
@@ -62,7 +65,8 @@ impl Features {
 }
 
 /// Makes a pipeline of features from its name and its fragment shader's.
-type Make = Box<dyn Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync>;
+type Make =
+    Box<dyn Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync>;
 
 /// The pipelines of a pass; all but the plain one are made when they are first asked for.
 pub struct LightVariants {
@@ -80,7 +84,10 @@ impl LightVariants {
     pub fn new(
         gpu: &Gpu,
         file: &'static str,
-        make: impl Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync + 'static,
+        make: impl Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<GraphicsPipeline>>
+        + Send
+        + Sync
+        + 'static,
     ) -> GpuResult<Self> {
         let variants = Self::lazy(gpu, file, make);
         variants.get(Features::default())?;
@@ -92,7 +99,10 @@ impl LightVariants {
     pub fn lazy(
         gpu: &Gpu,
         file: &'static str,
-        make: impl Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync + 'static,
+        make: impl Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<GraphicsPipeline>>
+        + Send
+        + Sync
+        + 'static,
     ) -> Self {
         Self { gpu: gpu.clone(), file, make: Box::new(make), made: Mutex::default() }
     }
@@ -131,8 +141,17 @@ mod tests {
                 {
                     continue;
                 }
-                let [split, area, traced, masks, over, glass, query] = [0, 1, 2, 3, 4, 5, 6].map(on);
-                let features = Features { split, area, traced, masks, blended: over, traced_refraction: glass, query };
+                let [split, area, traced, masks, over, glass, query] =
+                    [0, 1, 2, 3, 4, 5, 6].map(on);
+                let features = Features {
+                    split,
+                    area,
+                    traced,
+                    masks,
+                    blended: over,
+                    traced_refraction: glass,
+                    query,
+                };
                 let name = features.shader(file);
                 assert!(Shader::find(&name).is_some(), "{name}");
             }

@@ -33,7 +33,10 @@ impl MotionState {
     /// As a view saw it. `eye` is where the frame's camera stands.
     #[must_use]
     pub fn seen_by(view: &View, eye: DVec3, posed: Option<Arc<GpuScenePose>>) -> Self {
-        Self { to_clip: view.view_projection.as_dmat4() * DMat4::from_translation(eye - view.position), posed }
+        Self {
+            to_clip: view.view_projection.as_dmat4() * DMat4::from_translation(eye - view.position),
+            posed,
+        }
     }
 }
 
@@ -59,15 +62,26 @@ impl VelocityPass {
         let state = GraphicsState { colors: vec![(VELOCITY, false)], ..GraphicsState::default() };
         let moving = GraphicsState {
             vertex_stride: VERTEX_STRIDE,
-            attributes: vertex_attributes().into_iter().filter(|attribute| attribute.0 == 0).collect(),
+            attributes: vertex_attributes()
+                .into_iter()
+                .filter(|attribute| attribute.0 == 0)
+                .collect(),
             // What is seen has drawn this depth, holes of masks have not.
             depth: Some((DEPTH, false, vk::CompareOp::EQUAL)),
             ..state.clone()
         };
-        let make = |name: &str, fragment: &str| GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state);
+        let make = |name: &str, fragment: &str| {
+            GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
+        };
         Ok(Self {
             pipeline: make("velocity", "velocity.frag")?,
-            moving: GraphicsPipeline::new(gpu, "velocity moving", "velocity.vert", "velocity_dynamic.frag", &moving)?,
+            moving: GraphicsPipeline::new(
+                gpu,
+                "velocity moving",
+                "velocity.vert",
+                "velocity_dynamic.frag",
+                &moving,
+            )?,
             enlarge: make("velocity upscaled", "velocity_upscale.frag")?,
         })
     }
@@ -85,15 +99,19 @@ impl VelocityPass {
         }
         let out = g.image("velocity upscaled", to[0], to[1], VELOCITY);
         let size = to.map(|side| side as f32);
-        g.pass("velocity upscaled").uses(velocity, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(
-            move |cx| {
+        g.pass("velocity upscaled")
+            .uses(velocity, Access::FragmentSampled)
+            .color_cleared(out, [0.0; 4])
+            .record(move |cx| {
                 let velocity = cx.image(velocity);
-                cx.rec.bind_graphics(&self.enlarge, &[("velocity_image", Bind::Sampled(&velocity))])?;
+                cx.rec.bind_graphics(
+                    &self.enlarge,
+                    &[("velocity_image", Bind::Sampled(&velocity))],
+                )?;
                 cx.rec.push_graphics(&self.enlarge, &size);
                 cx.rec.draw_fullscreen();
                 Ok(())
-            },
-        );
+            });
         out
     }
 
@@ -113,35 +131,46 @@ impl VelocityPass {
         let out = g.image(name, width, height, VELOCITY);
         let [open, close] = [&moments[0], &moments[1]].map(|moment| moment.to_clip.as_mat4());
         let constants = VelocityConstants { open, close };
-        g.pass(name).uses(depth, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(move |cx| {
-            let depth = cx.image(depth);
-            cx.rec.bind_graphics(&self.pipeline, &[data.uniform(), ("depth_image", Bind::Sampled(&depth))])?;
-            cx.rec.push_graphics(&self.pipeline, &constants);
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+        g.pass(name).uses(depth, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(
+            move |cx| {
+                let depth = cx.image(depth);
+                cx.rec.bind_graphics(
+                    &self.pipeline,
+                    &[data.uniform(), ("depth_image", Bind::Sampled(&depth))],
+                )?;
+                cx.rec.push_graphics(&self.pipeline, &constants);
+                cx.rec.draw_fullscreen();
+                Ok(())
+            },
+        );
         let moving = moving(scene, data, moments);
         if moving.draws.is_empty() {
             return out;
         }
         let elsewhere = |draw: &MoveConstants, index: usize| {
-            [draw.first_positions, draw.last_positions].get(index).is_some_and(|&first| first != NO_POSITIONS)
+            [draw.first_positions, draw.last_positions]
+                .get(index)
+                .is_some_and(|&first| first != NO_POSITIONS)
         };
         let mut positions = |index: usize| {
             let posed = moments[index].posed.as_ref()?;
             let wanted = moving.draws.iter().any(|(_, draw)| elsewhere(draw, index));
             let which = if index == 0 { "first" } else { "last" };
-            wanted.then(|| skin.positions(g, scene, &format!("{name}: {which} positions"), posed)).flatten()
+            wanted
+                .then(|| skin.positions(g, scene, &format!("{name}: {which} positions"), posed))
+                .flatten()
         };
         let positions = [positions(0), positions(1)];
-        let mut pass = g.pass(&format!("{name} of what moves")).depth_tested(depth).color_loaded(out);
+        let mut pass =
+            g.pass(&format!("{name} of what moves")).depth_tested(depth).color_loaded(out);
         for handle in positions.into_iter().flatten() {
             pass = pass.uses(handle, Access::VertexStorageRead);
         }
         pass.record(move |cx| {
             let moves = dynamic_buffer(cx.rec.gpu(), "moves", &moving.moves)?;
             // Where nothing is read, any buffer will do.
-            let [first, last] = positions.map(|handle| handle.map_or_else(|| Arc::clone(&moves), |h| cx.buffer(h)));
+            let [first, last] =
+                positions.map(|handle| handle.map_or_else(|| Arc::clone(&moves), |h| cx.buffer(h)));
             cx.rec.bind_graphics(
                 &self.moving,
                 &[
@@ -156,8 +185,21 @@ impl VelocityPass {
             for (draw, constants) in &moving.draws {
                 cx.rec.push_graphics(&self.moving, constants);
                 cx.rec.set_culling(!draw.double_sided, draw.mirrored);
-                let Draw { first_index, index_count, vertex_offset, first_instance, instance_count, .. } = **draw;
-                cx.rec.draw_indexed(first_index, index_count, vertex_offset, first_instance, instance_count);
+                let Draw {
+                    first_index,
+                    index_count,
+                    vertex_offset,
+                    first_instance,
+                    instance_count,
+                    ..
+                } = **draw;
+                cx.rec.draw_indexed(
+                    first_index,
+                    index_count,
+                    vertex_offset,
+                    first_instance,
+                    instance_count,
+                );
             }
             Ok(())
         });
@@ -174,19 +216,32 @@ fn moving<'a>(scene: &GpuScene, data: &'a FrameData, moments: &[MotionState; 2])
         return out;
     }
     let part_of = |group: u32| {
-        scene.deformers.iter().flat_map(|deformers| &deformers.parts).find(|part| part.group == group as usize)
+        scene
+            .deformers
+            .iter()
+            .flat_map(|deformers| &deformers.parts)
+            .find(|part| part.group == group as usize)
     };
     let eye = DMat4::from_translation(-data.camera);
     for draw in data.visible.draws.iter().filter(|draw| draw.queue != RenderQueue::Blend) {
-        let range = draw.first_instance as usize..(draw.first_instance + draw.instance_count) as usize;
+        let range =
+            draw.first_instance as usize..(draw.first_instance + draw.instance_count) as usize;
         let sources = data.visible.sources.get(range).unwrap_or_default();
         let Some(&(group, _)) = sources.first() else { continue };
-        let places = |posed: &GpuScenePose| posed.groups.get(group as usize).map(|group| Arc::clone(&group.places));
-        let [Some(first), Some(last), Some(still)] = [places(at[0]), places(at[1]), places(now)] else { continue };
+        let places = |posed: &GpuScenePose| {
+            posed.groups.get(group as usize).map(|group| Arc::clone(&group.places))
+        };
+        let [Some(first), Some(last), Some(still)] = [places(at[0]), places(at[1]), places(now)]
+        else {
+            continue;
+        };
         let own = part_of(group)
-            .map(|part| at.map(|posed| if posed.deform == now.deform { NO_POSITIONS } else { part.own }))
+            .map(|part| {
+                at.map(|posed| if posed.deform == now.deform { NO_POSITIONS } else { part.own })
+            })
             .unwrap_or([NO_POSITIONS; 2]);
-        let stands = Arc::ptr_eq(&first, &still) && Arc::ptr_eq(&last, &still) || first == still && last == still;
+        let stands = Arc::ptr_eq(&first, &still) && Arc::ptr_eq(&last, &still)
+            || first == still && last == still;
         if stands && own == [NO_POSITIONS; 2] {
             continue;
         }
@@ -200,7 +255,9 @@ fn moving<'a>(scene: &GpuScene, data: &'a FrameData, moments: &[MotionState; 2])
         let [to_first, to_last] = [&moments[0], &moments[1]].map(|moment| moment.to_clip * eye);
         out.moves.extend(sources.iter().map(|&(_, place)| {
             let of = |to_clip: DMat4, places: &[DMat4]| {
-                places.get(place as usize).map_or(Mat4::IDENTITY, |place| (to_clip * *place).as_mat4())
+                places
+                    .get(place as usize)
+                    .map_or(Mat4::IDENTITY, |place| (to_clip * *place).as_mat4())
             };
             Move { first: of(to_first, &first), last: of(to_last, &last) }
         }));

@@ -60,11 +60,19 @@ impl View {
     pub fn jittered(&self, jitter: DVec2) -> Self {
         // The picture moves the other way: what lies at the sample comes to the pixel's centre.
         let by = self.jitter - jitter;
-        let shift =
-            Vec3::new((2.0 * by.x / f64::from(self.width)) as f32, (2.0 * by.y / f64::from(self.height)) as f32, 0.0);
+        let shift = Vec3::new(
+            (2.0 * by.x / f64::from(self.width)) as f32,
+            (2.0 * by.y / f64::from(self.height)) as f32,
+            0.0,
+        );
         // x' = x + w shift: a translation once divided.
         let (forth, back) = (Mat4::from_translation(shift), Mat4::from_translation(-shift));
-        Self { view_projection: forth * self.view_projection, inverse: self.inverse * back, jitter, ..*self }
+        Self {
+            view_projection: forth * self.view_projection,
+            inverse: self.inverse * back,
+            jitter,
+            ..*self
+        }
     }
 
     /// The same camera with its picture in other pixels, sampled at their centres.
@@ -85,8 +93,11 @@ impl View {
     #[must_use]
     pub fn same_camera(&self, other: &Self) -> bool {
         let (a, b) = (self.jittered(DVec2::ZERO), other.jittered(DVec2::ZERO));
-        let close = (a.view_projection - b.view_projection).to_cols_array().iter().all(|x| x.abs() < 1e-6);
-        self.position == other.position && [self.width, self.height] == [other.width, other.height] && close
+        let close =
+            (a.view_projection - b.view_projection).to_cols_array().iter().all(|x| x.abs() < 1e-6);
+        self.position == other.position
+            && [self.width, self.height] == [other.width, other.height]
+            && close
     }
 
     /// To the clip space of the camera after it has moved: from world axes relative to where it is now. `pose` is where
@@ -115,8 +126,13 @@ impl View {
     #[must_use]
     pub fn frustum(&self) -> Frustum {
         let m = self.view_projection.transpose();
-        let planes =
-            [m.w_axis + m.x_axis, m.w_axis - m.x_axis, m.w_axis + m.y_axis, m.w_axis - m.y_axis, m.w_axis - m.z_axis];
+        let planes = [
+            m.w_axis + m.x_axis,
+            m.w_axis - m.x_axis,
+            m.w_axis + m.y_axis,
+            m.w_axis - m.y_axis,
+            m.w_axis - m.z_axis,
+        ];
         Frustum { planes: planes.map(|plane| plane / plane.truncate().length().max(1e-30)) }
     }
 }
@@ -134,7 +150,9 @@ impl Frustum {
     #[must_use]
     pub fn sees(&self, center: Vec3, radius: f32) -> bool {
         // The device does the same operations in the same order (shaders/passes/culling.comp).
-        self.planes.iter().all(|p| p.x * center.x + p.y * center.y + p.z * center.z + p.w >= -radius)
+        self.planes
+            .iter()
+            .all(|p| p.x * center.x + p.y * center.y + p.z * center.z + p.w >= -radius)
     }
 }
 
@@ -183,7 +201,12 @@ fn clip_matrix(projection: &Projection, aspect: f64) -> Mat4 {
     let Clip { x, y, a, b, parallel } = clip(projection, aspect);
     let (x, y, a, b) = (x as f32, y as f32, a as f32, b as f32);
     let (w_from_z, w) = if parallel { (0.0, 1.0) } else { (-1.0, 0.0) };
-    Mat4::from_cols(vec4(x, 0.0, 0.0, 0.0), vec4(0.0, y, 0.0, 0.0), vec4(0.0, 0.0, a, w_from_z), vec4(0.0, 0.0, b, w))
+    Mat4::from_cols(
+        vec4(x, 0.0, 0.0, 0.0),
+        vec4(0.0, y, 0.0, 0.0),
+        vec4(0.0, 0.0, a, w_from_z),
+        vec4(0.0, 0.0, b, w),
+    )
 }
 
 /// The exact inverse of `clip_matrix`; a general inversion would lose digits for near planes of millimetres.
@@ -232,7 +255,10 @@ mod tests {
 
     #[test]
     fn up_is_up_and_right_is_right() {
-        let world = DMat4::from_rotation_translation(DQuat::from_rotation_y(0.3), DVec3::new(5.0, 1.0, -2.0));
+        let world = DMat4::from_rotation_translation(
+            DQuat::from_rotation_y(0.3),
+            DVec3::new(5.0, 1.0, -2.0),
+        );
         let view = View::new(world, &perspective(None), 200, 100);
         let at = |local: DVec3| {
             let c = view.view_projection * (world.transform_vector3(local)).as_vec3().extend(1.0);
@@ -244,8 +270,12 @@ mod tests {
 
     #[test]
     fn the_inverse_finds_the_point_again() {
-        let world = DMat4::from_rotation_translation(DQuat::from_rotation_x(-0.7), DVec3::new(0.0, 3.0, 0.0));
-        let parallel = Projection::Orthographic { half_width: 4.0, half_height: 2.0, near: 0.1, far: 50.0 };
+        let world = DMat4::from_rotation_translation(
+            DQuat::from_rotation_x(-0.7),
+            DVec3::new(0.0, 3.0, 0.0),
+        );
+        let parallel =
+            Projection::Orthographic { half_width: 4.0, half_height: 2.0, near: 0.1, far: 50.0 };
         for projection in [perspective(None), perspective(Some(20.0)), parallel] {
             let view = View::new(world, &projection, 160, 90);
             for local in [vec3(0.2, 0.1, -0.5), vec3(-3.0, 1.5, -10.0), vec3(0.5, -0.5, -19.0)] {
@@ -260,10 +290,18 @@ mod tests {
 
     #[test]
     fn a_camera_that_moved_sees_what_a_camera_there_sees() {
-        let world = DMat4::from_rotation_translation(DQuat::from_rotation_y(0.3), DVec3::new(5.0, 1.0, -2.0));
-        let pose = DMat4::from_rotation_translation(DQuat::from_rotation_x(0.2), DVec3::new(0.1, -0.2, 0.4));
-        let (now, then) =
-            (View::new(world, &perspective(None), 200, 100), View::new(world * pose, &perspective(None), 200, 100));
+        let world = DMat4::from_rotation_translation(
+            DQuat::from_rotation_y(0.3),
+            DVec3::new(5.0, 1.0, -2.0),
+        );
+        let pose = DMat4::from_rotation_translation(
+            DQuat::from_rotation_x(0.2),
+            DVec3::new(0.1, -0.2, 0.4),
+        );
+        let (now, then) = (
+            View::new(world, &perspective(None), 200, 100),
+            View::new(world * pose, &perspective(None), 200, 100),
+        );
         let p = DVec3::new(6.0, 0.5, -9.0);
         let got = now.moved(pose).as_mat4() * (p - now.position).as_vec3().extend(1.0);
         let want = then.view_projection * (p - then.position).as_vec3().extend(1.0);
@@ -272,8 +310,12 @@ mod tests {
 
     #[test]
     fn a_jittered_view_samples_beside_the_centre() {
-        let world = DMat4::from_rotation_translation(DQuat::from_rotation_x(-0.2), DVec3::new(0.0, 3.0, 0.0));
-        let parallel = Projection::Orthographic { half_width: 4.0, half_height: 2.0, near: 0.1, far: 50.0 };
+        let world = DMat4::from_rotation_translation(
+            DQuat::from_rotation_x(-0.2),
+            DVec3::new(0.0, 3.0, 0.0),
+        );
+        let parallel =
+            Projection::Orthographic { half_width: 4.0, half_height: 2.0, near: 0.1, far: 50.0 };
         for projection in [perspective(None), perspective(Some(20.0)), parallel] {
             let view = View::new(world, &projection, 160, 90);
             let jittered = view.jittered(DVec2::new(0.25, -0.375));
@@ -283,18 +325,25 @@ mod tests {
                 ((c.x / c.w * 0.5 + 0.5) * 160.0, (c.y / c.w * 0.5 + 0.5) * 90.0, c / c.w)
             };
             let (at, moved) = (pixel(&view), pixel(&jittered));
-            assert!((at.0 - moved.0 - 0.25).abs() < 1e-4 && (at.1 - moved.1 + 0.375).abs() < 1e-4, "{at:?} {moved:?}");
+            assert!(
+                (at.0 - moved.0 - 0.25).abs() < 1e-4 && (at.1 - moved.1 + 0.375).abs() < 1e-4,
+                "{at:?} {moved:?}"
+            );
             let back = jittered.inverse * moved.2;
             assert!((back.truncate() / back.w - p).length() < 1e-4);
             assert!(
-                jittered.same_camera(&view) && !jittered.same_camera(&View::new(DMat4::IDENTITY, &projection, 160, 90))
+                jittered.same_camera(&view)
+                    && !jittered.same_camera(&View::new(DMat4::IDENTITY, &projection, 160, 90))
             );
         }
     }
 
     #[test]
     fn depth_is_told_for_another_camera() {
-        let other = DMat4::from_rotation_translation(DQuat::from_rotation_y(0.1), DVec3::new(1e6, 1.0, 0.0));
+        let other = DMat4::from_rotation_translation(
+            DQuat::from_rotation_y(0.1),
+            DVec3::new(1e6, 1.0, 0.0),
+        );
         let (a, b) = (
             View::new(other, &perspective(None), 160, 90),
             View::new(other * DMat4::from_translation(DVec3::X), &perspective(None), 160, 90),

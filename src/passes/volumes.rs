@@ -49,7 +49,13 @@ impl VolumesPass {
         if settings.enabled && !scene.volumes.is_empty() && self.composite.get().is_none() {
             let state = GraphicsState { colors: vec![(LIGHT, false)], ..Default::default() };
             let name = "volumes composite";
-            let made = GraphicsPipeline::new(gpu, name, "fullscreen.vert", "volumes_composite.frag", &state)?;
+            let made = GraphicsPipeline::new(
+                gpu,
+                name,
+                "fullscreen.vert",
+                "volumes_composite.frag",
+                &state,
+            )?;
             // Another thread may have been faster; its pipeline is as good.
             let _ = self.composite.set(made);
         }
@@ -67,8 +73,10 @@ impl VolumesPass {
         let composite = self.composite.get().filter(|_| data.volumes.any)?;
         let [width, height] = data.values.size;
         let [across, down] = [width, height].map(|side| side.div_ceil(data.volumes.scale));
-        let marched =
-            [g.image("volume light", across, down, LIGHT), g.image("volume transmittance", across, down, LIGHT)];
+        let marched = [
+            g.image("volume light", across, down, LIGHT),
+            g.image("volume transmittance", across, down, LIGHT),
+        ];
         let mut pass = g
             .pass("volumes")
             .uses(gbuffer.depth, Access::FragmentSampled)
@@ -129,7 +137,11 @@ pub(super) struct VolumetricsImages([Arc<Image>; 2]);
 
 impl VolumetricsImages {
     /// The images of this frame, or stand-ins where there are no volumes.
-    pub(super) fn of(cx: &PassContext<'_, '_>, volumetrics: Option<Volumetrics>, scene: &GpuScene) -> Self {
+    pub(super) fn of(
+        cx: &PassContext<'_, '_>,
+        volumetrics: Option<Volumetrics>,
+        scene: &GpuScene,
+    ) -> Self {
         Self(volumetrics.map_or_else(
             || [Arc::clone(&scene.white), Arc::clone(&scene.white)],
             |volumetrics| volumetrics.marched.map(|image| cx.image(image)),
@@ -137,6 +149,9 @@ impl VolumetricsImages {
     }
 
     pub(super) fn binds(&self) -> [(&'static str, Bind<'_>); 2] {
-        [("volume_light_image", Bind::Sampled(&self.0[0])), ("volume_through_image", Bind::Sampled(&self.0[1]))]
+        [
+            ("volume_light_image", Bind::Sampled(&self.0[0])),
+            ("volume_through_image", Bind::Sampled(&self.0[1])),
+        ]
     }
 }

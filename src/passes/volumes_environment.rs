@@ -49,8 +49,17 @@ fn directions(environment: &Environment, across: usize) -> Vec<Towards> {
 fn harmonics(directions: &[Towards]) -> [Vec3; 9] {
     let mut sums = [DVec3::ZERO; 9];
     for &(d, light) in directions {
-        let polynomials =
-            [1.0, d.y, d.z, d.x, d.x * d.y, d.y * d.z, 3.0 * d.z * d.z - 1.0, d.x * d.z, d.x * d.x - d.y * d.y];
+        let polynomials = [
+            1.0,
+            d.y,
+            d.z,
+            d.x,
+            d.x * d.y,
+            d.y * d.z,
+            3.0 * d.z * d.z - 1.0,
+            d.x * d.z,
+            d.x * d.x - d.y * d.y,
+        ];
         for (sum, polynomial) in sums.iter_mut().zip(polynomials) {
             *sum += light * polynomial;
         }
@@ -77,7 +86,9 @@ pub fn around(scene: &Scene, volumes: &[BoxedVolume]) -> Vec<Vec3> {
                 index / VOLUME_ENVIRONMENT_SIZE % VOLUME_ENVIRONMENT_SIZE,
                 index / VOLUME_ENVIRONMENT_SIZE / VOLUME_ENVIRONMENT_SIZE,
             ];
-            let place = DVec3::from_array(at.map(|i| (f64::from(i) + 0.5) / f64::from(VOLUME_ENVIRONMENT_SIZE)));
+            let place = DVec3::from_array(
+                at.map(|i| (f64::from(i) + 0.5) / f64::from(VOLUME_ENVIRONMENT_SIZE)),
+            );
             let place = from_box.transform_point3(place);
             let mut sum = DVec3::ZERO;
             for &(direction, light) in &directions {
@@ -89,7 +100,8 @@ pub fn around(scene: &Scene, volumes: &[BoxedVolume]) -> Vec<Vec3> {
                     away: Vec3::ZERO,
                 };
                 if light != DVec3::ZERO && !bvh.occluded(&top, &ray) {
-                    let depth: DVec3 = volumes.iter().map(|v| v.depth(place, direction, STEPS)).sum();
+                    let depth: DVec3 =
+                        volumes.iter().map(|v| v.depth(place, direction, STEPS)).sum();
                     sum += light * DVec3::from_array(depth.to_array().map(|x| (-x).exp()));
                 }
             }
@@ -111,14 +123,17 @@ mod tests {
     #[test]
     fn harmonics_are_the_light_itself_where_it_is_smooth() {
         let (width, height) = (64, 32);
-        let even = RadianceMap::new(width, height, RowMapping::Linear, vec![Vec3::ZERO; width * height]).unwrap();
+        let even =
+            RadianceMap::new(width, height, RowMapping::Linear, vec![Vec3::ZERO; width * height])
+                .unwrap();
         let of = |d: DVec3| (3.0 + d.y + 0.5 * d.x * d.z) as f32;
         let texels = (0..width * height)
             .map(|i| Vec3::splat(of(even.direction_in_texel(i % width, i / width, 0.5, 0.5))))
             .collect();
         let map = RadianceMap::new(width, height, RowMapping::Linear, texels).unwrap();
         let environment = Environment { map: Arc::new(map), rotation: 0.0, origin: String::new() };
-        let [mean, y, z, x, xy, yz, zz, xz, xx] = harmonics(&directions(&environment, HARMONICS_ACROSS)).map(|v| v.x);
+        let [mean, y, z, x, xy, yz, zz, xz, xx] =
+            harmonics(&directions(&environment, HARMONICS_ACROSS)).map(|v| v.x);
         println!("{mean} {y} {xz}");
         assert!((mean - 3.0).abs() < 0.005 && (y - 1.0).abs() < 0.005 && (xz - 0.5).abs() < 0.005);
         assert!([z, x, xy, yz, zz, xx].iter().all(|v| v.abs() < 0.02));

@@ -80,13 +80,19 @@ impl BoxedVolume {
         let size = (high - low).max(DVec3::splat(1e-9));
         let local = DMat4::from_scale(size.recip()) * DMat4::from_translation(-low);
         let to_box = local * placed.world.inverse();
-        Some(Self { to_box, medium, grid: grid.map(|grid| grid.scaled((1.0 / most) as f32)), local })
+        Some(Self {
+            to_box,
+            medium,
+            grid: grid.map(|grid| grid.scaled((1.0 / most) as f32)),
+            local,
+        })
     }
 
     /// The optical depth (by channel) from a place on along a unit direction.
     #[must_use]
     pub fn depth(&self, origin: DVec3, direction: DVec3, steps: u32) -> DVec3 {
-        let (o, d) = (self.to_box.transform_point3(origin), self.to_box.transform_vector3(direction));
+        let (o, d) =
+            (self.to_box.transform_point3(origin), self.to_box.transform_vector3(direction));
         let d = d.map(|x| if x.abs() < 1e-20 { 1e-20 } else { x });
         let (a, b) = (-o / d, (DVec3::ONE - o) / d);
         let (near, far) = (a.min(b).max_element().max(0.0), a.max(b).min_element());
@@ -113,7 +119,11 @@ fn product(
     let mut values = inside.values().to_vec();
     for (index, value) in values.iter_mut().enumerate() {
         let index = index as u32;
-        let at = DVec3::new(f64::from(index % nx), f64::from(index / nx % ny), f64::from(index / nx / ny)) + 0.5;
+        let at = DVec3::new(
+            f64::from(index % nx),
+            f64::from(index / nx % ny),
+            f64::from(index / nx / ny),
+        ) + 0.5;
         let place = low + (high - low) * at / size;
         *value *= density.sample((place - inner_low) / inner_size.max(DVec3::splat(1e-30))) as f32;
     }
@@ -136,8 +146,11 @@ impl SceneVolumes {
     /// # Errors
     /// More voxels than the device's buffers hold; out of memory; a lost device.
     pub fn new(gpu: &Gpu, uploader: &mut Uploader, scene: &Scene) -> GpuResult<Self> {
-        let boxes: Vec<BoxedVolume> =
-            scene.placed_volumes().iter().filter_map(|placed| BoxedVolume::new(scene, placed)).collect();
+        let boxes: Vec<BoxedVolume> = scene
+            .placed_volumes()
+            .iter()
+            .filter_map(|placed| BoxedVolume::new(scene, placed))
+            .collect();
         let mut words: Vec<u32> = Vec::new();
         let mut firsts = Vec::new();
         for grid in boxes.iter().map(|volume| &volume.grid) {
@@ -145,9 +158,22 @@ impl SceneVolumes {
             words.extend(grid.iter().flat_map(pairs));
         }
         let remedy = "lower volumes.*.dimensions";
-        let densities = storage_buffer(gpu, uploader, ("volume densities", 4), bytemuck::cast_slice(&words), remedy)?;
-        let cells = if boxes.is_empty() { vec![glam::Vec3::ZERO; 9] } else { around(scene, &boxes) };
-        let around = storage_buffer(gpu, uploader, ("volume surroundings", 4), bytemuck::cast_slice(&cells), remedy)?;
+        let densities = storage_buffer(
+            gpu,
+            uploader,
+            ("volume densities", 4),
+            bytemuck::cast_slice(&words),
+            remedy,
+        )?;
+        let cells =
+            if boxes.is_empty() { vec![glam::Vec3::ZERO; 9] } else { around(scene, &boxes) };
+        let around = storage_buffer(
+            gpu,
+            uploader,
+            ("volume surroundings", 4),
+            bytemuck::cast_slice(&cells),
+            remedy,
+        )?;
         Ok(Self { boxes, firsts, densities, around, surroundings: scene.environment.is_some() })
     }
 
@@ -204,7 +230,12 @@ impl FrameVolumes {
     ///
     /// # Errors
     /// Out of memory.
-    pub fn new(gpu: &Gpu, scene: &SceneVolumes, camera: DVec3, settings: &VolumeSettings) -> GpuResult<Self> {
+    pub fn new(
+        gpu: &Gpu,
+        scene: &SceneVolumes,
+        camera: DVec3,
+        settings: &VolumeSettings,
+    ) -> GpuResult<Self> {
         let any = settings.enabled && !scene.is_empty();
         let scale = if settings.half_resolution { 2 } else { 1 };
         let head = VolumeConstants {

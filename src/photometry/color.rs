@@ -43,7 +43,9 @@ pub enum ColorError {
         y: f64,
     },
     /// The picked sample is black, negative or not finite.
-    #[error("the picked colour ({0}, {1}, {2}) has no white to balance to; pick a lit, neutral grey")]
+    #[error(
+        "the picked colour ({0}, {1}, {2}) has no white to balance to; pick a lit, neutral grey"
+    )]
     Sample(f64, f64, f64),
 }
 
@@ -60,8 +62,11 @@ pub struct Chromaticity {
 pub const D65: Chromaticity = Chromaticity { x: 0.3127, y: 0.3290 };
 
 /// The primaries of Rec.709 and sRGB: ITU-R BT.709-6, table 1 item 1.3.
-pub const REC709_PRIMARIES: [Chromaticity; 3] =
-    [Chromaticity { x: 0.64, y: 0.33 }, Chromaticity { x: 0.30, y: 0.60 }, Chromaticity { x: 0.15, y: 0.06 }];
+pub const REC709_PRIMARIES: [Chromaticity; 3] = [
+    Chromaticity { x: 0.64, y: 0.33 },
+    Chromaticity { x: 0.30, y: 0.60 },
+    Chromaticity { x: 0.15, y: 0.06 },
+];
 
 /// Linear Rec.709 to CIE XYZ, as columns: `rgb_to_xyz_matrix` of the primaries and D65 (0.3127, 0.3290).
 pub const REC709_TO_XYZ: DMat3 = DMat3::from_cols(
@@ -193,7 +198,8 @@ pub fn planckian(temperature: Kelvin) -> Result<Chromaticity, ColorError> {
     }
     // Scaled so that wavelengths near 560 nm give about 1, whatever the temperature.
     let scale = (C2 / (560e-9 * t)).exp_m1();
-    let xyz = spectrum_to_xyz(|lambda| (560e-9 / lambda).powi(5) * scale / (C2 / (lambda * t)).exp_m1());
+    let xyz =
+        spectrum_to_xyz(|lambda| (560e-9 / lambda).powi(5) * scale / (C2 / (lambda * t)).exp_m1());
     Chromaticity::from_xyz(xyz).ok_or(ColorError::Kelvin(t))
 }
 
@@ -269,7 +275,8 @@ pub fn daylight_tinted(temperature: Kelvin, duv: f64) -> Result<Chromaticity, Co
 pub fn correlated_temperature(chromaticity: Chromaticity) -> Result<(Kelvin, f64), ColorError> {
     let target = chromaticity.checked()?.to_uv();
     // Equal steps of reciprocal temperature (mired) are nearly equal steps along the locus.
-    let at = |mired: f64| planckian(Kelvin(1e6 / mired)).map(|c| (c.to_uv() - target).length_squared());
+    let at =
+        |mired: f64| planckian(Kelvin(1e6 / mired)).map(|c| (c.to_uv() - target).length_squared());
     let (first, last, steps) = (10.0, 1000.0, 99);
     let step = (last - first) / f64::from(steps);
     let mut best = (f64::INFINITY, first);
@@ -306,7 +313,11 @@ pub fn light_color(chromaticity: Chromaticity) -> Result<DVec3, ColorError> {
     let rgb = (XYZ_TO_REC709 * chromaticity.checked()?.to_xyz(1.0)).max(DVec3::ZERO);
     // By the exact Y row, so that a colour inside of the gamut stays as it is.
     let y = (REC709_TO_XYZ * rgb).y;
-    if y > 0.0 { Ok(rgb / y) } else { Err(ColorError::Chromaticity { x: chromaticity.x, y: chromaticity.y }) }
+    if y > 0.0 {
+        Ok(rgb / y)
+    } else {
+        Err(ColorError::Chromaticity { x: chromaticity.x, y: chromaticity.y })
+    }
 }
 
 /// Whether `light_color` clips a light of that chromaticity: some channel of Rec.709 would be negative.
@@ -467,7 +478,10 @@ mod tests {
 
     fn near(got: DVec3, want: [f64; 3], tolerance: f64) {
         let want = DVec3::from_array(want);
-        assert!((got - want).abs().max_element() <= tolerance, "{got} is not {want} within {tolerance}");
+        assert!(
+            (got - want).abs().max_element() <= tolerance,
+            "{got} is not {want} within {tolerance}"
+        );
     }
 
     fn near_xy(got: Chromaticity, x: f64, y: f64, tolerance: f64) {
@@ -583,7 +597,10 @@ mod tests {
             assert!(green.y > plain.y && green.x < plain.x);
         }
         // So warm and so green that no light has that colour.
-        assert!(matches!(planckian_tinted(Kelvin(1500.0), 0.02), Err(ColorError::Chromaticity { .. })));
+        assert!(matches!(
+            planckian_tinted(Kelvin(1500.0), 0.02),
+            Err(ColorError::Chromaticity { .. })
+        ));
     }
 
     #[test]
@@ -638,7 +655,10 @@ mod tests {
             (WhiteBalance::Shade, 0.2938, 0.3092),
         ] {
             let white = preset.white().unwrap();
-            assert!((white.x - x).abs() < 1.5e-4 && (white.y - y).abs() < 1.5e-4, "{preset:?}: {white:?}");
+            assert!(
+                (white.x - x).abs() < 1.5e-4 && (white.y - y).abs() < 1.5e-4,
+                "{preset:?}: {white:?}"
+            );
         }
     }
 
@@ -655,9 +675,15 @@ mod tests {
         }
         for (x, y) in [(0.0, 0.0), (f64::NAN, 0.3), (0.7, 0.7), (-0.1, 0.5)] {
             let white = Chromaticity { x, y };
-            assert!(light_color(white).is_err() && WhiteBalance::White(white).matrix(Adaptation::Cat16).is_err());
+            assert!(
+                light_color(white).is_err()
+                    && WhiteBalance::White(white).matrix(Adaptation::Cat16).is_err()
+            );
             assert!(correlated_temperature(white).is_err());
         }
-        assert!(matches!(correlated_temperature(Chromaticity { x: 0.2, y: 0.7 }), Err(ColorError::Duv(_))));
+        assert!(matches!(
+            correlated_temperature(Chromaticity { x: 0.2, y: 0.7 }),
+            Err(ColorError::Duv(_))
+        ));
     }
 }

@@ -59,7 +59,9 @@ pub enum IesError {
     #[error("EULUMDAT: {0}")]
     Eulumdat(Box<Self>),
     /// It ends before all numbers are there.
-    #[error("line {line}: the file ends where {what} should be; it is cut off, or a count before it is too large")]
+    #[error(
+        "line {line}: the file ends where {what} should be; it is cut off, or a count before it is too large"
+    )]
     Truncated {
         /// The last line, from 1.
         line: usize,
@@ -323,20 +325,27 @@ impl<'a> Tokens<'a> {
     fn new(body: &'a str, first_line: usize) -> Self {
         let words = move |(i, line): (usize, &'a str)| {
             let separators = |c: char| c.is_whitespace() || c == ',' || c == '\0' || c == '\u{1a}';
-            line.split(separators).filter(|word| !word.is_empty()).map(move |word| (first_line + i, word))
+            line.split(separators)
+                .filter(|word| !word.is_empty())
+                .map(move |word| (first_line + i, word))
         };
         Self { rest: Box::new(body.split('\n').enumerate().flat_map(words)), line: first_line }
     }
 
     fn token(&mut self, what: &'static str) -> Result<&'a str, IesError> {
-        let (line, token) = self.rest.next().ok_or(IesError::Truncated { line: self.line, what })?;
+        let (line, token) =
+            self.rest.next().ok_or(IesError::Truncated { line: self.line, what })?;
         self.line = line;
         Ok(token)
     }
 
     fn number(&mut self, what: &'static str) -> Result<f64, IesError> {
         let token = self.token(what)?;
-        finite(token).ok_or_else(|| IesError::Number { line: self.line, token: token.chars().take(32).collect(), what })
+        finite(token).ok_or_else(|| IesError::Number {
+            line: self.line,
+            token: token.chars().take(32).collect(),
+            what,
+        })
     }
 
     /// A number that does not bear on the light: `instead` of one that cannot be, with a note.
@@ -351,15 +360,26 @@ impl<'a> Tokens<'a> {
         let good = finite(token).filter(|&value| ok(value));
         if good.is_none() {
             let token: String = token.chars().take(32).collect();
-            notes
-                .push(format!("line {}: {what} is {token}, which cannot be; it does not bear on the light", self.line));
+            notes.push(format!(
+                "line {}: {what} is {token}, which cannot be; it does not bear on the light",
+                self.line
+            ));
         }
         Ok(good.unwrap_or(instead))
     }
 
-    fn checked(&mut self, what: &'static str, allowed: &'static str, ok: fn(f64) -> bool) -> Result<f64, IesError> {
+    fn checked(
+        &mut self,
+        what: &'static str,
+        allowed: &'static str,
+        ok: fn(f64) -> bool,
+    ) -> Result<f64, IesError> {
         let value = self.number(what)?;
-        if ok(value) { Ok(value) } else { Err(IesError::Range { line: self.line, what, value, allowed }) }
+        if ok(value) {
+            Ok(value)
+        } else {
+            Err(IesError::Range { line: self.line, what, value, allowed })
+        }
     }
 
     fn count(&mut self, what: &'static str, least: usize, most: usize) -> Result<usize, IesError> {
@@ -423,7 +443,12 @@ impl Listed {
         let peak = self.values.iter().copied().fold(0.0, f64::max);
         if -self.lowest > NEGATIVE_TOLERANCE * peak {
             let allowed = "at least 0 (to -2 % of the strongest counts as 0)";
-            return Err(IesError::Range { line: self.line, what: "the candela value", value: self.lowest, allowed });
+            return Err(IesError::Range {
+                line: self.line,
+                what: "the candela value",
+                value: self.lowest,
+                allowed,
+            });
         }
         if self.below > 0 {
             let (count, lowest, line) = (self.below, self.lowest, self.line);
@@ -438,8 +463,16 @@ fn snapped(mut angles: Vec<f64>, ends: &[f64], what: &str, notes: &mut Vec<Strin
     let last = angles.len().saturating_sub(1);
     for at in [0, last] {
         let Some(&value) = angles.get(at) else { continue };
-        let Some(&end) = ends.iter().find(|&&end| end != value && (end - value).abs() <= ANGLE_SLACK) else { continue };
-        let before = at.checked_sub(1).and_then(|before| angles.get(before)).copied().unwrap_or(f64::NEG_INFINITY);
+        let Some(&end) =
+            ends.iter().find(|&&end| end != value && (end - value).abs() <= ANGLE_SLACK)
+        else {
+            continue;
+        };
+        let before = at
+            .checked_sub(1)
+            .and_then(|before| angles.get(before))
+            .copied()
+            .unwrap_or(f64::NEG_INFINITY);
         let after = angles.get(at + 1).copied().unwrap_or(f64::INFINITY);
         if before < end && end < after {
             notes.push(format!("{what} {value} counts as {end}"));
@@ -494,12 +527,14 @@ impl IesProfile {
             Tilt::None
         } else if tilt_value.eq_ignore_ascii_case("INCLUDE") {
             let known = |x: f64| [1.0, 2.0, 3.0].contains(&x);
-            let geometry = tokens.aside("the lamp-to-luminaire geometry", 1.0, known, &mut notes)? as u8;
+            let geometry =
+                tokens.aside("the lamp-to-luminaire geometry", 1.0, known, &mut notes)? as u8;
             let pairs = tokens.count("the number of tilt angles", 1, MAX_TILT_PAIRS)?;
             let angles = tokens.rising(pairs, "the tilt angle")?;
             let mut factors = Vec::new();
             for angle in angles {
-                factors.push((angle, tokens.checked("the tilt factor", "at least 0", |x| x >= 0.0)?));
+                factors
+                    .push((angle, tokens.checked("the tilt factor", "at least 0", |x| x >= 0.0)?));
             }
             Tilt::Include { geometry, factors }
         } else {
@@ -509,14 +544,20 @@ impl IesProfile {
         };
 
         let lamps = tokens.aside("the number of lamps", 1.0, |x| x >= 0.0, &mut notes)?;
-        let rated = tokens.aside("the lumens per lamp", -1.0, |x| x >= 0.0 || x == -1.0, &mut notes)?;
+        let rated =
+            tokens.aside("the lumens per lamp", -1.0, |x| x >= 0.0 || x == -1.0, &mut notes)?;
         let multiplier = tokens.checked("the candela multiplier", "above 0", |x| x > 0.0)?;
         let vertical_count = tokens.count("the number of vertical angles", 2, MAX_ANGLES)?;
         let horizontal_count = tokens.count("the number of horizontal angles", 1, MAX_ANGLES)?;
         if vertical_count * horizontal_count > MAX_VALUES {
             let value = (vertical_count * horizontal_count) as f64;
             let allowed = "at most 8388608 in all";
-            return Err(IesError::Range { line: tokens.line, what: "the number of candela values", value, allowed });
+            return Err(IesError::Range {
+                line: tokens.line,
+                what: "the number of candela values",
+                value,
+                allowed,
+            });
         }
         let kind = match tokens.count("the photometric type", 1, 3)? {
             1 => PhotometricType::C,
@@ -525,7 +566,8 @@ impl IesProfile {
         };
         let unit = tokens.aside("the unit of length", 2.0, |x| x == 1.0 || x == 2.0, &mut notes)?;
         let metres = if unit == 1.0 { 0.3048 } else { 1.0 };
-        let mut side = |what| Ok::<f64, IesError>(tokens.aside(what, 0.0, |_| true, &mut notes)? * metres);
+        let mut side =
+            |what| Ok::<f64, IesError>(tokens.aside(what, 0.0, |_| true, &mut notes)? * metres);
         let opening = LuminousOpening {
             width: side("the opening's width")?,
             length: side("the opening's length")?,
@@ -554,11 +596,18 @@ impl IesProfile {
             PhotometricType::B => (-180.0, 180.0, "within -180 to 180 degrees"),
             PhotometricType::A => (-90.0, 90.0, "within -90 to 90 degrees"),
         };
-        let beyond: Vec<f64> =
-            [least, most].into_iter().filter(|_| vertical.iter().any(|&v| v < least || v > most)).collect();
+        let beyond: Vec<f64> = [least, most]
+            .into_iter()
+            .filter(|_| vertical.iter().any(|&v| v < least || v > most))
+            .collect();
         let vertical = snapped(vertical, &beyond, "the vertical angle", &mut notes);
         if let Some(&value) = vertical.iter().find(|&&v| v < least || v > most) {
-            return Err(IesError::Range { line: tokens.line, what: "a vertical angle", value, allowed });
+            return Err(IesError::Range {
+                line: tokens.line,
+                what: "a vertical angle",
+                value,
+                allowed,
+            });
         }
         let horizontal = tokens.rising(horizontal_count, "the horizontal angle")?;
         let ends: &[f64] = match kind {
@@ -579,7 +628,8 @@ impl IesProfile {
         }
         let candela = listed.times(factor, &mut notes)?;
         if !candela.iter().all(|c| c.is_finite()) {
-            let (what, allowed) = ("the product of all multipliers", "small enough for finite candela");
+            let (what, allowed) =
+                ("the product of all multipliers", "small enough for finite candela");
             return Err(IesError::Range { line: tokens.line, what, value: factor, allowed });
         }
         if let Some((line, _)) = tokens.rest.next() {
@@ -771,7 +821,9 @@ impl IesProfile {
             let (sin, cos) = (std::f64::consts::PI * row as f64 / (rows - 1) as f64).sin_cos();
             for column in 0..columns {
                 let (sin_h, cos_h) = (TAU * column as f64 / columns as f64).sin_cos();
-                table.push(self.candela_towards(DVec3::new(sin * cos_h, sin * sin_h, -cos)).0 as f32);
+                table.push(
+                    self.candela_towards(DVec3::new(sin * cos_h, sin * sin_h, -cos)).0 as f32,
+                );
             }
         }
         table
@@ -782,8 +834,9 @@ impl IesProfile {
     /// Solid angle is `sin V dV dH` in type C, `cos V dV dH` in A and `cos H dH dV` in B (LM-75-01).
     #[must_use]
     pub fn lumens(&self) -> Lumen {
-        let rows: Vec<Vec<f64>> =
-            (0..self.horizontal.len()).map(|h| (0..self.vertical.len()).map(|v| self.listed(h, v)).collect()).collect();
+        let rows: Vec<Vec<f64>> = (0..self.horizontal.len())
+            .map(|h| (0..self.vertical.len()).map(|v| self.listed(h, v)).collect())
+            .collect();
         self.integral(&self.vertical, &rows)
     }
 
@@ -823,7 +876,12 @@ impl IesProfile {
             Symmetry::Bilateral | Symmetry::Bilateral90 | Symmetry::Mirrored => 2.0 * listed,
             Symmetry::Listed => listed,
             Symmetry::Full => {
-                let ends = (self.horizontal.first(), self.horizontal.last(), planes.first(), planes.last());
+                let ends = (
+                    self.horizontal.first(),
+                    self.horizontal.last(),
+                    planes.first(),
+                    planes.last(),
+                );
                 let (Some(first), Some(last), Some(a), Some(b)) = ends else { return Lumen(0.0) };
                 listed + (first + 360.0 - last).max(0.0).to_radians() * (a + b) / 2.0
             }
@@ -848,7 +906,9 @@ fn header(head: &str, notes: &mut Vec<String>) -> (IesVersion, Vec<(String, Stri
     let mut labels = Vec::new();
     for (i, line) in head.split('\n').enumerate().skip(usize::from(version.is_some())) {
         if i >= MAX_HEAD_LINES {
-            notes.push(format!("of the lines before TILT= only the first {MAX_HEAD_LINES} are kept"));
+            notes.push(format!(
+                "of the lines before TILT= only the first {MAX_HEAD_LINES} are kept"
+            ));
             break;
         }
         let line = line.trim();
@@ -869,7 +929,8 @@ fn header(head: &str, notes: &mut Vec<String>) -> (IesVersion, Vec<(String, Stri
 
 /// What a list of horizontal angles stands for: LM-63-2002, horizontal angles.
 fn symmetry(kind: PhotometricType, horizontal: &[f64], line: usize) -> Result<Symmetry, IesError> {
-    let (first, last) = (horizontal.first().copied().unwrap_or(0.0), horizontal.last().copied().unwrap_or(0.0));
+    let (first, last) =
+        (horizontal.first().copied().unwrap_or(0.0), horizontal.last().copied().unwrap_or(0.0));
     let refused = Err(IesError::Symmetry { line, first, last, kind });
     let farthest = if kind == PhotometricType::A { 180.0 } else { 90.0 };
     match kind {
@@ -943,7 +1004,10 @@ mod tests {
 
     /// A file of 2002 from its counts, type and numbers.
     fn file(counts_and_type: &str, numbers: &str) -> IesProfile {
-        parse(&format!("IESNA:LM-63-2002\nTILT=NONE\n1 1000 1 {counts_and_type} 2 0 0 0\n1 1 10\n{numbers}\n")).unwrap()
+        parse(&format!(
+            "IESNA:LM-63-2002\nTILT=NONE\n1 1000 1 {counts_and_type} 2 0 0 0\n1 1 10\n{numbers}\n"
+        ))
+        .unwrap()
     }
 
     /// Lumens by brute force over directions, through the whole chain of look-ups.
@@ -964,7 +1028,9 @@ mod tests {
     #[test]
     fn factors_and_their_editions() {
         let with = |head: &str| {
-            let text = format!("{head}TILT=NONE\n1 1000 2 3 1 1 2 0 0 0\n0.9 0.5 10\n0 45 90\n0\n100 50 0\n");
+            let text = format!(
+                "{head}TILT=NONE\n1 1000 2 3 1 1 2 0 0 0\n0.9 0.5 10\n0 45 90\n0\n100 50 0\n"
+            );
             parse(&text).unwrap()
         };
         let p = with("IESNA:LM-63-2002\n");
@@ -982,11 +1048,18 @@ mod tests {
 
     #[test]
     fn symmetries_of_type_c() {
-        let p = file("3 5 1", "0 45 90 0 90 180 270 360 100 80 0 100 60 0 100 40 0 100 20 0 100 80 0");
+        let p =
+            file("3 5 1", "0 45 90 0 90 180 270 360 100 80 0 100 60 0 100 40 0 100 20 0 100 80 0");
         assert_eq!(p.symmetry(), Symmetry::Full);
-        for (h, want) in
-            [(0.0, 80.0), (90.0, 60.0), (270.0, 20.0), (315.0, 50.0), (360.0, 80.0), (-90.0, 20.0), (450.0, 60.0)]
-        {
+        for (h, want) in [
+            (0.0, 80.0),
+            (90.0, 60.0),
+            (270.0, 20.0),
+            (315.0, 50.0),
+            (360.0, 80.0),
+            (-90.0, 20.0),
+            (450.0, 60.0),
+        ] {
             near(p.candela(45.0, h).0, want, 1e-9);
         }
         near(p.candela(45.0, 359.999).0, 80.0, 1e-3);
@@ -1005,7 +1078,9 @@ mod tests {
         near(b.candela(90.0, 225.0).0, 25.0, 1e-9);
         let side = file("2 3 1", "0 90 90 180 270 100 80 60 40 20 10");
         assert_eq!(side.symmetry(), Symmetry::Bilateral90);
-        for (h, want) in [(90.0, 80.0), (180.0, 40.0), (0.0, 40.0), (270.0, 10.0), (225.0, 25.0), (315.0, 25.0)] {
+        for (h, want) in
+            [(90.0, 80.0), (180.0, 40.0), (0.0, 40.0), (270.0, 10.0), (225.0, 25.0), (315.0, 25.0)]
+        {
             near(side.candela(90.0, h).0, want, 1e-9);
         }
         for p in [p, open, q, b, side] {
@@ -1058,8 +1133,11 @@ mod tests {
     #[test]
     fn a_lambertian_table_gives_its_lumens() {
         let angles: Vec<f64> = (0..=36).map(|i| f64::from(i) * 2.5).collect();
-        let join = |values: Vec<f64>| values.iter().map(f64::to_string).collect::<Vec<_>>().join(" ");
-        let candela = join(angles.iter().map(|a| 1000.0 / std::f64::consts::PI * a.to_radians().cos()).collect());
+        let join =
+            |values: Vec<f64>| values.iter().map(f64::to_string).collect::<Vec<_>>().join(" ");
+        let candela = join(
+            angles.iter().map(|a| 1000.0 / std::f64::consts::PI * a.to_radians().cos()).collect(),
+        );
         let p = file("37 1 1", &format!("{} 0 {candela}", join(angles)));
         // Linear interpolation of a cosine loses h^2 / 12 of it.
         near(p.lumens().0, 1000.0 * (1.0 - 2.5_f64.to_radians().powi(2) / 12.0), 1e-3);
@@ -1077,12 +1155,16 @@ mod tests {
         assert_eq!(p.keywords()[1], ("OTHER".to_owned(), "caf\u{e9}\nand more".to_owned()));
         assert_eq!(p.labels(), ["plain"]);
         near(p.tilt().factor(22.5), 0.975, 1e-12);
-        assert_eq!((p.tilt().factor(-5.0), p.tilt().factor(120.0), Tilt::None.factor(3.0)), (1.0, 0.9, 1.0));
+        assert_eq!(
+            (p.tilt().factor(-5.0), p.tilt().factor(120.0), Tilt::None.factor(3.0)),
+            (1.0, 0.9, 1.0)
+        );
         assert_eq!(p.peak(), Candela(100.0));
         assert_eq!(p.opening().shape(), OpeningShape::Ellipse(0.3048, 0.3048));
         assert_eq!((p.rated_lumens(), p.watts()), (Some(Lumen(1000.0)), 10.0));
         assert!(p.notes().is_empty(), "{:?}", p.notes());
-        let far = parse("TILT=lamp.tlt\n1 -1 1 2 1 1 2 0 0 0\n1 1 10\n0 90\n0\n100 0\nmore\n").unwrap();
+        let far =
+            parse("TILT=lamp.tlt\n1 -1 1 2 1 1 2 0 0 0\n1 1 10\n0 90\n0\n100 0\nmore\n").unwrap();
         assert_eq!((far.tilt(), far.rated_lumens()), (&Tilt::File("lamp.tlt".to_owned()), None));
         assert!(far.notes()[0].contains("lamp.tlt") && far.notes()[1].contains("line 7"));
         assert_eq!(far.opening().shape(), OpeningShape::Point);
@@ -1090,13 +1172,17 @@ mod tests {
 
     #[test]
     fn malformed_files_name_the_place() {
-        let body = |numbers: &str| parse(&format!("IESNA:LM-63-2002\nTILT=NONE\n{numbers}")).unwrap_err();
+        let body =
+            |numbers: &str| parse(&format!("IESNA:LM-63-2002\nTILT=NONE\n{numbers}")).unwrap_err();
         assert_eq!(parse("").unwrap_err(), IesError::Empty);
         assert_eq!(parse(" \r\n\t").unwrap_err(), IesError::Empty);
         assert_eq!(parse("IESNA:LM-63-2002\n1 2 3").unwrap_err(), IesError::NoTilt);
         assert_eq!(body(""), IesError::Truncated { line: 3, what: "the number of lamps" });
         let unsorted = body("1 1000 1 3 1 1 2 0 0 0\n1 1 10\n0 90 45\n0\n1 2 3");
-        assert!(matches!(unsorted, IesError::Unsorted { line: 5, value: 45.0, previous: 90.0, .. }), "{unsorted}");
+        assert!(
+            matches!(unsorted, IesError::Unsorted { line: 5, value: 45.0, previous: 90.0, .. }),
+            "{unsorted}"
+        );
         for bad in ["nan", "inf", "1e999", "x", "-inf", "1.2.3", "--1"] {
             let e = body(&format!("1 1000 1 2 1 1 2 0 0 0\n1 1 10\n0 90\n0\n1 {bad}"));
             assert!(matches!(&e, IesError::Number { line: 7, token, .. } if token == bad), "{e}");
@@ -1141,9 +1227,14 @@ mod tests {
             ("TILT=NONE", "1 1000 1 3 1 1 2 ? -? 1e30", "1 1 10"),
             ("TILT=INCLUDE\n9\n1\n0\n1", "1 -1 1 3 1 1 2 0 0 0", "1 1 10"),
         ] {
-            let p = parse(&format!("IESNA:LM-63-2002\n{head}\n{counts}\n{ballast}\n{body}")).unwrap();
+            let p =
+                parse(&format!("IESNA:LM-63-2002\n{head}\n{counts}\n{ballast}\n{body}")).unwrap();
             near(p.lumens().0, TAU * 1000.0, 1e-6);
-            assert!(!p.notes().is_empty() && p.notes()[0].contains("line"), "{counts} {ballast}: {:?}", p.notes());
+            assert!(
+                !p.notes().is_empty() && p.notes()[0].contains("line"),
+                "{counts} {ballast}: {:?}",
+                p.notes()
+            );
             assert!(p.watts() >= 0.0 && p.rated_lumens().is_none_or(|lumens| lumens.0 >= 0.0));
         }
     }
@@ -1154,7 +1245,8 @@ mod tests {
         assert_eq!(dim.candela(180.0, 0.0), Candela(0.0));
         assert!(dim.notes()[0].contains("-0.01 in line"), "{:?}", dim.notes());
         let refused = |numbers: &str| {
-            let text = format!("IESNA:LM-63-2002\nTILT=NONE\n1 -1 1 3 1 1 2 0 0 0\n1 1 10\n{numbers}\n");
+            let text =
+                format!("IESNA:LM-63-2002\nTILT=NONE\n1 -1 1 3 1 1 2 0 0 0\n1 1 10\n{numbers}\n");
             parse(&text).unwrap_err().to_string()
         };
         // 2 % of the strongest is the end.
@@ -1175,24 +1267,32 @@ mod tests {
         }
         assert!(refused("0 45 180.2 0 1 1 1").contains("180.2"));
         // A fine list around the axis of type B stays as it is.
-        assert_eq!(file("2 3 2", "-1 1 -0.05 0 0.05 1 1 1 1 1 1").horizontal_angles(), [-0.05, 0.0, 0.05]);
+        assert_eq!(
+            file("2 3 2", "-1 1 -0.05 0 0.05 1 1 1 1 1 1").horizontal_angles(),
+            [-0.05, 0.0, 0.05]
+        );
     }
 
     #[test]
     fn encodings_and_other_kinds_of_files() {
-        let text = "IESNA:LM-63-2002\n  TILT = NONE \n1 1000 1 2 1 1 2 0 0 0\n1 0.5 10\n0 90\n0\n100 0\n";
-        let wide: Vec<u8> = format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let text =
+            "IESNA:LM-63-2002\n  TILT = NONE \n1 1000 1 2 1 1 2 0 0 0\n1 0.5 10\n0 90\n0\n100 0\n";
+        let wide: Vec<u8> =
+            format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect();
         let p = IesProfile::parse(&wide).unwrap();
         assert_eq!((p.version(), p.peak()), (IesVersion::Lm63_2002, Candela(100.0)));
         assert!(p.notes()[0].contains("UTF-16"));
-        let marked = [&b"\xef\xbb\xbf"[..], text.replace("TILT", "[A] \u{e4}\nTILT").as_bytes()].concat();
+        let marked =
+            [&b"\xef\xbb\xbf"[..], text.replace("TILT", "[A] \u{e4}\nTILT").as_bytes()].concat();
         let latin: Vec<u8> = marked.into_iter().filter(|&byte| byte != 0xc3).collect();
         // The edition is told in spite of the mark: the field of future use is no factor.
         let p = IesProfile::parse(&latin).unwrap();
         assert_eq!((p.version(), p.peak()), (IesVersion::Lm63_2002, Candela(100.0)));
-        for (bytes, word) in
-            [(&b"PK\x03\x04x"[..], "ZIP"), (&b"<html>"[..], "web page"), (&b"<IESTM33-22/>"[..], "TM-33")]
-        {
+        for (bytes, word) in [
+            (&b"PK\x03\x04x"[..], "ZIP"),
+            (&b"<html>"[..], "web page"),
+            (&b"<IESTM33-22/>"[..], "TM-33"),
+        ] {
             let error = IesProfile::parse(bytes).unwrap_err().to_string();
             assert!(error.contains(word) && error.contains("EULUMDAT"), "{error}");
         }
@@ -1222,7 +1322,11 @@ mod tests {
             if let Ok(p) = IesProfile::parse(&bytes) {
                 assert!(p.lumens().0.is_finite() && p.lumens().0 >= -1e-9);
                 assert!(p.downward().is_none_or(|part| (-1e-9..=1.0 + 1e-9).contains(&part)));
-                assert!(p.candela((next() % 360) as f64 - 90.0, (next() % 720) as f64 - 360.0).0.is_finite());
+                assert!(
+                    p.candela((next() % 360) as f64 - 90.0, (next() % 720) as f64 - 360.0)
+                        .0
+                        .is_finite()
+                );
             }
         }
     }

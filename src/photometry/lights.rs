@@ -31,7 +31,9 @@ pub const STRENGTH_LIMIT: f64 = 1e30;
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum LightError {
     /// The strength is negative, not a number or absurdly large.
-    #[error("a light of {value} {unit} is not possible; give a number from 0 to {STRENGTH_LIMIT:e}")]
+    #[error(
+        "a light of {value} {unit} is not possible; give a number from 0 to {STRENGTH_LIMIT:e}"
+    )]
     Strength {
         /// What was given.
         value: f64,
@@ -108,7 +110,10 @@ impl LightStrength {
     #[must_use]
     pub const fn value(self) -> f64 {
         match self {
-            Self::Lumens(Lumen(x)) | Self::Candela(Candela(x)) | Self::Lux(Lux(x)) | Self::Nits(Nit(x)) => x,
+            Self::Lumens(Lumen(x))
+            | Self::Candela(Candela(x))
+            | Self::Lux(Lux(x))
+            | Self::Nits(Nit(x)) => x,
             Self::Ev(Ev100(x)) => x,
         }
     }
@@ -266,7 +271,12 @@ impl SunDisk {
         let rise = if part > 1e-9 { 2.0 / 3.0 * rest.powf(1.5) / (PI * part) } else { -x };
         let (sin, cos) = (elevation + rise * angular_radius).sin_cos();
         let level = DVec3::new(middle.x, 0.0, middle.z).normalize_or(DVec3::NEG_Z);
-        Self { middle, angular_radius, towards: level * cos + DVec3::Y * sin, visible_fraction: part }
+        Self {
+            middle,
+            angular_radius,
+            towards: level * cos + DVec3::Y * sin,
+            visible_fraction: part,
+        }
     }
 
     /// Half of the angle (rad) under which a round disk as large as what is seen would be seen: of the same luminance at the
@@ -414,7 +424,9 @@ impl Emitter {
                 length("length", straight)?;
             }
             Self::Sun { angular_radius } => {
-                if angular_radius != 0.0 && !(LENGTH_LIMITS[0]..=FRAC_PI_2).contains(&angular_radius) {
+                if angular_radius != 0.0
+                    && !(LENGTH_LIMITS[0]..=FRAC_PI_2).contains(&angular_radius)
+                {
                     return Err(LightError::AngularRadius(angular_radius));
                 }
             }
@@ -433,7 +445,9 @@ impl Emitter {
             Self::Sphere { radius } => Some(4.0 * PI * radius * radius),
             Self::Disk { radius, sides } => Some(PI * radius * radius * sides.count()),
             Self::Rectangle { width, height, sides } => Some(width * height * sides.count()),
-            Self::Tube { radius, length } => Some(TAU * radius * length + 4.0 * PI * radius * radius),
+            Self::Tube { radius, length } => {
+                Some(TAU * radius * length + 4.0 * PI * radius * radius)
+            }
         }
     }
 
@@ -518,7 +532,9 @@ impl Emitter {
     pub fn source_radius(self) -> Option<f64> {
         match self {
             Self::Point | Self::Spot { .. } => Some(MIN_SOURCE_RADIUS),
-            Self::Sphere { radius } | Self::Disk { radius, .. } | Self::Tube { radius, .. } => Some(radius),
+            Self::Sphere { radius } | Self::Disk { radius, .. } | Self::Tube { radius, .. } => {
+                Some(radius)
+            }
             Self::Rectangle { width, height, .. } => Some(width.min(height) / 2.0),
             Self::Sun { .. } => None,
         }
@@ -540,16 +556,24 @@ impl PhysicalLight {
     /// does not have: nits and EV need a surface, lux a sun, lumens and candela anything but a sun.
     pub fn new(emitter: Emitter, strength: LightStrength) -> Result<Self, LightError> {
         let (emitter, authored) = (emitter.checked()?, strength.checked()?);
-        let refuse = |remedy| Err(LightError::Unit { emitter: emitter.name(), unit: authored.unit(), remedy });
+        let refuse = |remedy| {
+            Err(LightError::Unit { emitter: emitter.name(), unit: authored.unit(), remedy })
+        };
         match (emitter, authored) {
-            (Emitter::Sun { angular_radius: 0.0 }, LightStrength::Nits(_) | LightStrength::Ev(_)) => {
-                refuse("lux, or give it a size")
+            (
+                Emitter::Sun { angular_radius: 0.0 },
+                LightStrength::Nits(_) | LightStrength::Ev(_),
+            ) => refuse("lux, or give it a size"),
+            (Emitter::Sun { .. }, LightStrength::Lumens(_) | LightStrength::Candela(_)) => {
+                refuse("lux, nits or EV")
             }
-            (Emitter::Sun { .. }, LightStrength::Lumens(_) | LightStrength::Candela(_)) => refuse("lux, nits or EV"),
-            (Emitter::Point | Emitter::Spot { .. }, LightStrength::Nits(_) | LightStrength::Ev(_)) => {
-                refuse("lumens or candela, or give it a size as a sphere or disk")
+            (
+                Emitter::Point | Emitter::Spot { .. },
+                LightStrength::Nits(_) | LightStrength::Ev(_),
+            ) => refuse("lumens or candela, or give it a size as a sphere or disk"),
+            (Emitter::Point | Emitter::Spot { .. }, LightStrength::Lux(_)) => {
+                refuse("lumens or candela")
             }
-            (Emitter::Point | Emitter::Spot { .. }, LightStrength::Lux(_)) => refuse("lumens or candela"),
             (Emitter::Sun { .. }, _) => Ok(Self { emitter, authored }),
             (_, LightStrength::Lux(_)) => refuse("lumens, candela, nits or EV"),
             _ => Ok(Self { emitter, authored }),
@@ -590,7 +614,9 @@ impl PhysicalLight {
     pub fn candela(self) -> Option<Candela> {
         match self.authored {
             LightStrength::Candela(candela) => Some(candela),
-            LightStrength::Lumens(lumens) => Some(Candela(lumens.0 / self.emitter.flux_per_candela()?.0)),
+            LightStrength::Lumens(lumens) => {
+                Some(Candela(lumens.0 / self.emitter.flux_per_candela()?.0))
+            }
             LightStrength::Nits(_) | LightStrength::Ev(_) => {
                 Some(Candela(self.authored_luminance()?.0 * self.emitter.projected_area()?))
             }
@@ -702,7 +728,10 @@ mod tests {
     use super::*;
 
     fn near(got: f64, want: f64, relative: f64) {
-        assert!((got - want).abs() <= relative * want.abs(), "{got} is not {want} within {relative} of it");
+        assert!(
+            (got - want).abs() <= relative * want.abs(),
+            "{got} is not {want} within {relative} of it"
+        );
     }
 
     fn lumens(emitter: Emitter) -> PhysicalLight {
@@ -739,10 +768,22 @@ mod tests {
         near(lumens(square).nits().unwrap().0, 318.31, 1e-5);
         near(lumens(Emitter::Sphere { radius: 0.1 }).nits().unwrap().0, 2533.03, 1e-5);
         near(lumens(Emitter::Sphere { radius: 0.1 }).candela().unwrap().0, 79.5775, 1e-6);
-        near(lumens(Emitter::Disk { radius: 0.1, sides: Sides::One }).nits().unwrap().0, 10_132.1, 1e-5);
-        near(lumens(Emitter::Disk { radius: 0.1, sides: Sides::Two }).nits().unwrap().0, 10_132.1 / 2.0, 1e-5);
+        near(
+            lumens(Emitter::Disk { radius: 0.1, sides: Sides::One }).nits().unwrap().0,
+            10_132.1,
+            1e-5,
+        );
+        near(
+            lumens(Emitter::Disk { radius: 0.1, sides: Sides::Two }).nits().unwrap().0,
+            10_132.1 / 2.0,
+            1e-5,
+        );
         let tube = Emitter::Tube { radius: 0.02, length: 1.2 };
-        near(lumens(tube).nits().unwrap().0, 1000.0 / (PI * (TAU * 0.02 * 1.2 + 4.0 * PI * 0.0004)), 1e-12);
+        near(
+            lumens(tube).nits().unwrap().0,
+            1000.0 / (PI * (TAU * 0.02 * 1.2 + 4.0 * PI * 0.0004)),
+            1e-12,
+        );
     }
 
     #[test]
@@ -752,7 +793,8 @@ mod tests {
         near(sun.nits().unwrap().0, 1.4702e9, 2e-5);
         assert_eq!(sun.lux(1.0), Lux(100_000.0));
         assert_eq!((sun.lumens(), sun.candela()), (None, None));
-        let by_nits = PhysicalLight::new(Emitter::SUN, LightStrength::Nits(sun.nits().unwrap())).unwrap();
+        let by_nits =
+            PhysicalLight::new(Emitter::SUN, LightStrength::Nits(sun.nits().unwrap())).unwrap();
         near(by_nits.lux(123.0).0, 100_000.0, 1e-12);
         // Projected solid angle by quadrature: a big sun, where the plain one is off by 0.8 %.
         let big = Emitter::Sun { angular_radius: 10.0_f64.to_radians() };
@@ -781,12 +823,19 @@ mod tests {
         for emitter in emitters {
             let light = lumens(emitter);
             let peak = light.candela().unwrap().0;
-            let integral = flux_per_candela_of(|theta| emitter.relative_intensity(theta.cos()).unwrap(), 20_000);
+            let integral = flux_per_candela_of(
+                |theta| emitter.relative_intensity(theta.cos()).unwrap(),
+                20_000,
+            );
             near(peak * integral.0, 1000.0, 0.005);
         }
         // And one with a smooth edge by the closed form to many digits.
         let cone = Cone::new(0.3, 0.7).unwrap();
-        near(cone.flux_per_candela().0, flux_per_candela_of(|t| cone.falloff(t.cos()), 400_000).0, 1e-8);
+        near(
+            cone.flux_per_candela().0,
+            flux_per_candela_of(|t| cone.falloff(t.cos()), 400_000).0,
+            1e-8,
+        );
     }
 
     #[test]
@@ -831,7 +880,10 @@ mod tests {
         near(windowed(5.0), 0.035_156_25, 1e-12);
         near(windowed(9.0), 0.001_460_09, 5e-6);
         near(windowed(1.0), 0.999_80, 1e-5);
-        assert_eq!((window_karis(10.0, 10.0), window_karis(11.0, 10.0), window_karis(1.0, 0.0)), (0.0, 0.0, 0.0));
+        assert_eq!(
+            (window_karis(10.0, 10.0), window_karis(11.0, 10.0), window_karis(1.0, 0.0)),
+            (0.0, 0.0, 0.0)
+        );
         assert_eq!(window_gltf(5.0, f64::INFINITY), 1.0);
         near(window_gltf(5.0, 10.0), 0.9375, 1e-12);
         near(inverse_square(0.0, 0.0), 1e4, 1e-12);
@@ -876,14 +928,26 @@ mod tests {
         }
         let nan_ev = LightStrength::Ev(Ev100(f64::NAN));
         assert!(matches!(PhysicalLight::new(Emitter::SUN, nan_ev), Err(LightError::Ev(_))));
-        for (inner, outer) in [(0.5, 0.4), (-0.1, 0.4), (0.0, 0.0), (0.1, 4.0), (f64::NAN, 1.0), (0.1, f64::NAN)] {
+        for (inner, outer) in
+            [(0.5, 0.4), (-0.1, 0.4), (0.0, 0.0), (0.1, 4.0), (f64::NAN, 1.0), (0.1, f64::NAN)]
+        {
             assert!(matches!(Cone::new(inner, outer), Err(LightError::Cone { .. })));
         }
-        let message = PhysicalLight::new(Emitter::Point, LightStrength::Nits(Nit(1.0))).unwrap_err().to_string();
-        assert!(message.contains("point light") && message.contains("lumens or candela"), "{message}");
+        let message = PhysicalLight::new(Emitter::Point, LightStrength::Nits(Nit(1.0)))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            message.contains("point light") && message.contains("lumens or candela"),
+            "{message}"
+        );
         assert!(PhysicalLight::new(Emitter::SUN, LightStrength::Lumens(Lumen(1.0))).is_err());
-        assert!(PhysicalLight::new(Emitter::Sphere { radius: 0.1 }, LightStrength::Lux(Lux(1.0))).is_err());
-        let off = PhysicalLight::new(Emitter::Sphere { radius: 0.1 }, LightStrength::Nits(Nit(0.0))).unwrap();
+        assert!(
+            PhysicalLight::new(Emitter::Sphere { radius: 0.1 }, LightStrength::Lux(Lux(1.0)))
+                .is_err()
+        );
+        let off =
+            PhysicalLight::new(Emitter::Sphere { radius: 0.1 }, LightStrength::Nits(Nit(0.0)))
+                .unwrap();
         assert_eq!((off.lumens(), off.ev100()), (Some(Lumen(0.0)), None));
     }
 

@@ -18,7 +18,8 @@ const C3: f64 = 2392.0 / 128.0;
 #[must_use]
 pub fn encode(luminance: Nit) -> f64 {
     // Not `clamp`, which lets NaN through.
-    let part = if luminance.get() > 0.0 { (luminance.get() / PEAK.get()).min(1.0) } else { return 0.0 };
+    let part =
+        if luminance.get() > 0.0 { (luminance.get() / PEAK.get()).min(1.0) } else { return 0.0 };
     let y = part.powf(M1);
     ((C1 + C2 * y) / (1.0 + C3 * y)).powf(M2)
 }

@@ -83,8 +83,10 @@ impl WaterKind {
         let mut scattering = DVec3::from_array(WAVELENGTHS.map(pure));
         if let Some((a, b)) = self.measured() {
             let (dissolved, particles) = (a - PURE_ABSORPTION_514, b - pure(514.0));
-            absorption += dissolved * DVec3::from_array(WAVELENGTHS.map(|nm| (-0.014 * (nm - 514.0)).exp()));
-            scattering += particles * (1.0 - 0.924) * DVec3::from_array(WAVELENGTHS.map(|nm| 514.0 / nm));
+            absorption +=
+                dissolved * DVec3::from_array(WAVELENGTHS.map(|nm| (-0.014 * (nm - 514.0)).exp()));
+            scattering +=
+                particles * (1.0 - 0.924) * DVec3::from_array(WAVELENGTHS.map(|nm| 514.0 / nm));
         }
         WaterCoefficients { absorption, scattering }
     }
@@ -110,7 +112,8 @@ pub fn fresnel(cosine: f64, eta: f64) -> f64 {
 pub fn hemispherical_reflectance(eta: f64) -> f64 {
     let steps = 4096;
     // Even in the squared cosine, which is even in projected solid angle.
-    (0..steps).map(|i| fresnel(((f64::from(i) + 0.5) / f64::from(steps)).sqrt(), eta)).sum::<f64>() / f64::from(steps)
+    (0..steps).map(|i| fresnel(((f64::from(i) + 0.5) / f64::from(steps)).sqrt(), eta)).sum::<f64>()
+        / f64::from(steps)
 }
 
 /// Sunlight below a level surface: (cosine of the angle in the water, part that is let in). `cosine`: of the angle in the air.
@@ -148,7 +151,8 @@ mod tests {
     #[test]
     fn both_sides_exchange_the_same_light() {
         // Even light is in balance: n^2 (1 - R inside) = 1 - R outside.
-        let (outside, inside) = (hemispherical_reflectance(IOR), hemispherical_reflectance(1.0 / IOR));
+        let (outside, inside) =
+            (hemispherical_reflectance(IOR), hemispherical_reflectance(1.0 / IOR));
         assert!((IOR * IOR * (1.0 - inside) - (1.0 - outside)).abs() < 1e-4, "{outside} {inside}");
         // Preisendorfer and Mobley 1986: 0.066 from above.
         assert!((outside - 0.066).abs() < 1e-3, "{outside}");
@@ -158,7 +162,10 @@ mod tests {
     fn named_waters_are_what_was_measured() {
         for (name, kind) in WaterKind::ALL {
             let of = kind.coefficients();
-            assert!(of.absorption.min_element() > 0.0 && of.scattering.min_element() > 0.0, "{name}");
+            assert!(
+                of.absorption.min_element() > 0.0 && of.scattering.min_element() > 0.0,
+                "{name}"
+            );
         }
         let [clear, coastal, turbid] = WaterKind::ALL.map(|(_, kind)| kind.coefficients());
         // Pure water is blue, and each is dimmer than the one before.
@@ -166,7 +173,9 @@ mod tests {
         assert!(coastal.extinction().cmpgt(clear.extinction()).all());
         assert!(turbid.extinction().cmpgt(coastal.extinction()).all());
         // Harbour water absorbs green least.
-        assert!(turbid.absorption.y < turbid.absorption.x && turbid.absorption.y < turbid.absorption.z);
+        assert!(
+            turbid.absorption.y < turbid.absorption.x && turbid.absorption.y < turbid.absorption.z
+        );
         // Table 3.10, carried from 514 to 545 nm.
         let expected = PURE_ABSORPTION[1] + (0.179 - 0.0358) * (-0.014f64 * 31.0).exp();
         assert!((coastal.absorption.y - expected).abs() < 1e-12);
@@ -174,7 +183,10 @@ mod tests {
 
     #[test]
     fn beams_fade_by_the_law() {
-        let of = WaterCoefficients { absorption: DVec3::new(0.1, 0.2, 0.0), scattering: DVec3::new(0.0, 0.1, 0.0) };
+        let of = WaterCoefficients {
+            absorption: DVec3::new(0.1, 0.2, 0.0),
+            scattering: DVec3::new(0.0, 0.1, 0.0),
+        };
         let two = of.transmittance(2.0);
         assert!((two - DVec3::new((-0.2f64).exp(), (-0.6f64).exp(), 1.0)).length() < 1e-15);
         assert_eq!(of.transmittance(-1.0), DVec3::ONE);

@@ -33,7 +33,9 @@ pub(super) fn mean_squared_error(tile: &Tile) -> f64 {
     // Samples since then lower it at least as independent ones do.
     let last = 1u32 << tile.count.ilog2();
     let since = f64::from(last) / f64::from(tile.count);
-    tile.sums.iter().map(|sum| sum.half_difference * sum.half_difference).sum::<f64>() / tile.sums.len() as f64 * since
+    tile.sums.iter().map(|sum| sum.half_difference * sum.half_difference).sum::<f64>()
+        / tile.sums.len() as f64
+        * since
 }
 
 /// Marks tiles that have reached the target at `count` samples, which all that are not done have. `mean` is the
@@ -49,7 +51,9 @@ pub(super) fn look(tiles: &mut [Tile], across: usize, count: u32, target: f64, m
     };
     let errors: Vec<f64> = tiles.iter().map(squared).collect();
     let down = tiles.len() / across.max(1);
-    for (number, tile) in tiles.iter_mut().enumerate().filter(|(_, tile)| !tile.converged && tile.count == count) {
+    for (number, tile) in
+        tiles.iter_mut().enumerate().filter(|(_, tile)| !tile.converged && tile.count == count)
+    {
         let (x, y) = (number % across, number / across);
         let (mut sum, mut met) = (0.0, 0.0);
         for y in y.saturating_sub(1)..(y + 2).min(down) {
@@ -58,6 +62,7 @@ pub(super) fn look(tiles: &mut [Tile], across: usize, count: u32, target: f64, m
                 met += 1.0;
             }
         }
-        tile.converged = errors[number] <= target * target && sum / met <= (NEIGHBOURS * target).powi(2);
+        tile.converged =
+            errors[number] <= target * target && sum / met <= (NEIGHBOURS * target).powi(2);
     }
 }

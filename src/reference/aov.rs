@@ -149,7 +149,8 @@ pub fn denoiser_guides(
         let (x, y) = (index % width, index / width);
         let (mut albedo, mut normal) = (DVec3::ZERO, DVec3::ZERO);
         for index in 0..samples {
-            let mut sampler = Sampler::new(settings.sampler, settings.seed, x as u32, y as u32, index);
+            let mut sampler =
+                Sampler::new(settings.sampler, settings.seed, x as u32, y as u32, index);
             let place = DVec2::new(x as f64, y as f64) + sampler.next_2d();
             let (lens, time) = (sampler.next_2d(), sampler.next_1d());
             let ray = camera.ray(place, lens, time);

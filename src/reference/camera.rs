@@ -139,12 +139,21 @@ impl LensCamera {
     /// The camera of a node with this transform, with these effects. A parallel projection has no lens: depth of field
     /// and vignetting do nothing to it.
     #[must_use]
-    pub fn new(world: DMat4, projection: Projection, width: usize, height: usize, effects: &CameraEffects) -> Self {
+    pub fn new(
+        world: DMat4,
+        projection: Projection,
+        width: usize,
+        height: usize,
+        effects: &CameraEffects,
+    ) -> Self {
         let pinhole = Pinhole::new(world, projection, width, height);
         let has_lens = matches!(projection, Projection::Perspective { .. });
         Self {
             pinhole,
-            pupil: effects.depth_of_field.filter(|_| has_lens).and_then(|field| Pupil::new(&field, &pinhole)),
+            pupil: effects
+                .depth_of_field
+                .filter(|_| has_lens)
+                .and_then(|field| Pupil::new(&field, &pinhole)),
             motion: effects.motion_blur,
             vignetting: effects.vignetting.filter(|_| has_lens),
             mounted_lens: None,
@@ -168,7 +177,10 @@ impl LensCamera {
     /// What vignetting leaves of the light at a place of the picture (pixels).
     #[must_use]
     pub fn falloff(&self, place: DVec2) -> f64 {
-        let by_lens = self.mounted_lens.as_ref().map_or(1.0, |mounted| mounted.falloff(self.on_sensor(place, mounted)));
+        let by_lens = self
+            .mounted_lens
+            .as_ref()
+            .map_or(1.0, |mounted| mounted.falloff(self.on_sensor(place, mounted)));
         by_lens * self.vignetting.map_or(1.0, |v| v.at(self.tangents(place, v.width).length()))
     }
 
@@ -180,7 +192,12 @@ impl LensCamera {
 
     /// The ray through a mounted lens: origin, direction and weight. Where colours are imaged apart, each of them is a third of
     /// the rays.
-    fn ray_through_lens(&self, mounted: &MountedLens, place: DVec2, lens: DVec2) -> (DVec3, DVec3, DVec3) {
+    fn ray_through_lens(
+        &self,
+        mounted: &MountedLens,
+        place: DVec2,
+        lens: DVec2,
+    ) -> (DVec3, DVec3, DVec3) {
         let at = self.on_sensor(place, mounted);
         let (mut u, mut channel) = (lens, None);
         if mounted.aberrations().colors {
@@ -188,7 +205,11 @@ impl LensCamera {
             u.x = lens.x * 3.0 - third;
             channel = Some(third as usize);
         }
-        let ray = if self.depth_of_field { mounted.ray(at, u, channel) } else { mounted.chief_ray(at, channel) };
+        let ray = if self.depth_of_field {
+            mounted.ray(at, u, channel)
+        } else {
+            mounted.chief_ray(at, channel)
+        };
         let own = self.vignetting.map_or(1.0, |v| v.at(at.length() / mounted.pinhole_distance()));
         (ray.origin, ray.direction, ray.weight * own)
     }
@@ -309,7 +330,10 @@ impl Pupil {
         for i in 0..128 {
             let angle = (f64::from(i) + 0.5) / 128.0 * TAU;
             let along = DVec2::from_angle(angle).dot(center);
-            let to_rim = along + (along * along + rim.radius * rim.radius - center.length_squared()).max(0.0).sqrt();
+            let to_rim = along
+                + (along * along + rim.radius * rim.radius - center.length_squared())
+                    .max(0.0)
+                    .sqrt();
             let edge = self.iris.edge(angle);
             cut += edge.min(to_rim).powi(2);
             all += edge * edge;
@@ -352,16 +376,29 @@ mod tests {
     /// 50 mm at an f-number on the full frame, focused at a distance (m).
     fn rig(f_stop: f64, focus: f64, breathing: bool) -> (DepthOfField, Projection) {
         let gate = SensorSize { width: 0.036, height: 0.024 };
-        let rig = CameraRig::with_lens(ThinLens::new(0.05, f_stop).unwrap(), focus, gate, breathing).unwrap();
-        let field =
-            DepthOfField { lens: rig.lens, focus, gate_width: rig.gate.width, iris: Iris::default(), rim: None };
+        let rig =
+            CameraRig::with_lens(ThinLens::new(0.05, f_stop).unwrap(), focus, gate, breathing)
+                .unwrap();
+        let field = DepthOfField {
+            lens: rig.lens,
+            focus,
+            gate_width: rig.gate.width,
+            iris: Iris::default(),
+            rim: None,
+        };
         let vertical_fov = rig.vertical_fov() as f32;
         (field, Projection::Perspective { vertical_fov, aspect: None, near: 0.01, far: None })
     }
 
     fn camera(field: DepthOfField, projection: Projection) -> LensCamera {
         let effects = CameraEffects { depth_of_field: Some(field), ..CameraEffects::default() };
-        LensCamera::new(look_at_transform(DVec3::new(1.0, 2.0, 3.0), DVec3::ZERO), projection, SIZE.0, SIZE.1, &effects)
+        LensCamera::new(
+            look_at_transform(DVec3::new(1.0, 2.0, 3.0), DVec3::ZERO),
+            projection,
+            SIZE.0,
+            SIZE.1,
+            &effects,
+        )
     }
 
     /// Where a point of the camera's own space appears through a place of the lens, in pixels: found by moving the place
@@ -389,13 +426,17 @@ mod tests {
             let (field, projection) = rig(f_stop, focus, breathing);
             let camera = camera(field, projection);
             for z in [0.4, 0.9, 3.0, 4.0, 1e6] {
-                let want = circle_of_confusion(field.lens, focus, z).unwrap() * SIZE.0 as f64 / 0.036;
+                let want =
+                    circle_of_confusion(field.lens, focus, z).unwrap() * SIZE.0 as f64 / 0.036;
                 // The left and right ends of the disk: concentric(0, 1/2) and (1, 1/2).
                 let point = DVec3::new(0.01 * z, -0.02 * z, -z);
                 let left = image(&camera, point, DVec2::new(0.0, 0.5));
                 let right = image(&camera, point, DVec2::new(1.0, 0.5));
                 let got = right.x - left.x;
-                assert!((got - want).abs() < 1e-4 * want.abs() + 1e-5, "f/{f_stop} {focus} m, {z} m: {got} {want}");
+                assert!(
+                    (got - want).abs() < 1e-4 * want.abs() + 1e-5,
+                    "f/{f_stop} {focus} m, {z} m: {got} {want}"
+                );
                 assert!((right.y - left.y).abs() < 1e-6);
             }
         }
@@ -444,11 +485,16 @@ mod tests {
                 let part = (p.length() / edge).powi(2);
                 assert!(part <= 1.0 + 1e-9, "{iris:?}: {p} lies outside");
                 rings[((part * 8.0) as usize).min(7)] += 8.0 / f64::from(count);
-                sectors[(p.to_angle().rem_euclid(TAU) / TAU * 24.0) as usize % 24] += 1.0 / f64::from(count);
+                sectors[(p.to_angle().rem_euclid(TAU) / TAU * 24.0) as usize % 24] +=
+                    1.0 / f64::from(count);
             }
             for (i, sector) in sectors.iter().enumerate() {
                 let area: f64 = (0..200)
-                    .map(|k| iris.edge((i as f64 + (f64::from(k) + 0.5) / 200.0) / 24.0 * TAU).powi(2) / 200.0 / 24.0)
+                    .map(|k| {
+                        iris.edge((i as f64 + (f64::from(k) + 0.5) / 200.0) / 24.0 * TAU).powi(2)
+                            / 200.0
+                            / 24.0
+                    })
                     .sum::<f64>()
                     / iris.relative_area();
                 assert!((sector / area - 1.0).abs() < 0.02, "{iris:?} sector {i}: {sector} {area}");
@@ -467,13 +513,22 @@ mod tests {
             let field = DepthOfField { iris, rim, ..field };
             let width = field.gate_width / field.lens.image_distance(2.0).unwrap();
             let vignetting = Vignetting { exponent: 4.0, width, pupil_radius: pupil, rim };
-            let effects =
-                CameraEffects { depth_of_field: Some(field), vignetting: Some(vignetting), ..CameraEffects::default() };
+            let effects = CameraEffects {
+                depth_of_field: Some(field),
+                vignetting: Some(vignetting),
+                ..CameraEffects::default()
+            };
             let camera = LensCamera::new(DMat4::IDENTITY, projection, SIZE.0, SIZE.1, &effects);
-            for place in [DVec2::new(180.0, 120.0), DVec2::new(300.0, 200.0), DVec2::new(0.0, 0.0)] {
+            for place in [DVec2::new(180.0, 120.0), DVec2::new(300.0, 200.0), DVec2::new(0.0, 0.0)]
+            {
                 let count = 1 << 13;
                 let weights: Vec<f64> = (0..count)
-                    .map(|i| camera.ray(place, Sampler::new(SamplerKind::Sobol, 0, 0, 0, i).next_2d(), 0.5).weight.x)
+                    .map(|i| {
+                        camera
+                            .ray(place, Sampler::new(SamplerKind::Sobol, 0, 0, 0, i).next_2d(), 0.5)
+                            .weight
+                            .x
+                    })
                     .collect();
                 let mean = weights.iter().sum::<f64>() / f64::from(count);
                 let off = (place - DVec2::new(180.0, 120.0)).length() * width / 360.0;
@@ -510,7 +565,8 @@ mod tests {
     #[test]
     fn a_parallel_projection_has_no_lens() {
         let (field, _) = rig(2.0, 2.0, true);
-        let parallel = Projection::Orthographic { half_width: 3.0, half_height: 2.0, near: 0.1, far: 9.0 };
+        let parallel =
+            Projection::Orthographic { half_width: 3.0, half_height: 2.0, near: 0.1, far: 9.0 };
         let camera = camera(field, parallel);
         let ray = camera.ray(DVec2::new(360.0, 0.0), DVec2::new(0.9, 0.9), 0.1);
         let pinhole = Pinhole::ray(camera.pinhole(), DVec2::new(360.0, 0.0));

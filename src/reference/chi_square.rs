@@ -59,7 +59,10 @@ impl Cells {
     fn direction(&self, tilt: f64, turn: f64) -> (DVec3, f64) {
         let (sin, cos) = (tilt * self.widest).sin_cos();
         let (s, c) = (2.0 * PI * turn).sin_cos();
-        (self.axis * cos + (self.across.0 * c + self.across.1 * s) * sin, 2.0 * PI * self.widest * sin)
+        (
+            self.axis * cos + (self.across.0 * c + self.across.1 * s) * sin,
+            2.0 * PI * self.widest * sin,
+        )
     }
 
     fn cell(&self, d: DVec3) -> Option<usize> {
@@ -86,8 +89,11 @@ impl Cells {
 
 /// Gauss and Legendre's rule with 3x3 points over a rectangle.
 fn gauss(f: &dyn Fn(f64, f64) -> f64, [y, x]: [f64; 2], [h, w]: [f64; 2]) -> f64 {
-    const POINTS: [(f64, f64); 3] =
-        [(0.112_701_665_379_258_3, 5.0 / 18.0), (0.5, 8.0 / 18.0), (0.887_298_334_620_741_7, 5.0 / 18.0)];
+    const POINTS: [(f64, f64); 3] = [
+        (0.112_701_665_379_258_3, 5.0 / 18.0),
+        (0.5, 8.0 / 18.0),
+        (0.887_298_334_620_741_7, 5.0 / 18.0),
+    ];
     let mut sum = 0.0;
     for (a, wa) in POINTS {
         for (b, wb) in POINTS {
@@ -112,7 +118,11 @@ fn adaptive(
     if depth == 0 || (sum - whole).abs() < tolerance {
         return sum;
     }
-    corners.iter().zip(parts).map(|(&corner, part)| adaptive(f, corner, [h, w], part, tolerance / 2.0, depth - 1)).sum()
+    corners
+        .iter()
+        .zip(parts)
+        .map(|(&corner, part)| adaptive(f, corner, [h, w], part, tolerance / 2.0, depth - 1))
+        .sum()
 }
 
 /// The regularised upper incomplete gamma function Q(a, x): series and continued fraction of Abramowitz and Stegun 6.5.29
@@ -158,7 +168,8 @@ fn ln_gamma(mut x: f64) -> f64 {
         x += 1.0;
     }
     let (i, i3) = (1.0 / x, 1.0 / (x * x * x));
-    shift + (x - 0.5) * x.ln() - x + 0.5 * (2.0 * PI).ln() + i / 12.0 - i3 / 360.0 + i3 * i * i / 1260.0
+    shift + (x - 0.5) * x.ln() - x + 0.5 * (2.0 * PI).ln() + i / 12.0 - i3 / 360.0
+        + i3 * i * i / 1260.0
 }
 
 /// One test.
@@ -187,9 +198,14 @@ pub(super) fn check(test: &Test<'_>, count: u32, family: usize) -> f64 {
         }
     }
     // The very edge of a lamp may be missed by rounding.
-    assert!(impossible <= count / 1000, "{}: {impossible} samples where the density is 0", test.name);
+    assert!(
+        impossible <= count / 1000,
+        "{}: {impossible} samples where the density is 0",
+        test.name
+    );
     let all = f64::from(count);
-    let expected: Vec<f64> = (0..cells).map(|cell| test.cells.integral(cell, test.density)).collect();
+    let expected: Vec<f64> =
+        (0..cells).map(|cell| test.cells.integral(cell, test.density)).collect();
     let integral: f64 = expected.iter().sum();
     assert!(integral < 1.0 + 2e-3, "{}: the density's integral is {integral}", test.name);
     let (mut chi2, mut freedom) = (0.0, -1.0);
@@ -211,7 +227,13 @@ pub(super) fn check(test: &Test<'_>, count: u32, family: usize) -> f64 {
         add(pool.0, pool.1);
     } else {
         // Poisson: so many more than expected do not happen.
-        assert!(pool.0 < pool.1 + 25.0, "{}: {} samples where {} are expected", test.name, pool.0, pool.1);
+        assert!(
+            pool.0 < pool.1 + 25.0,
+            "{}: {} samples where {} are expected",
+            test.name,
+            pool.0,
+            pool.1
+        );
     }
     assert!(freedom >= 1.0, "{}: too few cells", test.name);
     let p = upper_gamma(freedom / 2.0, chi2 / 2.0);

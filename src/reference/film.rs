@@ -162,13 +162,20 @@ impl Film {
     /// The part of the pixels that has reached the target error.
     #[must_use]
     pub fn converged(&self) -> f64 {
-        let done: usize = self.tiles.iter().filter(|tile| tile.converged).map(|tile| tile.sums.len()).sum();
+        let done: usize =
+            self.tiles.iter().filter(|tile| tile.converged).map(|tile| tile.sums.len()).sum();
         done as f64 / (self.width * self.height).max(1) as f64
     }
 
     /// Adds `count` samples to each pixel that has not reached the target error, on all cores. Returns whether all were
     /// added; where `stop` came first, the picture holds what was complete, and another call goes on from there.
-    pub fn add(&mut self, world: &World<'_>, camera: &impl CameraModel, count: u32, stop: &impl CancelToken) -> bool {
+    pub fn add(
+        &mut self,
+        world: &World<'_>,
+        camera: &impl CameraModel,
+        count: u32,
+        stop: &impl CancelToken,
+    ) -> bool {
         self.advance(world, camera, self.samples().saturating_add(count), stop)
     }
 
@@ -187,8 +194,12 @@ impl Film {
                 return true;
             }
             // No further than to where errors are looked at.
-            let next = have.saturating_add(1).checked_next_power_of_two().map_or(goal, |look| look.min(goal));
-            let (across, width, height, settings) = (self.width.div_ceil(TILE), self.width, self.height, self.settings);
+            let next = have
+                .saturating_add(1)
+                .checked_next_power_of_two()
+                .map_or(goal, |look| look.min(goal));
+            let (across, width, height, settings) =
+                (self.width.div_ceil(TILE), self.width, self.height, self.settings);
             let complete = self
                 .tiles
                 .par_iter_mut()
@@ -210,7 +221,8 @@ impl Film {
     /// Decides which tiles have enough, once at each power of two.
     fn check_errors(&mut self, count: u32) {
         let Some(target) = self.settings.target_error else { return };
-        if count >= adaptive::FIRST_LOOK && count.is_power_of_two() && count > self.last_error_check {
+        if count >= adaptive::FIRST_LOOK && count.is_power_of_two() && count > self.last_error_check
+        {
             if self.last_error_check == 0 {
                 self.mean_at_first_check = self.mean_luminance();
             }
@@ -221,7 +233,9 @@ impl Film {
     }
 
     fn mean_luminance(&self) -> f64 {
-        let of = |tile: &Tile| tile.sums.iter().map(|sum| sum.luminance).sum::<f64>() / f64::from(tile.count.max(1));
+        let of = |tile: &Tile| {
+            tile.sums.iter().map(|sum| sum.luminance).sum::<f64>() / f64::from(tile.count.max(1))
+        };
         self.tiles.iter().map(of).sum::<f64>() / (self.width * self.height).max(1) as f64
     }
 
@@ -271,7 +285,8 @@ impl Film {
     pub fn relative_error(&self) -> f64 {
         let pixels = (self.width * self.height).max(1) as f64;
         let squares: f64 = if self.samples() < 4 {
-            let of = |tile: &Tile| tile.sums.iter().map(|sum| sum.variance(tile.count)).sum::<f64>();
+            let of =
+                |tile: &Tile| tile.sums.iter().map(|sum| sum.variance(tile.count)).sum::<f64>();
             self.tiles.iter().map(of).sum()
         } else {
             let of = |tile: &Tile| adaptive::mean_squared_error(tile) * tile.sums.len() as f64;
@@ -301,8 +316,12 @@ impl Tile {
             let mut sampler = Sampler::new(settings.sampler, settings.seed, 0, 0, 0);
             // Block by block: pixels of one have much of their numbers in common.
             for block in 0..BLOCKS * BLOCKS {
-                let inside = |x: usize, y: usize| (y >> BLOCK) % BLOCKS * BLOCKS + (x >> BLOCK) % BLOCKS == block;
-                for (sum, &(x, y)) in sums.iter_mut().zip(pixels).filter(|(_, (x, y))| inside(*x, *y)) {
+                let inside = |x: usize, y: usize| {
+                    (y >> BLOCK) % BLOCKS * BLOCKS + (x >> BLOCK) % BLOCKS == block
+                };
+                for (sum, &(x, y)) in
+                    sums.iter_mut().zip(pixels).filter(|(_, (x, y))| inside(*x, *y))
+                {
                     for index in self.count..end {
                         if patience.should_stop() {
                             return false;
@@ -313,7 +332,12 @@ impl Tile {
                         let (lens, time) = (sampler.next_2d(), sampler.next_1d());
                         let ray = camera.ray(DVec2::new(x as f64, y as f64) + place, lens, time);
                         let parts = if ray.weight.max_element() > 0.0 {
-                            world.trace_path(ray.origin, ray.direction, &settings.path, &mut sampler)
+                            world.trace_path(
+                                ray.origin,
+                                ray.direction,
+                                &settings.path,
+                                &mut sampler,
+                            )
                         } else {
                             LightComponents::default()
                         };
@@ -348,10 +372,14 @@ impl PixelSums {
             for (sum, part) in sums.iter_mut().zip(parts) {
                 *sum += part * weight;
             }
-            self.parts = LightComponents { unlit: self.parts.unlit + unlit, ..LightComponents::from_array(sums) };
+            self.parts = LightComponents {
+                unlit: self.parts.unlit + unlit,
+                ..LightComponents::from_array(sums)
+            };
         }
         if count.is_power_of_two() {
-            self.half_difference = (2.0 * self.luminance_at_power_of_two - self.luminance) / f64::from(count);
+            self.half_difference =
+                (2.0 * self.luminance_at_power_of_two - self.luminance) / f64::from(count);
             self.luminance_at_power_of_two = self.luminance;
         }
         finite
@@ -359,7 +387,13 @@ impl PixelSums {
 }
 
 /// The pixels of a tile, in the order of its sums.
-fn pixels(tile: usize, across: usize, width: usize, height: usize) -> impl Iterator<Item = (usize, usize)> {
+fn pixels(
+    tile: usize,
+    across: usize,
+    width: usize,
+    height: usize,
+) -> impl Iterator<Item = (usize, usize)> {
     let (left, top) = (tile % across.max(1) * TILE, tile / across.max(1) * TILE);
-    (top..(top + TILE).min(height)).flat_map(move |y| (left..(left + TILE).min(width)).map(move |x| (x, y)))
+    (top..(top + TILE).min(height))
+        .flat_map(move |y| (left..(left + TILE).min(width)).map(move |x| (x, y)))
 }

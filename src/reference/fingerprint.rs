@@ -21,7 +21,13 @@ impl Fingerprint {
         let mut print = Self::default();
         // Another version may find light by other samples.
         print.add_debug(&(env!("CARGO_PKG_VERSION"), more));
-        print.add_debug(&(&scene.nodes, &scene.roots, &scene.materials, &scene.textures, &scene.lights));
+        print.add_debug(&(
+            &scene.nodes,
+            &scene.roots,
+            &scene.materials,
+            &scene.textures,
+            &scene.lights,
+        ));
         print.add_debug(&(
             scene.emissive_lights,
             scene.multiscatter,
@@ -87,8 +93,13 @@ impl Fingerprint {
 
     /// Steele, Lea and Flood 2014, figure 13, the finaliser, on two lanes.
     fn word(&mut self, word: u64) {
-        for (lane, constant) in self.0.iter_mut().zip([0xd134_2543_de82_ef95_u64, 0xaf25_1af3_b0f0_25b5]) {
-            let mut z = (*lane).wrapping_mul(constant).wrapping_add(word).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        for (lane, constant) in
+            self.0.iter_mut().zip([0xd134_2543_de82_ef95_u64, 0xaf25_1af3_b0f0_25b5])
+        {
+            let mut z = (*lane)
+                .wrapping_mul(constant)
+                .wrapping_add(word)
+                .wrapping_add(0x9e37_79b9_7f4a_7c15);
             z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
             *lane = z ^ (z >> 31);

@@ -120,7 +120,9 @@ impl FirstScatter {
     fn of(scattered: &BsdfValue) -> Self {
         let total = scattered.total();
         let share = |part: DVec3| {
-            DVec3::from_array(std::array::from_fn(|i| if total[i] > 0.0 { part[i] / total[i] } else { 0.0 }))
+            DVec3::from_array(std::array::from_fn(|i| {
+                if total[i] > 0.0 { part[i] / total[i] } else { 0.0 }
+            }))
         };
         Self { diffuse: share(scattered.diffuse), transmission: share(scattered.transmitted) }
     }
@@ -202,7 +204,8 @@ impl World<'_> {
             let mut numbers = self.volume_rng(sampler);
             self.add_hit_emission(&path, hit.as_ref(), walk, &mut parts, numbers.as_mut());
             if let Some(numbers) = &mut numbers
-                && let Some(anisotropy) = self.advance_through_volumes(&mut path, limit, numbers, &mut parts)
+                && let Some(anisotropy) =
+                    self.advance_through_volumes(&mut path, limit, numbers, &mut parts)
             {
                 if path.bounces >= walk.bounces {
                     break;
@@ -215,7 +218,8 @@ impl World<'_> {
                 continue;
             }
             if self.advance_through_medium(&mut path, limit, sampler) {
-                if path.bounces >= walk.bounces || !self.scatter_in_water(&mut path, walk, sampler) {
+                if path.bounces >= walk.bounces || !self.scatter_in_water(&mut path, walk, sampler)
+                {
                     break;
                 }
                 continue;
@@ -242,7 +246,10 @@ impl World<'_> {
             }
             let beyond = self.cross_boundary(&mut hit, &path.media, path.channel);
             let Some(beyond) = beyond else {
-                path.pass_through(&hit, hit.boundary_material.and_then(|m| path.media.exit(m)).unwrap_or(path.media));
+                path.pass_through(
+                    &hit,
+                    hit.boundary_material.and_then(|m| path.media.exit(m)).unwrap_or(path.media),
+                );
                 layers += 1;
                 continue;
             };
@@ -260,7 +267,13 @@ impl World<'_> {
             let frame = hit.frame();
             let seen = hit.bsdf.evaluator(view_in(&frame, -path.direction));
             let guide = self.sun_guide(&path.media, &hit.bsdf, walk);
-            let vertex = Vertex { hit: &hit, frame, evaluator: seen, sun_guide: guide, transmitted_media: beyond };
+            let vertex = Vertex {
+                hit: &hit,
+                frame,
+                evaluator: seen,
+                sun_guide: guide,
+                transmitted_media: beyond,
+            };
             if walk.strategy != SamplingStrategy::Bsdf {
                 self.add_sampled_light(&path, &vertex, walk, sampler, &mut parts);
             } else {
@@ -295,25 +308,36 @@ impl World<'_> {
         let medium = self.medium(&path.media);
         let mut remains = |distance: f64| {
             let volumes = numbers.as_mut();
-            let volumes = volumes.map(|n| self.volumes.transmittance(path.origin, path.direction, distance, n));
+            let volumes = volumes
+                .map(|n| self.volumes.transmittance(path.origin, path.direction, distance, n));
             fade(medium, distance) * volumes.unwrap_or(DVec3::ONE)
         };
         let limit = hit.map_or(f64::INFINITY, |hit| hit.distance);
         let mut emitted = DVec3::ZERO;
         let mut nearest: Option<LightHit> = None;
         // Lamps are not in the way of rays: they light what they stand before, and are seen, no more.
-        self.lights.for_each_light_hit(path.origin, path.direction, limit, path.distance_since_vertex, |light| {
-            if path.bounces > 0 {
-                let weight = match (light.pdf, path.pdf, walk.strategy) {
-                    (Some(by_light), density, strategy) => weight_of_hit(density, by_light, strategy),
-                    (None, None, _) | (None, _, SamplingStrategy::Bsdf) => 1.0,
-                    (None, Some(_), _) => 0.0,
-                };
-                emitted += light.radiance * remains(light.distance) * weight;
-            } else if light.visible && nearest.is_none_or(|before| light.distance < before.distance) {
-                nearest = Some(light);
-            }
-        });
+        self.lights.for_each_light_hit(
+            path.origin,
+            path.direction,
+            limit,
+            path.distance_since_vertex,
+            |light| {
+                if path.bounces > 0 {
+                    let weight = match (light.pdf, path.pdf, walk.strategy) {
+                        (Some(by_light), density, strategy) => {
+                            weight_of_hit(density, by_light, strategy)
+                        }
+                        (None, None, _) | (None, _, SamplingStrategy::Bsdf) => 1.0,
+                        (None, Some(_), _) => 0.0,
+                    };
+                    emitted += light.radiance * remains(light.distance) * weight;
+                } else if light.visible
+                    && nearest.is_none_or(|before| light.distance < before.distance)
+                {
+                    nearest = Some(light);
+                }
+            },
+        );
         if let Some(light) = nearest {
             emitted += light.radiance * remains(light.distance);
         }
@@ -321,7 +345,9 @@ impl World<'_> {
             if hit.emission != DVec3::ZERO {
                 let weight = if self.emissive_surfaces_illuminate() {
                     let distance = hit.distance + path.distance_since_vertex;
-                    let by_light = hit.emitter.map_or(0.0, |t| self.lights.triangle_pdf(t, path.direction, distance));
+                    let by_light = hit
+                        .emitter
+                        .map_or(0.0, |t| self.lights.triangle_pdf(t, path.direction, distance));
                     DVec3::splat(weight_of_hit(path.pdf, by_light, walk.strategy))
                 } else {
                     path.emission_visibility
@@ -340,9 +366,15 @@ impl World<'_> {
 
     /// What lies behind a surface; its glass learns how it bends light. None where a volume ends that reaches into what the
     /// path is in: nothing changes there.
-    fn cross_boundary(&self, hit: &mut SurfacePoint, here: &MediaStack, channel: Option<usize>) -> Option<MediaStack> {
+    fn cross_boundary(
+        &self,
+        hit: &mut SurfacePoint,
+        here: &MediaStack,
+        channel: Option<usize>,
+    ) -> Option<MediaStack> {
         let Some(material) = hit.boundary_material else { return Some(*here) };
-        let ior = |media: &MediaStack| self.medium(media).map_or(1.0, |medium| medium.ior_of(channel));
+        let ior =
+            |media: &MediaStack| self.medium(media).map_or(1.0, |medium| medium.ior_of(channel));
         let own = ior(&MediaStack::default().enter(material));
         let (eta, beyond) = if hit.front {
             (own / ior(here), here.enter(material))
@@ -362,7 +394,8 @@ impl World<'_> {
     /// Whether colours part at a surface: the border of a volume whose index differs by channel, on either side.
     fn disperses(&self, hit: &SurfacePoint, here: &MediaStack) -> bool {
         let Some(material) = hit.boundary_material else { return false };
-        let spreads = |media: &MediaStack| self.medium(media).is_some_and(|medium| medium.ior_spread > 0.0);
+        let spreads =
+            |media: &MediaStack| self.medium(media).is_some_and(|medium| medium.ior_spread > 0.0);
         spreads(&MediaStack::default().enter(material))
             || spreads(here)
             || here.exit(material).is_some_and(|outside| spreads(&outside))
@@ -412,7 +445,8 @@ impl World<'_> {
         }
         weight *= self.volume_transmittance(hit.position, &light, weight, sampler);
         weight *= fade(self.medium(media), light.distance);
-        let first = if path.bounces == 1 { FirstScatter::of(&scattered) } else { path.first_scatter };
+        let first =
+            if path.bounces == 1 { FirstScatter::of(&scattered) } else { path.first_scatter };
         parts.add(weight * total, path.bounces, &first);
     }
 }
@@ -441,7 +475,8 @@ impl PathState {
     /// On behind a surface as though it were not there.
     fn pass_through(&mut self, hit: &SurfacePoint, media: MediaStack) {
         self.distance_since_vertex += hit.distance;
-        (self.origin, self.offset_normal, self.media) = (hit.position, -hit.geometric_normal, media);
+        (self.origin, self.offset_normal, self.media) =
+            (hit.position, -hit.geometric_normal, media);
     }
 
     /// Goes on with one channel, chosen by what each still carries, which then stands for all: each channel's mean is as before.

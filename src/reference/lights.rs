@@ -122,7 +122,9 @@ impl Lights {
     /// Suns that have a disk: the direction to each, and its angular radius (rad).
     pub(super) fn disks(&self) -> impl Iterator<Item = (DVec3, f64)> + '_ {
         self.placed.iter().filter_map(|placed| match placed.light.emitter() {
-            Emitter::Sun { angular_radius } if angular_radius > 0.0 => Some((-placed.direction, angular_radius)),
+            Emitter::Sun { angular_radius } if angular_radius > 0.0 => {
+                Some((-placed.direction, angular_radius))
+            }
             _ => None,
         })
     }
@@ -132,10 +134,13 @@ impl Lights {
     pub fn new(scene: &Scene, eye: DVec3, bvh: &SceneBvh, top: &SceneTlas) -> Self {
         let mut placed = Vec::new();
         for node in scene.walk() {
-            let Some(light) = node.node.light.and_then(|light| scene.lights.get(light)) else { continue };
+            let Some(light) = node.node.light.and_then(|light| scene.lights.get(light)) else {
+                continue;
+            };
             let direction = (-node.world.z_axis.truncate()).normalize_or(DVec3::NEG_Z);
             let across = node.world.x_axis.truncate();
-            let right = (across - direction * across.dot(direction)).normalize_or(direction.any_orthonormal_vector());
+            let right = (across - direction * across.dot(direction))
+                .normalize_or(direction.any_orthonormal_vector());
             placed.push(PlacedLight {
                 light: light.clone(),
                 position: node.world.w_axis.truncate() - eye,
@@ -154,13 +159,18 @@ impl Lights {
     }
 
     fn add_triangles(&mut self, scene: &Scene, bvh: &SceneBvh, top: &SceneTlas) {
-        let nodes: HashMap<usize, _> = scene.walk().into_iter().map(|placed| (placed.index, placed.world)).collect();
+        let nodes: HashMap<usize, _> =
+            scene.walk().into_iter().map(|placed| (placed.index, placed.world)).collect();
         for instance in 0..top.instances.len() as u32 {
             let Some((node, bottom)) = bvh.instance_blas(instance) else { continue };
-            let Some(primitive) = scene.meshes.get(bottom.mesh).and_then(|m| m.primitives.get(bottom.primitive)) else {
+            let Some(primitive) =
+                scene.meshes.get(bottom.mesh).and_then(|m| m.primitives.get(bottom.primitive))
+            else {
                 continue;
             };
-            let Some(material) = primitive.material.and_then(|m| scene.materials.get(m)) else { continue };
+            let Some(material) = primitive.material.and_then(|m| scene.materials.get(m)) else {
+                continue;
+            };
             let Some(world) = nodes.get(&node) else { continue };
             if material.emission.max_element() <= 0.0 || material.unlit {
                 continue;
@@ -168,11 +178,14 @@ impl Lights {
             let Some(to_eye) = bvh.to_eye(top, instance) else { continue };
             let mirrored = world.determinant() < 0.0;
             let coated = material.clearcoat.factor > 0.0;
-            let varied = coated || material.emissive_texture.is_some() || material.alpha != AlphaMode::Opaque;
+            let varied = coated
+                || material.emissive_texture.is_some()
+                || material.alpha != AlphaMode::Opaque;
             for triangle in bottom.triangles.0..bottom.triangles.0 + bottom.triangles.1 {
                 // As rays meet it.
                 let shape = bvh.triangles[triangle as usize];
-                let corners = [shape.a, shape.b, shape.c].map(|corner| to_eye.transform_point3(corner.as_dvec3()));
+                let corners = [shape.a, shape.b, shape.c]
+                    .map(|corner| to_eye.transform_point3(corner.as_dvec3()));
                 let cross = (corners[1] - corners[0]).cross(corners[2] - corners[0]);
                 let area = cross.length() / 2.0;
                 if area <= 0.0 || !area.is_finite() {
@@ -230,14 +243,18 @@ impl Lights {
     }
 
     fn selection_probability(&self, index: usize) -> f64 {
-        let before = index.checked_sub(1).and_then(|i| self.cumulative.get(i)).copied().unwrap_or(0.0);
+        let before =
+            index.checked_sub(1).and_then(|i| self.cumulative.get(i)).copied().unwrap_or(0.0);
         self.cumulative.get(index).map_or(0.0, |sum| sum - before)
     }
 
     /// A point of a light as seen from `from`; none where nothing shines that way.
     #[must_use]
     pub fn sample(&self, from: DVec3, choice: f64, u: DVec2) -> Option<LightSample> {
-        let index = self.cumulative.partition_point(|&sum| sum <= choice).min(self.cumulative.len().checked_sub(1)?);
+        let index = self
+            .cumulative
+            .partition_point(|&sum| sum <= choice)
+            .min(self.cumulative.len().checked_sub(1)?);
         let chance = self.selection_probability(index);
         if chance <= 0.0 {
             return None;
@@ -284,8 +301,14 @@ impl Lights {
     ) {
         for (index, placed) in self.placed.iter().enumerate() {
             if let Some((distance, density)) = placed.hit(origin, direction, limit, back) {
-                let density = placed.light.shadow.then(|| density * self.selection_probability(index));
-                met(LightHit { radiance: placed.radiance(), distance, pdf: density, visible: placed.light.visible });
+                let density =
+                    placed.light.shadow.then(|| density * self.selection_probability(index));
+                met(LightHit {
+                    radiance: placed.radiance(),
+                    distance,
+                    pdf: density,
+                    visible: placed.light.visible,
+                });
             }
         }
     }
@@ -329,12 +352,17 @@ impl EnvironmentSampler {
 
     fn sample(&self, u: DVec2) -> Option<LightSample> {
         let map = &self.environment.map;
-        let texel = self.cumulative.partition_point(|&sum| sum <= u.x).min(self.cumulative.len().checked_sub(1)?);
-        let before = texel.checked_sub(1).and_then(|i| self.cumulative.get(i)).copied().unwrap_or(0.0);
+        let texel = self
+            .cumulative
+            .partition_point(|&sum| sum <= u.x)
+            .min(self.cumulative.len().checked_sub(1)?);
+        let before =
+            texel.checked_sub(1).and_then(|i| self.cumulative.get(i)).copied().unwrap_or(0.0);
         let chance = self.cumulative.get(texel)? - before;
         // The rest of the number is as even as the whole.
         let across = if chance > 0.0 { ((u.x - before) / chance).clamp(0.0, 1.0) } else { 0.5 };
-        let direction = map.direction_in_texel(texel % map.width(), texel / map.width(), across, u.y);
+        let direction =
+            map.direction_in_texel(texel % map.width(), texel / map.width(), across, u.y);
         let direction = self.rotated(direction, -1.0);
         let density = self.pdf(direction);
         let weight = self.luminance(direction) / density;
@@ -361,7 +389,8 @@ impl EmissiveTriangle {
         let root = u.x.sqrt();
         let [a, b, c] = self.corners;
         let point = a * (1.0 - root) + b * (root * (1.0 - u.y)) + c * (root * u.y);
-        let sample = surface_sample(from, point, self.normal, self.area, self.emission, self.two_sided)?;
+        let sample =
+            surface_sample(from, point, self.normal, self.area, self.emission, self.two_sided)?;
         let barycentric = DVec2::new(root * (1.0 - u.y), root * u.y).as_vec2();
         let (instance, triangle) = self.at;
         let on = Some(TrianglePoint { instance, triangle, barycentric, varied: self.varied });
@@ -426,13 +455,25 @@ impl PlacedLight {
                 let d = self.position - from;
                 let d2 = d.length_squared().max(1e-12);
                 let direction = d / d2.sqrt();
-                let candela = self.light.candela().map_or(0.0, Candela::get) * self.relative(-direction);
-                let window =
-                    self.light.range.map_or(1.0, |range| (1.0 - (d2.sqrt() / f64::from(range)).powi(4)).max(0.0));
+                let candela =
+                    self.light.candela().map_or(0.0, Candela::get) * self.relative(-direction);
+                let window = self
+                    .light
+                    .range
+                    .map_or(1.0, |range| (1.0 - (d2.sqrt() / f64::from(range)).powi(4)).max(0.0));
                 let weight = self.color() * (candela * window / d2);
-                LightSample { direction, distance: d2.sqrt(), weight, pdf: None, shadow, triangle_point: None }
+                LightSample {
+                    direction,
+                    distance: d2.sqrt(),
+                    weight,
+                    pdf: None,
+                    shadow,
+                    triangle_point: None,
+                }
             }
-            Emitter::Sun { angular_radius: 0.0 } if self.light.clip_at_horizon && self.direction.y > 0.0 => {
+            Emitter::Sun { angular_radius: 0.0 }
+                if self.light.clip_at_horizon && self.direction.y > 0.0 =>
+            {
                 return None;
             }
             Emitter::Sun { angular_radius: 0.0 } => {
@@ -469,18 +510,42 @@ impl PlacedLight {
                 let distance = sphere_distance(self.position - from, direction, radius)
                     .unwrap_or((self.position - from).dot(direction));
                 let weight = self.radiance() / density;
-                LightSample { direction, distance, weight, pdf: Some(density), shadow, triangle_point: None }
+                LightSample {
+                    direction,
+                    distance,
+                    weight,
+                    pdf: Some(density),
+                    shadow,
+                    triangle_point: None,
+                }
             }
             Emitter::Disk { radius, sides } => {
                 let (r, phi) = (radius * u.x.sqrt(), 2.0 * PI * u.y);
-                let point = self.position + self.right * (r * phi.cos()) + self.up * (r * phi.sin());
+                let point =
+                    self.position + self.right * (r * phi.cos()) + self.up * (r * phi.sin());
                 let area = PI * radius * radius;
-                surface_sample(from, point, self.direction, area, self.radiance(), sides == Sides::Two)?
+                surface_sample(
+                    from,
+                    point,
+                    self.direction,
+                    area,
+                    self.radiance(),
+                    sides == Sides::Two,
+                )?
             }
             Emitter::Rectangle { width, height, sides } => {
-                let point = self.position + self.right * (width * (u.x - 0.5)) + self.up * (height * (u.y - 0.5));
+                let point = self.position
+                    + self.right * (width * (u.x - 0.5))
+                    + self.up * (height * (u.y - 0.5));
                 let area = width * height;
-                surface_sample(from, point, self.direction, area, self.radiance(), sides == Sides::Two)?
+                surface_sample(
+                    from,
+                    point,
+                    self.direction,
+                    area,
+                    self.radiance(),
+                    sides == Sides::Two,
+                )?
             }
             Emitter::Tube { radius, length } => {
                 // The side and the two half spheres by their areas; a half sphere is chosen with the whole sphere's other half.
@@ -494,7 +559,8 @@ impl PlacedLight {
                     let z = 1.0 - 2.0 * (chosen - side) / caps;
                     let phi = 2.0 * PI * u.y;
                     let sin = (1.0 - z * z).max(0.0).sqrt();
-                    let normal = self.right * z + (self.up * phi.cos() + self.direction * phi.sin()) * sin;
+                    let normal =
+                        self.right * z + (self.up * phi.cos() + self.direction * phi.sin()) * sin;
                     (self.right * (length * 0.5 * z.signum()), normal)
                 };
                 let point = self.position + offset + normal * radius;
@@ -525,7 +591,8 @@ impl PlacedLight {
                 return None;
             }
             let distance = to_center.dot(self.direction) / direction.dot(self.direction);
-            let inside = distance > 0.0 && distance < limit && half(direction * distance - to_center);
+            let inside =
+                distance > 0.0 && distance < limit && half(direction * distance - to_center);
             inside.then(|| (distance, far(distance) / (area * facing.abs())))
         };
         match self.light.emitter() {
@@ -533,17 +600,21 @@ impl PlacedLight {
             Emitter::Sun { angular_radius } => {
                 let part = 2.0 * (angular_radius / 2.0).sin().powi(2);
                 let above = !self.light.clip_at_horizon || direction.y >= 0.0;
-                let inside = above && limit == f64::INFINITY && 1.0 + self.direction.dot(direction) < part;
+                let inside =
+                    above && limit == f64::INFINITY && 1.0 + self.direction.dot(direction) < part;
                 inside.then(|| (f64::INFINITY, 1.0 / (2.0 * PI * part)))
             }
             Emitter::Sphere { radius } => {
-                let distance = sphere_distance(to_center, direction, radius).filter(|d| *d < limit)?;
+                let distance =
+                    sphere_distance(to_center, direction, radius).filter(|d| *d < limit)?;
                 // From inside of it `sample` finds nothing.
-                let density =
-                    sphere_cap(to_center + direction * back, radius).map_or(0.0, |part| 1.0 / (2.0 * PI * part));
+                let density = sphere_cap(to_center + direction * back, radius)
+                    .map_or(0.0, |part| 1.0 / (2.0 * PI * part));
                 Some((distance, density))
             }
-            Emitter::Disk { radius, sides } => flat(&|p| p.length() < radius, PI * radius * radius, sides),
+            Emitter::Disk { radius, sides } => {
+                flat(&|p| p.length() < radius, PI * radius * radius, sides)
+            }
             Emitter::Rectangle { width, height, sides } => flat(
                 &|p| p.dot(self.right).abs() < width / 2.0 && p.dot(self.up).abs() < height / 2.0,
                 width * height,
@@ -553,13 +624,20 @@ impl PlacedLight {
                 let (distance, normal) = self.capsule(origin, direction, radius, length)?;
                 let facing = -normal.dot(direction);
                 let area = 2.0 * PI * radius * length + 4.0 * PI * radius * radius;
-                (distance < limit && facing > 0.0).then(|| (distance, far(distance) / (area * facing)))
+                (distance < limit && facing > 0.0)
+                    .then(|| (distance, far(distance) / (area * facing)))
             }
         }
     }
 
     /// The nearest point of a capsule along a ray from outside of it, and the normal there.
-    fn capsule(&self, origin: DVec3, direction: DVec3, radius: f64, length: f64) -> Option<(f64, DVec3)> {
+    fn capsule(
+        &self,
+        origin: DVec3,
+        direction: DVec3,
+        radius: f64,
+        length: f64,
+    ) -> Option<(f64, DVec3)> {
         let o = origin - self.position;
         let along = |v: DVec3| v.dot(self.right);
         let across = |v: DVec3| v - self.right * along(v);

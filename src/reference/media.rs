@@ -29,7 +29,10 @@ impl Medium {
         // only diffused at the border is not bent.
         let dispersion = if material.transmits() { f64::from(material.dispersion) } else { 0.0 };
         let spread = (ior - 1.0).max(0.0) * 0.025 * dispersion;
-        let scattering = material.water.as_ref().map_or(DVec3::ZERO, |water| water.settings.coefficients.scattering);
+        let scattering = material
+            .water
+            .as_ref()
+            .map_or(DVec3::ZERO, |water| water.settings.coefficients.scattering);
         material.encloses_volume().then(|| Self {
             ior,
             ior_spread: spread,
@@ -52,8 +55,9 @@ impl Medium {
     #[must_use]
     pub fn transmittance(&self, distance: f64) -> DVec3 {
         // Infinitely far through what does not absorb is no loss.
-        let of =
-            |absorption: f64| if absorption > 0.0 && distance > 0.0 { (-absorption * distance).exp() } else { 1.0 };
+        let of = |absorption: f64| {
+            if absorption > 0.0 && distance > 0.0 { (-absorption * distance).exp() } else { 1.0 }
+        };
         DVec3::new(of(self.extinction.x), of(self.extinction.y), of(self.extinction.z))
     }
 }
@@ -86,7 +90,8 @@ impl MediaStack {
     #[must_use]
     pub fn exit(mut self, material: u32) -> Option<Self> {
         let count = usize::from(self.count);
-        let place = self.materials.get(..count)?.iter().rposition(|&entered| entered == material)?;
+        let place =
+            self.materials.get(..count)?.iter().rposition(|&entered| entered == material)?;
         self.materials.copy_within(place + 1..count, place);
         self.count -= 1;
         // Equal stacks are equal bits.
@@ -104,7 +109,10 @@ mod tests {
     fn volumes_nest_and_may_overlap() {
         let glass = MediaStack::default().enter(3);
         let water = glass.enter(7);
-        assert_eq!((MediaStack::default().current(), glass.current(), water.current()), (None, Some(3), Some(7)));
+        assert_eq!(
+            (MediaStack::default().current(), glass.current(), water.current()),
+            (None, Some(3), Some(7))
+        );
         assert_eq!(water.exit(7), Some(glass));
         // Glass that reaches into water is left first: the path stays in water.
         assert_eq!(water.exit(3).unwrap().current(), Some(7));

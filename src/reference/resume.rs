@@ -97,7 +97,11 @@ impl Film {
         settings: FilmSettings,
         print: &Fingerprint,
     ) -> Result<Self, ResumeError> {
-        let invalid = |detail: String, remedy| ResumeError { file: file.display().to_string(), detail, remedy };
+        let invalid = |detail: String, remedy| ResumeError {
+            file: file.display().to_string(),
+            detail,
+            remedy,
+        };
         let cannot = |error: io::Error| invalid(format!("cannot read it: {error}"), BEGIN_ANEW);
         let damaged = || invalid("the unfinished picture is damaged".into(), BEGIN_ANEW);
         let opened = fs::File::open(file).map_err(cannot)?;
@@ -106,14 +110,21 @@ impl Film {
         let mut head = Vec::with_capacity(HEAD);
         reader.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(cannot)?;
         if head.get(..8) != Some(MAGIC) {
-            return Err(invalid("it is not an unfinished picture of this program".into(), BEGIN_ANEW));
+            return Err(invalid(
+                "it is not an unfinished picture of this program".into(),
+                BEGIN_ANEW,
+            ));
         }
         let mut rest = Bytes(head.get(8..).unwrap_or_default());
         let of = rest.take::<16>().ok_or_else(damaged)?;
-        let size = (rest.u32().ok_or_else(damaged)? as usize, rest.u32().ok_or_else(damaged)? as usize);
+        let size =
+            (rest.u32().ok_or_else(damaged)? as usize, rest.u32().ok_or_else(damaged)? as usize);
         if size != (width, height) {
             return Err(invalid(
-                format!("it holds a picture of {}x{} pixels, not of {width}x{height}", size.0, size.1),
+                format!(
+                    "it holds a picture of {}x{} pixels, not of {width}x{height}",
+                    size.0, size.1
+                ),
                 "give the size that it was begun with, or leave out --resume to begin anew",
             ));
         }
@@ -134,7 +145,11 @@ impl Film {
         let mut piece = Vec::new();
         for tile in &mut film.tiles {
             piece.clear();
-            reader.by_ref().take(tile_length(tile) as u64).read_to_end(&mut piece).map_err(cannot)?;
+            reader
+                .by_ref()
+                .take(tile_length(tile) as u64)
+                .read_to_end(&mut piece)
+                .map_err(cannot)?;
             check.add(&piece);
             tile.fill(&mut Bytes(&piece)).ok_or_else(damaged)?;
         }
@@ -187,10 +202,18 @@ fn numbers(sum: &PixelSums) -> [f64; NUMBERS] {
 }
 
 fn from_numbers(numbers: &[f64; NUMBERS]) -> Option<PixelSums> {
-    let parts = std::array::from_fn(|i| DVec3::new(numbers[i * 3], numbers[i * 3 + 1], numbers[i * 3 + 2]));
+    let parts =
+        std::array::from_fn(|i| DVec3::new(numbers[i * 3], numbers[i * 3 + 1], numbers[i * 3 + 2]));
     let [r, g, b, luminance, squares, mark, halves] = *numbers.last_chunk::<7>()?;
-    let parts = LightComponents { unlit: DVec3::new(r, g, b), ..LightComponents::from_array(parts) };
-    Some(PixelSums { parts, luminance, squares, luminance_at_power_of_two: mark, half_difference: halves })
+    let parts =
+        LightComponents { unlit: DVec3::new(r, g, b), ..LightComponents::from_array(parts) };
+    Some(PixelSums {
+        parts,
+        luminance,
+        squares,
+        luminance_at_power_of_two: mark,
+        half_difference: halves,
+    })
 }
 
 /// Numbers out of bytes, while there are any.

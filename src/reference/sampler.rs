@@ -79,8 +79,12 @@ struct Pair {
 
 /// Direction numbers of the first four dimensions: Joe and Kuo, "Constructing Sobol Sequences with Better Two-Dimensional
 /// Projections" (2008), table of primitive polynomials: degrees 0, 1, 2, 3 with initial numbers 1; 1; 1, 3; 1, 3, 1.
-const DIRECTIONS: [[u32; 32]; 4] =
-    [van_der_corput(), directions(1, 0, [1, 0, 0]), directions(2, 1, [1, 3, 0]), directions(3, 1, [1, 3, 1])];
+const DIRECTIONS: [[u32; 32]; 4] = [
+    van_der_corput(),
+    directions(1, 0, [1, 0, 0]),
+    directions(2, 1, [1, 3, 0]),
+    directions(3, 1, [1, 3, 1]),
+];
 
 const fn van_der_corput() -> [u32; 32] {
     let mut out = [0; 32];
@@ -203,7 +207,8 @@ fn laine_karras(mut x: u32, seed: u32) -> u32 {
 /// A number that depends on all bits of both.
 fn mix(a: u64, b: u64) -> u64 {
     // Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (2014), figure 13: the finaliser.
-    let mut z = a.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(b).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z =
+        a.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(b).wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
@@ -340,7 +345,9 @@ impl Sampler {
         let mut codes = [0; 64];
         for level in 0..BLOCK {
             let squares = SIDE as u64 >> level >> 1;
-            for (above, left) in (0..squares).flat_map(|above| (0..squares).map(move |left| (above, left))) {
+            for (above, left) in
+                (0..squares).flat_map(|above| (0..squares).map(move |left| (above, left)))
+            {
                 let square = left << 8 | above << 4 | u64::from(level);
                 let order = shuffled(mix(self.block, u64::from(pair) << 32 | square << 8 | 4));
                 let width = 2usize << level;
@@ -383,13 +390,15 @@ mod tests {
     fn every_elementary_interval_has_one_point() {
         // A (0, 4, 2)-net in base 2: Owen's scramble keeps it.
         for seed in 0..20 {
-            let points: Vec<DVec2> =
-                (0..16).map(|i| Sampler::new(SamplerKind::Sobol, seed, 3, 5, i).next_2d()).collect();
+            let points: Vec<DVec2> = (0..16)
+                .map(|i| Sampler::new(SamplerKind::Sobol, seed, 3, 5, i).next_2d())
+                .collect();
             for log in 0..=4u32 {
                 let (across, down) = (1 << log, 16 >> log);
                 let mut met = [false; 16];
                 for p in &points {
-                    let cell = (p.x * f64::from(across)) as usize + (p.y * f64::from(down)) as usize * across as usize;
+                    let cell = (p.x * f64::from(across)) as usize
+                        + (p.y * f64::from(down)) as usize * across as usize;
                     assert!(!met[cell], "{points:?}");
                     met[cell] = true;
                 }
@@ -403,7 +412,8 @@ mod tests {
             let mut kept = Sampler::new(kind, 4, 0, 0, 0);
             // Pixels of one block and of the next; which numbers are passed over differs from sample to sample.
             for (x, index) in [(0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (9, 0), (9, 1), (8, 0)] {
-                for pattern in [0u64, 0x0f0f_3c3c, 0xffff_fff0, 0xaaaa_aaaa, 0xffff_ffff_ffff_0000] {
+                for pattern in [0u64, 0x0f0f_3c3c, 0xffff_fff0, 0xaaaa_aaaa, 0xffff_ffff_ffff_0000]
+                {
                     kept.begin(x, 2, index);
                     let mut fresh = Sampler::new(kind, 4, x, 2, index);
                     for number in 0..60 {
@@ -411,7 +421,11 @@ mod tests {
                         if pattern >> number & 1 == 1 {
                             kept.skip_1d();
                         } else {
-                            assert_eq!(kept.next_1d(), expected, "{kind:?} {x} {index} {pattern:x} {number}");
+                            assert_eq!(
+                                kept.next_1d(),
+                                expected,
+                                "{kind:?} {x} {index} {pattern:x} {number}"
+                            );
                         }
                     }
                 }
@@ -478,11 +492,18 @@ mod tests {
     #[test]
     fn pixels_of_a_square_complement_each_other() {
         for seed in 0..3 {
-            for (side, samples) in [(2, 1), (2, 4), (2, 8), (4, 1), (4, 2), (4, 16), (8, 1), (8, 4), (8, 32)] {
+            for (side, samples) in
+                [(2, 1), (2, 4), (2, 8), (4, 1), (4, 2), (4, 16), (8, 1), (8, 4), (8, 32)]
+            {
                 for (left, top) in [(0, 0), (8, 16), (72, 8)] {
                     let mut points = Vec::new();
-                    for (y, x) in (top..top + side).flat_map(|y| (left..left + side).map(move |x| (y, x))) {
-                        points.extend((0..samples).map(|i| Sampler::new(SamplerKind::Sobol, seed, x, y, i).next_2d()));
+                    for (y, x) in
+                        (top..top + side).flat_map(|y| (left..left + side).map(move |x| (y, x)))
+                    {
+                        points
+                            .extend((0..samples).map(|i| {
+                                Sampler::new(SamplerKind::Sobol, seed, x, y, i).next_2d()
+                            }));
                     }
                     assert_eq!(defects(&points), 0, "{side}x{side} pixels of {samples} samples");
                 }
@@ -492,13 +513,20 @@ mod tests {
 
     /// Errors of 64x64 pixels after a number of samples. `apart` puts each pixel into a block of its own, as though
     /// pixels knew nothing of each other.
-    fn errors(f: fn(DVec2, DVec2) -> f64, exact: f64, samples: u32, apart: u32, seed: u32) -> Vec<f64> {
+    fn errors(
+        f: fn(DVec2, DVec2) -> f64,
+        exact: f64,
+        samples: u32,
+        apart: u32,
+        seed: u32,
+    ) -> Vec<f64> {
         (0..64 * 64)
             .map(|pixel| {
                 let (x, y) = (pixel % 64, pixel / 64);
                 let sum: f64 = (0..samples)
                     .map(|i| {
-                        let mut sampler = Sampler::new(SamplerKind::Sobol, seed, x * apart, y * apart, i);
+                        let mut sampler =
+                            Sampler::new(SamplerKind::Sobol, seed, x * apart, y * apart, i);
                         f(sampler.next_2d(), sampler.next_2d())
                     })
                     .sum();
@@ -539,20 +567,25 @@ mod tests {
         type Integrand = fn(DVec2, DVec2) -> f64;
         // Of the error's power at low frequencies half at most is left in one pair; what depends on two pairs at once is
         // helped while samples are few, and never worse than white noise.
-        let cases: [(&str, Integrand, f64, [f64; 4]); 2] =
-            [("disk", disk, 0.2 * std::f64::consts::PI, [0.7; 4]), ("both", both, mean, [0.6, 0.7, 0.85, 1.03])];
+        let cases: [(&str, Integrand, f64, [f64; 4]); 2] = [
+            ("disk", disk, 0.2 * std::f64::consts::PI, [0.7; 4]),
+            ("both", both, mean, [0.6, 0.7, 0.85, 1.03]),
+        ];
         for (name, f, exact, bounds) in cases {
             for (samples, bound) in [1, 2, 4, 16].into_iter().zip(bounds) {
                 let [mut ours, mut ours_blurred, mut white, mut white_blurred] = [0.0; 4];
                 for seed in 0..4 {
-                    let (a, b) = (errors(f, exact, samples, 1, seed), errors(f, exact, samples, 8, seed));
+                    let (a, b) =
+                        (errors(f, exact, samples, 1, seed), errors(f, exact, samples, 8, seed));
                     ours += rms(&a).powi(2);
                     white += rms(&b).powi(2);
                     ours_blurred += rms(&blurred(&a)).powi(2);
                     white_blurred += rms(&blurred(&b)).powi(2);
                 }
                 let (error, low) = ((ours / white).sqrt(), (ours_blurred / white_blurred).sqrt());
-                println!("{name}, {samples} samples: error {error:.3}, after a blur {low:.3} of white noise");
+                println!(
+                    "{name}, {samples} samples: error {error:.3}, after a blur {low:.3} of white noise"
+                );
                 assert!((error - 1.0).abs() < 0.05, "{name} {samples}: {error}");
                 assert!(low < bound, "{name} {samples}: {low}");
             }
@@ -586,7 +619,8 @@ mod tests {
                 .map(|pixel| {
                     let sum: f64 = (0..samples)
                         .map(|i| {
-                            let p = Sampler::new(SamplerKind::Sobol, 3, pixel % 8, pixel / 8, i).next_2d();
+                            let p = Sampler::new(SamplerKind::Sobol, 3, pixel % 8, pixel / 8, i)
+                                .next_2d();
                             (p.x * 2.0).exp() * (1.0 + p.y)
                         })
                         .sum();

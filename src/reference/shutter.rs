@@ -53,7 +53,11 @@ mod tests {
         struct Clock;
         impl CameraModel for Clock {
             fn ray(&self, _: DVec2, _: DVec2, time: f64) -> CameraRay {
-                CameraRay { origin: glam::DVec3::ZERO, direction: glam::DVec3::NEG_Z, weight: glam::DVec3::splat(time) }
+                CameraRay {
+                    origin: glam::DVec3::ZERO,
+                    direction: glam::DVec3::NEG_Z,
+                    weight: glam::DVec3::splat(time),
+                }
             }
         }
         let part = ShutterInterval::new(&Clock, 3, 4);

@@ -18,12 +18,21 @@ use crate::{
     },
 };
 
-const FOV: Projection = Projection::Perspective { vertical_fov: 0.6, aspect: None, near: 0.01, far: None };
+const FOV: Projection =
+    Projection::Perspective { vertical_fov: 0.6, aspect: None, near: 0.01, far: None };
 
-fn film(scene: &Scene, eye: DVec3, target: DVec3, size: (usize, usize), samples: u32, walk: PathSettings) -> Film {
+fn film(
+    scene: &Scene,
+    eye: DVec3,
+    target: DVec3,
+    size: (usize, usize),
+    samples: u32,
+    walk: PathSettings,
+) -> Film {
     let world = World::new(scene, eye);
     let camera = Pinhole::new(look_at_transform(eye, target), FOV, size.0, size.1);
-    let mut film = Film::new(size.0, size.1, FilmSettings { path: walk, ..FilmSettings::default() });
+    let mut film =
+        Film::new(size.0, size.1, FilmSettings { path: walk, ..FilmSettings::default() });
     assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
     film
 }
@@ -66,7 +75,8 @@ const MATTE: f64 = 0.5 * 0.96 / PI;
 fn a_mirrored_place_is_not_turned_inside_out() {
     let seen = |pose: DMat4| {
         let mut builder = SceneBuilder::new("box");
-        let material = builder.add_material(Material { emission: Vec3::new(3.0, 2.0, 1.0), ..diffuse(0.5) });
+        let material =
+            builder.add_material(Material { emission: Vec3::new(3.0, 2.0, 1.0), ..diffuse(0.5) });
         let mesh = builder.add_mesh("box", shapes::cuboid(Vec3::splat(1.0)), material);
         builder.instance("box", mesh, pose);
         builder.sun("sun", Lux(100.0), Vec3::ONE, DVec3::new(-0.3, -0.5, -1.0));
@@ -78,7 +88,10 @@ fn a_mirrored_place_is_not_turned_inside_out() {
     assert!(plain.min_element() > 1.0);
     for scale in [DVec3::new(-1.0, 1.0, 1.0), DVec3::splat(-1.0)] {
         let mirrored = seen(DMat4::from_scale(scale));
-        assert!((mirrored - plain).abs().max_element() < 1e-3 * plain.max_element(), "{mirrored} {plain}");
+        assert!(
+            (mirrored - plain).abs().max_element() < 1e-3 * plain.max_element(),
+            "{mirrored} {plain}"
+        );
     }
 }
 
@@ -91,7 +104,12 @@ fn lights_give_what_closed_forms_say() {
         ("parallel", Emitter::PARALLEL, LightStrength::Lux(Lux(500.0)), 500.0),
         ("sun", Emitter::SUN, LightStrength::Lux(Lux(500.0)), 500.0),
         // 1000 nit; E = pi L r^2 / d^2.
-        ("sphere", Emitter::Sphere { radius: 0.2 }, LightStrength::Nits(Nit(1000.0)), PI * 1000.0 * 0.04 / 4.0),
+        (
+            "sphere",
+            Emitter::Sphere { radius: 0.2 },
+            LightStrength::Nits(Nit(1000.0)),
+            PI * 1000.0 * 0.04 / 4.0,
+        ),
         // E = pi L r^2 / (r^2 + d^2).
         (
             "disk",
@@ -139,7 +157,8 @@ fn strategies_agree() {
     ] {
         for roughness in [0.3f32, 0.8] {
             let mut builder = SceneBuilder::new("agree");
-            let material = builder.add_material(dielectric("m", Vec3::new(0.7, 0.5, 0.3), roughness));
+            let material =
+                builder.add_material(dielectric("m", Vec3::new(0.7, 0.5, 0.3), roughness));
             let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(4.0), 1, 1), material);
             builder.instance("plane", mesh, DMat4::IDENTITY);
             let pose = look_at_transform(DVec3::new(0.3, 1.0, -0.4), DVec3::ZERO);
@@ -153,15 +172,28 @@ fn strategies_agree() {
             let run = |strategy, samples| {
                 let walk = PathSettings { bounces: 1, strategy, ..PathSettings::default() };
                 // Looking down, so that the lamp itself is not in the picture.
-                let film = film(&scene, DVec3::new(0.0, 0.6, 0.9), DVec3::new(0.0, 0.0, 0.1), (8, 8), samples, walk);
+                let film = film(
+                    &scene,
+                    DVec3::new(0.0, 0.6, 0.9),
+                    DVec3::new(0.0, 0.0, 0.1),
+                    (8, 8),
+                    samples,
+                    walk,
+                );
                 let deviation = (film.variance().iter().sum::<f64>()).sqrt() / 64.0;
                 (crate::photometry::color::luminance(mean(&film)), deviation)
             };
             let (both, s0) = run(SamplingStrategy::Mis, 256);
             let (lights, s1) = run(SamplingStrategy::Lights, 256);
             let (brdf, s2) = run(SamplingStrategy::Bsdf, 2048);
-            assert!((both - lights).abs() < 3.0 * s0.hypot(s1) + 1e-6 * both, "{name} {roughness}: {both} {lights}");
-            assert!((both - brdf).abs() < 3.0 * s0.hypot(s2) + 1e-6 * both, "{name} {roughness}: {both} {brdf}");
+            assert!(
+                (both - lights).abs() < 3.0 * s0.hypot(s1) + 1e-6 * both,
+                "{name} {roughness}: {both} {lights}"
+            );
+            assert!(
+                (both - brdf).abs() < 3.0 * s0.hypot(s2) + 1e-6 * both,
+                "{name} {roughness}: {both} {brdf}"
+            );
         }
     }
 }
@@ -172,7 +204,11 @@ fn strategies_agree_on_a_glowing_triangle() {
     let material = builder.add_material(dielectric("m", Vec3::new(0.7, 0.5, 0.3), 0.6));
     let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(4.0), 1, 1), material);
     builder.instance("plane", mesh, DMat4::IDENTITY);
-    let glow = Material { emission: Vec3::splat(900.0), double_sided: true, ..dielectric("glow", Vec3::ZERO, 1.0) };
+    let glow = Material {
+        emission: Vec3::splat(900.0),
+        double_sided: true,
+        ..dielectric("glow", Vec3::ZERO, 1.0)
+    };
     let glow = builder.add_material(glow);
     let mesh = builder.add_mesh("glow", shapes::plane(Vec2::new(0.8, 0.5), 1, 1), glow);
     let pose = DMat4::from_translation(DVec3::new(0.3, 1.0, -0.4)) * DMat4::from_rotation_x(0.4);
@@ -180,12 +216,23 @@ fn strategies_agree_on_a_glowing_triangle() {
     let scene = Scene { emissive_lights: true, ..builder.build().unwrap() };
     let run = |strategy, samples| {
         let walk = PathSettings { bounces: 1, strategy, ..PathSettings::default() };
-        let film = film(&scene, DVec3::new(0.0, 0.6, 0.9), DVec3::new(0.0, 0.0, 0.1), (8, 8), samples, walk);
+        let film = film(
+            &scene,
+            DVec3::new(0.0, 0.6, 0.9),
+            DVec3::new(0.0, 0.0, 0.1),
+            (8, 8),
+            samples,
+            walk,
+        );
         let deviation = (film.variance().iter().sum::<f64>()).sqrt() / 64.0;
         (crate::photometry::color::luminance(mean(&film)), deviation)
     };
-    let ((lights, s1), (brdf, s2)) = (run(SamplingStrategy::Lights, 512), run(SamplingStrategy::Bsdf, 2048));
-    assert!((lights - brdf).abs() < 3.0 * s1.hypot(s2) && s1.hypot(s2) < 0.02 * lights, "{lights} {brdf} {s1} {s2}");
+    let ((lights, s1), (brdf, s2)) =
+        (run(SamplingStrategy::Lights, 512), run(SamplingStrategy::Bsdf, 2048));
+    assert!(
+        (lights - brdf).abs() < 3.0 * s1.hypot(s2) && s1.hypot(s2) < 0.02 * lights,
+        "{lights} {brdf} {s1} {s2}"
+    );
 }
 
 #[test]
@@ -202,7 +249,15 @@ fn inside_of_a_sphere_light_adds_up_to_the_closed_form() {
     let scene = builder.build().unwrap();
     let run = |bounces| {
         let walk = PathSettings { bounces, roulette_after: 64, ..PathSettings::default() };
-        mean(&film(&scene, DVec3::new(0.0, 0.0, 0.3), DVec3::new(0.0, 0.1, -1.0), (12, 12), 256, walk)).y
+        mean(&film(
+            &scene,
+            DVec3::new(0.0, 0.0, 0.3),
+            DVec3::new(0.0, 0.1, -1.0),
+            (12, 12),
+            256,
+            walk,
+        ))
+        .y
     };
     // Direct: 1 lx at the wall but for its facets.
     let direct = run(1);

@@ -35,7 +35,11 @@ fn scene() -> Scene {
     builder.instance("plane", mesh, DMat4::IDENTITY);
     let ball = builder.add_mesh("ball", shapes::icosphere(0.3, 3), material);
     builder.instance("ball", ball, DMat4::from_translation(DVec3::new(0.4, 0.3, 0.3)));
-    let glow = Material { emission: Vec3::splat(5000.0), double_sided: true, ..dielectric("glow", Vec3::ZERO, 1.0) };
+    let glow = Material {
+        emission: Vec3::splat(5000.0),
+        double_sided: true,
+        ..dielectric("glow", Vec3::ZERO, 1.0)
+    };
     let glow = builder.add_material(glow);
     let mesh = builder.add_mesh("glow", shapes::plane(Vec2::splat(0.3), 1, 1), glow);
     builder.instance("glow", mesh, DMat4::from_translation(DVec3::new(1.0, 1.2, 0.3)));
@@ -60,7 +64,9 @@ impl After {
     }
 
     fn over(&self) -> bool {
-        self.questions.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(1))) == Ok(0)
+        self.questions
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(1)))
+            == Ok(0)
     }
 }
 
@@ -111,7 +117,10 @@ struct Endless(Pinhole);
 impl CameraModel for Endless {
     fn ray(&self, place: DVec2, lens: DVec2, time: f64) -> camera::CameraRay {
         let ray = CameraModel::ray(&self.0, place, lens, time);
-        camera::CameraRay { weight: DVec3::splat(if place.x < 3.0 { f64::INFINITY } else { 1.0 }), ..ray }
+        camera::CameraRay {
+            weight: DVec3::splat(if place.x < 3.0 { f64::INFINITY } else { 1.0 }),
+            ..ray
+        }
     }
 }
 
@@ -127,7 +136,10 @@ fn nan_paths_are_counted_and_black() {
     assert!(film.add(&world, &Endless(camera()), 5, &NEVER));
     assert_eq!(film.non_finite_paths(), 3 * SIZE.1 as u64 * 5);
     for (index, light) in film.mean(LightComponents::total).into_iter().enumerate() {
-        assert!(light.is_finite() && (index % SIZE.0 >= 3 || light == DVec3::ZERO), "{index}: {light}");
+        assert!(
+            light.is_finite() && (index % SIZE.0 >= 3 || light == DVec3::ZERO),
+            "{index}: {light}"
+        );
     }
     // And they are not forgotten by a stop.
     let dir = tempfile::tempdir().unwrap();
@@ -174,11 +186,17 @@ fn the_stated_error_is_near_the_true_one() {
     let world = World::new(&scene, EYE);
     let camera = camera();
     let run = |seed, samples, target_error| {
-        let mut film = Film::new(SIZE.0, SIZE.1, FilmSettings { seed, target_error, ..FilmSettings::default() });
+        let mut film = Film::new(
+            SIZE.0,
+            SIZE.1,
+            FilmSettings { seed, target_error, ..FilmSettings::default() },
+        );
         assert!(film.advance(&world, &camera, samples, &NEVER));
         film
     };
-    let luminances = |film: &Film| film.mean(LightComponents::total).into_iter().map(luminance).collect::<Vec<_>>();
+    let luminances = |film: &Film| {
+        film.mean(LightComponents::total).into_iter().map(luminance).collect::<Vec<_>>()
+    };
     let truth = luminances(&run(99, 2048, None));
     let mean = truth.iter().sum::<f64>() / truth.len() as f64;
     let error = |film: &Film| {
@@ -189,16 +207,29 @@ fn the_stated_error_is_near_the_true_one() {
         let film = run(1, samples, None);
         let (stated, real) = (film.relative_error(), error(&film));
         let independent = (film.variance().iter().sum::<f64>() / truth.len() as f64).sqrt() / mean;
-        println!("{samples}: stated {stated:.5}, real {real:.5}, as of independent samples {independent:.5}");
+        println!(
+            "{samples}: stated {stated:.5}, real {real:.5}, as of independent samples {independent:.5}"
+        );
         // Not below the truth but for chance, and nearer to it than the variance of samples.
-        assert!(stated > 0.85 * real && stated < 2.2 * real && stated < independent, "{samples}: {stated} {real}");
+        assert!(
+            stated > 0.85 * real && stated < 2.2 * real && stated < independent,
+            "{samples}: {stated} {real}"
+        );
     }
     // A target is reached, with fewer samples where the picture is even.
     let film = run(2, 1 << 14, Some(0.03));
     let counts = film.counts();
-    println!("target 3 %: real {:.5}, samples {:?}..{:?}", error(&film), counts.iter().min(), counts.iter().max());
+    println!(
+        "target 3 %: real {:.5}, samples {:?}..{:?}",
+        error(&film),
+        counts.iter().min(),
+        counts.iter().max()
+    );
     assert!(film.converged() == 1.0 && error(&film) < 0.03, "{}", error(&film));
-    assert!(counts.iter().min() < counts.iter().max() && counts.iter().min() >= Some(&adaptive::FIRST_LOOK));
+    assert!(
+        counts.iter().min() < counts.iter().max()
+            && counts.iter().min() >= Some(&adaptive::FIRST_LOOK)
+    );
 }
 
 /// The sensor that these 64x64 pixels show (m).
@@ -208,7 +239,11 @@ const GATE: f64 = 0.008;
 /// light and picture.
 fn bokeh(f_stop: f64, distance: f64, iris: Iris, width: f64) -> (f64, Vec<DVec3>, DepthOfField) {
     let mut builder = SceneBuilder::new("bokeh");
-    let glow = Material { emission: Vec3::splat(1e6), double_sided: true, ..dielectric("glow", Vec3::ZERO, 1.0) };
+    let glow = Material {
+        emission: Vec3::splat(1e6),
+        double_sided: true,
+        ..dielectric("glow", Vec3::ZERO, 1.0)
+    };
     let glow = builder.add_material(glow);
     let gate = SensorSize { width: GATE, height: GATE };
     let rig = CameraRig::with_lens(ThinLens::new(0.1, f_stop).unwrap(), 2.0, gate, true).unwrap();
@@ -217,10 +252,12 @@ fn bokeh(f_stop: f64, distance: f64, iris: Iris, width: f64) -> (f64, Vec<DVec3>
     let pose = DMat4::from_translation(DVec3::Z * -distance) * DMat4::from_rotation_x(PI / 2.0);
     builder.instance("glow", mesh, pose);
     let scene = builder.build().unwrap();
-    let field = DepthOfField { lens: rig.lens, focus: 2.0, gate_width: gate.width, iris, rim: None };
+    let field =
+        DepthOfField { lens: rig.lens, focus: 2.0, gate_width: gate.width, iris, rim: None };
     let effects = CameraEffects { depth_of_field: Some(field), ..CameraEffects::default() };
     let fov = rig.vertical_fov() as f32;
-    let projection = Projection::Perspective { vertical_fov: fov, aspect: None, near: 0.01, far: None };
+    let projection =
+        Projection::Perspective { vertical_fov: fov, aspect: None, near: 0.01, far: None };
     let camera = LensCamera::new(DMat4::IDENTITY, projection, 64, 64, &effects);
     let world = World::new(&scene, DVec3::ZERO);
     let walk = PathSettings { bounces: 0, ..PathSettings::default() };
@@ -236,7 +273,10 @@ fn discs_have_the_size_of_the_formula_and_light_does_not_depend_on_the_stop() {
     let mut lights = Vec::new();
     for (f_stop, distance) in [(1.4, 4.0), (2.0, 8.0), (2.8, 1.0), (4.0, 1.0)] {
         let (light, pixels, field) = bokeh(f_stop, distance, Iris::default(), 4.0);
-        let want = crate::camera::focus::circle_of_confusion(field.lens, 2.0, distance).unwrap().abs() * 64.0 / GATE;
+        let want =
+            crate::camera::focus::circle_of_confusion(field.lens, 2.0, distance).unwrap().abs()
+                * 64.0
+                / GATE;
         // A disk's second moment about its centre is r^2 / 4 an axis; the square and the pixels add theirs.
         let (mut sum, mut second) = (0.0, 0.0);
         for (i, p) in pixels.iter().enumerate() {
@@ -246,7 +286,9 @@ fn discs_have_the_size_of_the_formula_and_light_does_not_depend_on_the_stop() {
         }
         let square = 4f64.powi(2) / 12.0;
         let diameter = (8.0 * (second / sum - 2.0 * square - 2.0 / 12.0)).sqrt();
-        println!("f/{f_stop}, {distance} m: diameter {diameter:.3} px for {want:.3}, light {light:.0}");
+        println!(
+            "f/{f_stop}, {distance} m: diameter {diameter:.3} px for {want:.3}, light {light:.0}"
+        );
         assert!((diameter / want - 1.0).abs() < 0.01, "f/{f_stop} {distance} m: {diameter} {want}");
         lights.push(light);
     }
@@ -263,7 +305,10 @@ fn discs_have_the_irises_shape() {
     let iris = Iris { blades: 3, curvature: 0.0, rotation: PI / 2.0 };
     for (distance, up) in [(8.0, 1.0), (0.9, -1.0)] {
         let (_, pixels, field) = bokeh(1.4, distance, iris, 3.0);
-        let radius = crate::camera::focus::circle_of_confusion(field.lens, 2.0, distance).unwrap().abs() * 32.0 / GATE;
+        let radius =
+            crate::camera::focus::circle_of_confusion(field.lens, 2.0, distance).unwrap().abs()
+                * 32.0
+                / GATE;
         let mean = |of: &dyn Fn(DVec2) -> f64| {
             let (mut sum, mut all) = (0.0, 0.0);
             for (i, p) in pixels.iter().enumerate() {
@@ -273,7 +318,8 @@ fn discs_have_the_irises_shape() {
             }
             sum / all
         };
-        let (across, along) = (mean(&|p| p.x * p.x) - 10.0 / 12.0, mean(&|p| p.y * p.y) - 10.0 / 12.0);
+        let (across, along) =
+            (mean(&|p| p.x * p.x) - 10.0 / 12.0, mean(&|p| p.y * p.y) - 10.0 / 12.0);
         let (third, sideways) = (mean(&|p| p.y.powi(3)) * up, mean(&|p| p.x.powi(3)));
         println!(
             "{distance} m: {across:.3}, {along:.3} of {:.3}; {third:.2} of {:.2}",

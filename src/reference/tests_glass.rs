@@ -25,20 +25,31 @@ fn under(above: f64, below: f64, fill: impl FnOnce(&mut SceneBuilder)) -> Scene 
     let mut builder = SceneBuilder::new("glass");
     fill(&mut builder);
     let mut scene = builder.build().unwrap();
-    let map = RadianceMap::from_fn(4, 64, RowMapping::Linear, |d| DVec3::splat(if d.y > 0.0 { above } else { below }));
-    scene.environment = Some(Environment { map: map.unwrap().into(), rotation: 0.0, origin: "test".into() });
+    let map = RadianceMap::from_fn(4, 64, RowMapping::Linear, |d| {
+        DVec3::splat(if d.y > 0.0 { above } else { below })
+    });
+    scene.environment =
+        Some(Environment { map: map.unwrap().into(), rotation: 0.0, origin: "test".into() });
     scene
 }
 
 fn glass(ior: f32, roughness: f32, absorbed: Option<(Vec3, f32)>) -> Material {
     let (attenuation_color, attenuation_distance) = absorbed.unwrap_or((Vec3::ONE, f32::INFINITY));
-    let volume =
-        MaterialVolume { thickness: 1.0, attenuation_color, attenuation_distance, ..MaterialVolume::default() };
+    let volume = MaterialVolume {
+        thickness: 1.0,
+        attenuation_color,
+        attenuation_distance,
+        ..MaterialVolume::default()
+    };
     Material { ior, transmission: 1.0, volume, ..dielectric("glass", Vec3::ONE, roughness) }
 }
 
 fn thin(roughness: f32) -> Material {
-    Material { volume: MaterialVolume::default(), double_sided: true, ..glass(1.5, roughness, None) }
+    Material {
+        volume: MaterialVolume::default(),
+        double_sided: true,
+        ..glass(1.5, roughness, None)
+    }
 }
 
 fn put(builder: &mut SceneBuilder, part: Primitive, material: Material, at: DVec3) {
@@ -48,7 +59,12 @@ fn put(builder: &mut SceneBuilder, part: Primitive, material: Material, at: DVec
 }
 
 /// The mean of paths along a ray from the eye, and the deviation of that mean (of green).
-fn seen(world: &World<'_>, direction: DVec3, walk: &PathSettings, count: u32) -> (LightComponents, f64) {
+fn seen(
+    world: &World<'_>,
+    direction: DVec3,
+    walk: &PathSettings,
+    count: u32,
+) -> (LightComponents, f64) {
     let (mut parts, mut squares) = (LightComponents::default(), 0.0);
     // Other numbers for other directions.
     let (x, y) = ((direction.x * 1e4) as i64 as u32, (direction.y * 1e4) as i64 as u32);
@@ -100,7 +116,12 @@ fn clear_glass_white_furnace() {
         });
         let world = World::new(&scene, DVec3::Z * 4.0);
         for direction in over_a_ball() {
-            let (parts, _) = seen(&world, direction, &PathSettings { bounces: 512, ..PathSettings::default() }, 16);
+            let (parts, _) = seen(
+                &world,
+                direction,
+                &PathSettings { bounces: 512, ..PathSettings::default() },
+                16,
+            );
             close(parts.total().y, 7.0, 1e-3, name);
         }
     }
@@ -112,11 +133,23 @@ fn light_in_glass_is_the_square_of_the_index_stronger() {
         put(builder, shapes::icosphere(1.0, 4), glass(1.5, 0.0, None), DVec3::ZERO);
         put(builder, shapes::icosphere(0.5, 4), glass(1.2, 0.0, None), DVec3::ZERO);
     });
-    for (eye, index) in [(DVec3::new(0.1, 0.2, 0.0), 1.2), (DVec3::new(0.0, 0.6, 0.1), 1.5), (DVec3::Y * 1.2, 1.0)] {
+    for (eye, index) in
+        [(DVec3::new(0.1, 0.2, 0.0), 1.2), (DVec3::new(0.0, 0.6, 0.1), 1.5), (DVec3::Y * 1.2, 1.0)]
+    {
         let world = World::new(&scene, eye);
         for direction in over_a_ball() {
-            let (parts, _) = seen(&world, direction, &PathSettings { bounces: 4096, ..PathSettings::default() }, 16);
-            close(parts.total().y, 7.0 * index * index, 1e-3, &format!("eye {eye} towards {direction}"));
+            let (parts, _) = seen(
+                &world,
+                direction,
+                &PathSettings { bounces: 4096, ..PathSettings::default() },
+                16,
+            );
+            close(
+                parts.total().y,
+                7.0 * index * index,
+                1e-3,
+                &format!("eye {eye} towards {direction}"),
+            );
         }
     }
     // An eye beside the one that the world was made for, on the other side of a border, as on a lens's rim.
@@ -134,13 +167,22 @@ fn a_slab_transmits_what_its_reflections_add_up_to() {
     for absorbed in [None, Some((Vec3::new(0.9, 0.5, 0.1), 0.01))] {
         for (above, below) in [(0.0, 3.0), (3.0, 0.0)] {
             let scene = under(above, below, |builder| {
-                put(builder, shapes::cuboid(Vec3::new(40.0, thickness, 40.0)), glass(1.5, 0.0, absorbed), DVec3::ZERO);
+                put(
+                    builder,
+                    shapes::cuboid(Vec3::new(40.0, thickness, 40.0)),
+                    glass(1.5, 0.0, absorbed),
+                    DVec3::ZERO,
+                );
             });
             let world = World::new(&scene, DVec3::Y);
             for angle in [0.0f64, 0.6, 1.2] {
                 let direction = DVec3::new(angle.sin(), -angle.cos(), 0.0);
-                let (parts, _) =
-                    seen(&world, direction, &PathSettings { roulette_after: 64, ..PathSettings::default() }, 1 << 13);
+                let (parts, _) = seen(
+                    &world,
+                    direction,
+                    &PathSettings { roulette_after: 64, ..PathSettings::default() },
+                    1 << 13,
+                );
                 let r = fresnel(angle.cos(), 1.5);
                 let beyond = refract(-direction, DVec3::Y, 1.5).unwrap();
                 let way = f64::from(thickness) / -beyond.y;
@@ -149,7 +191,8 @@ fn a_slab_transmits_what_its_reflections_add_up_to() {
                 if absorbed.is_none() {
                     close(through.x, (1.0 - r) / (1.0 + r), 1e-12, "the closed form itself");
                 }
-                let want = if below > 0.0 { 3.0 * through } else { 3.0 * r * (DVec3::ONE + t * through) };
+                let want =
+                    if below > 0.0 { 3.0 * through } else { 3.0 * r * (DVec3::ONE + t * through) };
                 for channel in 0..3 {
                     close(
                         parts.total()[channel],
@@ -176,7 +219,12 @@ fn tint_follows_the_law_of_beer_and_lambert() {
         let (parts, _) = seen(&world, DVec3::NEG_Y, &PathSettings::default(), 4);
         for channel in 0..3 {
             let want = 5.0 * f64::from(tint[channel]).powi(power);
-            close(parts.total()[channel], want, 1e-4, &format!("{centimetres} cm, channel {channel}"));
+            close(
+                parts.total()[channel],
+                want,
+                1e-4,
+                &format!("{centimetres} cm, channel {channel}"),
+            );
         }
     }
 }
@@ -184,14 +232,24 @@ fn tint_follows_the_law_of_beer_and_lambert() {
 #[test]
 fn beyond_the_critical_angle_all_is_reflected() {
     let scene = under(2.0, 0.0, |builder| {
-        put(builder, shapes::cuboid(Vec3::new(40.0, 1.0, 40.0)), glass(1.5, 0.0, None), DVec3::ZERO);
+        put(
+            builder,
+            shapes::cuboid(Vec3::new(40.0, 1.0, 40.0)),
+            glass(1.5, 0.0, None),
+            DVec3::ZERO,
+        );
     });
     // Inside, looking up; what comes back down does not count.
     let world = World::new(&scene, DVec3::ZERO);
     let critical = (1.0f64 / 1.5).asin();
     for angle in [0.0, 0.3, 0.6, critical - 0.01, critical + 0.01, 1.0, 1.3] {
         let direction = DVec3::new(angle.sin(), angle.cos(), 0.0);
-        let (parts, _) = seen(&world, direction, &PathSettings { bounces: 1, ..PathSettings::default() }, 1 << 12);
+        let (parts, _) = seen(
+            &world,
+            direction,
+            &PathSettings { bounces: 1, ..PathSettings::default() },
+            1 << 12,
+        );
         let want = 2.0 * 1.5 * 1.5 * (1.0 - fresnel(angle.cos(), 1.0 / 1.5));
         assert!((angle > critical) == (want == 0.0));
         close(parts.direct_transmission.y, want, 5e-3, &format!("{angle} rad"));
@@ -211,10 +269,20 @@ fn thin_walls_bend_nothing_and_tint_once() {
         // Seen through the pane, no surface has been met: not even one is allowed.
         for bounces in [0, 8] {
             let direction = DVec3::new(angle.sin(), -angle.cos(), 0.0);
-            let (parts, _) = seen(&world, direction, &PathSettings { bounces, ..PathSettings::default() }, 1 << 13);
+            let (parts, _) = seen(
+                &world,
+                direction,
+                &PathSettings { bounces, ..PathSettings::default() },
+                1 << 13,
+            );
             for channel in 0..3 {
                 let want = 2.0 * f64::from(color[channel]) * (1.0 - fresnel(angle.cos(), 1.5));
-                close(parts.emission[channel], want, 5e-3, &format!("{angle} rad, channel {channel}"));
+                close(
+                    parts.emission[channel],
+                    want,
+                    5e-3,
+                    &format!("{angle} rad, channel {channel}"),
+                );
             }
         }
     }
@@ -243,7 +311,11 @@ fn square(builder: &mut SceneBuilder, height: f64) {
 fn strategies_agree_through_glass() {
     let texture = |builder: &mut SceneBuilder| {
         let picture = textures::picture(4, 4, |u, v| [u, v, 0.4, if u > 0.5 { 1.0 } else { 0.25 }]);
-        SceneBuilder::texture_ref(builder.add_texture("t", picture, crate::scene::Sampler::default()))
+        SceneBuilder::texture_ref(builder.add_texture(
+            "t",
+            picture,
+            crate::scene::Sampler::default(),
+        ))
     };
     let pane = || shapes::plane(Vec2::splat(1.2), 1, 1);
     let scenes: Vec<(&str, Scene)> = vec![
@@ -345,7 +417,11 @@ fn strategies_agree_on_rough_glass() {
     for roughness in [0.3f32, 0.7] {
         for ball in [true, false] {
             let mut builder = SceneBuilder::new("rough");
-            let part = if ball { shapes::icosphere(0.5, 4) } else { shapes::plane(Vec2::splat(2.0), 1, 1) };
+            let part = if ball {
+                shapes::icosphere(0.5, 4)
+            } else {
+                shapes::plane(Vec2::splat(2.0), 1, 1)
+            };
             let material = if ball { glass(1.5, roughness, None) } else { thin(roughness) };
             put(&mut builder, part, material, DVec3::ZERO);
             // Behind it and before it.
@@ -359,8 +435,12 @@ fn strategies_agree_on_rough_glass() {
             let run = |strategy, count| {
                 let walk = PathSettings { bounces: 6, strategy, ..PathSettings::default() };
                 let (parts, deviation) = seen(&world, DVec3::new(0.4, -1.5, 0.1), &walk, count);
-                assert!(parts.direct_diffuse == DVec3::ZERO && parts.indirect_diffuse == DVec3::ZERO);
-                assert!(parts.direct_specular.y > 0.0 && ball != (parts.direct_transmission.y > 0.0));
+                assert!(
+                    parts.direct_diffuse == DVec3::ZERO && parts.indirect_diffuse == DVec3::ZERO
+                );
+                assert!(
+                    parts.direct_specular.y > 0.0 && ball != (parts.direct_transmission.y > 0.0)
+                );
                 (parts.total().y, deviation)
             };
             let ((both, s0), (lights, s1), (brdf, s2)) = (
@@ -368,8 +448,14 @@ fn strategies_agree_on_rough_glass() {
                 run(SamplingStrategy::Lights, 1 << 14),
                 run(SamplingStrategy::Bsdf, 1 << 14),
             );
-            assert!((both - lights).abs() < 3.0 * s0.hypot(s1), "{roughness} {ball}: {both} lights {lights} {s0} {s1}");
-            assert!((both - brdf).abs() < 3.0 * s0.hypot(s2), "{roughness} {ball}: {both} brdf {brdf} {s0} {s2}");
+            assert!(
+                (both - lights).abs() < 3.0 * s0.hypot(s1),
+                "{roughness} {ball}: {both} lights {lights} {s0} {s1}"
+            );
+            assert!(
+                (both - brdf).abs() < 3.0 * s0.hypot(s2),
+                "{roughness} {ball}: {both} brdf {brdf} {s0} {s2}"
+            );
         }
     }
 }
@@ -426,7 +512,8 @@ fn light_in_a_diffuse_sphere_matches_the_series() {
     let world = World::new(&scene, DVec3::new(0.0, 0.1, 0.3));
     for (bounces, lux) in [(1, 1.0), (2, 1.5), (64, 2.0)] {
         let walk = PathSettings { bounces, ..PathSettings::default() };
-        let mean = over_a_ball().map(|d| seen(&world, d, &walk, 256).0.total().y).sum::<f64>() / 40.0;
+        let mean =
+            over_a_ball().map(|d| seen(&world, d, &walk, 256).0.total().y).sum::<f64>() / 40.0;
         close(mean * std::f64::consts::PI / 0.5, lux, 5e-3, &format!("{bounces} bounces"));
     }
 }
@@ -449,7 +536,10 @@ fn light_right_behind_glass_is_counted_once() {
         (parts.total().y, deviation)
     };
     let ((both, s0), (brdf, s1)) = (run(SamplingStrategy::Mis), run(SamplingStrategy::Bsdf));
-    assert!(both > 1.0 && (both - brdf).abs() < 3.0 * s0.hypot(s1), "{both}, {brdf}, deviations {s0} {s1}");
+    assert!(
+        both > 1.0 && (both - brdf).abs() < 3.0 * s0.hypot(s1),
+        "{both}, {brdf}, deviations {s0} {s1}"
+    );
 }
 
 #[test]
@@ -461,6 +551,9 @@ fn nothing_is_lost_however_often_light_is_reflected() {
     put(&mut builder, shapes::cuboid(Vec3::new(3.0, 2.0, 4.0)), wall, DVec3::ZERO);
     let scene = Scene { emissive_lights: true, ..builder.build().unwrap() };
     let world = World::new(&scene, DVec3::new(0.3, 0.2, 0.1));
-    let mean = over_a_ball().map(|d| seen(&world, d, &PathSettings::default(), 256).0.total().y).sum::<f64>() / 40.0;
+    let mean = over_a_ball()
+        .map(|d| seen(&world, d, &PathSettings::default(), 256).0.total().y)
+        .sum::<f64>()
+        / 40.0;
     close(mean, 1.0, 5e-3, "mean radiance");
 }

@@ -2,7 +2,10 @@
 
 use glam::{DMat4, DVec3, Vec2, Vec3};
 
-use super::{LightComponents, PathSettings, SamplerKind, SamplingStrategy, World, media::Medium, sampler::Sampler};
+use super::{
+    LightComponents, PathSettings, SamplerKind, SamplingStrategy, World, media::Medium,
+    sampler::Sampler,
+};
 use crate::{
     photometry::{
         Lumen,
@@ -21,7 +24,8 @@ fn even(nits: f64, fill: impl FnOnce(&mut SceneBuilder)) -> Scene {
     fill(&mut builder);
     let mut scene = builder.build().unwrap();
     let map = RadianceMap::from_fn(4, 64, RowMapping::Linear, |_| DVec3::splat(nits));
-    scene.environment = Some(Environment { map: map.unwrap().into(), rotation: 0.0, origin: "test".into() });
+    scene.environment =
+        Some(Environment { map: map.unwrap().into(), rotation: 0.0, origin: "test".into() });
     scene
 }
 
@@ -35,7 +39,8 @@ fn put(builder: &mut SceneBuilder, part: crate::scene::Primitive, material: Mate
 fn seen(world: &World<'_>, direction: DVec3, walk: &PathSettings, count: u32) -> DVec3 {
     let mut sum = LightComponents::default().total();
     for index in 0..count {
-        let mut sampler = Sampler::new(SamplerKind::Sobol, 5, (direction.x * 1e4) as i64 as u32, 3, index);
+        let mut sampler =
+            Sampler::new(SamplerKind::Sobol, 5, (direction.x * 1e4) as i64 as u32, 3, index);
         let path = world.trace_path(DVec3::ZERO, direction.normalize(), walk, &mut sampler);
         assert!(path.total().is_finite());
         sum += path.total();
@@ -44,7 +49,10 @@ fn seen(world: &World<'_>, direction: DVec3, walk: &PathSettings, count: u32) ->
 }
 
 fn near(got: DVec3, want: DVec3, relative: f64, what: &str) {
-    assert!((got - want).abs().max_element() <= relative * want.max_element() + 1e-9, "{what}: {got}, {want}");
+    assert!(
+        (got - want).abs().max_element() <= relative * want.max_element() + 1e-9,
+        "{what}: {got}, {want}"
+    );
 }
 
 fn disperse(dispersion: f32, roughness: f32) -> Material {
@@ -65,16 +73,23 @@ fn three_indices_bend_three_channels() {
         let sin: f64 = 0.8;
         let at = |ior: f64| sin / (ior * ior - sin * sin).sqrt();
         let edge = f64::midpoint(at(1.45), at(1.5));
-        let floor = Material { emission: Vec3::splat(100.0), ..dielectric("floor", Vec3::ZERO, 1.0) };
+        let floor =
+            Material { emission: Vec3::splat(100.0), ..dielectric("floor", Vec3::ZERO, 1.0) };
         // The ray enters at (0, 0.5, 0) towards +x.
         let floor_at = DVec3::new(edge + 2.0, -0.5 - 1e-4, 0.0);
-        put(builder, shapes::plane(Vec2::new(4.0, 4.0), 1, 1), Material { ior: 1.0, ..floor }, floor_at);
+        put(
+            builder,
+            shapes::plane(Vec2::new(4.0, 4.0), 1, 1),
+            Material { ior: 1.0, ..floor },
+            floor_at,
+        );
     });
     let direction = DVec3::new(0.8, -0.6, 0.0);
     // From above, so that the ray enters the slab's top at x = 0.
     let eye = DVec3::new(0.0, 0.5, 0.0) - direction * 2.0;
     let world = World::new(&scene, eye);
-    let mean = seen(&world, direction, &PathSettings { bounces: 4, ..PathSettings::default() }, 4096);
+    let mean =
+        seen(&world, direction, &PathSettings { bounces: 4, ..PathSettings::default() }, 4096);
     // The light of red alone: what is bent least goes farthest.
     assert!(mean.x > 50.0 && mean.y < 0.25 * mean.x && mean.z < 0.25 * mean.x, "{mean}");
 }
@@ -84,7 +99,12 @@ fn channels_apart_are_right_together() {
     for roughness in [0.0, 0.3] {
         let build = |dispersion: f32| {
             even(7.0, |builder| {
-                put(builder, shapes::icosphere(1.0, 3), disperse(dispersion, roughness), DVec3::ZERO);
+                put(
+                    builder,
+                    shapes::icosphere(1.0, 3),
+                    disperse(dispersion, roughness),
+                    DVec3::ZERO,
+                );
             })
         };
         let (plain, scene) = (build(0.0), build(3.0));
@@ -131,20 +151,39 @@ fn a_coat_darkens_what_glows_below_it() {
         Material { clearcoat: coat, ..glow_of(100.0) },
         DVec3::ZERO,
     );
-    put(&mut builder, shapes::plane(Vec2::splat(4.0), 1, 1), dielectric("card", Vec3::ONE, 1.0), DVec3::NEG_Y * 0.3);
+    put(
+        &mut builder,
+        shapes::plane(Vec2::splat(4.0), 1, 1),
+        dielectric("card", Vec3::ONE, 1.0),
+        DVec3::NEG_Y * 0.3,
+    );
     let mut scene = builder.build().unwrap();
     scene.emissive_lights = true;
     let world = World::new(&scene, DVec3::new(0.0, 0.5, 2.0));
     let direction = DVec3::new(0.0, -0.8, -1.4);
     let by = |strategy| {
-        seen(&world, direction, &PathSettings { bounces: 1, strategy, ..PathSettings::default() }, 1 << 13).y
+        seen(
+            &world,
+            direction,
+            &PathSettings { bounces: 1, strategy, ..PathSettings::default() },
+            1 << 13,
+        )
+        .y
     };
-    let (lights, brdf, both) = (by(SamplingStrategy::Lights), by(SamplingStrategy::Bsdf), by(SamplingStrategy::Mis));
-    assert!((lights / both - 1.0).abs() < 0.01 && (brdf / both - 1.0).abs() < 0.03, "{lights} {brdf} {both}");
+    let (lights, brdf, both) =
+        (by(SamplingStrategy::Lights), by(SamplingStrategy::Bsdf), by(SamplingStrategy::Mis));
+    assert!(
+        (lights / both - 1.0).abs() < 0.01 && (brdf / both - 1.0).abs() < 0.03,
+        "{lights} {brdf} {both}"
+    );
 }
 
 fn glow_of(nits: f32) -> Material {
-    Material { emission: Vec3::splat(nits), double_sided: true, ..dielectric("glow", Vec3::ZERO, 1.0) }
+    Material {
+        emission: Vec3::splat(nits),
+        double_sided: true,
+        ..dielectric("glow", Vec3::ZERO, 1.0)
+    }
 }
 
 /// With `scene.emissive_lights = false` a panel is seen by the eye, in what mirrors and through glass, and lights nothing; in even light
@@ -156,7 +195,12 @@ fn emission_that_illuminates_nothing_is_visible() {
         // Around the origin: the eye in the middle, the panel above, the floor below.
         put(&mut builder, shapes::plane(Vec2::splat(200.0), 1, 1), glow_of(100.0), DVec3::Y);
         put(&mut builder, shapes::plane(Vec2::splat(200.0), 1, 1), material, DVec3::NEG_Y);
-        put(&mut builder, shapes::plane(Vec2::splat(200.0), 1, 1), glow_of(60.0), DVec3::NEG_Y * 2.0);
+        put(
+            &mut builder,
+            shapes::plane(Vec2::splat(200.0), 1, 1),
+            glow_of(60.0),
+            DVec3::NEG_Y * 2.0,
+        );
         let mut scene = builder.build().unwrap();
         scene.emissive_lights = on;
         scene
@@ -172,17 +216,28 @@ fn emission_that_illuminates_nothing_is_visible() {
     let (dark, lit) = (floor(matte.clone(), false), floor(matte, true));
     for strategy in all {
         let walk = PathSettings { strategy, ..one };
-        assert_eq!(look(&dark, DVec3::Y, &walk), DVec3::splat(100.0), "the panel itself, {strategy:?}");
+        assert_eq!(
+            look(&dark, DVec3::Y, &walk),
+            DVec3::splat(100.0),
+            "the panel itself, {strategy:?}"
+        );
         assert_eq!(look(&dark, down, &walk), DVec3::ZERO, "a matte floor below it, {strategy:?}");
     }
     near(look(&lit, down, &one), DVec3::splat(50.0), 0.01, "the same floor, lit by it");
 
-    let metal = |roughness: f32| Material { metallic: 1.0, roughness, ..dielectric("metal", Vec3::ONE, roughness) };
+    let metal = |roughness: f32| Material {
+        metallic: 1.0,
+        roughness,
+        ..dielectric("metal", Vec3::ONE, roughness)
+    };
     for strategy in all {
         let walk = PathSettings { strategy, ..one };
         near(look(&floor(metal(0.0), false), down, &walk), DVec3::splat(100.0), 1e-3, "a mirror");
         // Narrow enough for the lobe to lose nothing to the sides: as in even light, whose loss both have.
-        let (shown, even) = (look(&floor(metal(0.4), false), down, &walk), look(&floor(metal(0.4), true), down, &one));
+        let (shown, even) = (
+            look(&floor(metal(0.4), false), down, &walk),
+            look(&floor(metal(0.4), true), down, &one),
+        );
         near(shown, even, 0.01, "satin");
         assert_eq!(
             look(&floor(metal(0.7), false), down, &walk),
@@ -202,13 +257,18 @@ fn emission_that_illuminates_nothing_is_visible() {
             &shapes::plane(Vec2::splat(1.0), 1, 1),
             &glam::DAffine3::from_rotation_x(std::f64::consts::FRAC_PI_2),
         );
-        let wall = Material { double_sided: true, ior: 1.0, ..dielectric("wall", Vec3::splat(0.5), 1.0) };
+        let wall =
+            Material { double_sided: true, ior: 1.0, ..dielectric("wall", Vec3::splat(0.5), 1.0) };
         put(&mut builder, stand, wall, DVec3::NEG_Z);
         Scene { emissive_lights: on, ..builder.build().unwrap() }
     };
     let two = PathSettings { bounces: 2, ..PathSettings::default() };
     assert!(look(&walls(true), DVec3::NEG_Z, &two).y > 20.0, "lit from both sides");
-    assert_eq!(look(&walls(false), DVec3::NEG_Z, &two), DVec3::ZERO, "a mirror lights nothing by what it shows");
+    assert_eq!(
+        look(&walls(false), DVec3::NEG_Z, &two),
+        DVec3::ZERO,
+        "a mirror lights nothing by what it shows"
+    );
     // A leaf lets light through, diffusely: none of it.
     let leaf = Material {
         diffuse_transmission: DiffuseTransmission { factor: 0.5, ..DiffuseTransmission::default() },
@@ -245,11 +305,17 @@ fn a_leaf_lets_diffuse_light_through() {
         diffuse_transmission: DiffuseTransmission { color: Vec3::ONE, ..leaf.diffuse_transmission },
         ..leaf
     };
-    let scene = even(3.0, |builder| put(builder, shapes::plane(Vec2::splat(1.0), 1, 1), white.clone(), DVec3::ZERO));
+    let scene = even(3.0, |builder| {
+        put(builder, shapes::plane(Vec2::splat(1.0), 1, 1), white.clone(), DVec3::ZERO)
+    });
     let world = World::new(&scene, DVec3::Y * 2.0);
     for strategy in [SamplingStrategy::Mis, SamplingStrategy::Bsdf, SamplingStrategy::Lights] {
-        let got =
-            seen(&world, DVec3::NEG_Y, &PathSettings { bounces: 1, strategy, ..PathSettings::default() }, 1 << 12);
+        let got = seen(
+            &world,
+            DVec3::NEG_Y,
+            &PathSettings { bounces: 1, strategy, ..PathSettings::default() },
+            1 << 12,
+        );
         near(got, DVec3::splat(3.0), 5e-3, &format!("{strategy:?}"));
     }
     // As the border of a volume: through both faces of a slab, with Beer's law between them.
@@ -261,7 +327,9 @@ fn a_leaf_lets_diffuse_light_through() {
     };
     let mut through = Material { double_sided: false, volume, ..white };
     through.diffuse_transmission.factor = 1.0;
-    let scene = even(3.0, |builder| put(builder, shapes::cuboid(Vec3::new(400.0, 1.0, 400.0)), through, DVec3::ZERO));
+    let scene = even(3.0, |builder| {
+        put(builder, shapes::cuboid(Vec3::new(400.0, 1.0, 400.0)), through, DVec3::ZERO)
+    });
     let world = World::new(&scene, DVec3::Y * 2.0);
     let got = seen(&world, DVec3::NEG_Y, &PathSettings::default(), 1 << 13).y;
     // From a diffuse face to the other: the mean of 0.5^(1 / cos) over cosine-distributed directions is 2 E3(ln 2).
@@ -280,7 +348,8 @@ fn strategies_agree_on_layers() {
         clearcoat: Clearcoat { factor: 0.8, roughness: 0.4, ..Clearcoat::default() },
         ..dielectric("layered", Vec3::new(0.6, 0.2, 0.1), 0.6)
     };
-    let scene = even(5.0, |builder| put(builder, shapes::icosphere(1.0, 3), layered.clone(), DVec3::ZERO));
+    let scene =
+        even(5.0, |builder| put(builder, shapes::icosphere(1.0, 3), layered.clone(), DVec3::ZERO));
     let world = World::new(&scene, DVec3::Z * 4.0);
     for x in [0.0, 0.15, 0.24] {
         let by = |strategy| {

@@ -23,7 +23,13 @@ fn diffuse() -> Material {
     Material { specular: none, double_sided: true, ..dielectric("diffuse", Vec3::splat(0.5), 1.0) }
 }
 
-fn mean(world: &World<'_>, origin: DVec3, direction: DVec3, walk: &PathSettings, paths: u32) -> DVec3 {
+fn mean(
+    world: &World<'_>,
+    origin: DVec3,
+    direction: DVec3,
+    walk: &PathSettings,
+    paths: u32,
+) -> DVec3 {
     let sum: DVec3 = (0..paths)
         .map(|path| {
             let mut sampler = Sampler::new(SamplerKind::Sobol, 5, 0, 0, path);
@@ -39,24 +45,36 @@ fn mean(world: &World<'_>, origin: DVec3, direction: DVec3, walk: &PathSettings,
 fn no_light_leaks_under_a_board_over_a_large_floor() {
     let turned = DQuat::from_axis_angle(DVec3::new(0.3, 0.5, 0.8).normalize(), 0.7);
     for size in [20.0, 200.0, 2e3, 2e4] {
-        for (turn, away) in [(DQuat::IDENTITY, 0.0), (turned, 0.0), (DQuat::IDENTITY, 1e5), (turned, 1e5)] {
+        for (turn, away) in
+            [(DQuat::IDENTITY, 0.0), (turned, 0.0), (DQuat::IDENTITY, 1e5), (turned, 1e5)]
+        {
             let middle = DVec3::splat(away);
             let at = |x: f64, y: f64, z: f64| middle + turn * DVec3::new(x * size, y, z * size);
             let mut builder = SceneBuilder::new("board");
             let material = builder.add_material(diffuse());
-            let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(size as f32), 1, 1), material);
+            let floor =
+                builder.add_mesh("floor", shapes::plane(Vec2::splat(size as f32), 1, 1), material);
             let board = builder.add_mesh("board", shapes::plane(Vec2::splat(1.0), 1, 1), material);
             builder.instance("floor", floor, DMat4::from_rotation_translation(turn, middle));
-            builder.instance("board", board, DMat4::from_rotation_translation(turn, at(0.2, 1e-3, 0.3)));
+            builder.instance(
+                "board",
+                board,
+                DMat4::from_rotation_translation(turn, at(0.2, 1e-3, 0.3)),
+            );
             let mut scene = builder.build().unwrap();
-            let sky = RadianceMap::from_fn(4, 64, RowMapping::Linear, |_| DVec3::splat(1000.0)).unwrap();
-            scene.environment = Some(Environment { map: sky.into(), rotation: 0.0, origin: "test".into() });
+            let sky =
+                RadianceMap::from_fn(4, 64, RowMapping::Linear, |_| DVec3::splat(1000.0)).unwrap();
+            scene.environment =
+                Some(Environment { map: sky.into(), rotation: 0.0, origin: "test".into() });
             let eye = at(0.2, 5e-4, 0.3);
             let world = World::new(&scene, eye);
             let walk = PathSettings::default();
             for direction in [DVec3::Y, DVec3::NEG_Y, DVec3::new(30.0, 1.0, 10.0).normalize()] {
                 let dark = mean(&world, DVec3::ZERO, turn * direction, &walk, 256).y;
-                assert!(dark < 0.05, "{size} m, {away} m out, turned {turn}, {direction}: {dark} nit");
+                assert!(
+                    dark < 0.05,
+                    "{size} m, {away} m out, turned {turn}, {direction}: {dark} nit"
+                );
             }
             // Beside the board the floor has half of the sky's light.
             let beside = at(0.2, 5e-4, 0.3) + turn * DVec3::new(1.0, 0.0, 0.0) - eye;
@@ -85,14 +103,19 @@ fn a_lit_plane_does_not_shade_itself() {
                 for height in [1.0, 0.1, 0.01] {
                     let sun = DVec3::new(0.6, height, -0.3).normalize();
                     let middle = DVec3::splat(away);
-                    let scene = plane(scale, DMat4::from_rotation_translation(turn, middle), turn * -sun);
+                    let scene =
+                        plane(scale, DMat4::from_rotation_translation(turn, middle), turn * -sun);
                     let want = 500.0 * sun.y * 0.5 / PI;
                     for view in [DVec3::Y, DVec3::new(0.5, 0.5, 0.5), DVec3::new(1.0, 0.02, 0.2)] {
                         let view = view.normalize();
                         let eye = middle + turn * view * scale * 2.0;
                         let world = World::new(&scene, eye);
                         for index in 0..32 {
-                            let aside = DVec3::new(f64::from(index % 8) - 3.4, 0.0, f64::from(index / 8) - 1.3);
+                            let aside = DVec3::new(
+                                f64::from(index % 8) - 3.4,
+                                0.0,
+                                f64::from(index / 8) - 1.3,
+                            );
                             let aim = aside * 0.3 - view * 2.0;
                             let got = mean(&world, DVec3::ZERO, turn * aim.normalize(), &one, 1).y;
                             assert!(
@@ -111,11 +134,16 @@ fn a_lit_plane_does_not_shade_itself() {
 #[test]
 fn each_of_many_close_layers_is_hit_once() {
     let mut builder = SceneBuilder::new("layers");
-    let pane = Material { alpha: AlphaMode::Blend, base_color: Vec3::ZERO.extend(0.1), ..diffuse() };
+    let pane =
+        Material { alpha: AlphaMode::Blend, base_color: Vec3::ZERO.extend(0.1), ..diffuse() };
     let material = builder.add_material(pane);
     let mesh = builder.add_mesh("layer", shapes::plane(Vec2::splat(100.0), 1, 1), material);
     for layer in 0..10 {
-        builder.instance("layer", mesh, DMat4::from_translation(DVec3::Y * (1e-6 * f64::from(layer))));
+        builder.instance(
+            "layer",
+            mesh,
+            DMat4::from_translation(DVec3::Y * (1e-6 * f64::from(layer))),
+        );
     }
     let material = builder.add_material(diffuse());
     let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(100.0), 1, 1), material);
@@ -125,7 +153,9 @@ fn each_of_many_close_layers_is_hit_once() {
     let world = World::new(&scene, DVec3::Y);
     for direction in [DVec3::NEG_Y, DVec3::new(3.0, -1.0, 2.0).normalize()] {
         let (mut origin, mut away, mut count) = (DVec3::ZERO, DVec3::ZERO, 0);
-        while let Some(hit) = world.closest(origin, direction, away).filter(|hit| hit.position.y > -1.5) {
+        while let Some(hit) =
+            world.closest(origin, direction, away).filter(|hit| hit.position.y > -1.5)
+        {
             (origin, away) = (hit.position, -hit.geometric_normal);
             count += 1;
             assert!(count <= 10);
@@ -146,7 +176,8 @@ fn light_of_a_board_does_not_pass_a_cover_right_before_it() {
         let middle = DVec3::new(away, 0.0, away * 0.5);
         let mut builder = SceneBuilder::new("cover");
         let glowing = builder.add_material(Material { emission: Vec3::splat(1000.0), ..diffuse() });
-        let dark = builder.add_material(Material { base_color: Vec3::ZERO.extend(1.0), ..diffuse() });
+        let dark =
+            builder.add_material(Material { base_color: Vec3::ZERO.extend(1.0), ..diffuse() });
         let grey = builder.add_material(diffuse());
         let board = builder.add_mesh("board", shapes::plane(Vec2::splat(1.0), 1, 1), glowing);
         let cover = builder.add_mesh("cover", shapes::plane(Vec2::splat(20.0), 1, 1), dark);

@@ -166,7 +166,8 @@ impl Volume {
 
     /// Tells of every part of a ray that is inside.
     fn spans(&self, origin: DVec3, direction: DVec3, limit: f64, mut inside: impl FnMut(f64, f64)) {
-        let (o, d) = (self.to_local.transform_point3(origin), self.to_local.transform_vector3(direction));
+        let (o, d) =
+            (self.to_local.transform_point3(origin), self.to_local.transform_vector3(direction));
         match &self.inside {
             Inside::Cube => {
                 // A ray along a face divides by zero: infinities of either sign, and no number where it lies in the face.
@@ -180,7 +181,13 @@ impl Volume {
             }
             Inside::Mesh { bvh, top } => {
                 let (origin, direction) = (o.as_vec3(), d.as_vec3());
-                let mut ray = Ray { origin, direction, t_min: 0.0, t_max: f32::INFINITY, away: glam::Vec3::ZERO };
+                let mut ray = Ray {
+                    origin,
+                    direction,
+                    t_min: 0.0,
+                    t_max: f32::INFINITY,
+                    away: glam::Vec3::ZERO,
+                };
                 let mut crossings: Vec<(f64, i32)> = Vec::new();
                 while crossings.len() < CROSSINGS
                     && let Some(hit) = bvh.closest(top, &ray)
@@ -213,7 +220,13 @@ impl Volumes {
     /// Those of a scene, relative to an eye.
     #[must_use]
     pub fn new(scene: &Scene, eye: DVec3) -> Self {
-        Self(scene.placed_volumes().iter().filter_map(|placed| Volume::new(scene, placed, eye)).collect())
+        Self(
+            scene
+                .placed_volumes()
+                .iter()
+                .filter_map(|placed| Volume::new(scene, placed, eye))
+                .collect(),
+        )
     }
 
     /// Whether there are none.
@@ -223,14 +236,20 @@ impl Volumes {
     }
 
     fn members(&self, bits: u32) -> impl Iterator<Item = &Volume> {
-        self.0.iter().enumerate().filter(move |(index, _)| bits & 1 << index != 0).map(|(_, volume)| volume)
+        self.0
+            .iter()
+            .enumerate()
+            .filter(move |(index, _)| bits & 1 << index != 0)
+            .map(|(_, volume)| volume)
     }
 
     /// A ray's parts within volumes, in order.
     fn segments(&self, origin: DVec3, direction: DVec3, limit: f64) -> Vec<Piece> {
         let mut borders: Vec<(f64, u32)> = Vec::new();
         for (index, volume) in self.0.iter().enumerate() {
-            volume.spans(origin, direction, limit, |from, to| borders.extend([(from, 1 << index), (to, 1 << index)]));
+            volume.spans(origin, direction, limit, |from, to| {
+                borders.extend([(from, 1 << index), (to, 1 << index)])
+            });
         }
         borders.sort_by(|a, b| a.0.total_cmp(&b.0));
         let (mut pieces, mut members, mut from) = (Vec::new(), 0, 0.0);
@@ -246,7 +265,8 @@ impl Volumes {
 
     /// Coefficients at a place where these volumes are.
     fn coefficients_at(&self, members: u32, place: DVec3) -> Sum {
-        let mut sum = Sum { scattering: DVec3::ZERO, extinction: DVec3::ZERO, emission: DVec3::ZERO };
+        let mut sum =
+            Sum { scattering: DVec3::ZERO, extinction: DVec3::ZERO, emission: DVec3::ZERO };
         for volume in self.members(members) {
             let density = volume.density_at(place);
             sum.scattering += volume.medium.scattering * density;
@@ -258,7 +278,13 @@ impl Volumes {
 
     /// Which of the volumes at a place scatters, chosen by what each scatters of `carried`: its coefficients over the chance,
     /// and its anisotropy.
-    fn scatterer(&self, members: u32, place: DVec3, carried: DVec3, numbers: &mut VolumeRng) -> (DVec3, f64) {
+    fn scatterer(
+        &self,
+        members: u32,
+        place: DVec3,
+        carried: DVec3,
+        numbers: &mut VolumeRng,
+    ) -> (DVec3, f64) {
         let mut chosen = (DVec3::ZERO, 0.0);
         let mut all = 0.0;
         let single = members.is_power_of_two();
@@ -275,7 +301,13 @@ impl Volumes {
 
     /// How much of light gets along a ray: on the mean exactly that.
     #[must_use]
-    pub fn transmittance(&self, origin: DVec3, direction: DVec3, distance: f64, numbers: &mut VolumeRng) -> DVec3 {
+    pub fn transmittance(
+        &self,
+        origin: DVec3,
+        direction: DVec3,
+        distance: f64,
+        numbers: &mut VolumeRng,
+    ) -> DVec3 {
         let mut through = DVec3::ONE;
         for Piece { from, to, members } in self.segments(origin, direction, distance) {
             for volume in self.members(members) {
@@ -294,7 +326,8 @@ impl Volumes {
                     if t >= to {
                         break;
                     }
-                    through *= DVec3::ONE - extinction * (volume.density_at(origin + direction * t) / majorant);
+                    through *= DVec3::ONE
+                        - extinction * (volume.density_at(origin + direction * t) / majorant);
                     if through.max_element() < 0.05 {
                         if numbers.next() >= 0.25 {
                             return DVec3::ZERO;
@@ -324,7 +357,8 @@ impl Volumes {
             }
             let even = self.members(piece.members).all(|volume| volume.density.is_none());
             let step = if even { Self::sample_homogeneous } else { Self::sample_heterogeneous };
-            let scattered = step(self, &piece, (origin, direction), carried, &mut weight, (numbers, emitted));
+            let scattered =
+                step(self, &piece, (origin, direction), carried, &mut weight, (numbers, emitted));
             if let Some((distance, anisotropy)) = scattered {
                 return FreeFlight::Scattered { distance, weight, anisotropy };
             }
@@ -365,7 +399,8 @@ impl Volumes {
             2
         };
         let scattering = sum.scattering[channel];
-        let distance = if scattering > 0.0 { numbers.next_depth() / scattering } else { f64::INFINITY };
+        let distance =
+            if scattering > 0.0 { numbers.next_depth() / scattering } else { f64::INFINITY };
         if distance >= length {
             let chance = (chances * exp(-sum.scattering * length)).element_sum();
             *weight *= exp(-sum.extinction * length) / chance.max(1e-300);
@@ -374,7 +409,8 @@ impl Volumes {
         let density = (chances * sum.scattering * exp(-sum.scattering * distance)).element_sum();
         let remaining = exp(-sum.extinction * distance) / density;
         let at = piece.from + distance;
-        let (scattering, g) = self.scatterer(piece.members, origin + direction * at, light * remaining, numbers);
+        let (scattering, g) =
+            self.scatterer(piece.members, origin + direction * at, light * remaining, numbers);
         *weight *= remaining * scattering;
         Some((at, g))
     }
@@ -395,7 +431,10 @@ impl Volumes {
         if majorant <= 0.0 {
             // Light without a medium to it; where it lies is as good as anywhere.
             let length = piece.to - piece.from;
-            let sum = self.coefficients_at(piece.members, origin + direction * (piece.from + length * numbers.next()));
+            let sum = self.coefficients_at(
+                piece.members,
+                origin + direction * (piece.from + length * numbers.next()),
+            );
             *emitted += *weight * sum.emission * length;
             return None;
         }
@@ -410,7 +449,8 @@ impl Volumes {
             *emitted += *weight * sum.emission / majorant;
             let nothing = (DVec3::splat(majorant) - sum.extinction).max(DVec3::ZERO);
             let light = carried * *weight;
-            let (scatters, passes) = ((light * sum.scattering).element_sum(), (light * nothing).element_sum());
+            let (scatters, passes) =
+                ((light * sum.scattering).element_sum(), (light * nothing).element_sum());
             if scatters + passes <= 0.0 {
                 *weight = DVec3::ZERO;
                 return None;

@@ -25,8 +25,16 @@ pub(super) struct SunGuide {
 
 impl World<'_> {
     /// The guide for a matte surface in a medium; none where there is no water or no sun with a disk stands above it.
-    pub(super) fn sun_guide(&self, media: &MediaStack, bsdf: &Bsdf, walk: &PathSettings) -> Option<SunGuide> {
-        if bsdf.transmission > 0.0 || bsdf.metallic >= 1.0 || walk.strategy == SamplingStrategy::Lights {
+    pub(super) fn sun_guide(
+        &self,
+        media: &MediaStack,
+        bsdf: &Bsdf,
+        walk: &PathSettings,
+    ) -> Option<SunGuide> {
+        if bsdf.transmission > 0.0
+            || bsdf.metallic >= 1.0
+            || walk.strategy == SamplingStrategy::Lights
+        {
             return None;
         }
         self.suns_from_below(media)
@@ -34,7 +42,8 @@ impl World<'_> {
 
     fn suns_from_below(&self, media: &MediaStack) -> Option<SunGuide> {
         let water = self.water(media.current()?)?;
-        let slopes = water.settings.slope.max(water.settings.slope_still) + water.settings.slope_fine;
+        let slopes =
+            water.settings.slope.max(water.settings.slope_still) + water.settings.slope_fine;
         let cone = |(towards, radius): (DVec3, f64)| {
             let low = (towards.y > 0.02).then_some(towards)?;
             let below = DVec3::new(low.x / IOR, 0.0, low.z / IOR);
@@ -49,7 +58,12 @@ impl World<'_> {
 
     /// Through what is around the path, as far as it is free (m): true where it was scattered before, at its origin then. Lengths are
     /// drawn from the mean of the channels' densities, by which all channels are weighed.
-    pub(super) fn advance_through_medium(&self, path: &mut PathState, free: f64, sampler: &mut Sampler) -> bool {
+    pub(super) fn advance_through_medium(
+        &self,
+        path: &mut PathState,
+        free: f64,
+        sampler: &mut Sampler,
+    ) -> bool {
         let Some(medium) = self.medium(&path.media) else { return false };
         if medium.scattering == DVec3::ZERO {
             path.throughput *= medium.transmittance(free);
@@ -73,7 +87,12 @@ impl World<'_> {
 
     /// On from where water scatters evenly: half of it anywhere, half towards suns. Lamps without a surface in the water are not seen.
     /// False where the path ends.
-    pub(super) fn scatter_in_water(&self, path: &mut PathState, walk: &PathSettings, sampler: &mut Sampler) -> bool {
+    pub(super) fn scatter_in_water(
+        &self,
+        path: &mut PathState,
+        walk: &PathSettings,
+        sampler: &mut Sampler,
+    ) -> bool {
         path.bounces += 1;
         path.scattered_first();
         let (choice, u) = (sampler.next_1d(), sampler.next_2d());
@@ -86,7 +105,11 @@ impl World<'_> {
         };
         path.direction = match self.suns_from_below(&path.media) {
             Some(guide) => {
-                let direction = if choice < 0.5 { anywhere() } else { guide.sample_direction((choice - 0.5) * 2.0, u) };
+                let direction = if choice < 0.5 {
+                    anywhere()
+                } else {
+                    guide.sample_direction((choice - 0.5) * 2.0, u)
+                };
                 path.throughput *= even / (0.5 * even + 0.5 * guide.pdf(direction));
                 direction
             }
@@ -108,7 +131,11 @@ impl World<'_> {
 impl SunGuide {
     fn pdf(&self, direction: DVec3) -> f64 {
         let of = |(axis, part): &(DVec3, f64)| {
-            if 1.0 - axis.dot(direction) < *part { 1.0 / (std::f64::consts::TAU * part) } else { 0.0 }
+            if 1.0 - axis.dot(direction) < *part {
+                1.0 / (std::f64::consts::TAU * part)
+            } else {
+                0.0
+            }
         };
         self.cones.iter().map(of).sum::<f64>() / self.cones.len() as f64
     }
@@ -116,7 +143,9 @@ impl SunGuide {
     /// A direction in one of the cones.
     fn sample_direction(&self, choice: f64, u: DVec2) -> DVec3 {
         let which = (choice * self.cones.len() as f64) as usize;
-        let Some(&(axis, part)) = self.cones.get(which.min(self.cones.len() - 1)) else { return DVec3::Y };
+        let Some(&(axis, part)) = self.cones.get(which.min(self.cones.len() - 1)) else {
+            return DVec3::Y;
+        };
         let low = u.x * part;
         let across = (low * (2.0 - low)).max(0.0).sqrt();
         let (sin, cos) = (std::f64::consts::TAU * u.y).sin_cos();
@@ -124,7 +153,12 @@ impl SunGuide {
     }
 
     /// As `Seen::evaluate`: what leaves of light from `l`, and the density.
-    pub(super) fn evaluate(&self, seen: &BsdfEvaluator<'_>, frame: &ShadingFrame, l: DVec3) -> (BsdfValue, f64) {
+    pub(super) fn evaluate(
+        &self,
+        seen: &BsdfEvaluator<'_>,
+        frame: &ShadingFrame,
+        l: DVec3,
+    ) -> (BsdfValue, f64) {
         let (scattered, density) = seen.evaluate(l);
         (scattered, 0.5 * density + 0.5 * self.pdf(frame.to_world(l)))
     }

@@ -20,7 +20,10 @@ use super::{
 use crate::{
     bvh::{PreciseHit, PreciseRay, Ray, SceneBvh, SceneTlas, TraversalStats},
     photometry::color::srgb_eotf,
-    scene::{AlphaMode, Image, Material, Primitive, Sampler, Scene, TextureRef, Water, Wrap, water::FOAM_REFLECTANCE},
+    scene::{
+        AlphaMode, Image, Material, Primitive, Sampler, Scene, TextureRef, Water, Wrap,
+        water::FOAM_REFLECTANCE,
+    },
 };
 
 /// A scene that paths walk through. Positions are relative to an eye.
@@ -145,7 +148,8 @@ impl<'a> World<'a> {
         if media.iter().all(Option::is_none) {
             media.clear();
         }
-        let places = (0..top.instances.len()).map(|index| place(scene, &bvh, &top, &media, index)).collect();
+        let places =
+            (0..top.instances.len()).map(|index| place(scene, &bvh, &top, &media, index)).collect();
         let mut world = Self {
             scene,
             bvh,
@@ -189,7 +193,8 @@ impl<'a> World<'a> {
         }
         let mut media = self.around_eye;
         self.borders(place / distance, distance, |material, front| {
-            media = if front { media.enter(material) } else { media.exit(material).unwrap_or(media) };
+            media =
+                if front { media.enter(material) } else { media.exit(material).unwrap_or(media) };
         });
         media
     }
@@ -200,15 +205,19 @@ impl<'a> World<'a> {
         let mut left = Vec::new();
         let mut on_the_way = MediaStack::default();
         if !self.media.is_empty() {
-            self.borders(DVec3::new(0.093, 0.991, 0.097).normalize(), f64::INFINITY, |material, front| {
-                if front {
-                    on_the_way = on_the_way.enter(material);
-                } else if let Some(before) = on_the_way.exit(material) {
-                    on_the_way = before;
-                } else {
-                    left.push(material);
-                }
-            });
+            self.borders(
+                DVec3::new(0.093, 0.991, 0.097).normalize(),
+                f64::INFINITY,
+                |material, front| {
+                    if front {
+                        on_the_way = on_the_way.enter(material);
+                    } else if let Some(before) = on_the_way.exit(material) {
+                        on_the_way = before;
+                    } else {
+                        left.push(material);
+                    }
+                },
+            );
         }
         // What is left first was entered last.
         left.iter().rev().fold(MediaStack::default(), |media, &material| media.enter(material))
@@ -216,7 +225,8 @@ impl<'a> World<'a> {
 
     /// Borders of volumes on a straight way from the eye: the material, and whether it is entered.
     fn borders(&self, direction: DVec3, distance: f64, mut met: impl FnMut(u32, bool)) {
-        let mut ray = PreciseRay { t_max: distance, ..PreciseRay::new(DVec3::ZERO, direction, DVec3::ZERO) };
+        let mut ray =
+            PreciseRay { t_max: distance, ..PreciseRay::new(DVec3::ZERO, direction, DVec3::ZERO) };
         for _ in 0..LAYERS {
             let Some(hit) = self.bvh.closest_f64(&self.tlas, &ray) else { return };
             if let Some(material) = self.border_of(&hit) {
@@ -270,12 +280,21 @@ impl<'a> World<'a> {
             }
             let (mut occlusion, mut roughness) = (1.0, f64::from(material.roughness));
             if let Some(primitive) = self.place_of(&hit).primitive {
-                let at = VertexAttributes::new(primitive, self.bvh.sources[hit.triangle as usize], hit.weights());
+                let at = VertexAttributes::new(
+                    primitive,
+                    self.bvh.sources[hit.triangle as usize],
+                    hit.weights(),
+                );
                 let texel = |texture| self.sample(texture, &at, false).unwrap_or(DVec4::ONE);
-                occlusion += f64::from(material.occlusion_strength) * (texel(material.occlusion_texture).x - 1.0);
+                occlusion += f64::from(material.occlusion_strength)
+                    * (texel(material.occlusion_texture).x - 1.0);
                 roughness *= texel(material.metallic_roughness_texture).y;
             }
-            return Some(OpaqueHit { point: self.point(&ray, &hit), occlusion, roughness: roughness.clamp(0.0, 1.0) });
+            return Some(OpaqueHit {
+                point: self.point(&ray, &hit),
+                occlusion,
+                roughness: roughness.clamp(0.0, 1.0),
+            });
         }
         None
     }
@@ -298,9 +317,12 @@ impl<'a> World<'a> {
     #[must_use]
     pub fn transmittance(&self, origin: DVec3, away: DVec3, light: &LightSample) -> DVec3 {
         let direction = light.direction;
-        let mut ray = PreciseRay { t_max: light.end(origin), ..PreciseRay::new(origin, direction, away) };
+        let mut ray =
+            PreciseRay { t_max: light.end(origin), ..PreciseRay::new(origin, direction, away) };
         let is_light = |hit: &PreciseHit| {
-            light.triangle_point.is_some_and(|on| (on.instance, on.triangle) == (hit.instance, hit.triangle))
+            light
+                .triangle_point
+                .is_some_and(|on| (on.instance, on.triangle) == (hit.instance, hit.triangle))
         };
         // Most rays meet something solid or nothing at all: what they meet need not be known in order.
         let mut layered = false;
@@ -343,13 +365,19 @@ impl<'a> World<'a> {
         let hit = PreciseHit { t: 0.0, instance: at.instance, triangle: at.triangle, barycentric };
         let material = self.material_of(&hit);
         let Some(primitive) = self.place_of(&hit).primitive else { return DVec3::ONE };
-        let at = VertexAttributes::new(primitive, self.bvh.sources[hit.triangle as usize], hit.weights());
-        let mut emissive = self.sample(material.emissive_texture, &at, true).map_or(DVec3::ONE, DVec4::truncate);
+        let at = VertexAttributes::new(
+            primitive,
+            self.bvh.sources[hit.triangle as usize],
+            hit.weights(),
+        );
+        let mut emissive =
+            self.sample(material.emissive_texture, &at, true).map_or(DVec3::ONE, DVec4::truncate);
         if material.clearcoat.factor > 0.0 {
             emissive *= self.below_coat(material, &self.axes(&hit, &at), &at, -direction);
         }
         let opacity = || {
-            let texture = self.sample(material.base_color_texture, &at, true).map_or(1.0, |texel| texel.w);
+            let texture =
+                self.sample(material.base_color_texture, &at, true).map_or(1.0, |texel| texel.w);
             at.color.w * f64::from(material.base_color.w) * texture
         };
         match material.alpha {
@@ -377,15 +405,20 @@ impl<'a> World<'a> {
         let geometric = place.normal((b - a).cross(c - a));
         let front = geometric.dot(direction) < 0.0;
 
-        let mut at =
-            VertexAttributes { normal: Vec3::ZERO, tangent: DVec4::ZERO, uv: [Vec2::ZERO; 2], color: DVec4::ONE };
+        let mut at = VertexAttributes {
+            normal: Vec3::ZERO,
+            tangent: DVec4::ZERO,
+            uv: [Vec2::ZERO; 2],
+            color: DVec4::ONE,
+        };
         if let Some(primitive) = place.primitive {
             at = VertexAttributes::new(primitive, self.bvh.sources[hit.triangle as usize], weights);
         }
         let base = at.color
             * material.base_color.as_dvec4()
             * self.sample(material.base_color_texture, &at, true).unwrap_or(DVec4::ONE);
-        let metallic_roughness = self.sample(material.metallic_roughness_texture, &at, false).unwrap_or(DVec4::ONE);
+        let metallic_roughness =
+            self.sample(material.metallic_roughness_texture, &at, false).unwrap_or(DVec4::ONE);
         let emissive = self.sample(material.emissive_texture, &at, true).unwrap_or(DVec4::ONE);
 
         let axes = self.axes(hit, &at);
@@ -398,7 +431,8 @@ impl<'a> World<'a> {
         if let Some(water) = &material.water {
             let place = DVec2::new(position.x + self.eye.x, position.z + self.eye.z);
             let slope = water.slope_at(place, self.scene.time);
-            normal = (normal - DVec3::new(slope.x, 0.0, slope.y) * normal.y.signum()).normalize_or(normal);
+            normal = (normal - DVec3::new(slope.x, 0.0, slope.y) * normal.y.signum())
+                .normalize_or(normal);
             foam = water.foam_at(place, self.scene.time);
             // One colour stands for what foam reflects and for what the rest lets through: mixed as they are.
             color *= 1.0 - foam * (1.0 - f64::from(FOAM_REFLECTANCE));
@@ -410,7 +444,8 @@ impl<'a> World<'a> {
         } else if material.water.is_some() {
             transmission *= 1.0 - foam;
         } else if material.transmission_texture.is_some() {
-            transmission *= self.sample(material.transmission_texture, &at, false).map_or(1.0, |texel| texel.x);
+            transmission *=
+                self.sample(material.transmission_texture, &at, false).map_or(1.0, |texel| texel.x);
         }
         let mut bsdf = Bsdf {
             base_color: color,
@@ -421,7 +456,11 @@ impl<'a> World<'a> {
             interface: GlassInterface::ThinWalled { eta: ior },
             ..Bsdf::default()
         };
-        let met = HitSide { front, is_volume_boundary: place.boundary_material.is_some(), normal: normal * side };
+        let met = HitSide {
+            front,
+            is_volume_boundary: place.boundary_material.is_some(),
+            normal: normal * side,
+        };
         let tangent = self.lobes(material, &axes, &at, &met, &mut bsdf);
         let mut emission = DVec3::ZERO;
         if emits && !material.unlit && material.emission != Vec3::ZERO {
@@ -447,7 +486,12 @@ impl<'a> World<'a> {
     }
 
     /// A texture at a point: bilinear, of the full picture; colours (`srgb`) made linear before they are mixed.
-    fn sample(&self, reference: Option<TextureRef>, at: &VertexAttributes, srgb: bool) -> Option<DVec4> {
+    fn sample(
+        &self,
+        reference: Option<TextureRef>,
+        at: &VertexAttributes,
+        srgb: bool,
+    ) -> Option<DVec4> {
         let reference = reference?;
         let texture = self.scene.textures.get(reference.texture)?;
         let image = self.scene.images.get(texture.image)?;
@@ -475,7 +519,9 @@ fn place<'a>(
         handedness: if inverse.determinant() < 0.0 { -1.0 } else { 1.0 },
         primitive,
         material: material.and_then(|material| scene.materials.get(material)),
-        boundary_material: material.filter(|&material| matches!(media.get(material), Some(Some(_)))).map(|m| m as u32),
+        boundary_material: material
+            .filter(|&material| matches!(media.get(material), Some(Some(_))))
+            .map(|m| m as u32),
     }
 }
 
@@ -510,7 +556,8 @@ struct VertexAttributes {
 
 impl VertexAttributes {
     fn new(primitive: &Primitive, triangle: u32, weights: Vec3) -> Self {
-        let corner = |i: usize| primitive.indices.get(triangle as usize * 3 + i).map_or(0, |&v| v as usize);
+        let corner =
+            |i: usize| primitive.indices.get(triangle as usize * 3 + i).map_or(0, |&v| v as usize);
         let corners = [(corner(0), weights.x), (corner(1), weights.y), (corner(2), weights.z)];
         // Most meshes lack some of them.
         let uv = |list: &[Vec2]| {
@@ -519,7 +566,10 @@ impl VertexAttributes {
             }
             corners.iter().map(|&(v, w)| list.get(v).copied().unwrap_or_default() * w).sum()
         };
-        let normal = corners.iter().map(|&(v, w)| primitive.normals.get(v).copied().unwrap_or_default() * w).sum();
+        let normal = corners
+            .iter()
+            .map(|&(v, w)| primitive.normals.get(v).copied().unwrap_or_default() * w)
+            .sum();
         let mut tangent = DVec4::ZERO;
         if !primitive.tangents.is_empty() {
             let of = |v: usize| primitive.tangents.get(v).map_or(DVec4::ZERO, |t| t.as_dvec4());
@@ -531,7 +581,9 @@ impl VertexAttributes {
         } else {
             corners
                 .iter()
-                .map(|&(v, w)| primitive.colors.get(v).map_or(DVec4::ONE, |c| c.as_dvec4()) * f64::from(w))
+                .map(|&(v, w)| {
+                    primitive.colors.get(v).map_or(DVec4::ONE, |c| c.as_dvec4()) * f64::from(w)
+                })
                 .sum()
         };
         Self {

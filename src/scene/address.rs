@@ -50,7 +50,10 @@ impl<'a> AddressTable<'a> {
     /// The things of a list, each with its own name.
     #[must_use]
     pub fn from_names(names: impl Iterator<Item = &'a str>) -> Self {
-        names.enumerate().map(|(index, name)| AddressedItem { index, number: index, names: [name, ""] }).collect()
+        names
+            .enumerate()
+            .map(|(index, name)| AddressedItem { index, number: index, names: [name, ""] })
+            .collect()
     }
 
     /// The nodes that carry a light: a light answers to its own name and to its node's.
@@ -77,7 +80,11 @@ impl<'a> AddressTable<'a> {
         let thing = |placed: super::PlacedNode<'a>| {
             let number = placed.node.camera?;
             let camera = scene.cameras.get(number)?;
-            Some(AddressedItem { index: placed.index, number, names: [&camera.name, &placed.node.name] })
+            Some(AddressedItem {
+                index: placed.index,
+                number,
+                names: [&camera.name, &placed.node.name],
+            })
         };
         scene.walk().into_iter().filter_map(thing).collect()
     }
@@ -130,7 +137,8 @@ impl<'a> AddressTable<'a> {
         if !all.is_empty() {
             return all.to_vec();
         }
-        let Some((base, place)) = address.rsplit_once('#').filter(|(base, _)| !base.is_empty()) else {
+        let Some((base, place)) = address.rsplit_once('#').filter(|(base, _)| !base.is_empty())
+        else {
             return Vec::new();
         };
         let nth = whole(place).and_then(|place| place.checked_sub(1));
@@ -152,7 +160,9 @@ impl<'a> AddressTable<'a> {
             if all == wanted {
                 return Some(name.into());
             }
-            if let ([only], Some(nth)) = (wanted.as_slice(), all.iter().position(|at| wanted.contains(at))) {
+            if let ([only], Some(nth)) =
+                (wanted.as_slice(), all.iter().position(|at| wanted.contains(at)))
+            {
                 let counted = format!("{name}#{}", nth + 1);
                 if self.resolve(&counted) == [*only] {
                     return Some(counted);
@@ -160,7 +170,8 @@ impl<'a> AddressTable<'a> {
             }
         }
         // Zeros before the number mean the same, should something have the plain address as its name.
-        let mut numbered = (0..=self.list.len()).map(|zeros| format!("#{}{number}", "0".repeat(zeros)));
+        let mut numbered =
+            (0..=self.list.len()).map(|zeros| format!("#{}{number}", "0".repeat(zeros)));
         numbered.find(|address| self.resolve(address) == *wanted)
     }
 
@@ -226,7 +237,8 @@ mod tests {
 
     #[test]
     fn every_address_means_what_it_is_of() {
-        let names = ["", "#0", "0", "a", "a", "a#1", "", "#6", "#06", "b c", "\"q\"", "q", "#", "##1"];
+        let names =
+            ["", "#0", "0", "a", "a", "a#1", "", "#6", "#06", "b c", "\"q\"", "q", "#", "##1"];
         let things = AddressTable::from_names(names.into_iter());
         for number in 0..names.len() {
             let address = things.address(number).unwrap();

@@ -11,8 +11,8 @@ use crate::{
         lights::{Cone, Emitter, LightError, LightStrength, PhysicalLight, SpotFlux},
     },
     scene::{
-        AlphaMode, Camera, Image, Light, Material, Mesh, Node, Primitive, Projection, Sampler, Scene, Texture,
-        TextureRef, procedural::textures::TextureImage,
+        AlphaMode, Camera, Image, Light, Material, Mesh, Node, Primitive, Projection, Sampler,
+        Scene, Texture, TextureRef, procedural::textures::TextureImage,
     },
 };
 
@@ -104,7 +104,8 @@ pub fn point_intensity(flux: Lumen) -> Candela {
 /// Angles that make no cone give no light.
 #[must_use]
 pub fn spot_intensity(flux: Lumen, inner: f64, outer: f64) -> Candela {
-    Cone::new(inner, outer).map_or(Candela(0.0), |cone| Candela(flux.get() / cone.flux_per_candela().get()))
+    Cone::new(inner, outer)
+        .map_or(Candela(0.0), |cone| Candela(flux.get() / cone.flux_per_candela().get()))
 }
 
 /// The linear Rec.709 colour of a black body, of luminance 1, so that lumens keep their meaning; 1000 to 25,000 K.
@@ -117,7 +118,13 @@ pub fn black_body(temperature: Kelvin) -> Vec3 {
 /// A non-metal of a linear base colour.
 #[must_use]
 pub fn dielectric(name: &str, rgb: Vec3, roughness: f32) -> Material {
-    Material { name: name.to_owned(), base_color: rgb.extend(1.0), metallic: 0.0, roughness, ..Material::default() }
+    Material {
+        name: name.to_owned(),
+        base_color: rgb.extend(1.0),
+        metallic: 0.0,
+        roughness,
+        ..Material::default()
+    }
 }
 
 /// A metal of a linear reflectance at normal incidence.
@@ -132,7 +139,12 @@ pub fn look_at_transform(position: DVec3, target: DVec3) -> DMat4 {
     let back = (position - target).normalize_or(DVec3::Z);
     let up = if back.cross(DVec3::Y).length() < 1e-6 { DVec3::NEG_Z } else { DVec3::Y };
     let right = up.cross(back).normalize_or(DVec3::X);
-    DMat4::from_cols(right.extend(0.0), back.cross(right).extend(0.0), back.extend(0.0), position.extend(1.0))
+    DMat4::from_cols(
+        right.extend(0.0),
+        back.cross(right).extend(0.0),
+        back.extend(0.0),
+        position.extend(1.0),
+    )
 }
 
 /// Builds a scene step by step; `build` checks it.
@@ -157,7 +169,12 @@ impl SceneBuilder {
     }
 
     /// Adds a picture with the way it is sampled.
-    pub fn add_texture(&mut self, name: &str, picture: TextureImage, sampler: Sampler) -> TextureId {
+    pub fn add_texture(
+        &mut self,
+        name: &str,
+        picture: TextureImage,
+        sampler: Sampler,
+    ) -> TextureId {
         let TextureImage { width, height, rgba8 } = picture;
         self.scene.images.push(Image {
             name: name.to_owned(),
@@ -184,8 +201,10 @@ impl SceneBuilder {
 
     /// Adds a mesh of several primitives.
     pub fn add_mesh_of(&mut self, name: &str, parts: Vec<(Primitive, MaterialId)>) -> MeshId {
-        let primitives =
-            parts.into_iter().map(|(part, material)| Primitive { material: Some(material.0), ..part }).collect();
+        let primitives = parts
+            .into_iter()
+            .map(|(part, material)| Primitive { material: Some(material.0), ..part })
+            .collect();
         self.scene.meshes.push(Mesh { name: name.to_owned(), primitives });
         MeshId(self.scene.meshes.len() - 1)
     }
@@ -217,7 +236,13 @@ impl SceneBuilder {
     }
 
     /// Shows a mesh under a parent.
-    pub fn instance_in(&mut self, parent: NodeId, name: &str, mesh: MeshId, transform: DMat4) -> NodeId {
+    pub fn instance_in(
+        &mut self,
+        parent: NodeId,
+        name: &str,
+        mesh: MeshId,
+        transform: DMat4,
+    ) -> NodeId {
         let node = self.instance(name, mesh, transform);
         self.set_parent(node, parent);
         node
@@ -225,11 +250,19 @@ impl SceneBuilder {
 
     /// Adds a light at `pose` (see `facing`); what cannot shine (`PhysicalLight::new` refuses it) is left to `build` to
     /// report.
-    pub fn light(&mut self, name: &str, emitter: Emitter, strength: LightStrength, color: Vec3, pose: DMat4) -> NodeId {
+    pub fn light(
+        &mut self,
+        name: &str,
+        emitter: Emitter,
+        strength: LightStrength,
+        color: Vec3,
+        pose: DMat4,
+    ) -> NodeId {
         match PhysicalLight::new(emitter, strength) {
             Ok(source) => self.scene.lights.push(Light { color, ..Light::new(name, source) }),
             Err(error) => {
-                self.refused.get_or_insert_with(|| SceneError::Light { name: name.to_owned(), error });
+                self.refused
+                    .get_or_insert_with(|| SceneError::Light { name: name.to_owned(), error });
                 return self.add_node(name, pose);
             }
         }
@@ -239,12 +272,24 @@ impl SceneBuilder {
     }
 
     /// A point lamp of a flux; `color` is linear and should have luminance 1 (`black_body`, or white).
-    pub fn point_light_lumens(&mut self, name: &str, flux: Lumen, color: Vec3, position: DVec3) -> NodeId {
+    pub fn point_light_lumens(
+        &mut self,
+        name: &str,
+        flux: Lumen,
+        color: Vec3,
+        position: DVec3,
+    ) -> NodeId {
         self.point_light_candela(name, point_intensity(flux), color, position)
     }
 
     /// A point lamp of an intensity.
-    pub fn point_light_candela(&mut self, name: &str, intensity: Candela, color: Vec3, position: DVec3) -> NodeId {
+    pub fn point_light_candela(
+        &mut self,
+        name: &str,
+        intensity: Candela,
+        color: Vec3,
+        position: DVec3,
+    ) -> NodeId {
         let pose = DMat4::from_translation(position);
         self.light(name, Emitter::Point, LightStrength::Candela(intensity), color, pose)
     }
@@ -262,7 +307,8 @@ impl SceneBuilder {
         let cone = match Cone::new(inner, outer) {
             Ok(cone) => cone,
             Err(error) => {
-                self.refused.get_or_insert_with(|| SceneError::Light { name: name.to_owned(), error });
+                self.refused
+                    .get_or_insert_with(|| SceneError::Light { name: name.to_owned(), error });
                 return self.add_node(name, pose);
             }
         };
@@ -378,21 +424,31 @@ fn check_nodes(scene: &Scene) -> Result<(), SceneError> {
         }
     }
     // With one parent each, what is not under a parentless node lies on a ring.
-    let mut open: Vec<usize> = (0..scene.nodes.len()).filter(|&index| scene.nodes[index].parent.is_none()).collect();
+    let mut open: Vec<usize> =
+        (0..scene.nodes.len()).filter(|&index| scene.nodes[index].parent.is_none()).collect();
     let mut reached = vec![false; scene.nodes.len()];
     while let Some(index) = open.pop() {
         reached[index] = true;
         open.extend(&scene.nodes[index].children);
     }
-    reached.iter().position(|reached| !reached).map_or(Ok(()), |index| Err(SceneError::Hierarchy(index)))
+    reached
+        .iter()
+        .position(|reached| !reached)
+        .map_or(Ok(()), |index| Err(SceneError::Hierarchy(index)))
 }
 
-fn check_primitive(scene: &Scene, part: &Primitive, place: impl Fn() -> String) -> Result<(), SceneError> {
+fn check_primitive(
+    scene: &Scene,
+    part: &Primitive,
+    place: impl Fn() -> String,
+) -> Result<(), SceneError> {
     let count = part.positions.len();
     let fits = |length: usize| length == 0 || length == count;
     let lengths = part.indices.len().is_multiple_of(3)
         && part.normals.len() == count
-        && [part.tangents.len(), part.uv0.len(), part.uv1.len(), part.colors.len()].into_iter().all(fits);
+        && [part.tangents.len(), part.uv0.len(), part.uv1.len(), part.colors.len()]
+            .into_iter()
+            .all(fits);
     if !lengths {
         return Err(SceneError::Length(place()));
     }
@@ -408,10 +464,15 @@ fn check_primitive(scene: &Scene, part: &Primitive, place: impl Fn() -> String) 
     if directions { Ok(()) } else { Err(SceneError::Direction(place())) }
 }
 
-fn check_material(scene: &Scene, material: &Material, place: impl Fn() -> String) -> Result<(), SceneError> {
+fn check_material(
+    scene: &Scene,
+    material: &Material,
+    place: impl Fn() -> String,
+) -> Result<(), SceneError> {
     for texture in material.textures().into_iter().filter_map(|(_, texture)| texture) {
         in_range(&place, Some(texture.texture), scene.textures.len())?;
-        let sound = texture.uv_set <= 1 && texture.transform.iter().flatten().all(|number| number.is_finite());
+        let sound = texture.uv_set <= 1
+            && texture.transform.iter().flatten().all(|number| number.is_finite());
         require(sound, &place)?;
     }
     let unit = |number: f32| (0.0..=1.0).contains(&number);
@@ -437,7 +498,11 @@ fn require(sound: bool, place: impl Fn() -> String) -> Result<(), SceneError> {
     if sound { Ok(()) } else { Err(SceneError::Number(place())) }
 }
 
-fn in_range(place: impl Fn() -> String, index: Option<usize>, count: usize) -> Result<(), SceneError> {
+fn in_range(
+    place: impl Fn() -> String,
+    index: Option<usize>,
+    count: usize,
+) -> Result<(), SceneError> {
     match index {
         Some(index) if index >= count => Err(SceneError::Index { place: place(), index, count }),
         _ => Ok(()),
@@ -467,7 +532,8 @@ mod tests {
         let flux: f64 = (0..steps)
             .map(|step| {
                 let angle = outer * (f64::from(step) + 0.5) / f64::from(steps);
-                let way = ((angle.cos() - outer.cos()) / (inner.cos() - outer.cos())).clamp(0.0, 1.0);
+                let way =
+                    ((angle.cos() - outer.cos()) / (inner.cos() - outer.cos())).clamp(0.0, 1.0);
                 intensity * way * way * 2.0 * PI * angle.sin() * outer / f64::from(steps)
             })
             .sum();
@@ -492,7 +558,9 @@ mod tests {
 
     #[test]
     fn facing_looks_along_minus_z_with_y_up() {
-        for target in [DVec3::new(3.0, -1.0, 2.0), DVec3::new(0.0, -5.0, 0.0), DVec3::new(0.0, 5.0, 0.0)] {
+        for target in
+            [DVec3::new(3.0, -1.0, 2.0), DVec3::new(0.0, -5.0, 0.0), DVec3::new(0.0, 5.0, 0.0)]
+        {
             let pose = look_at_transform(DVec3::ZERO, target);
             assert!(pose.transform_vector3(DVec3::NEG_Z).distance(target.normalize()) < 1e-12);
             assert!((pose.determinant() - 1.0).abs() < 1e-12);
@@ -516,12 +584,27 @@ mod tests {
             change(&mut scene);
             check(&scene).unwrap_err()
         };
-        assert!(matches!(broken(|s| s.nodes[1].mesh = Some(7)), SceneError::Index { index: 7, count: 1, .. }));
+        assert!(matches!(
+            broken(|s| s.nodes[1].mesh = Some(7)),
+            SceneError::Index { index: 7, count: 1, .. }
+        ));
         assert!(matches!(broken(|s| s.nodes[0].parent = Some(1)), SceneError::Hierarchy(0)));
-        assert!(matches!(broken(|s| s.meshes[0].primitives[0].normals[0] *= 2.0), SceneError::Direction(_)));
-        assert!(matches!(broken(|s| s.meshes[0].primitives[0].positions[0].x = f32::NAN), SceneError::Number(_)));
-        assert!(matches!(broken(|s| s.meshes[0].primitives[0].uv0.truncate(1)), SceneError::Length(_)));
-        assert!(matches!(broken(|s| s.meshes[0].primitives[0].indices[0] = 99), SceneError::Index { .. }));
+        assert!(matches!(
+            broken(|s| s.meshes[0].primitives[0].normals[0] *= 2.0),
+            SceneError::Direction(_)
+        ));
+        assert!(matches!(
+            broken(|s| s.meshes[0].primitives[0].positions[0].x = f32::NAN),
+            SceneError::Number(_)
+        ));
+        assert!(matches!(
+            broken(|s| s.meshes[0].primitives[0].uv0.truncate(1)),
+            SceneError::Length(_)
+        ));
+        assert!(matches!(
+            broken(|s| s.meshes[0].primitives[0].indices[0] = 99),
+            SceneError::Index { .. }
+        ));
         assert!(matches!(broken(|s| s.materials[0].roughness = 1.5), SceneError::Number(_)));
     }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use glam::{DMat3, DMat4, DVec3};
 
-use super::{Environment, Light, Material, Node, Note, NoteKind, Projection, Scene, build::look_at_transform};
+use super::{
+    Environment, Light, Material, Node, Note, NoteKind, Projection, Scene, build::look_at_transform,
+};
 use crate::photometry::{
     Lux,
     environment::{RadianceMap, RowMapping},
@@ -30,13 +32,21 @@ fn shown_materials(scene: &Scene) -> Vec<&Material> {
     let mut used = vec![false; scene.materials.len()];
     for placed in scene.walk() {
         let mesh = placed.node.mesh.and_then(|mesh| scene.meshes.get(mesh));
-        for material in mesh.iter().flat_map(|mesh| &mesh.primitives).filter_map(|primitive| primitive.material) {
+        for material in
+            mesh.iter().flat_map(|mesh| &mesh.primitives).filter_map(|primitive| primitive.material)
+        {
             if let Some(used) = used.get_mut(material) {
                 *used = true;
             }
         }
     }
-    scene.materials.iter().zip(used).filter(|(_, used)| *used).map(|(material, _)| material).collect()
+    scene
+        .materials
+        .iter()
+        .zip(used)
+        .filter(|(_, used)| *used)
+        .map(|(material, _)| material)
+        .collect()
 }
 
 /// Whether nothing lights the scene: it has no lamp, no environment, no surface brighter than [`MAX_FAINT_EMISSION`], and not all
@@ -53,7 +63,10 @@ pub fn has_no_light(scene: &Scene) -> bool {
 /// What the invented light is multiplied with: 1, unless surfaces glow faintly; then a white surface under the light has the
 /// luminance of the brightest of them, as in programs where both are 1.
 fn scale(scene: &Scene) -> f64 {
-    let faint = shown_materials(scene).iter().map(|material| material.emission.max_element()).fold(0.0, f32::max);
+    let faint = shown_materials(scene)
+        .iter()
+        .map(|material| material.emission.max_element())
+        .fold(0.0, f32::max);
     if faint > 0.0 && faint <= MAX_FAINT_EMISSION {
         f64::from(faint) * std::f64::consts::PI / (SUN_ILLUMINANCE.get() + SKY_ILLUMINANCE.get())
     } else {
@@ -76,10 +89,17 @@ pub fn add_lights(scene: &mut Scene, camera: DMat4) {
     scene.lights.push(Light::new("default sun", source));
     scene.roots.push(scene.nodes.len());
     scene.nodes.push(node);
-    let text =
-        |lux: Lux| if lux.get() < 100.0 { format!("{:.3} lx", lux.get()) } else { format!("{:.0} lx", lux.get()) };
-    let mut message =
-        format!("no light of its own: a sun of {} from over the camera's left shoulder is invented", text(sun));
+    let text = |lux: Lux| {
+        if lux.get() < 100.0 {
+            format!("{:.3} lx", lux.get())
+        } else {
+            format!("{:.0} lx", lux.get())
+        }
+    };
+    let mut message = format!(
+        "no light of its own: a sun of {} from over the camera's left shoulder is invented",
+        text(sun)
+    );
     if scene.environment.is_none() {
         scene.environment = sky(level);
         message = format!("{message}, and a sky that gives {} on level ground", text(level));

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use glam::{DAffine3, DMat3, DMat4, DVec3, Vec2, Vec3, vec2};
 
 use super::{
-    AlphaMode, Image, Material, Primitive, Sampler, Scene, TextureRef, Wrap, emissive_merge::merge, procedural::shapes,
+    AlphaMode, Image, Material, Primitive, Sampler, Scene, TextureRef, Wrap, emissive_merge::merge,
+    procedural::shapes,
 };
 use crate::photometry::{Emitter, Sides, color};
 
@@ -69,7 +70,10 @@ pub fn emissive_lights(scene: &Scene) -> EmissiveLights {
         let Some(mesh) = placed.node.mesh.and_then(|mesh| scene.meshes.get(mesh)) else { continue };
         for primitive in &mesh.primitives {
             let material = primitive.material.and_then(|material| scene.materials.get(material));
-            let Some(material) = material.filter(|m| m.emission.max_element() > 0.0 && !m.unlit) else { continue };
+            let Some(material) = material.filter(|m| m.emission.max_element() > 0.0 && !m.unlit)
+            else {
+                continue;
+            };
             triangles += add_primitive(scene, primitive, material, &placed.world, &mut lights);
         }
     }
@@ -89,20 +93,29 @@ fn add_primitive(
     lights: &mut Vec<EmissiveLight>,
 ) -> usize {
     let mirrored = world.determinant() < 0.0;
-    let opacity = if material.alpha == AlphaMode::Blend { material.base_color.w.clamp(0.0, 1.0) } else { 1.0 };
+    let opacity = if material.alpha == AlphaMode::Blend {
+        material.base_color.w.clamp(0.0, 1.0)
+    } else {
+        1.0
+    };
     // The corners of the triangle before, for pairs that make a rectangle.
     let mut before: Option<[DVec3; 3]> = None;
     let mut triangles = 0;
     for triangle in primitive.indices.chunks_exact(3) {
-        let at = |index: u32| primitive.positions.get(index as usize).copied().unwrap_or_default().as_dvec3();
-        let mut corners = [at(triangle[0]), at(triangle[1]), at(triangle[2])].map(|p| world.transform_point3(p));
+        let at = |index: u32| {
+            primitive.positions.get(index as usize).copied().unwrap_or_default().as_dvec3()
+        };
+        let mut corners =
+            [at(triangle[0]), at(triangle[1]), at(triangle[2])].map(|p| world.transform_point3(p));
         if mirrored {
             corners.swap(1, 2);
         }
         let sides = [corners[1] - corners[0], corners[2] - corners[0]];
         let doubled = sides[0].cross(sides[1]).length();
         // Slivers give nothing and have no normal.
-        if !(doubled > 1e-12 * sides[0].length_squared().max(sides[1].length_squared()) && doubled > 0.0) {
+        if !(doubled > 1e-12 * sides[0].length_squared().max(sides[1].length_squared())
+            && doubled > 0.0)
+        {
             before = None;
             continue;
         }
@@ -127,7 +140,12 @@ fn add_primitive(
             && let Some(merged) = before.and_then(|other| merge_into_rectangle(other, corners))
             && (last.luminance - luminance).abs().max_element() <= 1e-3 * luminance.max_element()
         {
-            *last = EmissiveLight { corner: merged[0], sides: [merged[1], merged[2]], rectangle: true, ..light };
+            *last = EmissiveLight {
+                corner: merged[0],
+                sides: [merged[1], merged[2]],
+                rectangle: true,
+                ..light
+            };
             before = None;
             continue;
         }
@@ -149,8 +167,8 @@ fn merge_into_rectangle(a: [DVec3; 3], b: [DVec3; 3]) -> Option<[DVec3; 3]> {
     let ((corner, p, q), (opposite, r, _)) = (right_angle(a)?, right_angle(b)?);
     let size = p.length().max(q.length());
     let same_plane = r.normalize().dot(p.cross(q).normalize()).abs() < 1e-5;
-    let fits =
-        (corner + p + q).distance(opposite) <= 1e-5 * size && (r + p).length().min((r + q).length()) <= 1e-5 * size;
+    let fits = (corner + p + q).distance(opposite) <= 1e-5 * size
+        && (r + p).length().min((r + q).length()) <= 1e-5 * size;
     (same_plane && fits).then_some([corner, p, q])
 }
 
@@ -162,7 +180,12 @@ pub(super) static LINEAR: LazyLock<[f32; 256]> =
     LazyLock::new(|| std::array::from_fn(|code| color::srgb_eotf(code as f64 / 255.0) as f32));
 
 /// The mean of an emissive texture (linear) over a triangle.
-fn mean_texel(scene: &Scene, primitive: &Primitive, texture: TextureRef, triangle: [u32; 3]) -> Vec3 {
+fn mean_texel(
+    scene: &Scene,
+    primitive: &Primitive,
+    texture: TextureRef,
+    triangle: [u32; 3],
+) -> Vec3 {
     let Some(used) = scene.textures.get(texture.texture) else { return Vec3::ONE };
     let Some(image) = scene.images.get(used.image) else { return Vec3::ONE };
     let uvs = if texture.uv_set == 0 { &primitive.uv0 } else { &primitive.uv1 };
@@ -173,7 +196,10 @@ fn mean_texel(scene: &Scene, primitive: &Primitive, texture: TextureRef, triangl
     });
     // A point a texel is enough: small triangles of a large mesh take few.
     let size = vec2(image.width as f32, image.height as f32);
-    let longest = [b - a, c - a, c - b].iter().map(|side| (*side * size).abs().max_element()).fold(0.0, f32::max);
+    let longest = [b - a, c - a, c - b]
+        .iter()
+        .map(|side| (*side * size).abs().max_element())
+        .fold(0.0, f32::max);
     let steps = (longest.ceil().clamp(1.0, TEXEL_STEPS as f32)) as u32;
     let mut sum = Vec3::ZERO;
     let step = 1.0 / steps as f32;
@@ -202,9 +228,12 @@ fn texel(image: &Image, sampler: &Sampler, uv: Vec2) -> Vec3 {
         };
         ((x * size as f32) as u32).min(size - 1)
     };
-    let (x, y) = (place(uv.x, image.width, sampler.wrap_u), place(uv.y, image.height, sampler.wrap_v));
+    let (x, y) =
+        (place(uv.x, image.width, sampler.wrap_u), place(uv.y, image.height, sampler.wrap_v));
     let start = (y as usize * image.width as usize + x as usize) * 4;
-    let linear = |channel: usize| LINEAR[usize::from(image.rgba8.get(start + channel).copied().unwrap_or(0))];
+    let linear = |channel: usize| {
+        LINEAR[usize::from(image.rgba8.get(start + channel).copied().unwrap_or(0))]
+    };
     Vec3::new(linear(0), linear(1), linear(2))
 }
 
@@ -225,9 +254,10 @@ pub fn emitter_mesh(emitter: Emitter) -> Option<Primitive> {
     match emitter {
         Emitter::Point | Emitter::Spot { .. } | Emitter::Sun { .. } => None,
         Emitter::Sphere { radius } => Some(shapes::uv_sphere(radius as f32, AROUND, AROUND / 2)),
-        Emitter::Disk { radius, .. } => {
-            Some(turned(shapes::lathe(&[vec2(grown(radius), 0.0), vec2(0.0, 0.0)], 0.1, AROUND), to_front))
-        }
+        Emitter::Disk { radius, .. } => Some(turned(
+            shapes::lathe(&[vec2(grown(radius), 0.0), vec2(0.0, 0.0)], 0.1, AROUND),
+            to_front,
+        )),
         Emitter::Rectangle { width, height, .. } => {
             Some(turned(shapes::plane(vec2(width as f32, height as f32), 1, 1), to_front))
         }
@@ -248,7 +278,10 @@ pub fn emitter_mesh(emitter: Emitter) -> Option<Primitive> {
 /// Whether a lamp's body is seen from both sides.
 #[must_use]
 pub fn emitter_is_two_sided(emitter: Emitter) -> bool {
-    matches!(emitter, Emitter::Disk { sides: Sides::Two, .. } | Emitter::Rectangle { sides: Sides::Two, .. })
+    matches!(
+        emitter,
+        Emitter::Disk { sides: Sides::Two, .. } | Emitter::Rectangle { sides: Sides::Two, .. }
+    )
 }
 
 #[cfg(test)]
@@ -270,7 +303,8 @@ mod tests {
         let material = glowing();
         let material = builder.add_material(material);
         let mesh = builder.add_mesh("screen", shapes::plane(vec2(2.0, 0.5), 1, 1), material);
-        let place = DMat4::from_translation(DVec3::new(1.0, 2.0, 3.0)) * DMat4::from_rotation_x(1.0);
+        let place =
+            DMat4::from_translation(DVec3::new(1.0, 2.0, 3.0)) * DMat4::from_rotation_x(1.0);
         builder.instance("screen", mesh, place);
         builder.instance("mirrored", mesh, DMat4::from_scale(DVec3::new(-1.0, 1.0, 2.0)));
         let lights = emissive_lights(&builder.build().unwrap());
@@ -281,7 +315,11 @@ mod tests {
         assert!(first.center().distance(DVec3::new(1.0, 2.0, 3.0)) < 1e-6);
         // The front stays the front under a mirror: a plane faces +Y.
         let normal = |light: &EmissiveLight| light.sides[0].cross(light.sides[1]).normalize();
-        assert!(normal(&first).distance(place.transform_vector3(DVec3::Y)) < 1e-6, "{}", normal(&first));
+        assert!(
+            normal(&first).distance(place.transform_vector3(DVec3::Y)) < 1e-6,
+            "{}",
+            normal(&first)
+        );
         assert!(normal(&second).distance(DVec3::Y) < 1e-6, "{}", normal(&second));
     }
 
@@ -289,10 +327,17 @@ mod tests {
     fn a_texture_counts_by_its_mean() {
         let mut builder = SceneBuilder::new("many");
         // Left half white, right half black.
-        let rgba8 = (0..64 * 64).flat_map(|i| if i % 64 < 32 { [255; 4] } else { [0, 0, 0, 255] }).collect();
-        let texture = builder.add_texture("half", TextureImage { width: 64, height: 64, rgba8 }, Sampler::default());
+        let rgba8 = (0..64 * 64)
+            .flat_map(|i| if i % 64 < 32 { [255; 4] } else { [0, 0, 0, 255] })
+            .collect();
+        let texture = builder.add_texture(
+            "half",
+            TextureImage { width: 64, height: 64, rgba8 },
+            Sampler::default(),
+        );
         let material = glowing();
-        let half = Material { emissive_texture: Some(SceneBuilder::texture_ref(texture)), ..material };
+        let half =
+            Material { emissive_texture: Some(SceneBuilder::texture_ref(texture)), ..material };
         let half = builder.add_material(half);
         let mesh = builder.add_mesh("half", shapes::plane(vec2(1.0, 1.0), 1, 1), half);
         builder.instance("half", mesh, DMat4::IDENTITY);

@@ -50,7 +50,9 @@ impl PartialOrd for Cluster {
 impl Ord for Cluster {
     /// By cost; among equals by the first member, so that the same scene always has the same lights.
     fn cmp(&self, other: &Self) -> Ordering {
-        self.cost.total_cmp(&other.cost).then_with(|| other.members.first().cmp(&self.members.first()))
+        self.cost
+            .total_cmp(&other.cost)
+            .then_with(|| other.members.first().cmp(&self.members.first()))
     }
 }
 
@@ -67,9 +69,12 @@ impl Cluster {
         let mut off = [0.0; FEATURES];
         for piece in members.iter().filter_map(of) {
             let parts = piece.features.iter().zip(mean);
-            off.iter_mut().zip(parts).for_each(|(off, (x, mean))| *off += piece.weight * (x - mean).powi(2));
+            off.iter_mut()
+                .zip(parts)
+                .for_each(|(off, (x, mean))| *off += piece.weight * (x - mean).powi(2));
         }
-        let (axis, _) = off.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).unwrap_or((0, &0.0));
+        let (axis, _) =
+            off.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).unwrap_or((0, &0.0));
         let cost = if members.len() > 1 { off.iter().sum() } else { 0.0 };
         Self { cost, axis: (axis, mean.get(axis).copied().unwrap_or(0.0)), members }
     }
@@ -78,11 +83,18 @@ impl Cluster {
     fn split(&self, pieces: &[Piece]) -> Option<[Self; 2]> {
         let (axis, mean) = self.axis;
         let below = |index: &usize| {
-            pieces.get(*index).and_then(|piece| piece.features.get(axis)).is_some_and(|value| *value <= mean)
+            pieces
+                .get(*index)
+                .and_then(|piece| piece.features.get(axis))
+                .is_some_and(|value| *value <= mean)
         };
-        let (low, high): (Vec<usize>, Vec<usize>) = self.members.iter().partition(|index| below(index));
+        let (low, high): (Vec<usize>, Vec<usize>) =
+            self.members.iter().partition(|index| below(index));
         let halves = [low, high];
-        halves.iter().all(|half| !half.is_empty()).then(|| halves.map(|half| Self::new(pieces, half)))
+        halves
+            .iter()
+            .all(|half| !half.is_empty())
+            .then(|| halves.map(|half| Self::new(pieces, half)))
     }
 }
 
@@ -110,9 +122,12 @@ pub(super) fn merge(lights: &[EmissiveLight], budget: usize) -> (Vec<EmissiveLig
     let pieces = pieces(lights);
     let mut ways: BTreeMap<(bool, bool, u8), Vec<usize>> = BTreeMap::new();
     for (index, (light, piece)) in lights.iter().zip(&pieces).enumerate() {
-        ways.entry((light.two_sided, light.blended, direction_bin(piece.normal))).or_default().push(index);
+        ways.entry((light.two_sided, light.blended, direction_bin(piece.normal)))
+            .or_default()
+            .push(index);
     }
-    let mut heap: BinaryHeap<Cluster> = ways.into_values().map(|members| Cluster::new(&pieces, members)).collect();
+    let mut heap: BinaryHeap<Cluster> =
+        ways.into_values().map(|members| Cluster::new(&pieces, members)).collect();
     let mut alike = Vec::new();
     while heap.len() + alike.len() < budget {
         let Some(cluster) = heap.pop() else { break };
@@ -121,17 +136,25 @@ pub(super) fn merge(lights: &[EmissiveLight], budget: usize) -> (Vec<EmissiveLig
             None => alike.push(cluster),
         }
     }
-    let mut clusters: Vec<Vec<usize>> = heap.into_iter().chain(alike).map(|cluster| cluster.members).collect();
+    let mut clusters: Vec<Vec<usize>> =
+        heap.into_iter().chain(alike).map(|cluster| cluster.members).collect();
     // In the scene's order.
     clusters.sort_unstable_by_key(|members| members.first().copied());
     let merged = clusters.iter().filter(|members| members.len() > 1).count();
-    (clusters.iter().filter_map(|members| merge_cluster(lights, &pieces, members)).collect(), merged)
+    (
+        clusters.iter().filter_map(|members| merge_cluster(lights, &pieces, members)).collect(),
+        merged,
+    )
 }
 
 fn pieces(lights: &[EmissiveLight]) -> Vec<Piece> {
     let all: f64 = lights.iter().map(EmissiveLight::strength).sum();
-    let mean = lights.iter().map(|light| light.center() * light.strength()).sum::<DVec3>() / all.max(f64::MIN_POSITIVE);
-    let spread = lights.iter().map(|light| light.center().distance_squared(mean) * light.strength()).sum::<f64>();
+    let mean = lights.iter().map(|light| light.center() * light.strength()).sum::<DVec3>()
+        / all.max(f64::MIN_POSITIVE);
+    let spread = lights
+        .iter()
+        .map(|light| light.center().distance_squared(mean) * light.strength())
+        .sum::<f64>();
     // Of something small its own size counts.
     let near = (spread / all.max(f64::MIN_POSITIVE)).sqrt().clamp(1e-9, NEAR);
     let piece = |light: &EmissiveLight| {
@@ -140,7 +163,8 @@ fn pieces(lights: &[EmissiveLight]) -> Vec<Piece> {
         let place = (light.center() - mean) / near;
         let hue = rgb / rgb.element_sum().max(f64::MIN_POSITIVE);
         let stops = color::luminance(rgb).max(f64::MIN_POSITIVE).log2() / STOPS;
-        let features = [place.x, place.y, place.z, normal.x, normal.y, normal.z, hue.x, hue.y, hue.z, stops];
+        let features =
+            [place.x, place.y, place.z, normal.x, normal.y, normal.z, hue.x, hue.y, hue.z, stops];
         Piece { features, weight: light.strength(), normal }
     };
     lights.iter().map(piece).collect()
@@ -164,7 +188,11 @@ fn own_spread(light: &EmissiveLight) -> DMat3 {
 
 /// One rectangle for several pieces: as much light in each channel, from their middle in the direction of their mean normal,
 /// as wide and as high as they are spread. It lies before them, for rays of shadows to end before their surface.
-fn merge_cluster(lights: &[EmissiveLight], pieces: &[Piece], members: &[usize]) -> Option<EmissiveLight> {
+fn merge_cluster(
+    lights: &[EmissiveLight],
+    pieces: &[Piece],
+    members: &[usize],
+) -> Option<EmissiveLight> {
     let own = || members.iter().filter_map(|&index| Some((lights.get(index)?, pieces.get(index)?)));
     let (first, _) = own().next()?;
     if members.len() == 1 {
@@ -172,7 +200,8 @@ fn merge_cluster(lights: &[EmissiveLight], pieces: &[Piece], members: &[usize]) 
     }
     let weight: f64 = own().map(|(_, piece)| piece.weight).sum();
     let center = own().map(|(light, piece)| light.center() * piece.weight).sum::<DVec3>() / weight;
-    let normal = own().map(|(_, piece)| piece.normal * piece.weight).sum::<DVec3>().normalize_or(DVec3::Y);
+    let normal =
+        own().map(|(_, piece)| piece.normal * piece.weight).sum::<DVec3>().normalize_or(DVec3::Y);
     let spread = own().fold(DMat3::ZERO, |sum, (light, piece)| {
         sum + (own_spread(light) + outer_product(light.center() - center)) * (piece.weight / weight)
     });
@@ -180,7 +209,8 @@ fn merge_cluster(lights: &[EmissiveLight], pieces: &[Piece], members: &[usize]) 
     let across = normal.any_orthonormal_vector();
     let up = normal.cross(across);
     let of = |u: DVec3, v: DVec3| u.dot(spread * v);
-    let (sin, cos) = (0.5 * (2.0 * of(across, up)).atan2(of(across, across) - of(up, up))).sin_cos();
+    let (sin, cos) =
+        (0.5 * (2.0 * of(across, up)).atan2(of(across, across) - of(up, up))).sin_cos();
     let along = across * cos + up * sin;
     let beside = normal.cross(along);
     let [width, height] = [along, beside].map(|axis| (12.0 * of(axis, axis)).max(0.0).sqrt());
@@ -224,7 +254,10 @@ mod tests {
 
     fn ball() -> Scene {
         let mut builder = SceneBuilder::new("ball");
-        let glow = Material { emission: Vec3::new(100.0, 50.0, 10.0), ..dielectric("glow", Vec3::ONE, 1.0) };
+        let glow = Material {
+            emission: Vec3::new(100.0, 50.0, 10.0),
+            ..dielectric("glow", Vec3::ONE, 1.0)
+        };
         let glow = builder.add_material(glow);
         let mesh = builder.add_mesh("ball", shapes::icosphere(0.3, 3), glow);
         builder.instance("ball", mesh, DMat4::from_translation(DVec3::new(0.1, -0.2, 0.3)));
@@ -250,7 +283,11 @@ mod tests {
             for light in &few.lights {
                 let out = light.center() - DVec3::new(0.1, -0.2, 0.3);
                 assert!((0.2..0.31).contains(&out.length()), "{budget}: {}", out.length());
-                assert!(normal(light).dot(out.normalize()) > 0.98, "{budget}: {}", normal(light).dot(out.normalize()));
+                assert!(
+                    normal(light).dot(out.normalize()) > 0.98,
+                    "{budget}: {}",
+                    normal(light).dot(out.normalize())
+                );
                 middle += out * light.strength();
                 total += light.strength();
             }
@@ -267,7 +304,10 @@ mod tests {
         let glow = builder.add_material(glow);
         let mut wavy = shapes::plane(vec2(1.0, 1.0), 20, 20);
         // No two of its triangles are a rectangle.
-        wavy.positions.iter_mut().enumerate().for_each(|(i, p)| p.y += 0.002 * ((i * 7 % 5) as f32 - 2.0));
+        wavy.positions
+            .iter_mut()
+            .enumerate()
+            .for_each(|(i, p)| p.y += 0.002 * ((i * 7 % 5) as f32 - 2.0));
         let mesh = builder.add_mesh("face", wavy, glow);
         builder.instance("up", mesh, DMat4::IDENTITY);
         let turned = DMat4::from_rotation_x(std::f64::consts::PI);
@@ -277,7 +317,8 @@ mod tests {
         let few = emissive_lights(&scene).lights;
         assert!(few.len() <= 8, "{}", few.len());
         for side in [1.0, -1.0] {
-            let own: Vec<EmissiveLight> = few.iter().filter(|light| normal(light).y * side > 0.5).copied().collect();
+            let own: Vec<EmissiveLight> =
+                few.iter().filter(|light| normal(light).y * side > 0.5).copied().collect();
             let lumens = flux(&own).x;
             assert!((lumens / 10.0 - 1.0).abs() < 0.02, "{lumens}");
         }
@@ -314,7 +355,10 @@ mod tests {
             (0..200).map(|i| light(f64::from(i % 20) * 0.1, f64::from(i / 20) * 0.1)).collect();
         let (one, merged) = merge(&mosaic, 1);
         assert_eq!((one.len(), merged), (1, 1));
-        assert!((one[0].area() - 2.0).abs() < 1e-9 && one[0].center().distance(DVec3::new(1.0, 0.5, 2.0)) < 1e-9);
+        assert!(
+            (one[0].area() - 2.0).abs() < 1e-9
+                && one[0].center().distance(DVec3::new(1.0, 0.5, 2.0)) < 1e-9
+        );
         assert!((one[0].luminance - Vec3::new(3.0, 2.0, 1.0)).abs().max_element() < 1e-5);
         assert!((one[0].sides[0].length().max(one[0].sides[1].length()) - 2.0).abs() < 1e-9);
     }
@@ -327,7 +371,12 @@ mod tests {
         scene.max_emissive_lights = Some(1_000_000);
         let all = emissive_lights(&scene);
         assert_eq!(all.merged, 0);
-        println!("{} triangles, {} pieces, {} lights", all.triangles, all.lights.len(), few.lights.len());
+        println!(
+            "{} triangles, {} pieces, {} lights",
+            all.triangles,
+            all.lights.len(),
+            few.lights.len()
+        );
         assert!(all.lights.len() > 512 && few.lights.len() <= 512);
         assert!((flux(&few.lights) / flux(&all.lights) - 1.0).abs().max_element() < 1e-6);
     }

@@ -54,8 +54,8 @@ pub fn load(file: &Path) -> Result<LoadedEnvironment, EnvironmentError> {
     let (pixels, bounded) = image.into_bounded_rgb();
     remarks.extend(bounded);
     let texels = pixels.into_iter().map(Vec3::from_array).collect();
-    let mut map =
-        RadianceMap::new(width, height, RowMapping::Linear, texels).map_err(|error| invalid(error.to_string()))?;
+    let mut map = RadianceMap::new(width, height, RowMapping::Linear, texels)
+        .map_err(|error| invalid(error.to_string()))?;
     remarks.extend(downsample(&mut map, MAX_WIDTH));
     Ok(LoadedEnvironment { map, warnings: remarks })
 }
@@ -69,7 +69,11 @@ fn downsample(map: &mut RadianceMap, most: usize) -> Option<String> {
     }
     let narrower = map.width() < width;
     narrower.then(|| {
-        format!("{width}x{height} pixels are averaged to {}x{}, the most that is kept", map.width(), map.height())
+        format!(
+            "{width}x{height} pixels are averaged to {}x{}, the most that is kept",
+            map.width(),
+            map.height()
+        )
     })
 }
 
@@ -77,7 +81,9 @@ fn downsample(map: &mut RadianceMap, most: usize) -> Option<String> {
 fn check_size(width: u64, height: u64) -> Result<(), String> {
     let fits = width.checked_mul(height).is_some_and(|pixels| pixels <= MAX_PIXELS);
     if !fits || width < 2 || height < 2 {
-        return Err(format!("{width}x{height} pixels; a map may have 2x2 to {MAX_PIXELS} pixels, such as 8192x4096"));
+        return Err(format!(
+            "{width}x{height} pixels; a map may have 2x2 to {MAX_PIXELS} pixels, such as 8192x4096"
+        ));
     }
     // A little slack for maps that repeat a column or leave one out.
     if (width as f64 / height as f64 - 2.0).abs() > 0.05 {
@@ -98,7 +104,8 @@ mod tests {
     use super::*;
 
     fn hdr(width: usize, height: usize) -> Vec<u8> {
-        let mut bytes = format!("#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y {height} +X {width}\n").into_bytes();
+        let mut bytes =
+            format!("#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y {height} +X {width}\n").into_bytes();
         for y in 0..height {
             for _ in 0..width {
                 // 128/256 * 2^(e - 128): 2^y in red.
@@ -128,7 +135,9 @@ mod tests {
         assert_eq!(map.texels()[1].z, 0.0);
         assert!(remarks.len() == 1 && remarks[0].contains("4 not numbers"), "{remarks:?}");
         assert_eq!(load(&dir.path().join("b.exr:")).unwrap().map, map);
-        assert!(load(&dir.path().join("b.exr:sky")).unwrap_err().to_string().contains("no layer 'sky'"));
+        assert!(
+            load(&dir.path().join("b.exr:sky")).unwrap_err().to_string().contains("no layer 'sky'")
+        );
     }
 
     #[test]
@@ -167,7 +176,11 @@ mod tests {
             .save_with_format(&file, image::ImageFormat::Png)
             .unwrap();
         let LoadedEnvironment { map, warnings: remarks } = load(&file).unwrap();
-        assert!((map.texels()[9] - Vec3::new(1.0, 0.5029, 0.0)).length() < 1e-3, "{}", map.texels()[9]);
+        assert!(
+            (map.texels()[9] - Vec3::new(1.0, 0.5029, 0.0)).length() < 1e-3,
+            "{}",
+            map.texels()[9]
+        );
         assert!(remarks.len() == 1 && remarks[0].contains("environment.lux"), "{remarks:?}");
     }
 
@@ -179,7 +192,11 @@ mod tests {
             ("none.hdr", Vec::new(), "empty"),
             ("text.hdr", b"hello".to_vec(), "text that begins"),
             ("cut.hdr", whole[..whole.len() / 2].to_vec(), "truncated"),
-            ("huge.hdr", b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 2000000 +X 4000000\n".to_vec(), "may have"),
+            (
+                "huge.hdr",
+                b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 2000000 +X 4000000\n".to_vec(),
+                "may have",
+            ),
             ("square.hdr", hdr(8, 8), "twice as wide"),
             ("thin.hdr", hdr(2, 1), "may have 2x2"),
             ("page.exr", b"<!DOCTYPE html><title>404</title>".to_vec(), "web page"),
@@ -191,7 +208,12 @@ mod tests {
             let error = load(&file).unwrap_err().to_string();
             assert!(error.contains(want) && error.contains(name), "{name}: {error}");
         }
-        assert!(load(&dir.path().join("missing.hdr")).unwrap_err().to_string().contains("check the path"));
+        assert!(
+            load(&dir.path().join("missing.hdr"))
+                .unwrap_err()
+                .to_string()
+                .contains("check the path")
+        );
         assert!(load(dir.path()).is_err());
     }
 }

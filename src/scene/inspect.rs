@@ -16,7 +16,8 @@ use crate::photometry::{
 };
 
 use super::{
-    AlphaMode, Light, Material, NoteKind, Projection, Sampler, Scene, TextureRef, VolumeShape, Wrap,
+    AlphaMode, Light, Material, NoteKind, Projection, Sampler, Scene, TextureRef, VolumeShape,
+    Wrap,
     address::AddressTable,
     animation::{AnimationSelection, AnimationTarget},
 };
@@ -74,7 +75,12 @@ impl Text {
     }
 
     /// Lists entries up to the limit.
-    fn list<T>(&mut self, title: &str, entries: impl ExactSizeIterator<Item = T>, mut each: impl FnMut(&mut Self, T)) {
+    fn list<T>(
+        &mut self,
+        title: &str,
+        entries: impl ExactSizeIterator<Item = T>,
+        mut each: impl FnMut(&mut Self, T),
+    ) {
         let count = entries.len();
         if count == 0 {
             return;
@@ -152,7 +158,13 @@ fn volumes(scene: &Scene, text: &mut Text) {
         );
         if let Some(grid) = &volume.density {
             let [x, y, z] = grid.size();
-            text.line(2, format!("{x} x {y} x {z} voxels, density at most {}", digits(f64::from(grid.max()))));
+            text.line(
+                2,
+                format!(
+                    "{x} x {y} x {z} voxels, density at most {}",
+                    digits(f64::from(grid.max()))
+                ),
+            );
         }
     });
 }
@@ -178,11 +190,21 @@ fn summary(scene: &Scene, lights: usize, text: &mut Text) {
         ),
     );
     let instances = placed.iter().filter(|placed| placed.node.mesh.is_some()).count();
-    text.line(1, format!("{} triangles shown in {instances} instances of meshes", scene.instanced_triangles()));
+    text.line(
+        1,
+        format!(
+            "{} triangles shown in {instances} instances of meshes",
+            scene.instanced_triangles()
+        ),
+    );
     if let Some((low, high)) = scene.bounds() {
         let size = high - low;
-        text.line(1, format!("size {} x {} x {} m", digits(size.x), digits(size.y), digits(size.z)));
-        let corner = |p: glam::DVec3| format!("({}, {}, {})", digits(p.x), digits(p.y), digits(p.z));
+        text.line(
+            1,
+            format!("size {} x {} x {} m", digits(size.x), digits(size.y), digits(size.z)),
+        );
+        let corner =
+            |p: glam::DVec3| format!("({}, {}, {})", digits(p.x), digits(p.y), digits(p.z));
         text.line(1, format!("from {} to {} m", corner(low), corner(high)));
     }
 }
@@ -278,7 +300,11 @@ fn materials(scene: &Scene, text: &mut Text) {
         lobes::lobes(material, text);
         if material.emission != Vec3::ZERO {
             let nits = luminance(material.emission);
-            let map = if material.emissive_texture.is_some() { " where its texture is white" } else { "" };
+            let map = if material.emissive_texture.is_some() {
+                " where its texture is white"
+            } else {
+                ""
+            };
             text.line(
                 2,
                 format!(
@@ -299,7 +325,11 @@ fn refraction(material: &Material, text: &mut Text) {
         let reflected = ((ior - 1.0) / (ior + 1.0)).powi(2);
         text.line(
             2,
-            format!("index of refraction {}: reflects {} % along the normal", digits(ior), digits(reflected * 100.0)),
+            format!(
+                "index of refraction {}: reflects {} % along the normal",
+                digits(ior),
+                digits(reflected * 100.0)
+            ),
         );
     }
     if !material.transmits() {
@@ -307,7 +337,8 @@ fn refraction(material: &Material, text: &mut Text) {
     }
     let transmission = digits(f64::from(material.transmission));
     let volume = &material.volume;
-    let what = if material.encloses_volume() { "as the border of a volume" } else { "as a thin wall" };
+    let what =
+        if material.encloses_volume() { "as the border of a volume" } else { "as a thin wall" };
     text.line(2, format!("transmits {transmission} of what it does not reflect, {what}"));
     if material.encloses_volume() && volume.attenuation_distance.is_finite() {
         text.line(
@@ -328,7 +359,9 @@ fn sampler(sampler: &Sampler) -> String {
         Wrap::Mirror => "mirror",
         Wrap::Clamp => "clamp",
     };
-    let mips = sampler.mip_linear.map_or("no mips".to_owned(), |linear| format!("{} mips", filter(linear)));
+    let mips = sampler
+        .mip_linear
+        .map_or("no mips".to_owned(), |linear| format!("{} mips", filter(linear)));
     format!(
         "magnified {}, minified {}, {mips}, wrapped {} by {}",
         filter(sampler.mag_linear),
@@ -340,20 +373,29 @@ fn sampler(sampler: &Sampler) -> String {
 
 fn textures(scene: &Scene, text: &mut Text) {
     text.list("Textures", scene.textures.iter().enumerate(), |text, (i, texture)| {
-        text.line(1, format!("texture {i}: image {}, {}", texture.image, sampler(&texture.sampler)));
+        text.line(
+            1,
+            format!("texture {i}: image {}, {}", texture.image, sampler(&texture.sampler)),
+        );
     });
     text.list("Images", scene.images.iter().enumerate(), |text, (i, image)| {
-        let broken = if image.is_error_pattern { ", BROKEN: an error pattern is shown" } else { "" };
+        let broken =
+            if image.is_error_pattern { ", BROKEN: an error pattern is shown" } else { "" };
         let name = named("image", i, &image.name);
-        let blocks = image
-            .compressed
-            .as_ref()
-            .map_or_else(String::new, |blocks| format!(", {:?} in {} levels", blocks.format, blocks.levels.len()));
+        let blocks = image.compressed.as_ref().map_or_else(String::new, |blocks| {
+            format!(", {:?} in {} levels", blocks.format, blocks.levels.len())
+        });
         text.line(1, format!("{name}: {} x {} pixels{blocks}{broken}", image.width, image.height));
     });
     text.list("Variants", scene.variants.iter().enumerate(), |text, (i, variant)| {
         let primitives = variant.materials.len();
-        text.line(1, format!("{}: other materials for {primitives} primitives", named("variant", i, &variant.name)));
+        text.line(
+            1,
+            format!(
+                "{}: other materials for {primitives} primitives",
+                named("variant", i, &variant.name)
+            ),
+        );
     });
 }
 
@@ -367,18 +409,31 @@ fn animations(scene: &Scene, text: &mut Text) {
     let played = scene.selected_animations(&AnimationSelection::Auto);
     text.list("Animations", scene.animations.iter().enumerate(), |text, (i, animation)| {
         let name = named("animation", i, &animation.name);
-        let of = |wanted: fn(&AnimationTarget) -> bool| animation.channels.iter().filter(|c| wanted(&c.target)).count();
+        let of = |wanted: fn(&AnimationTarget) -> bool| {
+            animation.channels.iter().filter(|c| wanted(&c.target)).count()
+        };
         let counts = [
             (of(|target| matches!(target, AnimationTarget::Translation(_))), "translations"),
             (of(|target| matches!(target, AnimationTarget::Rotation(_))), "rotations"),
             (of(|target| matches!(target, AnimationTarget::Scale(_))), "scales"),
-            (of(|target| matches!(target, AnimationTarget::Weights(_) | AnimationTarget::Weight(..))), "morph weights"),
+            (
+                of(|target| {
+                    matches!(target, AnimationTarget::Weights(_) | AnimationTarget::Weight(..))
+                }),
+                "morph weights",
+            ),
             (of(|target| matches!(target, AnimationTarget::Value(_))), "other values"),
         ];
-        let moved: Vec<String> =
-            counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-        let length =
-            if animation.duration.is_finite() { format!("{} s", digits(animation.duration)) } else { "no end".into() };
+        let moved: Vec<String> = counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        let length = if animation.duration.is_finite() {
+            format!("{} s", digits(animation.duration))
+        } else {
+            "no end".into()
+        };
         let moved = if moved.is_empty() { "by formula".into() } else { moved.join(", ") };
         text.line(
             1,
@@ -456,14 +511,24 @@ fn listed_lights<'s>(scene: &'s Scene, before: &[Option<usize>]) -> Vec<(usize, 
 
 fn lights(listed: &[(usize, &Light, usize)], things: &AddressTable<'_>, text: &mut Text) {
     text.list("Lights", listed.iter(), |text, (number, light, uses)| {
-        one_light(text, &named("light", *number, &light.name), things.address(*number), light, *uses);
+        one_light(
+            text,
+            &named("light", *number, &light.name),
+            things.address(*number),
+            light,
+            *uses,
+        );
     });
 }
 
 /// An address as a shell takes it whole.
 fn shell(address: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if address.chars().all(plain) { address.into() } else { format!("'{}'", address.replace('\'', "'\\''")) }
+    if address.chars().all(plain) {
+        address.into()
+    } else {
+        format!("'{}'", address.replace('\'', "'\\''"))
+    }
 }
 
 fn one_light(text: &mut Text, name: &str, address: Option<String>, light: &Light, uses: usize) {
@@ -475,10 +540,20 @@ fn one_light(text: &mut Text, name: &str, address: Option<String>, light: &Light
     };
     let source = light.source;
     let emitter = source.emitter();
-    text.line(1, format!("{name}: {}, {shown}{}", shape(emitter), if light.shadow { "" } else { ", without shadow" }));
+    text.line(
+        1,
+        format!(
+            "{name}: {}, {shown}{}",
+            shape(emitter),
+            if light.shadow { "" } else { ", without shadow" }
+        ),
+    );
     text.addressed("lights", address);
     let authored = source.authored();
-    text.line(2, format!("{} {} as its author wrote it", digits(authored.value()), authored.unit()));
+    text.line(
+        2,
+        format!("{} {} as its author wrote it", digits(authored.value()), authored.unit()),
+    );
     if let Some(candela) = light.candela() {
         let cd = candela.get() * weight;
         let place = match emitter {
@@ -506,7 +581,9 @@ fn one_light(text: &mut Text, name: &str, address: Option<String>, light: &Light
                 let what = match convention {
                     SpotFlux::Exact => "by the falloff integrated",
                     SpotFlux::PhiOverPi => "by pi I (Phi/pi convention)",
-                    SpotFlux::ApexCone => "by the solid angle of the outer cone (apex-cone convention)",
+                    SpotFlux::ApexCone => {
+                        "by the solid angle of the outer cone (apex-cone convention)"
+                    }
                 };
                 if convention != flux {
                     text.line(2, format!("{} lm {what}", digits(cd * angle)));
@@ -514,17 +591,28 @@ fn one_light(text: &mut Text, name: &str, address: Option<String>, light: &Light
             }
         }
     } else {
-        let what = if light.clip_at_horizon { "its whole disk (the horizon cuts it)" } else { "it" };
-        text.line(2, format!("{} lx on a surface that faces {what}", digits(source.lux(1.0).get() * weight)));
+        let what =
+            if light.clip_at_horizon { "its whole disk (the horizon cuts it)" } else { "it" };
+        text.line(
+            2,
+            format!("{} lx on a surface that faces {what}", digits(source.lux(1.0).get() * weight)),
+        );
     }
     match (source.nits(), emitter) {
         (Some(nits), _) if emitter.area().is_some() || light.is_directional() => {
-            let ev = luminance_to_ev100(Nit(nits.get() * weight)).map_or_else(String::new, |ev| format!(", {ev}"));
+            let ev = luminance_to_ev100(Nit(nits.get() * weight))
+                .map_or_else(String::new, |ev| format!(", {ev}"));
             text.line(2, format!("{} nit{ev}", digits(nits.get() * weight)));
         }
         (_, Emitter::Sun { .. }) => {
             let nits = source.lux(1.0).get() * weight / SUN_SOLID_ANGLE;
-            text.line(2, format!("{} nit as a sun of 0.2666 degrees half angle (6.8018e-5 sr)", digits(nits)));
+            text.line(
+                2,
+                format!(
+                    "{} nit as a sun of 0.2666 degrees half angle (6.8018e-5 sr)",
+                    digits(nits)
+                ),
+            );
         }
         _ => {}
     }
@@ -558,11 +646,15 @@ fn shape(emitter: Emitter) -> String {
             digits(cone.outer().to_degrees())
         ),
         Emitter::Sphere { radius } => format!("sphere of {} m radius", digits(radius)),
-        Emitter::Disk { radius, sides } => format!("disk of {} m radius{}", digits(radius), faces(sides)),
+        Emitter::Disk { radius, sides } => {
+            format!("disk of {} m radius{}", digits(radius), faces(sides))
+        }
         Emitter::Rectangle { width, height, sides } => {
             format!("rectangle of {} x {} m{}", digits(width), digits(height), faces(sides))
         }
-        Emitter::Tube { radius, length } => format!("tube of {} m length, {} m radius", digits(length), digits(radius)),
+        Emitter::Tube { radius, length } => {
+            format!("tube of {} m length, {} m radius", digits(length), digits(radius))
+        }
         Emitter::Sun { angular_radius: 0.0 } => "directional".into(),
         Emitter::Sun { angular_radius } => {
             format!("sun of {} degrees diameter", digits(2.0 * angular_radius.to_degrees()))
@@ -571,11 +663,15 @@ fn shape(emitter: Emitter) -> String {
 }
 
 fn notes(scene: &Scene, text: &mut Text) {
-    for (kind, title) in
-        [(NoteKind::Repaired, "Repaired"), (NoteKind::Unsupported, "Not supported"), (NoteKind::Info, "Remarks")]
-    {
+    for (kind, title) in [
+        (NoteKind::Repaired, "Repaired"),
+        (NoteKind::Unsupported, "Not supported"),
+        (NoteKind::Info, "Remarks"),
+    ] {
         let notes: Vec<_> = scene.notes.iter().filter(|note| note.kind == kind).collect();
-        text.list(title, notes.into_iter(), |text, note| text.line(1, format!("{}: {}", note.place, note.message)));
+        text.list(title, notes.into_iter(), |text, note| {
+            text.line(1, format!("{}: {}", note.place, note.message))
+        });
     }
 }
 
@@ -603,13 +699,17 @@ mod tests {
             let strength = LightStrength::Candela(Candela(100.0));
             Light::new(name, PhysicalLight::new(Emitter::Point, strength).unwrap())
         };
-        let node = |name: &str, light| Node { name: name.into(), light: Some(light), ..Node::default() };
+        let node =
+            |name: &str, light| Node { name: name.into(), light: Some(light), ..Node::default() };
         let nodes = vec![node("a", 0), node("left", 1), node("right", 1), node("c", 2)];
         let lights = vec![lamp("Key"), lamp("Pair"), lamp("Back")];
-        let mut scene = Scene { lights, roots: (0..nodes.len()).collect(), nodes, ..Scene::default() };
+        let mut scene =
+            Scene { lights, roots: (0..nodes.len()).collect(), nodes, ..Scene::default() };
         let before = node_lights(&scene);
         let mut look = Look::default();
-        for setting in ["lights.Key.candela=7", "lights.right.candela=8", "lights.Back.enabled=false"] {
+        for setting in
+            ["lights.Key.candela=7", "lights.right.candela=8", "lights.Back.enabled=false"]
+        {
             look.assign(setting).unwrap();
         }
         look.apply(&mut scene).unwrap();
@@ -617,12 +717,21 @@ mod tests {
         let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("  light ")).collect();
         let point = |line: &str, name: &str| line.starts_with(&format!("  light {name}: point"));
         assert!(text.contains("4 lights") && text.contains("Lights (4)"), "{text}");
-        assert!(lines.len() == 4 && point(lines[0], "0 'Key'") && lines[0].ends_with("shown once"), "{lines:?}");
+        assert!(
+            lines.len() == 4 && point(lines[0], "0 'Key'") && lines[0].ends_with("shown once"),
+            "{lines:?}"
+        );
         assert!(point(lines[1], "1 'Pair'") && point(lines[2], "1 'Pair'"), "{lines:?}");
-        assert!(lines[3].starts_with("  light 2 'Back'") && lines[3].ends_with("not shown"), "{lines:?}");
+        assert!(
+            lines[3].starts_with("  light 2 'Back'") && lines[3].ends_with("not shown"),
+            "{lines:?}"
+        );
         let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} is not in\n{text}"));
         assert!(at(" 7 cd as") < at("'Pair'"), "{text}");
-        assert!(at("100 cd as") < at("8 cd as"), "what is left of the pair, then the changed one: {text}");
+        assert!(
+            at("100 cd as") < at("8 cd as"),
+            "what is left of the pair, then the changed one: {text}"
+        );
     }
 
     #[test]

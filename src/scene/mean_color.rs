@@ -11,13 +11,18 @@ impl Scene {
         let image = self.textures.get(texture.texture).and_then(|used| self.images.get(used.image));
         let Some(image) = image else { return Vec3::ONE };
         // Rows and columns apart, so that no pattern of the picture falls in with the step.
-        let (step, side) = (|length: u32| (length / MEAN_SIDE).max(1) as usize, image.width.max(1) as usize);
+        let (step, side) =
+            (|length: u32| (length / MEAN_SIDE).max(1) as usize, image.width.max(1) as usize);
         let (mut sum, mut weight) = (Vec3::ZERO, 0.0f32);
         for row in image.rgba8.chunks_exact(side * 4).step_by(step(image.height)) {
             for texel in row.chunks_exact(4).step_by(step(image.width)) {
                 let &[r, g, b, a] = texel else { continue };
                 let opacity = f32::from(a) / 255.0;
-                sum += Vec3::new(LINEAR[usize::from(r)], LINEAR[usize::from(g)], LINEAR[usize::from(b)]) * opacity;
+                sum += Vec3::new(
+                    LINEAR[usize::from(r)],
+                    LINEAR[usize::from(g)],
+                    LINEAR[usize::from(b)],
+                ) * opacity;
                 weight += opacity;
             }
         }
@@ -59,13 +64,15 @@ mod tests {
             height: 200,
             rgba8: (0..60_000).flat_map(rgba).collect(),
         };
-        let chequered = picture(|i| if (i % 300 + i / 300) % 2 == 0 { [255; 4] } else { [0, 0, 0, 255] });
+        let chequered =
+            picture(|i| if (i % 300 + i / 300) % 2 == 0 { [255; 4] } else { [0, 0, 0, 255] });
         let leaf = picture(|i| if i % 300 < 30 { [0, 188, 0, 255] } else { [255, 255, 255, 0] });
         let textures = [chequered, leaf].map(|picture| {
             let texture = builder.add_texture("picture", picture, Sampler::default());
             SceneBuilder::texture_ref(texture)
         });
-        let material = builder.add_material(crate::scene::build::dielectric("plain", Vec3::ONE, 0.5));
+        let material =
+            builder.add_material(crate::scene::build::dielectric("plain", Vec3::ONE, 0.5));
         let mesh = builder.add_mesh("plane", shapes::plane(glam::Vec2::ONE, 1, 1), material);
         builder.instance("plane", mesh, glam::DMat4::IDENTITY);
         let scene = builder.build().unwrap();

@@ -352,8 +352,13 @@ impl Default for DiffuseTransmission {
 
 impl Material {
     /// Those of [`Self::textures`] that hold colours, which are sRGB-encoded; all others are linear.
-    pub const COLOR_TEXTURES: [&'static str; 5] =
-        ["base colour", "emission", "specular colour", "sheen colour", "diffuse transmission colour"];
+    pub const COLOR_TEXTURES: [&'static str; 5] = [
+        "base colour",
+        "emission",
+        "specular colour",
+        "sheen colour",
+        "diffuse transmission colour",
+    ];
 
     /// Every texture it uses, with what for.
     #[must_use]
@@ -452,7 +457,11 @@ impl MaterialVolume {
     pub fn absorption(&self) -> DVec3 {
         let distance = f64::from(self.attenuation_distance);
         let of = |color: f32| {
-            if !distance.is_finite() || color >= 1.0 { 0.0 } else { -f64::from(color.max(0.0)).ln() / distance }
+            if !distance.is_finite() || color >= 1.0 {
+                0.0
+            } else {
+                -f64::from(color.max(0.0)).ln() / distance
+            }
         };
         DVec3::from_array(self.attenuation_color.to_array().map(of))
     }
@@ -549,7 +558,13 @@ pub struct Sampler {
 
 impl Default for Sampler {
     fn default() -> Self {
-        Self { mag_linear: true, min_linear: true, mip_linear: Some(true), wrap_u: Wrap::Repeat, wrap_v: Wrap::Repeat }
+        Self {
+            mag_linear: true,
+            min_linear: true,
+            mip_linear: Some(true),
+            wrap_u: Wrap::Repeat,
+            wrap_v: Wrap::Repeat,
+        }
     }
 }
 
@@ -725,7 +740,9 @@ impl Light {
             let (sin, cos) = theta.sin_cos();
             let edge = cone.falloff(cos) * sin * cone.outer() / f64::from(rows);
             for column in 0..columns {
-                let (s, c) = (std::f64::consts::TAU * (f64::from(column) + 0.5) / f64::from(columns)).sin_cos();
+                let (s, c) = (std::f64::consts::TAU * (f64::from(column) + 0.5)
+                    / f64::from(columns))
+                .sin_cos();
                 sum += edge * profile.candela_towards(DVec3::new(sin * c, sin * s, -cos)).get();
             }
         }
@@ -810,20 +827,29 @@ impl Scene {
                 told.push((&light.name, profile));
             }
         }
-        let line = |name: &str, note: &String| format!("the photometric file of light '{name}': {note}");
-        told.into_iter().flat_map(|(name, profile)| profile.notes().iter().map(move |note| line(name, note))).collect()
+        let line =
+            |name: &str, note: &String| format!("the photometric file of light '{name}': {note}");
+        told.into_iter()
+            .flat_map(|(name, profile)| profile.notes().iter().map(move |note| line(name, note)))
+            .collect()
     }
 
     /// What should be known of materials that are shown: sheens that are drawn rougher than they are. Textures count by their least texel.
     #[must_use]
     pub fn material_warnings(&self) -> Option<String> {
-        let meshes = self.walk().into_iter().filter_map(|placed| self.meshes.get(placed.node.mesh?));
-        let used = meshes.flat_map(|mesh| &mesh.primitives).filter_map(|primitive| primitive.material);
+        let meshes =
+            self.walk().into_iter().filter_map(|placed| self.meshes.get(placed.node.mesh?));
+        let used =
+            meshes.flat_map(|mesh| &mesh.primitives).filter_map(|primitive| primitive.material);
         let used: BTreeSet<usize> = used.collect();
         let image = |of: TextureRef| self.images.get(self.textures.get(of.texture)?.image);
         let least = |sheen: &Sheen| {
-            let texels = sheen.roughness_texture.and_then(image).map(|image| image.rgba8.iter().skip(3).step_by(4));
-            let texel = texels.and_then(Iterator::min).map_or(1.0, |&texel| f32::from(texel) / 255.0);
+            let texels = sheen
+                .roughness_texture
+                .and_then(image)
+                .map(|image| image.rgba8.iter().skip(3).step_by(4));
+            let texel =
+                texels.and_then(Iterator::min).map_or(1.0, |&texel| f32::from(texel) / 255.0);
             f64::from(sheen.roughness * texel)
         };
         let narrow = |index: &usize| {
@@ -834,17 +860,21 @@ impl Scene {
         let narrow: Vec<String> = used.iter().filter_map(narrow).collect();
         (!narrow.is_empty()).then(|| {
             let names = narrow.join(", ");
-            format!("materials {names}: a sheen's roughness below {MIN_SHEEN_ROUGHNESS} counts as that")
+            format!(
+                "materials {names}: a sheen's roughness below {MIN_SHEEN_ROUGHNESS} counts as that"
+            )
         })
     }
 
     /// Gives primitives the materials of a variant, by its address; false if there is none.
     pub fn choose_variant(&mut self, address: &str) -> bool {
-        let things = AddressTable::from_names(self.variants.iter().map(|variant| variant.name.as_str()));
+        let things =
+            AddressTable::from_names(self.variants.iter().map(|variant| variant.name.as_str()));
         let found = things.find(address).first().and_then(|&variant| self.variants.get(variant));
         let Some(variant) = found else { return false };
         for &(mesh, primitive, material) in &variant.materials {
-            let primitive = self.meshes.get_mut(mesh).and_then(|mesh| mesh.primitives.get_mut(primitive));
+            let primitive =
+                self.meshes.get_mut(mesh).and_then(|mesh| mesh.primitives.get_mut(primitive));
             if let Some(primitive) = primitive.filter(|_| material < self.materials.len()) {
                 primitive.material = Some(material);
             }
@@ -858,7 +888,8 @@ impl Scene {
     #[must_use]
     pub fn walk(&self) -> Vec<PlacedNode<'_>> {
         let mut out = Vec::with_capacity(self.nodes.len());
-        let mut stack: Vec<(usize, DMat4)> = self.roots.iter().rev().map(|&root| (root, DMat4::IDENTITY)).collect();
+        let mut stack: Vec<(usize, DMat4)> =
+            self.roots.iter().rev().map(|&root| (root, DMat4::IDENTITY)).collect();
         while let Some((index, parent)) = stack.pop() {
             let Some(node) = self.nodes.get(index) else { continue };
             let world = parent * node.local;
@@ -873,7 +904,9 @@ impl Scene {
     pub fn bounds(&self) -> Option<(DVec3, DVec3)> {
         let mut bounds: Option<(DVec3, DVec3)> = None;
         for placed in self.walk() {
-            let Some(mesh) = placed.node.mesh.and_then(|mesh| self.meshes.get(mesh)) else { continue };
+            let Some(mesh) = placed.node.mesh.and_then(|mesh| self.meshes.get(mesh)) else {
+                continue;
+            };
             for position in mesh.primitives.iter().flat_map(|primitive| &primitive.positions) {
                 let p = placed.world.transform_point3(position.as_dvec3());
                 bounds = Some(bounds.map_or((p, p), |(lo, hi)| (lo.min(p), hi.max(p))));
@@ -908,7 +941,8 @@ mod tests {
         let shown = |roughness: f32, texel: u8, color: Vec3| {
             let mut builder = SceneBuilder::new("cloth");
             let sheen = Sheen { color, roughness, ..Sheen::default() };
-            let cloth = builder.add_material(Material { sheen, ..dielectric("velvet", Vec3::ONE, 1.0) });
+            let cloth =
+                builder.add_material(Material { sheen, ..dielectric("velvet", Vec3::ONE, 1.0) });
             // No primitive has it.
             builder.add_material(Material {
                 sheen: Sheen { roughness: 0.0, ..sheen },
@@ -936,7 +970,10 @@ mod tests {
         assert_eq!(shown(0.5, 36, Vec3::ONE), None);
         for (roughness, texel) in [(0.06, 255), (0.5, 35)] {
             let told = shown(roughness, texel, Vec3::ONE).unwrap();
-            assert!(told.contains("velvet") && !told.contains("idle") && told.contains("0.07"), "{told}");
+            assert!(
+                told.contains("velvet") && !told.contains("idle") && told.contains("0.07"),
+                "{told}"
+            );
         }
     }
 }

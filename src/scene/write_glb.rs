@@ -74,16 +74,22 @@ pub fn write_glb(scene: &Scene) -> Result<Vec<u8>, WriteError> {
             meshes.push(Value::Object(value));
         }
     }
-    let nodes = scene.nodes.iter().map(|shown| node(shown, shown.mesh.and_then(|mesh| written[mesh])));
+    let nodes =
+        scene.nodes.iter().map(|shown| node(shown, shown.mesh.and_then(|mesh| written[mesh])));
     put_list(&mut document, "nodes", nodes.collect());
     put_list(&mut document, "meshes", meshes);
-    put_list(&mut document, "materials", scene.materials.iter().map(|material| out.material(material)).collect());
+    put_list(
+        &mut document,
+        "materials",
+        scene.materials.iter().map(|material| out.material(material)).collect(),
+    );
     let mut samplers: Vec<Sampler> = Vec::new();
     let textures = scene.textures.iter().map(|texture| {
-        let sampler = samplers.iter().position(|known| *known == texture.sampler).unwrap_or_else(|| {
-            samplers.push(texture.sampler);
-            samplers.len() - 1
-        });
+        let sampler =
+            samplers.iter().position(|known| *known == texture.sampler).unwrap_or_else(|| {
+                samplers.push(texture.sampler);
+                samplers.len() - 1
+            });
         json!({ "sampler": sampler, "source": texture.image })
     });
     let textures = textures.collect();
@@ -95,7 +101,8 @@ pub fn write_glb(scene: &Scene) -> Result<Vec<u8>, WriteError> {
     if !scene.lights.is_empty() {
         out.extension("KHR_lights_punctual");
         let lights: Vec<Value> = scene.lights.iter().map(light).collect();
-        document.insert("extensions".into(), json!({ "KHR_lights_punctual": { "lights": lights } }));
+        document
+            .insert("extensions".into(), json!({ "KHR_lights_punctual": { "lights": lights } }));
     }
     put_list(&mut document, "accessors", std::mem::take(&mut out.accessors));
     put_list(&mut document, "bufferViews", std::mem::take(&mut out.views));
@@ -218,7 +225,8 @@ fn light(light: &Light) -> Value {
             // The extension asks for inner < outer <= pi/2.
             let outer = cone.outer().min(std::f64::consts::FRAC_PI_2);
             let inner = cone.inner().min(outer - 1e-6).max(0.0);
-            value.insert("spot".into(), json!({ "innerConeAngle": inner, "outerConeAngle": outer }));
+            value
+                .insert("spot".into(), json!({ "innerConeAngle": inner, "outerConeAngle": outer }));
             ("spot", candela)
         }
         _ => ("point", candela),
@@ -268,7 +276,8 @@ impl Writer {
     /// A view of its own, aligned to four bytes.
     fn view(&mut self, bytes: &[u8], target: Option<u32>) -> usize {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
-        let mut view = json!({ "buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len() });
+        let mut view =
+            json!({ "buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len() });
         if let (Some(target), Value::Object(view)) = (target, &mut view) {
             view.insert("target".into(), target.into());
         }
@@ -278,13 +287,16 @@ impl Writer {
     }
 
     fn accessor(&mut self, view: usize, component: u32, count: usize, kind: &str) -> usize {
-        self.accessors.push(json!({ "bufferView": view, "componentType": component, "count": count, "type": kind }));
+        self.accessors.push(
+            json!({ "bufferView": view, "componentType": component, "count": count, "type": kind }),
+        );
         self.accessors.len() - 1
     }
 
     fn floats<const N: usize>(&mut self, values: impl Iterator<Item = [f32; N]>) -> usize {
         let values: Vec<[f32; N]> = values.collect();
-        let bytes: Vec<u8> = values.iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
+        let bytes: Vec<u8> =
+            values.iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
         let view = self.view(&bytes, Some(ARRAY_BUFFER));
         let kind = match N {
             2 => "VEC2",
@@ -304,21 +316,32 @@ impl Writer {
             accessor.insert("max".into(), numbers(&greatest.to_array()));
         }
         attributes.insert("POSITION".into(), json!(positions));
-        attributes.insert("NORMAL".into(), json!(self.floats(part.normals.iter().map(Vec3::to_array))));
+        attributes
+            .insert("NORMAL".into(), json!(self.floats(part.normals.iter().map(Vec3::to_array))));
         if !part.tangents.is_empty() {
-            attributes.insert("TANGENT".into(), json!(self.floats(part.tangents.iter().map(|t| t.to_array()))));
+            attributes.insert(
+                "TANGENT".into(),
+                json!(self.floats(part.tangents.iter().map(|t| t.to_array()))),
+            );
         }
         for (name, uv) in [("TEXCOORD_0", &part.uv0), ("TEXCOORD_1", &part.uv1)] {
             if !uv.is_empty() {
-                attributes.insert(name.into(), json!(self.floats(uv.iter().map(|uv| uv.to_array()))));
+                attributes
+                    .insert(name.into(), json!(self.floats(uv.iter().map(|uv| uv.to_array()))));
             }
         }
         if !part.colors.is_empty() {
-            attributes.insert("COLOR_0".into(), json!(self.floats(part.colors.iter().map(|color| color.to_array()))));
+            attributes.insert(
+                "COLOR_0".into(),
+                json!(self.floats(part.colors.iter().map(|color| color.to_array()))),
+            );
         }
         // The greatest value of an index type is kept for restarting strips (section 3.7.2.1).
         let (component, bytes): (u32, Vec<u8>) = if part.positions.len() <= usize::from(u16::MAX) {
-            (UNSIGNED_SHORT, part.indices.iter().flat_map(|&index| (index as u16).to_le_bytes()).collect())
+            (
+                UNSIGNED_SHORT,
+                part.indices.iter().flat_map(|&index| (index as u16).to_le_bytes()).collect(),
+            )
         } else {
             (UNSIGNED_INT, part.indices.iter().flat_map(|&index| index.to_le_bytes()).collect())
         };
@@ -343,7 +366,11 @@ impl Writer {
         // Pictures without holes take three channels.
         let opaque = image.rgba8.chunks_exact(4).all(|pixel| pixel[3] == 255);
         let packed = if opaque {
-            let rgb: Vec<u8> = image.rgba8.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
+            let rgb: Vec<u8> = image
+                .rgba8
+                .chunks_exact(4)
+                .flat_map(|pixel| [pixel[0], pixel[1], pixel[2]])
+                .collect();
             encoder.write_image(&rgb, image.width, image.height, ExtendedColorType::Rgb8)
         } else {
             encoder.write_image(&image.rgba8, image.width, image.height, ExtendedColorType::Rgba8)
@@ -410,7 +437,10 @@ impl Writer {
         let mut extensions = Map::new();
         let strength = material.emission.max_element();
         if strength > 0.0 {
-            value.insert("emissiveFactor".into(), numbers(&(material.emission / strength).min(Vec3::ONE).to_array()));
+            value.insert(
+                "emissiveFactor".into(),
+                numbers(&(material.emission / strength).min(Vec3::ONE).to_array()),
+            );
             if strength != 1.0 {
                 self.extension("KHR_materials_emissive_strength");
                 let strength = json!({ "emissiveStrength": number(strength) });
@@ -449,7 +479,8 @@ mod tests {
     use crate::{
         photometry::{Lumen, Lux},
         scene::{
-            Anisotropy, Clearcoat, DiffuseTransmission, Iridescence, MaterialVolume, Mesh, Sheen, Specular,
+            Anisotropy, Clearcoat, DiffuseTransmission, Iridescence, MaterialVolume, Mesh, Sheen,
+            Specular,
             build::{SceneBuilder, black_body, dielectric, look_at_transform},
             procedural::{shapes, textures},
         },
@@ -473,7 +504,11 @@ mod tests {
     fn scene() -> Scene {
         let mut builder = SceneBuilder::new("test");
         let picture = textures::picture(3, 2, |u, _| [u, 0.5, 0.25, 1.0]);
-        let texture = builder.add_texture("ramp", picture, Sampler { wrap_u: Wrap::Mirror, ..Sampler::default() });
+        let texture = builder.add_texture(
+            "ramp",
+            picture,
+            Sampler { wrap_u: Wrap::Mirror, ..Sampler::default() },
+        );
         let mut base = SceneBuilder::texture_ref(texture);
         // The second quadrant example of KHR_texture_transform: offset (0, 1), a quarter turn, scale 1/2.
         base.transform = [[0.0, 0.5, 0.0], [-0.5, 0.0, 1.0]];
@@ -484,12 +519,26 @@ mod tests {
             double_sided: true,
             ..dielectric("lamp", Vec3::splat(0.18), 0.5)
         });
-        let flat = builder.add_material(Material { unlit: true, ..dielectric("flat", Vec3::ONE, 1.0) });
+        let flat =
+            builder.add_material(Material { unlit: true, ..dielectric("flat", Vec3::ONE, 1.0) });
         let ball = shapes::with_tangents(shapes::uv_sphere(0.25, 16, 8));
-        let mesh = builder.add_mesh_of("ball", vec![(ball, lamp), (shapes::plane(Vec2::new(2.0, 4.0), 1, 1), flat)]);
+        let mesh = builder.add_mesh_of(
+            "ball",
+            vec![(ball, lamp), (shapes::plane(Vec2::new(2.0, 4.0), 1, 1), flat)],
+        );
         let group = builder.add_node("group", DMat4::IDENTITY);
-        builder.instance_in(group, "ball", mesh, DMat4::from_translation(DVec3::new(1.0, 2.0, 3.0)));
-        builder.point_light_lumens("bulb", Lumen(806.0), black_body(crate::photometry::Kelvin(2700.0)), DVec3::Y);
+        builder.instance_in(
+            group,
+            "ball",
+            mesh,
+            DMat4::from_translation(DVec3::new(1.0, 2.0, 3.0)),
+        );
+        builder.point_light_lumens(
+            "bulb",
+            Lumen(806.0),
+            black_body(crate::photometry::Kelvin(2700.0)),
+            DVec3::Y,
+        );
         let pose = look_at_transform(DVec3::new(0.0, 2.0, 0.0), DVec3::ZERO);
         builder.spot_light_lumens("spot", Lumen(1000.0), Vec3::ONE, (0.25, 0.5), pose);
         builder.sun("sun", Lux(100_000.0), Vec3::ONE, DVec3::NEG_Y);
@@ -502,7 +551,10 @@ mod tests {
         let view = &document["bufferViews"][accessor["bufferView"].as_u64().unwrap() as usize];
         let start = view["byteOffset"].as_u64().unwrap() as usize;
         let length = view["byteLength"].as_u64().unwrap() as usize;
-        binary[start..start + length].chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect()
+        binary[start..start + length]
+            .chunks_exact(4)
+            .map(|b| f32::from_le_bytes(b.try_into().unwrap()))
+            .collect()
     }
 
     #[test]
@@ -510,11 +562,14 @@ mod tests {
         let scene = scene();
         let (document, binary) = unpack(&write_glb(&scene).unwrap());
         assert_eq!(document["asset"]["version"], "2.0");
-        assert!(binary.len() - document["buffers"][0]["byteLength"].as_u64().unwrap() as usize <= 3);
+        assert!(
+            binary.len() - document["buffers"][0]["byteLength"].as_u64().unwrap() as usize <= 3
+        );
         let parts = &document["meshes"][0]["primitives"];
         for (part, primitive) in scene.meshes[0].primitives.iter().enumerate() {
             let attributes = &parts[part]["attributes"];
-            let accessor = &document["accessors"][attributes["POSITION"].as_u64().unwrap() as usize];
+            let accessor =
+                &document["accessors"][attributes["POSITION"].as_u64().unwrap() as usize];
             assert_eq!(accessor["count"], primitive.positions.len());
             let positions = floats(&document, &binary, &attributes["POSITION"]);
             for axis in 0..3 {
@@ -524,12 +579,21 @@ mod tests {
                 assert_eq!(told("max"), values().fold(f32::NEG_INFINITY, f32::max));
             }
             let normals = floats(&document, &binary, &attributes["NORMAL"]);
-            assert_eq!(normals, primitive.normals.iter().flat_map(Vec3::to_array).collect::<Vec<f32>>());
+            assert_eq!(
+                normals,
+                primitive.normals.iter().flat_map(Vec3::to_array).collect::<Vec<f32>>()
+            );
             assert_eq!(parts[part]["material"], part);
         }
-        assert!(parts[0]["attributes"]["TANGENT"].is_u64() && parts[1]["attributes"]["TANGENT"].is_null());
+        assert!(
+            parts[0]["attributes"]["TANGENT"].is_u64()
+                && parts[1]["attributes"]["TANGENT"].is_null()
+        );
         let indices = &document["accessors"][parts[0]["indices"].as_u64().unwrap() as usize];
-        assert_eq!((&indices["componentType"], &indices["type"]), (&json!(UNSIGNED_SHORT), &json!("SCALAR")));
+        assert_eq!(
+            (&indices["componentType"], &indices["type"]),
+            (&json!(UNSIGNED_SHORT), &json!("SCALAR"))
+        );
         for view in document["bufferViews"].as_array().unwrap() {
             assert_eq!(view["byteOffset"].as_u64().unwrap() % 4, 0);
         }
@@ -547,7 +611,10 @@ mod tests {
         assert_eq!(document["scenes"][0]["nodes"], json!([0, 2, 3, 4, 5]));
         assert_eq!(nodes[5]["camera"], 0);
         let perspective = &document["cameras"][0]["perspective"];
-        assert_eq!((perspective["yfov"].as_f64(), perspective["aspectRatio"].as_f64()), (Some(0.5), Some(1.5)));
+        assert_eq!(
+            (perspective["yfov"].as_f64(), perspective["aspectRatio"].as_f64()),
+            (Some(0.5), Some(1.5))
+        );
         assert!(perspective["zfar"].is_null());
     }
 
@@ -566,7 +633,10 @@ mod tests {
             assert!((product - meant).abs() <= 1e-6 * meant.max(1.0), "{product} {meant}");
         }
         assert_eq!(lights[1]["spot"], json!({ "innerConeAngle": 0.25, "outerConeAngle": 0.5 }));
-        assert_eq!((&lights[2]["type"], lights[2]["intensity"].as_f64()), (&json!("directional"), Some(100_000.0)));
+        assert_eq!(
+            (&lights[2]["type"], lights[2]["intensity"].as_f64()),
+            (&json!("directional"), Some(100_000.0))
+        );
     }
 
     #[test]
@@ -574,13 +644,18 @@ mod tests {
         let (document, _) = unpack(&write_glb(&scene()).unwrap());
         let lamp = &document["materials"][0];
         assert_eq!(lamp["emissiveFactor"], json!([1.0, 0.5, 0.0]));
-        assert_eq!(lamp["extensions"]["KHR_materials_emissive_strength"]["emissiveStrength"], 600.0);
+        assert_eq!(
+            lamp["extensions"]["KHR_materials_emissive_strength"]["emissiveStrength"],
+            600.0
+        );
         assert_eq!((&lamp["alphaMode"], &lamp["alphaCutoff"]), (&json!("MASK"), &json!(0.25)));
         assert_eq!(lamp["doubleSided"], true);
         assert_eq!(lamp["pbrMetallicRoughness"]["baseColorFactor"], json!([0.18, 0.18, 0.18, 1.0]));
         let transform = &lamp["pbrMetallicRoughness"]["baseColorTexture"]["extensions"]["KHR_texture_transform"];
         assert_eq!(transform["offset"], json!([0.0, 1.0]));
-        assert!((transform["rotation"].as_f64().unwrap() - std::f64::consts::FRAC_PI_2).abs() < 1e-6);
+        assert!(
+            (transform["rotation"].as_f64().unwrap() - std::f64::consts::FRAC_PI_2).abs() < 1e-6
+        );
         for axis in 0..2 {
             assert!((transform["scale"][axis].as_f64().unwrap() - 0.5).abs() < 1e-6);
         }
@@ -595,10 +670,14 @@ mod tests {
     fn glass_comes_back_as_it_was() {
         let mut builder = SceneBuilder::new("glass");
         let picture = textures::picture(3, 2, |u, _| [u, 0.5, 0.25, 1.0]);
-        let texture = SceneBuilder::texture_ref(builder.add_texture("ramp", picture, Sampler::default()));
+        let texture =
+            SceneBuilder::texture_ref(builder.add_texture("ramp", picture, Sampler::default()));
         let volume = MaterialVolume {
             thickness: 0.25,
-            thickness_texture: Some(TextureRef { transform: [[0.5, 0.0, 0.25], [0.0, 0.5, 0.0]], ..texture }),
+            thickness_texture: Some(TextureRef {
+                transform: [[0.5, 0.0, 0.25], [0.0, 0.5, 0.0]],
+                ..texture
+            }),
             attenuation_distance: 0.01,
             attenuation_color: Vec3::new(0.1, 0.5, 0.0),
         };
@@ -609,7 +688,11 @@ mod tests {
             volume,
             ..dielectric("glass", Vec3::ONE, 0.1)
         });
-        let pane = builder.add_material(Material { transmission: 1.0, ior: 0.0, ..dielectric("pane", Vec3::ONE, 0.0) });
+        let pane = builder.add_material(Material {
+            transmission: 1.0,
+            ior: 0.0,
+            ..dielectric("pane", Vec3::ONE, 0.0)
+        });
         let plain = builder.add_material(dielectric("plain", Vec3::ONE, 0.0));
         for material in [glass, pane, plain] {
             let mesh = builder.add_mesh("cube", shapes::cuboid(Vec3::ONE), material);
@@ -617,7 +700,8 @@ mod tests {
         }
         let scene = builder.build().unwrap();
         let glb = write_glb(&scene).unwrap();
-        let back = crate::scene::gltf::load_bytes("a.glb", &glb, &crate::scene::gltf::NoFiles).unwrap();
+        let back =
+            crate::scene::gltf::load_bytes("a.glb", &glb, &crate::scene::gltf::NoFiles).unwrap();
         for (before, after) in scene.materials.iter().zip(&back.materials) {
             assert_eq!((before.ior, before.transmission), (after.ior, after.transmission));
             assert_eq!(before.transmission_texture, after.transmission_texture);
@@ -626,7 +710,12 @@ mod tests {
         }
         let (document, _) = unpack(&glb);
         assert!(document["materials"][2]["extensions"].is_null());
-        let used = ["KHR_materials_ior", "KHR_materials_transmission", "KHR_materials_volume", "KHR_texture_transform"];
+        let used = [
+            "KHR_materials_ior",
+            "KHR_materials_transmission",
+            "KHR_materials_volume",
+            "KHR_texture_transform",
+        ];
         assert_eq!(document["extensionsUsed"], json!(used));
     }
 
@@ -634,7 +723,8 @@ mod tests {
     fn lobes_come_back_as_they_were() {
         let mut builder = SceneBuilder::new("lobes");
         let picture = textures::picture(3, 2, |u, _| [u, 0.5, 0.25, 1.0]);
-        let plain = SceneBuilder::texture_ref(builder.add_texture("ramp", picture, Sampler::default()));
+        let plain =
+            SceneBuilder::texture_ref(builder.add_texture("ramp", picture, Sampler::default()));
         // Each texture is told from the others by its offset.
         let mut next = 0.0;
         let mut texture = || {
@@ -685,7 +775,8 @@ mod tests {
         builder.instance("ball", mesh, DMat4::IDENTITY);
         let scene = builder.build().unwrap();
         let glb = write_glb(&scene).unwrap();
-        let back = crate::scene::gltf::load_bytes("a.glb", &glb, &crate::scene::gltf::NoFiles).unwrap();
+        let back =
+            crate::scene::gltf::load_bytes("a.glb", &glb, &crate::scene::gltf::NoFiles).unwrap();
         let (before, after) = (&scene.materials[0], &back.materials[0]);
         assert_eq!(before.dispersion, after.dispersion);
         assert_eq!(before.specular, after.specular);
@@ -696,8 +787,13 @@ mod tests {
         assert_eq!(before.diffuse_transmission, after.diffuse_transmission);
         assert_eq!(before.textures(), after.textures());
         // The coat's normals and the direction of the highlights ask for tangents.
-        assert!(back.meshes.iter().all(|mesh| mesh.primitives.iter().all(|part| !part.tangents.is_empty())));
-        let repaired = back.notes.iter().filter(|note| note.kind == crate::scene::NoteKind::Repaired);
+        assert!(
+            back.meshes
+                .iter()
+                .all(|mesh| mesh.primitives.iter().all(|part| !part.tangents.is_empty()))
+        );
+        let repaired =
+            back.notes.iter().filter(|note| note.kind == crate::scene::NoteKind::Repaired);
         assert_eq!(repaired.count(), 1, "tangents that the file lacks: {:?}", back.notes);
     }
 
@@ -705,7 +801,8 @@ mod tests {
     fn pictures_come_back_from_their_png() {
         let scene = scene();
         let (document, binary) = unpack(&write_glb(&scene).unwrap());
-        let view = &document["bufferViews"][document["images"][0]["bufferView"].as_u64().unwrap() as usize];
+        let view = &document["bufferViews"]
+            [document["images"][0]["bufferView"].as_u64().unwrap() as usize];
         let start = view["byteOffset"].as_u64().unwrap() as usize;
         let file = &binary[start..start + view["byteLength"].as_u64().unwrap() as usize];
         let back = image::load_from_memory(file).unwrap().to_rgba8();
@@ -743,6 +840,9 @@ mod tests {
     fn an_unsound_scene_is_refused() {
         let mut scene = scene();
         scene.nodes[1].mesh = Some(9);
-        assert!(matches!(write_glb(&scene), Err(WriteError::Scene(SceneError::Index { index: 9, .. }))));
+        assert!(matches!(
+            write_glb(&scene),
+            Err(WriteError::Scene(SceneError::Index { index: 9, .. }))
+        ));
     }
 }

@@ -13,7 +13,9 @@ use crate::{
         Aov, RenderedImage, Renderer,
         incident::{self, IncidentError},
     },
-    passes::{GpuScene, View, exposure_histogram::LuminanceHistogram, gbuffer_channel::GbufferChannel},
+    passes::{
+        GpuScene, View, exposure_histogram::LuminanceHistogram, gbuffer_channel::GbufferChannel,
+    },
     photometry::{Ev100, color},
     scene::{
         Projection,
@@ -50,13 +52,13 @@ impl Session {
             MeteringMode::Center => MeterMode::CenterWeighted,
             MeteringMode::Matrix => MeterMode::Matrix,
             MeteringMode::Incident => {
-                let message =
-                    "camera.metering.mode = incident: a finished picture holds no incident light; set another mode";
+                let message = "camera.metering.mode = incident: a finished picture holds no incident light; set another mode";
                 return Err(SessionError::InvalidRequest(message.into()));
             }
             MeteringMode::Spot => {
                 let [x, y] = pixel(at, [width, height])?;
-                let centre = [(x, width), (y, height)].map(|(at, size)| (f64::from(at) + 0.5) / f64::from(size));
+                let centre = [(x, width), (y, height)]
+                    .map(|(at, size)| (f64::from(at) + 0.5) / f64::from(size));
                 let half = self.look.metering.spot_angle.unwrap_or(SPOT_ANGLE) / 2.0;
                 let radius = match self.camera.1 {
                     Projection::Perspective { vertical_fov, .. } => {
@@ -122,10 +124,14 @@ fn meter_incident(
     scene: &GpuScene,
     view: &View,
 ) -> Result<Option<Exposure>, SessionError> {
-    let Some([point, normal]) = metered_surface(session, renderer, scene, view)? else { return Ok(None) };
+    let Some([point, normal]) = metered_surface(session, renderer, scene, view)? else {
+        return Ok(None);
+    };
     let flat = Receptor::Flat;
     match incident::illuminance(renderer, &session.scene, point, normal, flat, session.shadows()) {
-        Ok(lux) if lux.get() > 0.0 => Ok(Some(Exposure::from_illuminance(lux, flat).map_err(LookError::from)?)),
+        Ok(lux) if lux.get() > 0.0 => {
+            Ok(Some(Exposure::from_illuminance(lux, flat).map_err(LookError::from)?))
+        }
         Ok(_) => Ok(None),
         Err(IncidentError::Gpu(error)) => Err(SessionError::Gpu(error)),
         Err(error) => Err(SessionError::InvalidRequest(error.to_string())),
@@ -171,17 +177,19 @@ fn meter_from(
         settings.clustered_lights.cull_bound /= 1024.0;
         settings.metered = true;
         let picture = renderer.render(scene, &small, &settings)?;
-        let reading = match metering::meter(&luminances(&picture), picture.width, picture.height, mode) {
-            Ok(nits) => Some(Exposure::from_luminance(nits).map_err(LookError::from)?),
-            Err(MeterError::Dark) => None,
-            Err(error) => return Err(SessionError::InvalidRequest(error.to_string())),
-        };
+        let reading =
+            match metering::meter(&luminances(&picture), picture.width, picture.height, mode) {
+                Ok(nits) => Some(Exposure::from_luminance(nits).map_err(LookError::from)?),
+                Err(MeterError::Dark) => None,
+                Err(error) => return Err(SessionError::InvalidRequest(error.to_string())),
+            };
         match reading {
             Some(read) if read.stops_above(exposure).abs() < 0.1 => return Ok(Some(read)),
             Some(read) => exposure = read,
             // Nothing brighter than the smallest half float: try twenty stops lower.
             None if exposure.ev100().get() > -40.0 => {
-                exposure = Exposure::from_ev100(Ev100(exposure.ev100().get() - 20.0)).unwrap_or_default();
+                exposure =
+                    Exposure::from_ev100(Ev100(exposure.ev100().get() - 20.0)).unwrap_or_default();
             }
             None => return Ok(None),
         }
@@ -218,7 +226,11 @@ pub struct ExposureState {
 #[must_use]
 pub fn control(look: &Look) -> ExposureControl {
     let manual = ExposureControl::Dials(ExposureMode::Manual);
-    look.metering.control.unwrap_or(if look.camera.has_dials() { manual } else { ExposureControl::Auto })
+    look.metering.control.unwrap_or(if look.camera.has_dials() {
+        manual
+    } else {
+        ExposureControl::Auto
+    })
 }
 
 /// The exposure as the look's mode sets it; and what the scene meters at, which beside dials set by hand is read only if
@@ -263,9 +275,15 @@ pub fn compensated(look: &Look, exposure: Exposure) -> Result<Exposure, SessionE
 ///
 /// # Errors
 /// Ranges or dials that contradict each other.
-pub fn solve(look: &Look, mode: ExposureMode, asked: Exposure) -> Result<SolvedExposure, SessionError> {
+pub fn solve(
+    look: &Look,
+    mode: ExposureMode,
+    asked: Exposure,
+) -> Result<SolvedExposure, SessionError> {
     let auto_iso = look.metering.auto_iso.unwrap_or(false);
-    Ok(mode.solve(look.camera.dials(), asked, look.dial_ranges()?, auto_iso).map_err(LookError::from)?)
+    Ok(mode
+        .solve(look.camera.dials(), asked, look.dial_ranges()?, auto_iso)
+        .map_err(LookError::from)?)
 }
 
 /// The matrix of the look's white balance. A grey card is looked up in the picture as it is without one.
@@ -325,7 +343,10 @@ pub fn meter_pixels(
 ///
 /// # Errors
 /// Dials that are out of range.
-pub fn exposure_from_metering(session: &Session, metered: Option<Exposure>) -> Result<ExposureState, SessionError> {
+pub fn exposure_from_metering(
+    session: &Session,
+    metered: Option<Exposure>,
+) -> Result<ExposureState, SessionError> {
     exposure_from_adaptation(session, metered, metered)
 }
 
@@ -386,7 +407,8 @@ pub fn adapt(
     let whole = look.metering.mode.unwrap_or_default() == MeteringMode::LogAverage;
     let unlit = session.scene.materials.iter().any(|material| material.unlit);
     let counts = picture.histogram.as_ref().filter(|_| whole && !unlit);
-    let counted = counts.map(|counts| read_histogram(&auto, counts, picture.exposure)).transpose()?.flatten();
+    let counted =
+        counts.map(|counts| read_histogram(&auto, counts, picture.exposure)).transpose()?.flatten();
     let read = match counted {
         Some(read) => Some(read),
         None => meter_from(session, renderer, scene, view, last.metered.unwrap_or(last.exposure))?,
@@ -409,7 +431,9 @@ fn read_histogram(
         return Ok(None);
     }
     match counts.by_ev(exposure).and_then(|histogram| auto.target(&histogram)) {
-        Ok(read) => Ok(Some(read).filter(|read| read.stops_above(exposure).abs() < HISTOGRAM_STOPS)),
+        Ok(read) => {
+            Ok(Some(read).filter(|read| read.stops_above(exposure).abs() < HISTOGRAM_STOPS))
+        }
         Err(MeterError::Dark) => Ok(None),
         Err(error) => Err(SessionError::InvalidRequest(error.to_string())),
     }
@@ -419,11 +443,16 @@ fn read_histogram(
 ///
 /// # Errors
 /// A card outside of the picture, or black.
-pub fn white_balance_from_pixels(session: &Session, nits: &[DVec3], width: usize) -> Result<Mat3, SessionError> {
+pub fn white_balance_from_pixels(
+    session: &Session,
+    nits: &[DVec3],
+    width: usize,
+) -> Result<Mat3, SessionError> {
     let look = &session.look.metering;
     let picked = match look.gray_card {
         Some(at) => {
-            let [x, y] = pixel(at, [session.size.width, session.size.height])?.map(|side| side as usize);
+            let [x, y] =
+                pixel(at, [session.size.width, session.size.height])?.map(|side| side as usize);
             nits.get(y * width + x).copied()
         }
         None => None,

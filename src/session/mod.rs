@@ -18,12 +18,15 @@ use self::expose::ExposureState;
 use crate::{
     camera::{CameraEffects, Exposure, metering::SolvedExposure, post_effects::MotionBlur},
     frame::{
-        AntiAliasing, AoSettings, Aov, ClusteredLightSettings, GiSettings, RenderSettings, Renderer, ShadowSettings,
-        SsrSettings, TemporalSettings, VolumeSettings,
+        AntiAliasing, AoSettings, Aov, ClusteredLightSettings, GiSettings, RenderSettings,
+        Renderer, ShadowSettings, SsrSettings, TemporalSettings, VolumeSettings,
     },
     gpu::{Gpu, GpuError, GpuResult},
     optics::MountedLens,
-    passes::{GpuScene, View, caustics::CausticSettings, culling::CullingSettings, scene_data::LodGeneration},
+    passes::{
+        GpuScene, View, caustics::CausticSettings, culling::CullingSettings,
+        scene_data::LodGeneration,
+    },
     scene::{
         NoteKind, Projection, Scene,
         address::AddressTable,
@@ -89,7 +92,11 @@ impl FromStr for Size {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let oops = || format!("'{text}' is no size: write it as WIDTHxHEIGHT in pixels, each at least 1, e.g. 640x360");
+        let oops = || {
+            format!(
+                "'{text}' is no size: write it as WIDTHxHEIGHT in pixels, each at least 1, e.g. 640x360"
+            )
+        };
         let (width, height) = text.split_once(['x', 'X']).ok_or_else(oops)?;
         let side = |text: &str| text.parse::<u32>().ok().filter(|&side| side > 0).ok_or_else(oops);
         Ok(Self { width: side(width)?, height: side(height)? })
@@ -140,7 +147,9 @@ impl OpenRequest {
     /// The scene for messages.
     #[must_use]
     pub fn name(&self) -> String {
-        self.scene.as_ref().map_or_else(|| "the built-in still life".into(), |path| path.display().to_string())
+        self.scene
+            .as_ref()
+            .map_or_else(|| "the built-in still life".into(), |path| path.display().to_string())
     }
 
     /// The built-in scene that is asked for; none where it is a file.
@@ -152,12 +161,20 @@ impl OpenRequest {
         if path.as_os_str() == "petals" && !path.exists() {
             return Ok(BuiltinScene::named("petals"));
         }
-        let Some(name) = path.to_str().and_then(|path| path.strip_prefix(procedural::PREFIX)) else { return Ok(None) };
+        let Some(name) = path.to_str().and_then(|path| path.strip_prefix(procedural::PREFIX))
+        else {
+            return Ok(None);
+        };
         BuiltinScene::named(name).map(Some).ok_or_else(|| {
             let there: Vec<String> = (BuiltinScene::ALL.iter())
-                .map(|builtin| format!("{}{} ({})", procedural::PREFIX, builtin.name, builtin.about))
+                .map(|builtin| {
+                    format!("{}{} ({})", procedural::PREFIX, builtin.name, builtin.about)
+                })
                 .collect();
-            SessionError::InvalidRequest(format!("there is no built-in scene '{name}'; there are {}", there.join(", ")))
+            SessionError::InvalidRequest(format!(
+                "there is no built-in scene '{name}'; there are {}",
+                there.join(", ")
+            ))
         })
     }
 }
@@ -184,9 +201,11 @@ pub fn default_look_path(scene: &Path) -> PathBuf {
     if usual.exists() {
         return usual;
     }
-    let folder = scene.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder =
+        scene.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let wanted = usual.file_name().unwrap_or_default();
-    let mut names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let mut names =
+        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
     names
         .find(|name| name.eq_ignore_ascii_case(wanted))
         .map_or_else(|| usual.clone(), |name| usual.with_file_name(name))
@@ -211,7 +230,8 @@ pub fn import(scene: &Path, root: Option<&Path>) -> Result<Scene, SessionError> 
 fn working_root(scene: &Path) -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     let home = std::env::var_os("HOME").map(PathBuf::from);
-    let wide = here.parent().is_none() || home.is_none_or(|home| gltf::contains(&here, &home.join("scene")));
+    let wide = here.parent().is_none()
+        || home.is_none_or(|home| gltf::contains(&here, &home.join("scene")));
     (!wide && gltf::contains(&here, scene)).then_some(here)
 }
 
@@ -222,28 +242,40 @@ fn working_root(scene: &Path) -> Option<PathBuf> {
 pub fn read(request: &OpenRequest) -> Result<SceneSource, SessionError> {
     if let Some(builtin) = request.builtin()? {
         if let Some(root) = &request.root {
-            let what = format!("--root {}: {} has no files; leave it out", root.display(), request.name());
+            let what =
+                format!("--root {}: {} has no files; leave it out", root.display(), request.name());
             return Err(SessionError::InvalidRequest(what));
         }
-        let (scene, text) = builtin.make().map_err(|error| SessionError::Internal(error.to_string()))?;
+        let (scene, text) =
+            builtin.make().map_err(|error| SessionError::Internal(error.to_string()))?;
         let (look, look_name) = match &request.look {
             Some(file) => (Look::text_of(file)?, file.display().to_string()),
             None => (text, format!("{}.look.toml", builtin.name)),
         };
-        return Ok(SceneSource { scene, look, look_name, look_file: request.look.clone(), remarks: Vec::new() });
+        return Ok(SceneSource {
+            scene,
+            look,
+            look_name,
+            look_file: request.look.clone(),
+            remarks: Vec::new(),
+        });
     }
-    let Some(path) = &request.scene else { return Err(SessionError::Internal("no scene is named".into())) };
+    let Some(path) = &request.scene else {
+        return Err(SessionError::Internal("no scene is named".into()));
+    };
     let beside = default_look_path(path);
     let look_file = request.look.clone().or_else(|| beside.is_file().then(|| beside.clone()));
     let look = look_file.as_deref().map(Look::text_of).transpose()?.unwrap_or_default();
     let look_name = look_file.as_deref().unwrap_or(&beside).display().to_string();
     let scene = import(path, request.root.as_deref())?;
-    let worth_saying: Vec<_> = scene.notes.iter().filter(|note| note.kind != NoteKind::Info).collect();
+    let worth_saying: Vec<_> =
+        scene.notes.iter().filter(|note| note.kind != NoteKind::Info).collect();
     let mut remarks = Vec::new();
     if !worth_saying.is_empty() {
         let (name, count) = (path.display(), worth_saying.len());
-        let mut text =
-            format!("{name}: remarks on the file: {count} (`sunny16 inspect {name}` lists them); the first of them:");
+        let mut text = format!(
+            "{name}: remarks on the file: {count} (`sunny16 inspect {name}` lists them); the first of them:"
+        );
         for note in worth_saying.iter().take(3) {
             text += &format!("\n  {:?} {}: {}", note.kind, note.place, note.message);
         }
@@ -280,7 +312,9 @@ pub fn apply_look(
     let had_lamps = scene.walk().iter().any(|placed| placed.node.light.is_some());
     let before = scene.notes.len();
     look.apply(&mut scene)?;
-    remarks.extend(scene.notes.iter().skip(before).map(|note| format!("{}: {}", note.place, note.message)));
+    remarks.extend(
+        scene.notes.iter().skip(before).map(|note| format!("{}: {}", note.place, note.message)),
+    );
     remarks.extend(look.environment.warning());
     remarks.extend(look.light_warnings());
     remarks.extend(scene.profile_warnings());
@@ -295,8 +329,7 @@ pub fn apply_look(
             .filter_map(|placed| scene.lights.get(placed.node.light?))
             .any(|light| light.shadow && light.emitter().area().is_some());
         if shaped {
-            let text =
-                "passes.shadows.method = maps: lights with a surface throw no shadows by maps; auto traces theirs";
+            let text = "passes.shadows.method = maps: lights with a surface throw no shadows by maps; auto traces theirs";
             remarks.push(text.into());
         }
     }
@@ -311,7 +344,10 @@ pub fn apply_look(
             Some(Playback { rest: Arc::new(rest), play, time, camera: None })
         }
         Some(_) => {
-            remarks.push(format!("nothing in {} is animated: it looks the same at any time", args.name()));
+            remarks.push(format!(
+                "nothing in {} is animated: it looks the same at any time",
+                args.name()
+            ));
             None
         }
         None => None,
@@ -329,7 +365,8 @@ pub fn apply_look(
         let before = scene.notes.len();
         defaults::add_lights(&mut scene, world);
         for note in scene.notes.iter().skip(before) {
-            remarks.push(format!("{} (--set scene.default_light=false leaves it out)", note.message));
+            remarks
+                .push(format!("{} (--set scene.default_light=false leaves it out)", note.message));
         }
     } else if !scene.emissive_lights && !had_lamps && scene.environment.is_none() {
         let text = "the scene has no lamps, and surfaces that glow light nothing (scene.emissive_lights is false; --set \
@@ -357,17 +394,34 @@ pub fn apply_look(
     let (projection, effects, lens) = mount_camera(&look, projection, size, None)?;
     look.ghosts(lens.as_deref())?;
     let (request, camera, scene) = (args.clone(), (world, projection), Arc::new(scene));
-    Ok(Session { request, scene, look, camera_name, camera, size, effects, lens, playback: animated, remarks })
+    Ok(Session {
+        request,
+        scene,
+        look,
+        camera_name,
+        camera,
+        size,
+        effects,
+        lens,
+        playback: animated,
+        remarks,
+    })
 }
 
 /// Which animations the look plays.
-fn chosen_animation(args: &OpenRequest, look: &Look, scene: &Scene) -> Result<AnimationSelection, SessionError> {
+fn chosen_animation(
+    args: &OpenRequest,
+    look: &Look,
+    scene: &Scene,
+) -> Result<AnimationSelection, SessionError> {
     match look.animation.as_deref() {
         None | Some("auto") => Ok(AnimationSelection::Auto),
         Some("all") => Ok(AnimationSelection::All),
         Some(name) => scene.animation(name).map(AnimationSelection::Index).ok_or_else(|| {
-            let names = AddressTable::from_names(scene.animations.iter().map(|animation| animation.name.as_str()))
-                .suggestions();
+            let names = AddressTable::from_names(
+                scene.animations.iter().map(|animation| animation.name.as_str()),
+            )
+            .suggestions();
             let there = if names.is_empty() { "none".into() } else { names.join(", ") };
             SessionError::InvalidRequest(format!(
                 "scene.animation = {name}: {} has no such animation; it has {there}",
@@ -404,7 +458,10 @@ fn mount_camera(
         let rig = camera.rig.mounted_rig(camera.f_stop, &mounted)?;
         *vertical_fov = rig.vertical_fov() as f32;
         *aspect = Some(shown as f32);
-        let effects = look.effects_with_mounted_lens(&mounted, look.effects(Some(&rig), [size.width, size.height])?)?;
+        let effects = look.effects_with_mounted_lens(
+            &mounted,
+            look.effects(Some(&rig), [size.width, size.height])?,
+        )?;
         return Ok((projection, effects, Some(mounted)));
     }
     let rig = camera.rig.rig(camera.f_stop, f64::from(*vertical_fov), shown)?;
@@ -420,7 +477,9 @@ fn default_size(look: &Look, projection: &Projection) -> Size {
         return Size { width, height };
     }
     Size {
-        width: (720.0 * default_aspect_ratio(look, projection).clamp(*SHAPES.start(), *SHAPES.end())).round() as u32,
+        width: (720.0
+            * default_aspect_ratio(look, projection).clamp(*SHAPES.start(), *SHAPES.end()))
+        .round() as u32,
         height: 720,
     }
 }
@@ -449,8 +508,15 @@ fn choose_camera(args: &OpenRequest, look: &Look, scene: &Scene) -> Result<Chose
     let found = match wanted {
         Some(name) => Some(cameras.find(name).first().copied().ok_or_else(|| {
             let names = cameras.suggestions();
-            let there = if names.is_empty() { "no camera; leave the name out".into() } else { names.join(", ") };
-            SessionError::InvalidRequest(format!("{} has no camera '{name}'; it has {there}", args.name()))
+            let there = if names.is_empty() {
+                "no camera; leave the name out".into()
+            } else {
+                names.join(", ")
+            };
+            SessionError::InvalidRequest(format!(
+                "{} has no camera '{name}'; it has {there}",
+                args.name()
+            ))
         })?),
         None => cameras.list().first().map(|camera| camera.index),
     };
@@ -466,7 +532,8 @@ fn choose_camera(args: &OpenRequest, look: &Look, scene: &Scene) -> Result<Chose
     Ok(match chosen {
         Some(chosen) => chosen,
         None => {
-            let size = args.size.map_or(16.0 / 9.0, |size| f64::from(size.width) / f64::from(size.height));
+            let size =
+                args.size.map_or(16.0 / 9.0, |size| f64::from(size.width) / f64::from(size.height));
             let (world, projection) = defaults::framing_camera(scene, size);
             ("framed on the scene".into(), None, placed(world), projection)
         }
@@ -476,7 +543,9 @@ fn choose_camera(args: &OpenRequest, look: &Look, scene: &Scene) -> Result<Chose
 /// The part of a camera's way that its axes see: velocity and angular velocity while it goes from one place to another in
 /// this time (s).
 fn camera_motion(middle: DMat4, [from, to]: [DMat4; 2], seconds: f64) -> (DVec3, DVec3) {
-    let axes = |world: DMat4| glam::DQuat::from_mat4(&Trs { scale: DVec3::ONE, ..Trs::of_matrix(&world) }.matrix());
+    let axes = |world: DMat4| {
+        glam::DQuat::from_mat4(&Trs { scale: DVec3::ONE, ..Trs::of_matrix(&world) }.matrix())
+    };
     let own = axes(middle).inverse();
     let moved = own * (to.w_axis.truncate() - from.w_axis.truncate());
     let mut turned = own * axes(to) * axes(from).inverse() * axes(middle);
@@ -500,7 +569,8 @@ impl Session {
         scene.bake();
         if animated.camera.is_some() {
             let (_, _, world, projection) = choose_camera(&self.request, &self.look, &self.scene)?;
-            let (projection, effects, lens) = mount_camera(&self.look, projection, self.size, self.lens.clone())?;
+            let (projection, effects, lens) =
+                mount_camera(&self.look, projection, self.size, self.lens.clone())?;
             (self.camera, self.effects, self.lens) = ((world, projection), effects, lens);
         }
         Ok(())
@@ -515,7 +585,8 @@ impl Session {
         let (camera_name, _, world, projection) = choose_camera(&self.request, &look, &self.scene)?;
         let (projection, effects, lens) = mount_camera(&look, projection, size, None)?;
         look.ghosts(lens.as_deref())?;
-        (self.camera_name, self.camera, self.effects, self.lens) = (camera_name, (world, projection), effects, lens);
+        (self.camera_name, self.camera, self.effects, self.lens) =
+            (camera_name, (world, projection), effects, lens);
         (self.look, self.size) = (look, size);
         Ok(())
     }
@@ -542,7 +613,9 @@ impl Session {
 
     /// Lets what is played move while the shutter is open: the camera, and things on the device.
     pub fn set_motion(&mut self, settings: &mut RenderSettings, on_device: &GpuScene) {
-        let (Some(blur), Some(animated)) = (self.animated_motion_blur(&settings.effects), &self.playback) else {
+        let (Some(blur), Some(animated)) =
+            (self.animated_motion_blur(&settings.effects), &self.playback)
+        else {
             return;
         };
         let (half, scene) = (blur.exposure / 2.0, Arc::make_mut(&mut self.scene));
@@ -612,7 +685,9 @@ impl Session {
             AaMethod::Morphological => AntiAliasing::Morphological,
             AaMethod::Temporal => AntiAliasing::Temporal(TemporalSettings {
                 scale: look.taa_scale.unwrap_or(default.scale),
-                variance_gamma: look.taa_variance_gamma.map_or(default.variance_gamma, |clip| clip as f32),
+                variance_gamma: look
+                    .taa_variance_gamma
+                    .map_or(default.variance_gamma, |clip| clip as f32),
                 max_history_frames: look
                     .taa_max_history_frames
                     .map_or(default.max_history_frames, |frames| frames as f32),
@@ -627,8 +702,12 @@ impl Session {
     #[must_use]
     pub fn still_samples(&self) -> u32 {
         self.look.passes.aa_samples.unwrap_or_else(|| match self.anti_aliasing() {
-            AntiAliasing::Temporal(temporal) => (STILL_SAMPLES / temporal.scale.clamp(0.25, 1.0).powi(2)).ceil() as u32,
-            AntiAliasing::None | AntiAliasing::Morphological if self.gi().enabled => STILL_SAMPLES as u32,
+            AntiAliasing::Temporal(temporal) => {
+                (STILL_SAMPLES / temporal.scale.clamp(0.25, 1.0).powi(2)).ceil() as u32
+            }
+            AntiAliasing::None | AntiAliasing::Morphological if self.gi().enabled => {
+                STILL_SAMPLES as u32
+            }
             AntiAliasing::None | AntiAliasing::Morphological => 1,
         })
     }
@@ -738,14 +817,22 @@ impl Session {
         if gi.enabled {
             on_device.update_gi(gpu, &self.scene, &gi)?;
         }
-        if self.look.needs_flare_sources() { on_device.enable_offscreen_flares(gpu, &self.scene) } else { Ok(()) }
+        if self.look.needs_flare_sources() {
+            on_device.enable_offscreen_flares(gpu, &self.scene)
+        } else {
+            Ok(())
+        }
     }
 
     /// Settings of the finished picture: with what the camera does to it, by its dials as they were turned.
     ///
     /// # Errors
     /// Dials that the lens cannot have.
-    pub fn picture_settings(&self, exposed: &ExposureState, aovs: Vec<Aov>) -> Result<RenderSettings, SessionError> {
+    pub fn picture_settings(
+        &self,
+        exposed: &ExposureState,
+        aovs: Vec<Aov>,
+    ) -> Result<RenderSettings, SessionError> {
         let (effects, lens) = match exposed.solved {
             Some(SolvedExposure { dials, .. }) => {
                 let mut look = self.look.clone();
@@ -783,7 +870,11 @@ impl Session {
             tone_mapper: self.look.passes.tone_mapper.unwrap_or_default(),
             clustered_lights: ClusteredLightSettings {
                 enabled: self.look.passes.light_lists.unwrap_or(default.enabled),
-                cull_bound: self.look.passes.cull_bound.map_or(default.cull_bound, |bound| bound as f32),
+                cull_bound: self
+                    .look
+                    .passes
+                    .cull_bound
+                    .map_or(default.cull_bound, |bound| bound as f32),
             },
             dither: self.look.passes.dither.unwrap_or(true),
             shadows: self.shadows(),
@@ -820,11 +911,17 @@ mod tests {
             let request = OpenRequest { size, ..OpenRequest::default() };
             apply_look(&request, builder.build().unwrap(), look, vec![]).unwrap()
         };
-        let told =
-            |session: &Session| session.remarks.iter().filter(|remark| remark.contains("as wide as high")).count();
+        let told = |session: &Session| {
+            session.remarks.iter().filter(|remark| remark.contains("as wide as high")).count()
+        };
         assert_eq!(told(&session(10.0, None)), 0);
         let wide = session(20.0, None);
-        assert_eq!((wide.size, told(&wide)), (Size { width: 7200, height: 720 }, 1), "{:?}", wide.remarks);
+        assert_eq!(
+            (wide.size, told(&wide)),
+            (Size { width: 7200, height: 720 }, 1),
+            "{:?}",
+            wide.remarks
+        );
         assert_eq!(told(&session(0.05, None)), 1);
         assert_eq!(told(&session(20.0, Some(Size { width: 100, height: 10 }))), 0);
     }

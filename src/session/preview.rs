@@ -71,7 +71,9 @@ pub fn aov_preview(aov: Aov, pixels: &[[f32; 4]], multiplier: f32) -> Vec<u8> {
                 let v = pixel[channel];
                 let shown = match aov {
                     _ if pixel[3] <= 0.0 && matches!(aov, Aov::Channel(_)) => 0.0,
-                    Aov::Channel(GbufferChannel::Normal | GbufferChannel::BentNormal) => v * 0.5 + 0.5,
+                    Aov::Channel(GbufferChannel::Normal | GbufferChannel::BentNormal) => {
+                        v * 0.5 + 0.5
+                    }
                     Aov::Channel(GbufferChannel::Depth | GbufferChannel::Position) => {
                         (v - low[channel]) / (high[channel] - low[channel]).max(1e-9)
                     }

@@ -22,8 +22,10 @@ impl Session {
 fn limits(scene: &Scene, refraction: RefractionMethod) -> Vec<String> {
     let walk = scene.walk();
     let meshes = || walk.iter().filter_map(|placed| scene.meshes.get(placed.node.mesh?));
-    let shown: Vec<&Material> =
-        meshes().flat_map(|mesh| &mesh.primitives).filter_map(|p| scene.materials.get(p.material?)).collect();
+    let shown: Vec<&Material> = meshes()
+        .flat_map(|mesh| &mesh.primitives)
+        .filter_map(|p| scene.materials.get(p.material?))
+        .collect();
     let placed = walk.iter().filter_map(|placed| scene.lights.get(placed.node.light?));
     let (suns, lamps): (Vec<_>, Vec<_>) = placed.partition(|light| light.is_directional());
     let mut remarks = Vec::new();
@@ -38,14 +40,24 @@ fn limits(scene: &Scene, refraction: RefractionMethod) -> Vec<String> {
     }
     let waters = || shown.iter().filter_map(|material| material.water.as_ref());
     if suns.len() > MAX_WATER_SUNS as usize && waters().next().is_some() {
-        remarks.push(format!("water scatters the light of the first {MAX_WATER_SUNS} of {} suns", suns.len()));
+        remarks.push(format!(
+            "water scatters the light of the first {MAX_WATER_SUNS} of {} suns",
+            suns.len()
+        ));
     }
     if suns.len() > 1 && waters().any(|water| water.settings.caustics) {
-        remarks.push(format!("caustics are those of the strongest of {} suns (water.*.caustics)", suns.len()));
+        remarks.push(format!(
+            "caustics are those of the strongest of {} suns (water.*.caustics)",
+            suns.len()
+        ));
     }
     let over = meshes()
         .flat_map(|mesh| &mesh.primitives)
-        .filter(|p| p.material.and_then(|material| scene.materials.get(material)).is_some_and(needs_blend_pass))
+        .filter(|p| {
+            p.material
+                .and_then(|material| scene.materials.get(material))
+                .is_some_and(needs_blend_pass)
+        })
         .map(|p| p.indices.len() / 3)
         .sum::<usize>();
     if over > MAX_SORTED {
@@ -75,11 +87,17 @@ mod tests {
 
     fn scene(lamps: u32, suns: u32, transmission: f32) -> Scene {
         let mut builder = SceneBuilder::new("limits");
-        let glass = builder.add_material(Material { transmission, ..dielectric("glass", Vec3::ONE, 0.0) });
+        let glass =
+            builder.add_material(Material { transmission, ..dielectric("glass", Vec3::ONE, 0.0) });
         let pane = builder.add_mesh("pane", shapes::plane(Vec2::ONE, 1, 1), glass);
         builder.instance("pane", pane, DMat4::IDENTITY);
         for i in 0..lamps {
-            builder.point_light_candela("lamp", Candela(10.0), Vec3::ONE, DVec3::new(f64::from(i), 2.0, 0.0));
+            builder.point_light_candela(
+                "lamp",
+                Candela(10.0),
+                Vec3::ONE,
+                DVec3::new(f64::from(i), 2.0, 0.0),
+            );
         }
         for _ in 0..suns {
             builder.sun("sun", Lux(100.0), Vec3::ONE, DVec3::NEG_Y);
@@ -89,7 +107,8 @@ mod tests {
 
     #[test]
     fn limits_are_reported_only_where_they_apply() {
-        let told = |lamps, suns, transmission, method| limits(&scene(lamps, suns, transmission), method);
+        let told =
+            |lamps, suns, transmission, method| limits(&scene(lamps, suns, transmission), method);
         assert!(told(16, 0, 1.0, RefractionMethod::Traced).is_empty());
         assert!(told(17, 0, 0.0, RefractionMethod::Traced).is_empty());
         assert!(told(17, 0, 1.0, RefractionMethod::Screen).is_empty());
@@ -116,7 +135,8 @@ mod tests {
     fn too_many_transparent_triangles_are_said() {
         let told = |alpha: AlphaMode, copies: u32| {
             let mut builder = SceneBuilder::new("limits");
-            let leaf = builder.add_material(Material { alpha, ..dielectric("leaf", Vec3::ONE, 0.5) });
+            let leaf =
+                builder.add_material(Material { alpha, ..dielectric("leaf", Vec3::ONE, 0.5) });
             let sheet = builder.add_mesh("sheet", shapes::plane(Vec2::ONE, 128, 128), leaf);
             for _ in 0..copies {
                 builder.instance("sheet", sheet, DMat4::IDENTITY);
@@ -126,6 +146,9 @@ mod tests {
         // 32,768 triangles each.
         assert!(told(AlphaMode::Blend, 4).is_empty() && told(AlphaMode::Opaque, 5).is_empty());
         let remarks = told(AlphaMode::Blend, 5);
-        assert!(remarks.len() == 1 && remarks[0].starts_with("transparency: 163840 "), "{remarks:?}");
+        assert!(
+            remarks.len() == 1 && remarks[0].starts_with("transparency: 163840 "),
+            "{remarks:?}"
+        );
     }
 }

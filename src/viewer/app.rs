@@ -399,7 +399,9 @@ impl App {
         }
         self.engine.cancel_all_jobs();
         self.mixer.forget();
-        for remark in viewport.session.remarks.iter().cloned().chain(viewport.session.raster_limits()) {
+        for remark in
+            viewport.session.remarks.iter().cloned().chain(viewport.session.raster_limits())
+        {
             self.info(remark);
         }
         if let Some(Err(error)) = request.scene.as_deref().map(|scene| self.recent.put(scene)) {
@@ -435,11 +437,13 @@ impl App {
 
     /// Opens whatever a file is: a scene, a look, a reference, a photometric file, a lens, surroundings.
     pub fn open_file(&mut self, file: &Path) {
-        let name = file.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let name =
+            file.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
         let ends = |ending: &str| name.ends_with(ending);
         let text = file.display().to_string();
         // The look may lie elsewhere than where the program was started.
-        let whole = std::path::absolute(file).map_or_else(|_| text.clone(), |whole| whole.display().to_string());
+        let whole = std::path::absolute(file)
+            .map_or_else(|_| text.clone(), |whole| whole.display().to_string());
         if ends(".glb") || ends(".gltf") {
             self.open_scene(file);
         } else if ends(".look.toml") {
@@ -448,7 +452,9 @@ impl App {
         } else if ends(".ies") || ends(".ldt") {
             match self.workspace.as_ref().and_then(|work| work.selected.light_name()) {
                 Some(light) => self.set(&[(&format!("lights.{light}.ies"), Some(&whole))]),
-                None => self.error("select the light that the profile is for, then drop the file again".into()),
+                None => self.error(
+                    "select the light that the profile is for, then drop the file again".into(),
+                ),
             }
         } else if ends(".json") {
             self.set(&[("camera.lens.prescription", Some(&whole))]);
@@ -504,9 +510,16 @@ impl App {
         let text = reading.to_string();
         let [x, y] = reading.pixel;
         self.ctx.copy_text(text.clone());
-        let frames =
-            if self.options.pacing { format!(" window_frames={}", self.pacing.frames()) } else { String::new() };
-        let printed = if self.options.prints { writeln!(std::io::stdout(), "{text}{frames}") } else { Ok(()) };
+        let frames = if self.options.pacing {
+            format!(" window_frames={}", self.pacing.frames())
+        } else {
+            String::new()
+        };
+        let printed = if self.options.prints {
+            writeln!(std::io::stdout(), "{text}{frames}")
+        } else {
+            Ok(())
+        };
         match printed {
             Ok(()) => self.info(format!("the reading of pixel {x},{y} is copied")),
             Err(error) => {
@@ -570,7 +583,11 @@ impl App {
             size: [picture.width, picture.height],
             nits: &picture.nits,
             multiplier: picture.exposure.multiplier(),
-            to_display: DisplayTransform { mapper, white_balance: finished.white_balance, dither: false },
+            to_display: DisplayTransform {
+                mapper,
+                white_balance: finished.white_balance,
+                dither: false,
+            },
         })
     }
 
@@ -582,7 +599,11 @@ impl App {
     /// The last thing that went wrong, while it is shown.
     #[must_use]
     pub fn error_message(&self) -> Option<&str> {
-        self.messages.iter().rev().find(|message| message.is_error).map(|message| message.text.as_str())
+        self.messages
+            .iter()
+            .rev()
+            .find(|message| message.is_error)
+            .map(|message| message.text.as_str())
     }
 
     pub(super) fn info(&mut self, text: String) {
@@ -680,10 +701,14 @@ impl App {
     pub(super) fn keep_camera(&mut self) {
         let Some(work) = &mut self.workspace else { return };
         let pose = work.controller.pose();
-        let target = pose.position + pose.forward() * (work.controller.target() - pose.position).length().max(0.1);
+        let target = pose.position
+            + pose.forward() * (work.controller.target() - pose.position).length().max(0.1);
         let text = |v: DVec3| format!("{:.6} {:.6} {:.6}", v.x, v.y, v.z);
         let (position, target) = (text(pose.position), text(target));
-        let changes = [("camera.position", Some(position.as_str())), ("camera.target", Some(target.as_str()))];
+        let changes = [
+            ("camera.position", Some(position.as_str())),
+            ("camera.target", Some(target.as_str())),
+        ];
         self.set(&changes);
     }
 
@@ -733,7 +758,9 @@ impl App {
             Some(Ok(modules)) => {
                 self.info(match modules.len() {
                     0 => "shaders are those of the build".into(),
-                    count => format!("{count} shaders differ from the build: the picture is drawn by them"),
+                    count => format!(
+                        "{count} shaders differ from the build: the picture is drawn by them"
+                    ),
                 });
                 self.engine.replace_shaders(modules);
                 if let Some(work) = &mut self.workspace {
@@ -790,7 +817,10 @@ impl App {
             return Some(Duration::ZERO);
         }
         let waits = work.viewport.needs_frame() || self.reference_view.needs_redraw();
-        [work.viewport.time_until_still(), waits.then_some(POLL_INTERVAL)].into_iter().flatten().min()
+        [work.viewport.time_until_still(), waits.then_some(POLL_INTERVAL)]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Takes what became of an errand.
@@ -798,7 +828,13 @@ impl App {
         let Some(work) = &mut self.workspace else { return };
         match outcome {
             JobResult::Illuminance(point, Ok(lux)) => {
-                let text = format!("{} at {:.2} {:.2} {:.2}", lux_text(lux.get()), point.x, point.y, point.z);
+                let text = format!(
+                    "{} at {:.2} {:.2} {:.2}",
+                    lux_text(lux.get()),
+                    point.x,
+                    point.y,
+                    point.z
+                );
                 work.pointer.incident = Some(IncidentReading { lux, text });
             }
             JobResult::LightContributions(Ok(mixed)) => self.mixer.take(Some(mixed)),
@@ -807,7 +843,9 @@ impl App {
                 self.error(error);
             }
             JobResult::Written(Ok(count)) => self.info(format!("{count} pictures are written")),
-            JobResult::Illuminance(_, Err(error)) | JobResult::Written(Err(error)) => self.error(error),
+            JobResult::Illuminance(_, Err(error)) | JobResult::Written(Err(error)) => {
+                self.error(error)
+            }
         }
     }
 
@@ -825,7 +863,12 @@ impl App {
         match drawn {
             Ok(_) => {
                 let order = work.viewport.request_id();
-                if work.viewport.last_frame.as_ref().is_some_and(|finished| finished.request_id == order) {
+                if work
+                    .viewport
+                    .last_frame
+                    .as_ref()
+                    .is_some_and(|finished| finished.request_id == order)
+                {
                     work.trouble = None;
                 }
             }
@@ -842,7 +885,9 @@ impl App {
 
     /// Brings the newest picture to the texture that shows it; true where it is another one.
     fn show_newest(&mut self) -> bool {
-        let Some(finished) = self.workspace.as_ref().and_then(|work| work.viewport.last_frame.as_ref()) else {
+        let Some(finished) =
+            self.workspace.as_ref().and_then(|work| work.viewport.last_frame.as_ref())
+        else {
             return false;
         };
         if self.shown.as_ref().is_some_and(|(_, number)| *number == finished.number) {
@@ -850,7 +895,8 @@ impl App {
         }
         let picture = &finished.picture;
         // Alpha is 1 everywhere.
-        let image = ColorImage::from_rgba_premultiplied([picture.width, picture.height], &picture.display);
+        let image =
+            ColorImage::from_rgba_premultiplied([picture.width, picture.height], &picture.display);
         match &mut self.shown {
             Some((texture, number)) => {
                 texture.set(image, TextureOptions::LINEAR);
@@ -881,7 +927,9 @@ impl App {
         self.pacing.begin_frame(if before == 0 { wished } else { before }, wished);
         self.draw();
         let shown = self.show_newest();
-        if let Some(finished) = self.workspace.as_ref().and_then(|work| work.viewport.last_frame.as_ref()) {
+        if let Some(finished) =
+            self.workspace.as_ref().and_then(|work| work.viewport.last_frame.as_ref())
+        {
             self.pacing.record_displayed(finished.request_id);
         }
         if shown {
@@ -913,8 +961,11 @@ impl App {
             ctx.request_repaint_after(again);
         }
         // Each is drawn once more when it goes.
-        if let Some(left) =
-            self.messages.iter().map(|message| message.stays().saturating_sub(message.since.elapsed())).min()
+        if let Some(left) = self
+            .messages
+            .iter()
+            .map(|message| message.stays().saturating_sub(message.since.elapsed()))
+            .min()
         {
             ctx.request_repaint_after(left);
         }
@@ -968,7 +1019,11 @@ impl App {
 
 /// An illuminance as people read it: four digits after the point, or four that count.
 pub(super) fn lux_text(value: f64) -> String {
-    if value != 0.0 && value.abs() < 0.01 { format!("{value:.3e} lx") } else { format!("{value:.4} lx") }
+    if value != 0.0 && value.abs() < 0.01 {
+        format!("{value:.3e} lx")
+    } else {
+        format!("{value:.4} lx")
+    }
 }
 
 /// A request that names a built-in scene by the name that it has everywhere.
@@ -985,7 +1040,8 @@ fn whole_name(request: &OpenRequest) -> OpenRequest {
 /// Whether a look has the camera elsewhere than the one before.
 fn placed_elsewhere(old: &crate::scene::look::CameraLook, new: &Look) -> bool {
     let new = &new.camera;
-    (&old.name, old.position, old.target, old.roll) != (&new.name, new.position, new.target, new.roll)
+    (&old.name, old.position, old.target, old.roll)
+        != (&new.name, new.position, new.target, new.roll)
 }
 
 /// The vertical field of view (rad).
@@ -1011,6 +1067,7 @@ fn style(ctx: &Context) {
 
 /// The pixel of a place in the picture (0 to 1 each).
 pub(super) fn pixel_of(place: DVec2, size: [usize; 2]) -> [usize; 2] {
-    let side = |part: f64, count: usize| ((part * count as f64) as usize).min(count.saturating_sub(1));
+    let side =
+        |part: f64, count: usize| ((part * count as f64) as usize).min(count.saturating_sub(1));
     [side(place.x, size[0]), side(place.y, size[1])]
 }

@@ -32,7 +32,11 @@ impl<J: Send + 'static, R: Send + 'static> BackgroundWorker<J, R> {
     ///
     /// # Errors
     /// No thread can be had.
-    pub fn new(name: &str, wake: Wake, work: impl Fn(J) -> R + Send + 'static) -> std::io::Result<Self> {
+    pub fn new(
+        name: &str,
+        wake: Wake,
+        work: impl Fn(J) -> R + Send + 'static,
+    ) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             job: Mutex::new(None),
             wake: Condvar::new(),
@@ -104,12 +108,15 @@ mod tests {
         let (told, results) = mpsc::channel();
         let (go, gate) = mpsc::channel::<()>();
         let told = Mutex::new(told);
-        let background =
-            BackgroundWorker::new("test", Arc::new(move || lock(&told).send(()).unwrap()), move |job: u32| {
+        let background = BackgroundWorker::new(
+            "test",
+            Arc::new(move || lock(&told).send(()).unwrap()),
+            move |job: u32| {
                 gate.recv().unwrap();
                 job * 2
-            })
-            .unwrap();
+            },
+        )
+        .unwrap();
         background.submit(1);
         // The first may or may not have begun; of the others only the last is done.
         background.submit(2);

@@ -71,7 +71,8 @@ type Maps = BTreeMap<String, Painted>;
 
 fn same(a: &Maps, b: &Maps) -> bool {
     let alike = |a: &Painted, b: &Painted| a.file == b.file && Arc::ptr_eq(&a.map, &b.map);
-    a.len() == b.len() && a.iter().all(|(name, painted)| b.get(name).is_some_and(|other| alike(painted, other)))
+    a.len() == b.len()
+        && a.iter().all(|(name, painted)| b.get(name).is_some_and(|other| alike(painted, other)))
 }
 
 /// A text before a change, with the maps that belong to it, and what the change was.
@@ -88,7 +89,8 @@ impl Step {
         let gone = |(name, painted): &(&String, &Painted)| {
             next.get(*name).is_none_or(|other| !Arc::ptr_eq(&other.map, &painted.map))
         };
-        let bytes = |painted: &Painted| painted.map.width() * painted.map.height() * size_of::<[f32; 3]>();
+        let bytes =
+            |painted: &Painted| painted.map.width() * painted.map.height() * size_of::<[f32; 3]>();
         self.maps.iter().filter(gone).map(|(_, painted)| bytes(painted)).sum()
     }
 }
@@ -157,7 +159,9 @@ impl Document {
         for (name, painted) in &self.maps {
             let file = self.beside(&painted.file);
             // The text may name another one by now.
-            if let Some(water) = look.water.get_mut(name).filter(|water| water.flow.as_ref() == Some(&file)) {
+            if let Some(water) =
+                look.water.get_mut(name).filter(|water| water.flow.as_ref() == Some(&file))
+            {
                 water.map = Some(Arc::clone(&painted.map));
             }
         }
@@ -203,7 +207,8 @@ impl Document {
         };
         let pair = |v: DVec2| format!("{} {}", v.x, v.y);
         let [origin, size] = rectangle.map(pair);
-        let mut changes = vec![("flow", file.clone()), ("flow_origin", origin), ("flow_size", size)];
+        let mut changes =
+            vec![("flow", file.clone()), ("flow_origin", origin), ("flow_size", size)];
         changes.extend(speed.map(|speed| ("speed", format!("{speed}"))));
         let mut text = self.text.clone();
         for (property, value) in changes {
@@ -223,17 +228,20 @@ impl Document {
         if !self.beside(&own).exists() {
             return own;
         }
-        let numbered = (2..100).map(|number| own.replace(".flow.png", &format!(".{number}.flow.png")));
+        let numbered =
+            (2..100).map(|number| own.replace(".flow.png", &format!(".{number}.flow.png")));
         numbered.into_iter().find(|name| !self.beside(name).exists()).unwrap_or(own)
     }
 
     /// The name of a flow map's file: of the look and of the water.
     fn name_for(&self, water: &str) -> String {
-        let file = self.file.as_ref().and_then(|file| file.file_name()).map(|name| name.to_string_lossy());
+        let file =
+            self.file.as_ref().and_then(|file| file.file_name()).map(|name| name.to_string_lossy());
         let look = file.as_deref().unwrap_or("scene");
         let look = look.strip_suffix(".toml").unwrap_or(look);
         let look = look.strip_suffix(".look").unwrap_or(look);
-        let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
+        let plain =
+            |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
         format!("{look}.{}.flow.png", water.chars().map(plain).collect::<String>())
     }
 
@@ -276,10 +284,19 @@ impl Document {
         }
         let goes_on = self.last.as_deref() == Some(what);
         if !goes_on || self.undo.is_empty() {
-            self.undo.push(Step { text: self.text.clone(), maps: self.maps.clone(), what: what.into() });
-            let mut held: usize = self.undo.windows(2).map(|pair| pair[0].new_bytes(&pair[1].maps)).sum();
-            while self.undo.len() > MAX_UNDO_STEPS || (self.undo.len() > 1 && held > MAX_UNDO_MAP_BYTES) {
-                held = held.saturating_sub(self.undo[0].new_bytes(self.undo.get(1).map_or(&maps, |next| &next.maps)));
+            self.undo.push(Step {
+                text: self.text.clone(),
+                maps: self.maps.clone(),
+                what: what.into(),
+            });
+            let mut held: usize =
+                self.undo.windows(2).map(|pair| pair[0].new_bytes(&pair[1].maps)).sum();
+            while self.undo.len() > MAX_UNDO_STEPS
+                || (self.undo.len() > 1 && held > MAX_UNDO_MAP_BYTES)
+            {
+                held = held.saturating_sub(
+                    self.undo[0].new_bytes(self.undo.get(1).map_or(&maps, |next| &next.maps)),
+                );
                 self.undo.remove(0);
             }
         }
@@ -301,7 +318,11 @@ impl Document {
     /// Takes the last step back; says what it was.
     pub fn undo(&mut self) -> Option<String> {
         let step = self.undo.pop()?;
-        self.redo.push(Step { text: self.text.clone(), maps: self.maps.clone(), what: step.what.clone() });
+        self.redo.push(Step {
+            text: self.text.clone(),
+            maps: self.maps.clone(),
+            what: step.what.clone(),
+        });
         self.last = None;
         self.now(step.text, step.maps);
         Some(step.what)
@@ -310,7 +331,11 @@ impl Document {
     /// Takes the last step taken back again.
     pub fn redo(&mut self) -> Option<String> {
         let step = self.redo.pop()?;
-        self.undo.push(Step { text: self.text.clone(), maps: self.maps.clone(), what: step.what.clone() });
+        self.undo.push(Step {
+            text: self.text.clone(),
+            maps: self.maps.clone(),
+            what: step.what.clone(),
+        });
         self.last = None;
         self.now(step.text, step.maps);
         Some(step.what)
@@ -328,7 +353,10 @@ impl Document {
     /// No place to save to; whatever the file system says. The old file is still there then.
     pub fn save(&mut self) -> Result<PathBuf, OutputError> {
         let Some(file) = self.file.clone() else {
-            return Err(OutputError { file: self.name.clone(), detail: "it has no place yet".into() });
+            return Err(OutputError {
+                file: self.name.clone(),
+                detail: "it has no place yet".into(),
+            });
         };
         if let Ok(there) = Look::text_of(&file)
             && there != self.saved
@@ -344,7 +372,10 @@ impl Document {
         }
         for (name, painted) in self.used() {
             let to = file.with_file_name(&painted.file);
-            let there = self.saved_maps.get(name).is_some_and(|saved| Arc::ptr_eq(&saved.map, &painted.map));
+            let there = self
+                .saved_maps
+                .get(name)
+                .is_some_and(|saved| Arc::ptr_eq(&saved.map, &painted.map));
             if !there || !to.exists() {
                 write_map(&to, &painted.map)?;
             }
@@ -368,8 +399,13 @@ impl Document {
             return self.save();
         }
         let copies: Vec<PathBuf> = if self.copied { self.own_copies() } else { Vec::new() };
-        let before =
-            (self.file.clone(), self.name.clone(), self.text.clone(), self.maps.clone(), self.saved_maps.clone());
+        let before = (
+            self.file.clone(),
+            self.name.clone(),
+            self.text.clone(),
+            self.maps.clone(),
+            self.saved_maps.clone(),
+        );
         let steps = (self.undo.clone(), self.redo.clone());
         let folder = folder_of(&self.name);
         (self.file, self.name) = (Some(file.clone()), file.display().to_string());
@@ -377,7 +413,9 @@ impl Document {
             from: (folder != folder_of(&self.name)).then_some(folder),
             maps: used(&before.2, &before.3)
                 .into_iter()
-                .map(|(name, painted)| (name.clone(), (painted.file.clone(), self.free(self.name_for(name)))))
+                .map(|(name, painted)| {
+                    (name.clone(), (painted.file.clone(), self.free(self.name_for(name))))
+                })
                 .collect(),
         };
         (self.text, self.maps) = moves.of(&self.text, &self.maps);
@@ -413,7 +451,8 @@ impl Document {
 
     /// Writes the copy for accidents, some time after a change. A copy that cannot be written costs nothing but itself.
     pub fn autosave(&mut self) {
-        let due = self.autosave_pending_since.is_some_and(|since| since.elapsed() >= AUTOSAVE_DELAY);
+        let due =
+            self.autosave_pending_since.is_some_and(|since| since.elapsed() >= AUTOSAVE_DELAY);
         if !due {
             return;
         }
@@ -422,17 +461,22 @@ impl Document {
             self.delete_autosave();
         } else if let Some(copy) = self.autosave_file() {
             let before = self.copied_maps();
-            if let Some(folder) = self.unnamed_copy.as_deref().and_then(Path::parent).filter(|_| self.file.is_none()) {
+            if let Some(folder) =
+                self.unnamed_copy.as_deref().and_then(Path::parent).filter(|_| self.file.is_none())
+            {
                 // Where it cannot be made, the copy says so.
                 let _ = fs::create_dir_all(folder);
             }
-            if let Err(error) = self.copy_maps().and_then(|()| output::write_text(&copy, &self.text)) {
+            if let Err(error) =
+                self.copy_maps().and_then(|()| output::write_text(&copy, &self.text))
+            {
                 log::warn!("{error}");
                 return;
             }
             self.copied = true;
             // Maps of an earlier accident that were not taken up: no text would have them but by mistake.
-            let used: Vec<PathBuf> = self.used().iter().map(|(_, painted)| self.copy_of_map(&painted.file)).collect();
+            let used: Vec<PathBuf> =
+                self.used().iter().map(|(_, painted)| self.copy_of_map(&painted.file)).collect();
             for map in before.iter().filter(|map| !used.contains(map)) {
                 let _ = fs::remove_file(map);
             }
@@ -441,18 +485,24 @@ impl Document {
 
     /// The maps' files that belong to the copy for accidents as it is on the disk, whoever wrote it.
     fn copied_maps(&self) -> Vec<PathBuf> {
-        let text = self.autosave_file().and_then(|copy| Look::text_of(&copy).ok()).unwrap_or_default();
-        let plain = |file: &String| Path::new(file).file_name().is_some_and(|name| name == file.as_str());
+        let text =
+            self.autosave_file().and_then(|copy| Look::text_of(&copy).ok()).unwrap_or_default();
+        let plain =
+            |file: &String| Path::new(file).file_name().is_some_and(|name| name == file.as_str());
         look::flattened(&text)
             .into_iter()
-            .filter(|(path, file)| path.starts_with("water.") && path.ends_with(".flow") && plain(file))
+            .filter(|(path, file)| {
+                path.starts_with("water.") && path.ends_with(".flow") && plain(file)
+            })
             // Ours are all beside the look; what lies elsewhere is not touched.
             .map(|(_, file)| self.copy_of_map(&file))
             .collect()
     }
 
     fn copy_maps(&self) -> Result<(), OutputError> {
-        self.used().into_iter().try_for_each(|(_, painted)| write_map(&self.copy_of_map(&painted.file), &painted.map))
+        self.used()
+            .into_iter()
+            .try_for_each(|(_, painted)| write_map(&self.copy_of_map(&painted.file), &painted.map))
     }
 
     /// Writes the copy for accidents at once, as before an end that nobody wants.
@@ -503,7 +553,9 @@ impl Document {
         for (path, file) in look::flattened(&text) {
             let name = path.strip_prefix("water.").and_then(|rest| rest.strip_suffix(".flow"));
             let bytes = name.and_then(|_| fs::read(self.copy_of_map(&file)).ok());
-            if let (Some(name), Some(Ok(map))) = (name, bytes.map(|bytes| FlowMap::from_bytes(&bytes))) {
+            if let (Some(name), Some(Ok(map))) =
+                (name, bytes.map(|bytes| FlowMap::from_bytes(&bytes)))
+            {
                 maps.insert(name.into(), Painted { file, map: Arc::new(map) });
             }
         }
@@ -514,7 +566,9 @@ impl Document {
 /// The maps painted here that a text names.
 fn used<'a>(text: &str, maps: &'a Maps) -> Vec<(&'a String, &'a Painted)> {
     let values: BTreeMap<String, String> = look::flattened(text).into_iter().collect();
-    let named = |name: &str, file: &str| values.get(&format!("water.{name}.flow")).is_some_and(|now| now == file);
+    let named = |name: &str, file: &str| {
+        values.get(&format!("water.{name}.flow")).is_some_and(|now| now == file)
+    };
     maps.iter().filter(|(name, painted)| named(name, &painted.file)).collect()
 }
 
@@ -536,12 +590,14 @@ impl Moves {
         let (mut text, mut maps) = (text.to_owned(), maps.clone());
         for (path, value) in look::flattened(&text) {
             let water = path.strip_prefix("water.").and_then(|rest| rest.strip_suffix(".flow"));
-            let painted = water.and_then(|water| self.maps.get(water)).filter(|(old, _)| *old == value);
+            let painted =
+                water.and_then(|water| self.maps.get(water)).filter(|(old, _)| *old == value);
             let new = match (painted, &self.from) {
                 (Some((_, new)), _) => new.clone(),
                 (None, Some(folder)) if look::is_file_property(&path, &value) => {
                     // A path that cannot be made whole stays: the look says that the file is missing.
-                    std::path::absolute(folder.join(&value)).map_or(value, |whole| whole.display().to_string())
+                    std::path::absolute(folder.join(&value))
+                        .map_or(value, |whole| whole.display().to_string())
                 }
                 _ => continue,
             };
@@ -563,7 +619,8 @@ fn copy_of(file: &Path) -> PathBuf {
 }
 
 fn write_map(file: &Path, map: &FlowMap) -> Result<(), OutputError> {
-    let bytes = map.png().map_err(|detail| OutputError { file: file.display().to_string(), detail })?;
+    let bytes =
+        map.png().map_err(|detail| OutputError { file: file.display().to_string(), detail })?;
     output::write_with(file, |to| to.write_all(&bytes))
 }
 
@@ -606,7 +663,8 @@ fn value_of(text: &str) -> Value {
 /// The text with a property set or taken out; comments stay.
 fn edited(name: &str, text: &str, path: &str, value: Option<&str>) -> Result<String, LookError> {
     let oops = |detail: String| LookError::File { file: name.into(), detail };
-    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| oops(error.to_string()))?;
+    let mut document: DocumentMut =
+        text.parse().map_err(|error: toml_edit::TomlError| oops(error.to_string()))?;
     let keys = keys(path);
     let Some((last, tables)) = keys.split_last() else { return Ok(text.into()) };
     let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
@@ -650,10 +708,14 @@ mod tests {
     #[test]
     fn a_change_keeps_comments_and_order() {
         let mut document = Document::new(TEXT, "a.look.toml", None);
-        document.set(&[("lights.Key.lumens", Some("800")), ("camera.body.iso", Some("400"))]).unwrap();
+        document
+            .set(&[("lights.Key.lumens", Some("800")), ("camera.body.iso", Some("400"))])
+            .unwrap();
         let text = document.text();
         assert!(
-            text.starts_with("# The key light is a 1200 lm bulb.\n[lights.Key]\nlumens = 800 # from its box\n"),
+            text.starts_with(
+                "# The key light is a 1200 lm bulb.\n[lights.Key]\nlumens = 800 # from its box\n"
+            ),
             "{text}"
         );
         assert!(text.contains("[camera.body]\niso = 400"), "{text}");
@@ -664,7 +726,12 @@ mod tests {
 
     #[test]
     fn what_the_text_sets_can_be_read_by_path() {
-        let values = Document::new(&format!("{TEXT}[environment]\nlux = 500\nfile = \"a.hdr\"\n"), "a", None).values();
+        let values = Document::new(
+            &format!("{TEXT}[environment]\nlux = 500\nfile = \"a.hdr\"\n"),
+            "a",
+            None,
+        )
+        .values();
         assert_eq!(values.get("environment.file").map(String::as_str), Some("a.hdr"));
         assert_eq!(values.get("environment.lux").map(String::as_str), Some("500"));
         assert_eq!(values.get("camera.lens.f_stop").map(String::as_str), Some("2.8"));
@@ -674,7 +741,9 @@ mod tests {
     #[test]
     fn names_with_dots_and_spaces_are_one_key() {
         let mut document = Document::new("", "a.look.toml", None);
-        document.set(&[("lights.Spot.001.lumens", Some("5")), ("lights.Big lamp.kelvin", Some("3000"))]).unwrap();
+        document
+            .set(&[("lights.Spot.001.lumens", Some("5")), ("lights.Big lamp.kelvin", Some("3000"))])
+            .unwrap();
         let look = document.look().unwrap();
         assert_eq!(look.lights.keys().collect::<Vec<_>>(), ["Big lamp", "Spot.001"]);
         assert!(document.text().contains("[lights.\"Spot.001\"]"), "{}", document.text());
@@ -683,7 +752,9 @@ mod tests {
     #[test]
     fn what_the_look_refuses_changes_nothing() {
         let mut document = Document::new(TEXT, "a.look.toml", None);
-        for (path, value) in [("camera.lens.f_stop", "-1"), ("camera.lens.fstop", "2"), ("camera.lens", "2")] {
+        for (path, value) in
+            [("camera.lens.f_stop", "-1"), ("camera.lens.fstop", "2"), ("camera.lens", "2")]
+        {
             document.set(&[("camera.body.iso", Some("400")), (path, Some(value))]).unwrap_err();
         }
         assert_eq!(document.text(), TEXT);
@@ -722,7 +793,8 @@ mod tests {
         };
         let [zero, one, two, three] = [0.0, 0.25, 0.5, 0.75].map(map);
         let rectangle = [DVec2::new(-2.0, 0.1), DVec2::new(4.0, 2.0)];
-        let open = |text: &str| Document::new(text, &file.display().to_string(), Some(file.clone()));
+        let open =
+            |text: &str| Document::new(text, &file.display().to_string(), Some(file.clone()));
         let flow = |document: &Document| document.look().unwrap().water["My pool"].map.clone();
         let mut document = open(TEXT);
         document.paint("My pool", &zero, Arc::clone(&one), rectangle, Some(2.0)).unwrap();
@@ -742,8 +814,10 @@ mod tests {
         // A save, and what it leaves.
         document.save().unwrap();
         assert!(!document.changed());
-        let mut names: Vec<String> =
-            fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = fs::read_dir(dir.path())
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         assert_eq!(names, ["a.My_pool.flow.png", "a.look.toml"]);
         assert_eq!(FlowMap::read(&dir.path().join("a.My_pool.flow.png")).unwrap(), *two);
@@ -763,7 +837,11 @@ mod tests {
         later.set(&[("water.My pool.flow", Some("other.png"))]).unwrap();
         assert_eq!(flow(&later), None);
         later.paint("My pool", &zero, Arc::clone(&one), rectangle, None).unwrap();
-        assert!(later.text().contains("a.My_pool.2.flow.png"), "nobody's file is lost: {}", later.text());
+        assert!(
+            later.text().contains("a.My_pool.2.flow.png"),
+            "nobody's file is lost: {}",
+            later.text()
+        );
     }
 
     #[test]
@@ -776,8 +854,10 @@ mod tests {
         let rectangle = [DVec2::ZERO, DVec2::ONE];
         let open = || Document::new(TEXT, &file.display().to_string(), Some(file.clone()));
         let names = || {
-            let mut names: Vec<String> =
-                fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+            let mut names: Vec<String> = fs::read_dir(dir.path())
+                .unwrap()
+                .map(|e| e.unwrap().file_name().into_string().unwrap())
+                .collect();
             names.sort();
             names
         };
@@ -827,7 +907,8 @@ mod tests {
     fn maps_of_several_waters_are_all_saved_and_undone() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.look.toml");
-        let open = |text: &str| Document::new(text, &file.display().to_string(), Some(file.clone()));
+        let open =
+            |text: &str| Document::new(text, &file.display().to_string(), Some(file.clone()));
         let ([zero, one, two], rectangle) = maps();
         // An earlier run has painted both.
         let mut first = open(TEXT);
@@ -842,7 +923,11 @@ mod tests {
         }
         next.save().unwrap();
         for water in ["A", "B"] {
-            assert_eq!(FlowMap::read(&dir.path().join(format!("a.{water}.flow.png"))).unwrap(), *two, "{water}");
+            assert_eq!(
+                FlowMap::read(&dir.path().join(format!("a.{water}.flow.png"))).unwrap(),
+                *two,
+                "{water}"
+            );
         }
         // Back before the strokes, and before the dial: the maps are those of the file then.
         for _ in 0..3 {
@@ -864,7 +949,9 @@ mod tests {
         let mut before = big(0.0);
         for stroke in 1..=8u8 {
             let map = big(f32::from(stroke) / 10.0);
-            document.paint("A", &before, Arc::clone(&map), [DVec2::ZERO, DVec2::ONE], None).unwrap();
+            document
+                .paint("A", &before, Arc::clone(&map), [DVec2::ZERO, DVec2::ONE], None)
+                .unwrap();
             before = map;
         }
         let steps = std::iter::from_fn(|| document.undo()).count();
@@ -896,7 +983,10 @@ mod tests {
         assert_eq!(document.look().unwrap().water["Pool"].map, Some(Arc::clone(&one)));
         assert_eq!(fs::read_dir(&here).unwrap().count(), 0, "no accident is left behind");
         document.undo().unwrap();
-        assert_eq!(document.values()["lights.Key.ies"], here.join("lamps/key.ies").display().to_string());
+        assert_eq!(
+            document.values()["lights.Key.ies"],
+            here.join("lamps/key.ies").display().to_string()
+        );
         assert!(!document.changed() || document.text() != document.saved);
     }
 
@@ -944,7 +1034,9 @@ mod tests {
     fn a_property_can_be_taken_out() {
         let mut document = Document::new(TEXT, "a.look.toml", None);
         document.set(&[("lights.Key.lumens", None), ("lights.Nobody.lumens", None)]).unwrap();
-        assert!(document.look().unwrap().lights.get("Key").is_none_or(|light| light.strength.is_none()));
+        assert!(
+            document.look().unwrap().lights.get("Key").is_none_or(|light| light.strength.is_none())
+        );
     }
 
     #[test]
@@ -965,6 +1057,10 @@ mod tests {
         assert!(next.recovered().is_none(), "a save takes the copy away");
         assert_eq!(fs::read_to_string(&file).unwrap(), document.text());
         document.save_as(dir.path().join("no/such/folder/b.toml")).unwrap_err();
-        assert_eq!(document.file(), Some(file.as_path()), "what cannot be written is not where it is saved");
+        assert_eq!(
+            document.file(),
+            Some(file.as_path()),
+            "what cannot be written is not where it is saved"
+        );
     }
 }

@@ -159,8 +159,16 @@ impl Engine {
         let thread = std::thread::Builder::new().name("renderer".into()).spawn(move || {
             // Whatever ends the thread, even broken logic: the window is told.
             let _over = Over(Arc::clone(&own), Arc::clone(&wake));
-            let mut worker =
-                Worker { gpu, renderer: None, scene_state: None, still: 0, drawn: 0, number: 0, shared: own, wake };
+            let mut worker = Worker {
+                gpu,
+                renderer: None,
+                scene_state: None,
+                still: 0,
+                drawn: 0,
+                number: 0,
+                shared: own,
+                wake,
+            };
             worker.run();
         })?;
         Ok(Self { shared, thread: Some(thread) })
@@ -225,7 +233,10 @@ impl Engine {
     pub(super) fn error(&self) -> Option<ViewError> {
         let error = lock(&self.shared.results).error.take();
         error.or_else(|| {
-            self.shared.thread_ended.swap(false, Ordering::Relaxed).then_some(ViewError::RenderThreadCrashed)
+            self.shared
+                .thread_ended
+                .swap(false, Ordering::Relaxed)
+                .then_some(ViewError::RenderThreadCrashed)
         })
     }
 
@@ -241,11 +252,20 @@ impl Engine {
     }
 
     /// Waits until something holds of the newest picture, or an order has failed; at most this long. True where it holds.
-    pub(super) fn wait(&self, order: u64, holds: impl Fn(&RenderedFrame) -> bool, most: Duration) -> bool {
+    pub(super) fn wait(
+        &self,
+        order: u64,
+        holds: impl Fn(&RenderedFrame) -> bool,
+        most: Duration,
+    ) -> bool {
         let until = Instant::now() + most;
         let mut news = lock(&self.shared.results);
         loop {
-            if news.finished.as_ref().is_some_and(|finished| finished.request_id == order && holds(finished)) {
+            if news
+                .finished
+                .as_ref()
+                .is_some_and(|finished| finished.request_id == order && holds(finished))
+            {
                 return true;
             }
             let left = until.saturating_duration_since(Instant::now());
@@ -347,7 +367,10 @@ impl Worker {
                     self.shared.running.store(number, Ordering::Relaxed);
                     let outcome = self.run_job(errand);
                     // It drew other pictures: this one begins anew, unless it is finished.
-                    let of = self.scene_state.as_ref().map_or(0, |there| there.session.still_samples().max(1));
+                    let of = self
+                        .scene_state
+                        .as_ref()
+                        .map_or(0, |there| there.session.still_samples().max(1));
                     if self.still < of {
                         self.still = 0;
                     }
@@ -372,7 +395,9 @@ impl Worker {
                 Ok(false) => self.wait(),
                 Err(error) => {
                     let (lost, of_device) = (error.is_fatal(), error.of_device());
-                    let wish = answers.or(self.scene_state.as_ref().map(|there| there.request_id)).unwrap_or_default();
+                    let wish = answers
+                        .or(self.scene_state.as_ref().map(|there| there.request_id))
+                        .unwrap_or_default();
                     {
                         let mut news = lock(&self.shared.results);
                         (news.error, news.answered) = (Some(error), wish);
@@ -411,7 +436,10 @@ impl Worker {
         if asked || self.shared.ends.load(Ordering::Relaxed) {
             return;
         }
-        let rests = self.scene_state.as_ref().map(|there| there.still_at.saturating_duration_since(Instant::now()));
+        let rests = self
+            .scene_state
+            .as_ref()
+            .map(|there| there.still_at.saturating_duration_since(Instant::now()));
         let most = rests.filter(|left| !left.is_zero()).map_or(GUARD, |left| left.min(GUARD));
         // Awake by chance or by time: the loop looks again.
         drop(self.shared.wake.wait_timeout(inbox, most).unwrap_or_else(PoisonError::into_inner));
@@ -423,7 +451,8 @@ impl Worker {
             Some(renderer) => renderer,
             none => none.insert(Renderer::new(&self.gpu)?),
         };
-        let RenderRequest { id: number, base, mut session, time, pose, still_at, full, aovs } = order;
+        let RenderRequest { id: number, base, mut session, time, pose, still_at, full, aovs } =
+            order;
         let source = Arc::clone(&session.scene);
         let mut before = self.scene_state.take().filter(|there| Arc::ptr_eq(&there.base, &base));
         let played = |session: &Session| session.playback.as_ref().map(|animated| animated.time);
@@ -461,7 +490,9 @@ impl Worker {
                 if change != LookChange::Nothing {
                     there.exposed = None;
                 }
-                let unread = there.meter_stale || there.session.camera != session.camera || was != played(&session);
+                let unread = there.meter_stale
+                    || there.session.camera != session.camera
+                    || was != played(&session);
                 SceneState {
                     source,
                     session: session,
@@ -499,7 +530,9 @@ impl Worker {
 
     /// Draws the next frame, if another would change the picture; true where one was drawn.
     fn draw(&mut self) -> Result<bool, ViewError> {
-        let (Some(renderer), Some(there)) = (&mut self.renderer, &mut self.scene_state) else { return Ok(false) };
+        let (Some(renderer), Some(there)) = (&mut self.renderer, &mut self.scene_state) else {
+            return Ok(false);
+        };
         let of = there.session.still_samples().max(1);
         let moving = Instant::now() < there.still_at;
         let fresh = self.drawn != there.request_id;
@@ -516,11 +549,14 @@ impl Worker {
         let view = session.view();
         renderer.check_size(&view)?;
         let moving = moving || !there.full;
-        let by_hand = expose::control(&session.look) == ExposureControl::Dials(ExposureMode::Manual);
+        let by_hand =
+            expose::control(&session.look) == ExposureControl::Dials(ExposureMode::Manual);
         let exposed = match there.exposed {
             // A still's meter reads once the view has come to rest; on the way the exposure follows what frames show.
             Some(exposed)
-                if moving || self.still > 0 || (by_hand && exposed.metered.is_some() && !there.meter_stale) =>
+                if moving
+                    || self.still > 0
+                    || (by_hand && exposed.metered.is_some() && !there.meter_stale) =>
             {
                 exposed
             }
@@ -529,10 +565,21 @@ impl Worker {
                     let mut news = lock(&self.shared.results);
                     news.task = Some((Task::Draw, Instant::now()));
                 }
-                let exposed = expose::determine_exposure(session, renderer, &there.gpu_scene, &view, !moving)?;
+                let exposed = expose::determine_exposure(
+                    session,
+                    renderer,
+                    &there.gpu_scene,
+                    &view,
+                    !moving,
+                )?;
                 there.meter_stale = moving;
-                there.white_balance =
-                    expose::white_balance(session, renderer, &there.gpu_scene, &view, exposed.exposure)?;
+                there.white_balance = expose::white_balance(
+                    session,
+                    renderer,
+                    &there.gpu_scene,
+                    &view,
+                    exposed.exposure,
+                )?;
                 exposed
             }
         };
@@ -546,8 +593,9 @@ impl Worker {
         };
         session.set_motion(&mut settings, &there.gpu_scene);
         // Incident light takes a scene with cards in it: too dear for each frame.
-        let follows =
-            moving && expose::is_adaptive(&session.look) && session.look.metering.mode != Some(MeteringMode::Incident);
+        let follows = moving
+            && expose::is_adaptive(&session.look)
+            && session.look.metering.mode != Some(MeteringMode::Incident);
         settings.histogram = follows;
         let scaled = matches!(settings.anti_aliasing, AntiAliasing::Temporal(temporal) if temporal.scale < 1.0);
         let number = if moving { 0 } else { self.still };
@@ -558,7 +606,12 @@ impl Worker {
         // The frames that `Renderer::render_still` joins.
         let settings = if of > 1 && !scaled && !moving {
             let sample = Some(FrameSample { number, of });
-            RenderSettings { anti_aliasing: AntiAliasing::None, accumulated_frames: Some(number), sample, ..settings }
+            RenderSettings {
+                anti_aliasing: AntiAliasing::None,
+                accumulated_frames: Some(number),
+                sample,
+                ..settings
+            }
         } else {
             settings
         };
@@ -571,7 +624,14 @@ impl Worker {
         let picture = renderer.collect(pending)?;
         if follows {
             let seconds = there.drawn_at.elapsed().as_secs_f64().min(LONGEST_STEP);
-            let next = expose::adapt(session, renderer, &there.gpu_scene, &view, (&exposed, &picture), seconds)?;
+            let next = expose::adapt(
+                session,
+                renderer,
+                &there.gpu_scene,
+                &view,
+                (&exposed, &picture),
+                seconds,
+            )?;
             there.exposed = Some(next);
         }
         there.drawn_at = Instant::now();

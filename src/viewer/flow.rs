@@ -43,13 +43,15 @@ pub fn canvas(map: &Arc<FlowMap>, size: DVec2, radius: f64, made: bool) -> Arc<F
         return Arc::clone(map);
     }
     let [least, most] = SIDES.map(DVec2::splat);
-    let sides = (size / texel).ceil().clamp(least, most.max(own)).max(if made { least } else { own });
+    let sides =
+        (size / texel).ceil().clamp(least, most.max(own)).max(if made { least } else { own });
     let (width, height) = (sides.x as usize, sides.y as usize);
     let at = |i: usize| {
         let texel = DVec2::new((i % width) as f64 + 0.5, (i / width) as f64 + 0.5);
         map.at(texel / sides).as_vec2()
     };
-    FlowMap::new(width, height, (0..width * height).map(at).collect()).map_or_else(|| Arc::clone(map), Arc::new)
+    FlowMap::new(width, height, (0..width * height).map(at).collect())
+        .map_or_else(|| Arc::clone(map), Arc::new)
 }
 
 /// A stroke under way.
@@ -98,9 +100,11 @@ impl FlowStroke {
         let texel = size / DVec2::new(width as f64, height as f64);
         let way = (to - from).normalize_or_zero();
         let radius = self.brush.radius.max(1e-6);
-        let [low, high] = [from.min(to) - radius, from.max(to) + radius].map(|corner| (corner - origin) / texel);
-        let range =
-            |low: f64, high: f64, count: usize| low.max(0.0) as usize..(high.max(0.0).ceil() as usize).min(count);
+        let [low, high] =
+            [from.min(to) - radius, from.max(to) + radius].map(|corner| (corner - origin) / texel);
+        let range = |low: f64, high: f64, count: usize| {
+            low.max(0.0) as usize..(high.max(0.0).ceil() as usize).min(count)
+        };
         for z in range(low.y, high.y, height) {
             for x in range(low.x, high.x, width) {
                 let place = origin + (DVec2::new(x as f64, z as f64) + 0.5) * texel;
@@ -168,7 +172,8 @@ mod tests {
         assert!((flow(&map, speed, 0.0, -0.05) - want).length() < 0.8 / 127.0);
         // Beside it: whole at 0.4 of the radius, half at three quarters (half of the smooth step), nothing beyond.
         let side = DVec2::new(0.5, 2.0).normalize() * brush.radius;
-        let beside = |part: f64| flow(&map, speed, side.x * part, -0.05 + side.y * part).length() / 0.8;
+        let beside =
+            |part: f64| flow(&map, speed, side.x * part, -0.05 + side.y * part).length() / 0.8;
         assert!((beside(0.4) - 1.0).abs() < 0.02, "{}", beside(0.4));
         assert!((beside(0.75) - 0.5).abs() < 0.03, "{}", beside(0.75));
         assert_eq!(beside(1.15), 0.0);
@@ -178,7 +183,8 @@ mod tests {
     #[test]
     fn what_was_there_keeps_its_metres_a_second() {
         let was = Arc::new(FlowMap::new(64, 32, vec![Vec2::new(0.5, -0.25); 64 * 32]).unwrap());
-        let mut stroke = FlowStroke::new(was, 1.0, RECTANGLE, FlowBrush { speed: 4.0, radius: 0.3 });
+        let mut stroke =
+            FlowStroke::new(was, 1.0, RECTANGLE, FlowBrush { speed: 4.0, radius: 0.3 });
         stroke.to(DVec2::new(-1.5, -0.5));
         stroke.to(DVec2::new(-1.0, -0.5));
         let (map, speed) = stroke.finished().unwrap();
@@ -187,7 +193,8 @@ mod tests {
         assert!((far - DVec2::new(0.5, -0.25)).abs().max_element() < 0.6 * 4.0 / 127.0, "{far}");
         assert!((flow(&map, speed, -1.25, -0.5) - DVec2::new(4.0, 0.0)).length() < 0.04);
         // Speed 0 stills water again.
-        let mut stroke = FlowStroke::new(Arc::new(map), speed, RECTANGLE, FlowBrush { speed: 0.0, radius: 0.3 });
+        let mut stroke =
+            FlowStroke::new(Arc::new(map), speed, RECTANGLE, FlowBrush { speed: 0.0, radius: 0.3 });
         stroke.to(DVec2::new(-1.6, -0.5));
         stroke.to(DVec2::new(-0.9, -0.5));
         let (map, speed) = stroke.finished().unwrap();
@@ -203,7 +210,10 @@ mod tests {
         };
         assert!(stroke(&[]).is_none() && stroke(&[DVec2::ZERO]).is_none());
         assert!(stroke(&[DVec2::new(50.0, 0.0), DVec2::new(52.0, 1.0)]).is_none());
-        assert!(stroke(&[DVec2::new(-9e6, -9e6), DVec2::new(9e6, 9e6)]).is_some(), "it crosses the map");
+        assert!(
+            stroke(&[DVec2::new(-9e6, -9e6), DVec2::new(9e6, 9e6)]).is_some(),
+            "it crosses the map"
+        );
     }
 
     #[test]

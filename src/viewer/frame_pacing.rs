@@ -33,7 +33,9 @@ impl Times {
     fn summary(&self) -> FrameTimes {
         let mut sorted = self.ms.clone();
         sorted.sort_by(f64::total_cmp);
-        let at = |part: f64| sorted.get(((sorted.len() as f64 * part) as usize).min(sorted.len().saturating_sub(1)));
+        let at = |part: f64| {
+            sorted.get(((sorted.len() as f64 * part) as usize).min(sorted.len().saturating_sub(1)))
+        };
         FrameTimes {
             frames: sorted.len(),
             median_ms: at(0.5).copied().unwrap_or(0.0),
@@ -140,10 +142,17 @@ const DISPLAY_MS: f64 = 1e3 / 60.0;
 impl fmt::Display for FramePacing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [first, second, third, later] = self.answered;
-        write!(f, "window_frames={} input_shown_by_frame=1:{first},2:{second},3:{third},later:{later}", self.frames)?;
+        write!(
+            f,
+            "window_frames={} input_shown_by_frame=1:{first},2:{second},3:{third},later:{later}",
+            self.frames
+        )?;
         for (kind, paced) in ["rest", "traced"].into_iter().zip(self.frame_times()) {
             let FrameTimes { frames, median_ms, p99_ms, longest_ms } = paced;
-            write!(f, " {kind}_frames={frames} {kind}_ms={median_ms:.2},{p99_ms:.2},{longest_ms:.2}")?;
+            write!(
+                f,
+                " {kind}_frames={frames} {kind}_ms={median_ms:.2},{p99_ms:.2},{longest_ms:.2}"
+            )?;
         }
         write!(f, " stutters={}", self.stutters)
     }

@@ -61,7 +61,8 @@ impl ScreenProjection {
         let (near, beyond) = (place(1.0), place(0.5));
         let way = (beyond - near).try_normalize()?;
         let way = if way.dot(self.forward) < 0.0 { -way } else { way };
-        (way.is_finite() && near.is_finite()).then(|| (self.eye + if self.parallel { near } else { DVec3::ZERO }, way))
+        (way.is_finite() && near.is_finite())
+            .then(|| (self.eye + if self.parallel { near } else { DVec3::ZERO }, way))
     }
 
     /// Metres that a point of the window is across at a place; none behind the eye.
@@ -95,9 +96,17 @@ impl ScreenProjection {
 
     /// The angle (rad) of the place on a circle whose picture is nearest to the pointer, at most `reach` from another.
     #[must_use]
-    pub fn closest_on_circle(&self, circle: &Circle, pointer: DVec2, near: f64, reach: f64) -> Option<f64> {
+    pub fn closest_on_circle(
+        &self,
+        circle: &Circle,
+        pointer: DVec2,
+        near: f64,
+        reach: f64,
+    ) -> Option<f64> {
         const STEPS: i32 = 64;
-        let off = |angle: f64| self.project(circle.at(angle)).map_or(f64::INFINITY, |at| at.distance_squared(pointer));
+        let off = |angle: f64| {
+            self.project(circle.at(angle)).map_or(f64::INFINITY, |at| at.distance_squared(pointer))
+        };
         let angle = |step: i32| near + reach * f64::from(step) / f64::from(STEPS);
         let best = (-STEPS..=STEPS).min_by(|a, b| off(angle(*a)).total_cmp(&off(angle(*b))))?;
         if off(angle(best)).is_infinite() {
@@ -220,8 +229,9 @@ impl HandleTarget {
     /// The handles that this light has for a action; none where nothing of it can be changed so.
     #[must_use]
     pub fn handles(&self, action: Action, screen: &ScreenProjection) -> Vec<Handle> {
-        let both =
-            |length, axis: usize| [1.0, -1.0].map(|sign| Handle::Length(length, self.axis(axis) * sign)).to_vec();
+        let both = |length, axis: usize| {
+            [1.0, -1.0].map(|sign| Handle::Length(length, self.axis(axis) * sign)).to_vec()
+        };
         match (action, self.emitter) {
             (Action::Move, _) => (0..3).map(Handle::Arrow).collect(),
             (Action::Turn, Emitter::Point) if !self.directed => Vec::new(),
@@ -229,10 +239,16 @@ impl HandleTarget {
             (Action::Turn, _) => (0..3).map(Handle::Ring).collect(),
             (Action::Size, Emitter::Point | Emitter::Sun { .. }) => Vec::new(),
             (Action::Size, Emitter::Spot { .. }) => vec![Handle::Cone],
-            (Action::Size, Emitter::Sphere { .. }) => vec![Handle::Length(Length::Radius, screen.right)],
+            (Action::Size, Emitter::Sphere { .. }) => {
+                vec![Handle::Length(Length::Radius, screen.right)]
+            }
             (Action::Size, Emitter::Disk { .. }) => both(Length::Radius, 0),
-            (Action::Size, Emitter::Rectangle { .. }) => [both(Length::Width, 0), both(Length::Height, 1)].concat(),
-            (Action::Size, Emitter::Tube { .. }) => [both(Length::Tube, 0), both(Length::Radius, 1)].concat(),
+            (Action::Size, Emitter::Rectangle { .. }) => {
+                [both(Length::Width, 0), both(Length::Height, 1)].concat()
+            }
+            (Action::Size, Emitter::Tube { .. }) => {
+                [both(Length::Tube, 0), both(Length::Radius, 1)].concat()
+            }
         }
     }
 
@@ -244,7 +260,9 @@ impl HandleTarget {
             (Length::Tube, Emitter::Tube { length, .. }) => length,
             (
                 Length::Radius,
-                Emitter::Sphere { radius } | Emitter::Disk { radius, .. } | Emitter::Tube { radius, .. },
+                Emitter::Sphere { radius }
+                | Emitter::Disk { radius, .. }
+                | Emitter::Tube { radius, .. },
             ) => radius,
             _ => 0.0,
         };
@@ -269,9 +287,12 @@ impl HandleTarget {
 
     /// The same through the side whose rim is seen nearest to the pointer.
     fn side_at(&self, screen: &ScreenProjection, reach: f64, pointer: DVec2) -> Circle {
-        let sides = (0..32).map(|step| self.side(std::f64::consts::TAU * f64::from(step) / 32.0, reach));
+        let sides =
+            (0..32).map(|step| self.side(std::f64::consts::TAU * f64::from(step) / 32.0, reach));
         let off = |side: &Circle| {
-            screen.project(side.at(self.outer())).map_or(f64::INFINITY, |at| at.distance_squared(pointer))
+            screen
+                .project(side.at(self.outer()))
+                .map_or(f64::INFINITY, |at| at.distance_squared(pointer))
         };
         sides.min_by(|a, b| off(a).total_cmp(&off(b))).unwrap_or_else(|| self.side(0.0, reach))
     }
@@ -282,9 +303,9 @@ impl HandleTarget {
         let reach = HANDLE_LENGTH * screen.meters_per_point(self.place())?;
         let turn = |step: i32, of: i32| std::f64::consts::TAU * f64::from(step) / f64::from(of);
         Some(match handle {
-            Handle::Arrow(axis) => {
-                (1..=8).map(|step| self.place() + AXES[axis.min(2)] * (reach * f64::from(step) / 8.0)).collect()
-            }
+            Handle::Arrow(axis) => (1..=8)
+                .map(|step| self.place() + AXES[axis.min(2)] * (reach * f64::from(step) / 8.0))
+                .collect(),
             Handle::Ring(axis) => {
                 let ring = self.ring(axis, reach);
                 (0..=64).map(|step| ring.at(turn(step, 64))).collect()
@@ -304,11 +325,20 @@ impl HandleTarget {
 
     /// The handle at the pointer, if there is one.
     #[must_use]
-    pub fn hit_test(&self, action: Action, screen: &ScreenProjection, pointer: DVec2) -> Option<Handle> {
+    pub fn hit_test(
+        &self,
+        action: Action,
+        screen: &ScreenProjection,
+        pointer: DVec2,
+    ) -> Option<Handle> {
         let off = |handle: &Handle| {
             let line = self.line(*handle, screen).unwrap_or_default();
-            let points: Vec<DVec2> = line.into_iter().filter_map(|place| screen.project(place)).collect();
-            points.windows(2).map(|ends| distance(pointer, ends[0], ends[1])).fold(f64::INFINITY, f64::min)
+            let points: Vec<DVec2> =
+                line.into_iter().filter_map(|place| screen.project(place)).collect();
+            points
+                .windows(2)
+                .map(|ends| distance(pointer, ends[0], ends[1]))
+                .fold(f64::INFINITY, f64::min)
         };
         let handles = self.handles(action, screen).into_iter().map(|handle| (off(&handle), handle));
         let nearest = handles.min_by(|a, b| a.0.total_cmp(&b.0));
@@ -355,7 +385,8 @@ impl DragHandle {
             Handle::Ring(axis) => held.ring(axis, reach),
             _ => held.side_at(&screen, reach, pointer),
         };
-        let mut drag_handle = Self { name: name.into(), handle, held, screen, circle, began: 0.0, last: 0.0 };
+        let mut drag_handle =
+            Self { name: name.into(), handle, held, screen, circle, began: 0.0, last: 0.0 };
         drag_handle.began = drag_handle.parameter(pointer, std::f64::consts::PI)?;
         drag_handle.last = drag_handle.began;
         Some(drag_handle)
@@ -367,7 +398,9 @@ impl DragHandle {
         match self.handle {
             Handle::Arrow(axis) => self.screen.closest_on_line(place, AXES[axis.min(2)], pointer),
             Handle::Length(_, way) => self.screen.closest_on_line(place, way, pointer),
-            Handle::Ring(_) => self.screen.closest_on_circle(&self.circle, pointer, self.last, reach),
+            Handle::Ring(_) => {
+                self.screen.closest_on_circle(&self.circle, pointer, self.last, reach)
+            }
             Handle::Cone => {
                 let half = std::f64::consts::FRAC_PI_2;
                 self.screen.closest_on_circle(&self.circle, pointer, half, half)
@@ -385,7 +418,10 @@ impl DragHandle {
         Some(match self.handle {
             Handle::Arrow(axis) => ("position", text(place + AXES[axis.min(2)] * by)),
             Handle::Ring(axis) => {
-                let target = self.held.aim.unwrap_or_else(|| super::light_placement::target_of(self.held.world, 1.0));
+                let target = self
+                    .held
+                    .aim
+                    .unwrap_or_else(|| super::light_placement::target_of(self.held.world, 1.0));
                 let turned = DMat3::from_axis_angle(AXES[axis.min(2)], by) * (target - place);
                 ("aim", text(place + turned))
             }
@@ -453,7 +489,8 @@ mod tests {
                     let way = (at(0.1) - at(0.0)).normalize();
                     let beside = DVec2::new(-way.y, way.x) * 5.0;
                     let mut drag_handle =
-                        DragHandle::new("a", held, Handle::Arrow(axis), screen, at(0.2) + beside).unwrap();
+                        DragHandle::new("a", held, Handle::Arrow(axis), screen, at(0.2) + beside)
+                            .unwrap();
                     let (property, value) = drag_handle.drag_to(at(0.2 + far) - beside).unwrap();
                     let moved = DVec3::from_slice(&numbers(&value)) - held.place();
                     assert_eq!(property, "position");
@@ -466,12 +503,19 @@ mod tests {
     #[test]
     fn an_arrow_towards_the_eye_is_not_dragged() {
         let world = look_at_transform(DVec3::new(0.0, 0.0, 5.0), DVec3::ZERO);
-        let projection = Projection::Perspective { vertical_fov: 0.7, aspect: None, near: 0.1, far: None };
+        let projection =
+            Projection::Perspective { vertical_fov: 0.7, aspect: None, near: 0.1, far: None };
         let rect = Rect::from_min_size(Pos2::ZERO, egui::vec2(640.0, 360.0));
         let screen = ScreenProjection::new(&View::new(world, &projection, 640, 360), rect);
         let held = HandleTarget { world: DMat4::IDENTITY, ..lamp(Emitter::Point) };
-        assert!(DragHandle::new("a", held, Handle::Arrow(2), screen, DVec2::new(330.0, 180.0)).is_none());
-        assert!(DragHandle::new("a", held, Handle::Arrow(0), screen, DVec2::new(330.0, 180.0)).is_some());
+        assert!(
+            DragHandle::new("a", held, Handle::Arrow(2), screen, DVec2::new(330.0, 180.0))
+                .is_none()
+        );
+        assert!(
+            DragHandle::new("a", held, Handle::Arrow(0), screen, DVec2::new(330.0, 180.0))
+                .is_some()
+        );
     }
 
     #[test]
@@ -483,13 +527,15 @@ mod tests {
                 let reach = HANDLE_LENGTH * screen.meters_per_point(held.place()).unwrap();
                 let ring = held.ring(axis, reach);
                 let at = |angle: f64| screen.project(ring.at(angle)).unwrap();
-                let mut drag_handle = DragHandle::new("a", held, Handle::Ring(axis), screen, at(0.4)).unwrap();
+                let mut drag_handle =
+                    DragHandle::new("a", held, Handle::Ring(axis), screen, at(0.4)).unwrap();
                 // Around nearly twice, a step at a time.
                 let mut value = String::new();
                 for step in 1..=30 {
                     value = drag_handle.drag_to(at(0.4 + 0.4 * f64::from(step))).unwrap().1;
                 }
-                let target = crate::viewer::light_placement::target_of(held.world, 1.0) - held.place();
+                let target =
+                    crate::viewer::light_placement::target_of(held.world, 1.0) - held.place();
                 let want = DMat3::from_axis_angle(about, 12.0) * target;
                 let found = DVec3::from_slice(&numbers(&value)) - held.place();
                 assert!((found - want).length() < 1e-3, "{axis}: {found}, {want}");
@@ -509,7 +555,10 @@ mod tests {
                 let mut drag_handle = DragHandle::new("a", held, handle, screen, at(0.2)).unwrap();
                 let (property, value) = drag_handle.drag_to(at(0.35)).unwrap();
                 assert_eq!(property, length.property());
-                assert!((numbers(&value)[0] - (held.length(length).0 + 0.3)).abs() < 1e-4, "{property} {value}");
+                assert!(
+                    (numbers(&value)[0] - (held.length(length).0 + 0.3)).abs() < 1e-4,
+                    "{property} {value}"
+                );
                 // Pulled through its middle it stays a lamp.
                 let (_, value) = drag_handle.drag_to(at(-3.0)).unwrap();
                 assert_eq!(numbers(&value)[0], SIZES[0]);
@@ -521,12 +570,14 @@ mod tests {
     fn a_cone_opens_by_the_angle_that_its_rim_is_dragged() {
         let cone = Cone::new(0.2, 0.5).unwrap();
         for screen in sights() {
-            let held = HandleTarget { inner: 0.2, ..lamp(Emitter::Spot { cone, flux: SpotFlux::Exact }) };
+            let held =
+                HandleTarget { inner: 0.2, ..lamp(Emitter::Spot { cone, flux: SpotFlux::Exact }) };
             let reach = HANDLE_LENGTH * screen.meters_per_point(held.place()).unwrap();
             for quarter in 0..4 {
                 let side = held.side(f64::from(quarter) * std::f64::consts::FRAC_PI_2, reach);
                 let at = |angle: f64| screen.project(side.at(angle)).unwrap();
-                let mut drag_handle = DragHandle::new("a", held, Handle::Cone, screen, at(0.5)).unwrap();
+                let mut drag_handle =
+                    DragHandle::new("a", held, Handle::Cone, screen, at(0.5)).unwrap();
                 let (property, value) = drag_handle.drag_to(at(0.8)).unwrap();
                 assert_eq!(property, "outer_half_angle");
                 assert!((numbers(&value)[0].to_radians() - 0.8).abs() < 1e-3, "{quarter}: {value}");
@@ -549,10 +600,16 @@ mod tests {
             };
             for axis in 0..3 {
                 let beside = DVec2::new(3.0, -3.0);
-                assert_eq!(held.hit_test(Action::Move, &screen, tip(axis) + beside), Some(Handle::Arrow(axis)));
+                assert_eq!(
+                    held.hit_test(Action::Move, &screen, tip(axis) + beside),
+                    Some(Handle::Arrow(axis))
+                );
             }
             assert_eq!(held.hit_test(Action::Move, &screen, tip(0) + DVec2::splat(300.0)), None);
-            assert!(held.handles(Action::Turn, &screen).is_empty(), "a point shines alike whichever way");
+            assert!(
+                held.handles(Action::Turn, &screen).is_empty(),
+                "a point shines alike whichever way"
+            );
         }
     }
 }

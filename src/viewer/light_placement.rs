@@ -70,14 +70,18 @@ mod tests {
         let light = DMat4::from_translation(DVec3::new(0.0, 4.0, 0.0));
         let placed = shadow(light, occluder, falls).unwrap();
         let from = (occluder - placed.position).normalize();
-        assert!((placed.position + from * ((falls - placed.position).length()) - falls).length() < 1e-12);
+        assert!(
+            (placed.position + from * ((falls - placed.position).length()) - falls).length()
+                < 1e-12
+        );
         assert!(((placed.position - occluder).length() - 3.0).abs() < 1e-12);
         assert!(shadow(light, occluder, occluder).is_none());
     }
 
     #[test]
     fn a_light_shines_along_its_minus_z() {
-        let world = DMat4::from_translation(DVec3::X) * DMat4::from_rotation_y(std::f64::consts::FRAC_PI_2);
+        let world =
+            DMat4::from_translation(DVec3::X) * DMat4::from_rotation_y(std::f64::consts::FRAC_PI_2);
         assert!((target_of(world, 2.0) - DVec3::new(-1.0, 0.0, 0.0)).length() < 1e-12);
     }
 }

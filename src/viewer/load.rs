@@ -71,7 +71,10 @@ impl Loading {
 
 /// The thread is over and has told nothing.
 fn broken() -> ViewError {
-    SessionError::Internal("reading the scene has ended unexpectedly; its last words are on the terminal".into()).into()
+    SessionError::Internal(
+        "reading the scene has ended unexpectedly; its last words are on the terminal".into(),
+    )
+    .into()
 }
 
 /// Reads scene and look, and puts them together.
@@ -79,7 +82,8 @@ fn read(request: &OpenRequest, state: Option<PathBuf>) -> Result<LoadedScene, Vi
     let source = session::read(request)?;
     let mut document = Document::new(&source.look, &source.look_name, saved_at(request, &source));
     if let (None, Some(state)) = (document.file(), state) {
-        document = document.with_autosave(state.join("unsaved").join(format!("{}.autosave", source.look_name)));
+        document = document
+            .with_autosave(state.join("unsaved").join(format!("{}.autosave", source.look_name)));
     }
     for assignment in &request.set {
         // As `Look::assign`: the command line's assignments are changes that can be taken back.
@@ -104,7 +108,10 @@ fn value_from_here(path: &str, value: &str) -> String {
 
 /// Where a look is saved: its file, else beside the scene.
 fn saved_at(request: &OpenRequest, source: &session::SceneSource) -> Option<PathBuf> {
-    let builtin = request.scene.as_ref().is_none_or(|scene| scene.to_string_lossy().starts_with("builtin:"));
-    let beside = || request.scene.as_ref().filter(|_| !builtin).map(|scene| session::default_look_path(scene));
+    let builtin =
+        request.scene.as_ref().is_none_or(|scene| scene.to_string_lossy().starts_with("builtin:"));
+    let beside = || {
+        request.scene.as_ref().filter(|_| !builtin).map(|scene| session::default_look_path(scene))
+    };
     source.look_file.clone().or_else(beside)
 }

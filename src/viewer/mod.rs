@@ -106,7 +106,9 @@ pub fn run(options: Options, gpu: GpuOptions) -> Result<(), ViewError> {
     let events = EventLoop::<WakeEvent>::with_user_event().build().map_err(|error| oops(&error))?;
     let proxy = Mutex::new(events.create_proxy());
     // A loop that has ended needs no more calls.
-    let wake: Wake = Arc::new(move || drop(proxy.lock().unwrap_or_else(PoisonError::into_inner).send_event(WakeEvent)));
+    let wake: Wake = Arc::new(move || {
+        drop(proxy.lock().unwrap_or_else(PoisonError::into_inner).send_event(WakeEvent))
+    });
     let mut handler = Handler { options, gpu_options: gpu, wake, open: None, failed: None };
     let ran = events.run_app(&mut handler);
     if let (Err(_), Some(open)) = (&ran, &mut handler.open) {
@@ -117,8 +119,11 @@ pub fn run(options: Options, gpu: GpuOptions) -> Result<(), ViewError> {
     // What was open is let go before the display is.
     let failed = handler.failed.take();
     let gpus = handler.open.as_ref().map(|open| [open.gpu.clone(), open.renders.clone()]);
-    let frame_pacing =
-        handler.open.as_ref().filter(|open| open.app.options.pacing).map(|open| open.app.pacing().clone());
+    let frame_pacing = handler
+        .open
+        .as_ref()
+        .filter(|open| open.app.options.pacing)
+        .map(|open| open.app.pacing().clone());
     if let Some(open) = handler.open.take() {
         open.close();
     }
@@ -127,7 +132,8 @@ pub fn run(options: Options, gpu: GpuOptions) -> Result<(), ViewError> {
         drop(writeln!(std::io::stdout(), "{pacing}"));
     }
     drop(handler);
-    let messages: Vec<String> = gpus.into_iter().flatten().flat_map(|gpu| gpu.validation_messages()).collect();
+    let messages: Vec<String> =
+        gpus.into_iter().flatten().flat_map(|gpu| gpu.validation_messages()).collect();
     match failed {
         Some(error) => Err(error),
         None if messages.is_empty() => Ok(()),
@@ -174,7 +180,8 @@ const FIRST_SIZE: LogicalSize<f64> = LogicalSize::new(1440.0, 900.0);
 impl Handler {
     fn begin(&self, events: &ActiveEventLoop) -> Result<Open, ViewError> {
         let oops = |error: &dyn std::fmt::Display| ViewError::Window { detail: error.to_string() };
-        let attributes = Window::default_attributes().with_title("sunny16").with_min_inner_size(MIN_WINDOW_SIZE);
+        let attributes =
+            Window::default_attributes().with_title("sunny16").with_min_inner_size(MIN_WINDOW_SIZE);
         let attributes = match self.options.request.size {
             Some(size) => attributes.with_inner_size(PhysicalSize::new(size.width, size.height)),
             None => attributes.with_inner_size(FIRST_SIZE),
@@ -184,10 +191,12 @@ impl Handler {
         let gpu = Gpu::open(&GpuOptions { display: Some(display), ..self.gpu_options.clone() })?;
         let surface = Arc::new(Surface::new(&gpu, &window)?);
         let swapchain = Swapchain::new(&gpu, &surface, size_of(window.inner_size()), false, None)?;
-        let format = swapchain.as_ref().map_or(crate::gpu::vk::Format::B8G8R8A8_UNORM, Swapchain::format);
+        let format =
+            swapchain.as_ref().map_or(crate::gpu::vk::Format::B8G8R8A8_UNORM, Swapchain::format);
         let painter = Painter::new(&gpu, format)?;
         let named = Some(gpu.info().name.clone());
-        let renders = Gpu::open(&GpuOptions { display: None, device: named, ..self.gpu_options.clone() })?;
+        let renders =
+            Gpu::open(&GpuOptions { display: None, device: named, ..self.gpu_options.clone() })?;
         let app = App::new(&renders, self.options.clone(), Arc::clone(&self.wake))?;
         let limit = gpu.limits().max_image_dimension2_d as usize;
         let input = egui_winit::State::new(
@@ -198,7 +207,18 @@ impl Handler {
             None,
             Some(limit),
         );
-        Ok(Open { app, painter, swapchain, surface, input, gpu, renders, window, hdr: false, redraw_at: None })
+        Ok(Open {
+            app,
+            painter,
+            swapchain,
+            surface,
+            input,
+            gpu,
+            renders,
+            window,
+            hdr: false,
+            redraw_at: None,
+        })
     }
 }
 
@@ -228,8 +248,14 @@ impl Open {
         let primitives = self.app.context().tessellate(output.shapes, scale);
         let shapes = self.painter.take(output.textures_delta, &primitives, scale, size)?;
         self.painter.set_hdr_picture(self.app.hdr_picture(), self.app.settings().range)?;
-        let repaint = output.viewport_output.values().map(|view| view.repaint_delay).min().unwrap_or(Duration::MAX);
-        self.redraw_at = Instant::now().checked_add(repaint.max(Duration::from_micros(1_000_000 / MAX_REDRAW_RATE)));
+        let repaint = output
+            .viewport_output
+            .values()
+            .map(|view| view.repaint_delay)
+            .min()
+            .unwrap_or(Duration::MAX);
+        self.redraw_at = Instant::now()
+            .checked_add(repaint.max(Duration::from_micros(1_000_000 / MAX_REDRAW_RATE)));
         if repaint > Duration::from_secs(3600) {
             self.redraw_at = None;
         }

@@ -60,7 +60,13 @@ impl Beyond {
         let handle = graph.shared(shared);
         if let Some((light, settings)) = self.fresh.take() {
             let info = shared.image().info();
-            self.pass.declare_picture(graph, (light, [info.width, info.height]), handle, settings, self.range);
+            self.pass.declare_picture(
+                graph,
+                (light, [info.width, info.height]),
+                handle,
+                settings,
+                self.range,
+            );
             graph.output(handle);
         }
         Some(handle)
@@ -141,7 +147,14 @@ impl Painter {
             DisplayEncoding::Srgb => None,
             DisplayEncoding::ScRgb | DisplayEncoding::Hdr10 => {
                 let pass = HdrPass::new(&self.gpu, format)?;
-                Some(Beyond { pass, encoding, range: DisplayRange::default(), picture: None, of: None, fresh: None })
+                Some(Beyond {
+                    pass,
+                    encoding,
+                    range: DisplayRange::default(),
+                    picture: None,
+                    of: None,
+                    fresh: None,
+                })
             }
         };
         self.pass.set_format(if self.beyond.is_some() { INTERFACE } else { format })?;
@@ -153,7 +166,11 @@ impl Painter {
     ///
     /// # Errors
     /// Out of memory.
-    pub fn set_hdr_picture(&mut self, light: Option<HdrPicture<'_>>, range: DisplayRange) -> GpuResult<()> {
+    pub fn set_hdr_picture(
+        &mut self,
+        light: Option<HdrPicture<'_>>,
+        range: DisplayRange,
+    ) -> GpuResult<()> {
         let Some(beyond) = &mut self.beyond else { return Ok(()) };
         beyond.range = range;
         let Some(light) = light else { return Ok(()) };
@@ -171,7 +188,8 @@ impl Painter {
             })
             .collect();
         let bytes: &[u8] = bytemuck::cast_slice(&exposed);
-        let staging = Buffer::new(&self.gpu, "exposed picture", bytes.len() as u64, BufferKind::Staging)?;
+        let staging =
+            Buffer::new(&self.gpu, "exposed picture", bytes.len() as u64, BufferKind::Staging)?;
         staging.write(0, bytes);
         let fits = beyond.picture.as_ref().is_some_and(|picture| {
             let info = picture.image().info();
@@ -179,7 +197,13 @@ impl Painter {
         });
         if !fits {
             let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::COLOR_ATTACHMENT;
-            let info = ImageInfo { width: width as u32, height: height as u32, mips: 1, format: INTERFACE, usage };
+            let info = ImageInfo {
+                width: width as u32,
+                height: height as u32,
+                mips: 1,
+                format: INTERFACE,
+                usage,
+            };
             beyond.picture = Some(SharedImage::new(Image::new(&self.gpu, "hdr tonemap", info)?));
         }
         beyond.fresh = Some((staging, light.to_display));
@@ -201,14 +225,22 @@ impl Painter {
         for texture in self.free_next.drain(..) {
             self.pass.free(texture);
         }
-        let changes =
-            delta.set.iter().flat_map(|(texture, changes)| changes.iter().map(move |change| (texture, change)));
+        let changes = delta
+            .set
+            .iter()
+            .flat_map(|(texture, changes)| changes.iter().map(move |change| (texture, change)));
         let mut pixels = Vec::new();
         for (texture, change) in changes {
             let ImageData::Color(image) = &change.image;
             let rgba = image.as_raw().to_vec();
             let nearest = change.options.magnification == egui::TextureFilter::Nearest;
-            pixels.push(UiPixels { texture: number(*texture), at: change.pos, size: image.size, rgba, nearest });
+            pixels.push(UiPixels {
+                texture: number(*texture),
+                at: change.pos,
+                size: image.size,
+                rgba,
+                nearest,
+            });
         }
         // What this frame still draws goes with the next.
         self.free_next.extend(delta.free.iter().map(|texture| number(*texture)));
@@ -258,7 +290,12 @@ impl Painter {
         let Some(acquired) = swapchain.acquire()? else { return Ok(PresentResult::Stale) };
         let mut graph = Graph::new(self.number);
         let window = graph.shared(&SharedImage::new(Arc::clone(&acquired.image)));
-        declare((&mut self.pass, &mut self.beyond), &mut graph, (window, swapchain.size()), shapes)?;
+        declare(
+            (&mut self.pass, &mut self.beyond),
+            &mut graph,
+            (window, swapchain.size()),
+            shapes,
+        )?;
         graph.pass("present").uses(window, Access::Present).record(|_| Ok(()));
         graph.output(window);
         graph.execute(&mut rec, &mut self.cache)?;
@@ -273,7 +310,8 @@ impl Painter {
     /// A lost device; out of memory.
     pub fn picture(&mut self, size: [u32; 2], shapes: &UiShapes) -> GpuResult<Vec<u8>> {
         let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
-        let info = ImageInfo { width: size[0], height: size[1], mips: 1, format: self.format, usage };
+        let info =
+            ImageInfo { width: size[0], height: size[1], mips: 1, format: self.format, usage };
         let target = SharedImage::new(Image::new(&self.gpu, "interface to a file", info)?);
         let mut rec = self.frames.begin()?;
         let mut graph = Graph::new(self.number);
@@ -284,7 +322,8 @@ impl Painter {
         self.number += 1;
         let ticket = rec.submit()?;
         self.frames.wait(ticket)?;
-        let mut rgba = executed.buffer(bytes).map_or_else(Vec::new, |buffer| buffer.mapped().to_vec());
+        let mut rgba =
+            executed.buffer(bytes).map_or_else(Vec::new, |buffer| buffer.mapped().to_vec());
         rgba.truncate(size[0] as usize * size[1] as usize * texel_size(self.format) as usize);
         if self.format == vk::Format::B8G8R8A8_UNORM {
             rgba.chunks_exact_mut(4).for_each(|pixel| pixel.swap(0, 2));

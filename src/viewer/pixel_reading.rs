@@ -75,11 +75,19 @@ impl fmt::Display for PixelReading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ([x, y], [width, height], [have, of]) = (self.pixel, self.size, self.frames);
         let ([r, g, b], [er, eg, eb], [sr, sg, sb]) = (self.nits, self.exposed, self.shown);
-        write!(f, "x={x} y={y} size={width}x{height} frames={have}/{of} nit={}", self.luminance.get())?;
+        write!(
+            f,
+            "x={x} y={y} size={width}x{height} frames={have}/{of} nit={}",
+            self.luminance.get()
+        )?;
         if let Some(ev100) = self.ev100 {
             write!(f, " ev100={ev100}")?;
         }
-        write!(f, " zone={} rgb_nit={r},{g},{b} exposed={er},{eg},{eb} shown={sr},{sg},{sb}", self.zone)?;
+        write!(
+            f,
+            " zone={} rgb_nit={r},{g},{b} exposed={er},{eg},{eb} shown={sr},{sg},{sb}",
+            self.zone
+        )?;
         if let Some(SurfacePoint { point, normal }) = self.surface {
             for (name, DVec3 { x, y, z }) in [("point", point), ("normal", normal)] {
                 write!(f, " {name}={x},{y},{z}")?;
@@ -124,6 +132,9 @@ mod tests {
         assert_eq!(read, nits, "to the bit");
         (reading.ev100, reading.surface, reading.incident) = (None, None, None);
         let line = reading.to_string();
-        assert!(!line.contains("ev100") && !line.contains("point") && !line.contains("lux"), "{line}");
+        assert!(
+            !line.contains("ev100") && !line.contains("point") && !line.contains("lux"),
+            "{line}"
+        );
     }
 }

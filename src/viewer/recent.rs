@@ -38,12 +38,18 @@ impl RecentScenes {
     /// What the file `recent` of a folder holds, and a line for the user where it cannot be used; without a folder nothing is kept.
     #[must_use]
     pub fn of(folder: Option<&Path>) -> (Self, Option<String>) {
-        let Some(file) = folder.map(|folder| folder.join("recent")) else { return (Self::default(), None) };
+        let Some(file) = folder.map(|folder| folder.join("recent")) else {
+            return (Self::default(), None);
+        };
         let (scenes, notice) = match read(&file) {
             Ok(scenes) => (scenes, None),
-            Err(detail) => {
-                (Vec::new(), Some(format!("{}: {detail}; the list of recent scenes begins anew", file.display())))
-            }
+            Err(detail) => (
+                Vec::new(),
+                Some(format!(
+                    "{}: {detail}; the list of recent scenes begins anew",
+                    file.display()
+                )),
+            ),
         };
         (Self { file: Some(file), scenes }, notice)
     }
@@ -59,11 +65,16 @@ impl RecentScenes {
     /// # Errors
     /// The file cannot be written: the list is this run's then.
     pub fn put(&mut self, scene: &Path) -> Result<(), String> {
-        let scene = if is_builtin(scene) { scene.into() } else { std::path::absolute(scene).unwrap_or(scene.into()) };
+        let scene = if is_builtin(scene) {
+            scene.into()
+        } else {
+            std::path::absolute(scene).unwrap_or(scene.into())
+        };
         if let Some(kept) = self.file.as_deref().and_then(|file| read(file).ok()) {
             // What this run has and the file has not is older than what others have written since.
             let own = std::mem::replace(&mut self.scenes, kept);
-            let new: Vec<PathBuf> = own.into_iter().filter(|scene| !self.scenes.contains(scene)).collect();
+            let new: Vec<PathBuf> =
+                own.into_iter().filter(|scene| !self.scenes.contains(scene)).collect();
             self.scenes.extend(new);
         }
         self.scenes.retain(|known| *known != scene);
@@ -71,7 +82,11 @@ impl RecentScenes {
         self.scenes.truncate(MAX_SCENES);
         let Some(file) = &self.file else { return Ok(()) };
         // A name that is no text cannot be written, but it can be opened again in this run.
-        let names = self.scenes.iter().filter_map(|scene| scene.to_str()).filter(|name| name.len() <= MAX_NAME_BYTES);
+        let names = self
+            .scenes
+            .iter()
+            .filter_map(|scene| scene.to_str())
+            .filter(|name| name.len() <= MAX_NAME_BYTES);
         let list: toml_edit::Array = names.collect();
         let text = format!("# Scenes that sunny16 opened lately, newest first.\nscenes = {list}\n");
         if let Some(folder) = file.parent() {
@@ -99,11 +114,14 @@ fn read(file: &Path) -> Result<Vec<PathBuf>, String> {
         Ok(known) => known.len(),
     };
     if length > MAX_FILE_BYTES {
-        return Err(format!("{length} bytes are more than a list of scenes has ({MAX_FILE_BYTES})"));
+        return Err(format!(
+            "{length} bytes are more than a list of scenes has ({MAX_FILE_BYTES})"
+        ));
     }
     let text = fs::read_to_string(file).map_err(|error| error.to_string())?;
     let table: toml::Table = text.parse().map_err(|_| "it is no TOML".to_owned())?;
-    let list = table.get("scenes").and_then(toml::Value::as_array).ok_or("it has no list of scenes")?;
+    let list =
+        table.get("scenes").and_then(toml::Value::as_array).ok_or("it has no list of scenes")?;
     let names: Option<Vec<&str>> = list.iter().map(toml::Value::as_str).collect();
     let mut scenes: Vec<PathBuf> = Vec::new();
     for name in names.ok_or("its scenes are no names")? {
@@ -138,7 +156,12 @@ mod tests {
         let (mut recent, notice) = RecentScenes::of(Some(&folder));
         assert!(recent.scenes().is_empty() && notice.is_none(), "nothing was opened yet");
         let odd = dir.path().join("a \"b\"\n\\c.glb");
-        for scene in [Path::new("builtin:cornell"), &odd, Path::new("here.glb"), Path::new("builtin:cornell")] {
+        for scene in [
+            Path::new("builtin:cornell"),
+            &odd,
+            Path::new("here.glb"),
+            Path::new("builtin:cornell"),
+        ] {
             recent.put(scene).unwrap();
         }
         let here = std::path::absolute("here.glb").unwrap();
@@ -153,7 +176,10 @@ mod tests {
         for number in 0..20 {
             next.put(&PathBuf::from(format!("/{number}.glb"))).unwrap();
         }
-        assert_eq!((next.scenes().len(), RecentScenes::of(Some(&folder)).0.scenes().len()), (MAX_SCENES, MAX_SCENES));
+        assert_eq!(
+            (next.scenes().len(), RecentScenes::of(Some(&folder)).0.scenes().len()),
+            (MAX_SCENES, MAX_SCENES)
+        );
         // Nothing is left beside it.
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         assert!(!is_there(&odd) && is_there(Path::new("builtin:cornell")));

@@ -12,7 +12,10 @@ use crate::{camera::DisplayRange, output, photometry::Nit};
 
 /// All settings, by path, with what they take.
 pub const SETTINGS: [(&str, &str); 3] = [
-    ("window.hdr", "true or false: highlights beyond white, where the window's display offers HDR10 or scRGB"),
+    (
+        "window.hdr",
+        "true or false: highlights beyond white, where the window's display offers HDR10 or scRGB",
+    ),
     ("window.paper_white", "nit, 40 to 1000: what panels show as white; 203 by ITU-R BT.2408"),
     ("window.peak", "nit, 40 to 10000: the brightest that the display shows"),
 ];
@@ -47,7 +50,8 @@ impl WindowSettings {
         };
         match path {
             "window.hdr" => {
-                self.hdr = value.map_or(Ok(default.hdr), |text| text.parse().map_err(|_| invalid()))?;
+                self.hdr =
+                    value.map_or(Ok(default.hdr), |text| text.parse().map_err(|_| invalid()))?;
             }
             "window.paper_white" => {
                 let white = number(default.range.paper_white())?;
@@ -55,7 +59,8 @@ impl WindowSettings {
             }
             _ => {
                 let peak = number(default.range.peak())?;
-                self.range = DisplayRange::new(self.range.paper_white(), peak).ok_or_else(invalid)?;
+                self.range =
+                    DisplayRange::new(self.range.paper_white(), peak).ok_or_else(invalid)?;
             }
         }
         Ok(())
@@ -64,7 +69,8 @@ impl WindowSettings {
     /// The settings of a file, and what of it cannot be used.
     fn read(text: &str) -> Result<(Self, Option<String>), String> {
         let table: toml::Table = text.parse().map_err(|_| "it is no TOML".to_owned())?;
-        let window = table.get("window").and_then(toml::Value::as_table).ok_or("it has no [window]")?;
+        let window =
+            table.get("window").and_then(toml::Value::as_table).ok_or("it has no [window]")?;
         let (mut settings, mut unused) = (Self::default(), None);
         for (key, value) in window {
             let text = match value {
@@ -84,7 +90,9 @@ impl WindowSettings {
     fn text(self) -> String {
         let (white, peak) = (self.range.paper_white().get(), self.range.peak().get());
         let hdr = self.hdr;
-        format!("# Settings of sunny16's window.\n[window]\nhdr = {hdr}\npaper_white = {white}\npeak = {peak}\n")
+        format!(
+            "# Settings of sunny16's window.\n[window]\nhdr = {hdr}\npaper_white = {white}\npeak = {peak}\n"
+        )
     }
 }
 
@@ -102,14 +110,18 @@ impl SettingsStore {
     /// What the file `settings` of a folder holds, and a line for the user where it cannot be used; without a folder nothing is kept.
     #[must_use]
     pub fn of(folder: Option<&Path>) -> (Self, Option<String>) {
-        let Some(file) = folder.map(|folder| folder.join("settings")) else { return (Self::default(), None) };
+        let Some(file) = folder.map(|folder| folder.join("settings")) else {
+            return (Self::default(), None);
+        };
         let (settings, notice) = match read(&file) {
             Ok((settings, unused)) => {
-                let notice = unused.map(|detail| format!("{}: {detail}; the rest is taken", file.display()));
+                let notice =
+                    unused.map(|detail| format!("{}: {detail}; the rest is taken", file.display()));
                 (settings, notice)
             }
             Err(detail) => {
-                let notice = format!("{}: {detail}; the window's settings begin anew", file.display());
+                let notice =
+                    format!("{}: {detail}; the window's settings begin anew", file.display());
                 (WindowSettings::default(), Some(notice))
             }
         };
@@ -146,10 +158,14 @@ impl SettingsStore {
 
 fn read(file: &Path) -> Result<(WindowSettings, Option<String>), String> {
     match fs::metadata(file) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((WindowSettings::default(), None)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok((WindowSettings::default(), None));
+        }
         Err(error) => return Err(error.to_string()),
         Ok(known) if !known.is_file() => return Err("it is no file".into()),
-        Ok(known) if known.len() > MAX_FILE_BYTES => return Err(format!("{} bytes are too many", known.len())),
+        Ok(known) if known.len() > MAX_FILE_BYTES => {
+            return Err(format!("{} bytes are too many", known.len()));
+        }
         Ok(_) => {}
     }
     WindowSettings::read(&fs::read_to_string(file).map_err(|error| error.to_string())?)
@@ -166,9 +182,14 @@ mod tests {
         let folder = dir.path().join("state/sunny16");
         let (mut kept, notice) = SettingsStore::of(Some(&folder));
         assert_eq!((kept.now(), notice), (WindowSettings::default(), None));
-        assert!(!kept.now().hdr && kept.now().range.paper_white() == Nit(203.0), "off, and as BT.2408 has it");
+        assert!(
+            !kept.now().hdr && kept.now().range.paper_white() == Nit(203.0),
+            "off, and as BT.2408 has it"
+        );
         let mut settings = kept.now();
-        for (path, value) in [("window.hdr", "true"), ("window.paper_white", "150"), ("window.peak", "620.5")] {
+        for (path, value) in
+            [("window.hdr", "true"), ("window.paper_white", "150"), ("window.peak", "620.5")]
+        {
             settings.set(path, Some(value)).unwrap();
         }
         kept.put(settings);

@@ -37,7 +37,8 @@ impl ShaderSources {
     /// Those below another folder, compiled as this program's are.
     #[must_use]
     pub fn below(folder: &Path) -> Option<Self> {
-        let [compiler, cache] = [env!("SUNNY16_SHADER_COMPILER"), env!("SUNNY16_SHADER_CACHE")].map(PathBuf::from);
+        let [compiler, cache] =
+            [env!("SUNNY16_SHADER_COMPILER"), env!("SUNNY16_SHADER_CACHE")].map(PathBuf::from);
         let found = compiler.is_file() && cache.is_dir() && folder.join("shaders/passes").is_dir();
         found.then(|| Self { compiler, cache, folder: folder.into() })
     }
@@ -79,8 +80,12 @@ impl ShaderSources {
             .map_err(|error| format!("{}: {error}", self.compiler.display()))?;
         if !done.status.success() {
             let said = String::from_utf8_lossy(&done.stderr);
-            let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).take(LINES).collect();
-            return Err(format!("shaders do not compile; the last that did are shown\n{}", lines.join("\n")));
+            let lines: Vec<&str> =
+                said.lines().filter(|line| !line.trim().is_empty()).take(LINES).collect();
+            return Err(format!(
+                "shaders do not compile; the last that did are shown\n{}",
+                lines.join("\n")
+            ));
         }
         let mut changed = Vec::new();
         for shader in Shader::all() {
@@ -101,7 +106,8 @@ impl Scratch {
     fn new() -> Result<Self, String> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("sunny16-shaders-{}-{number}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("sunny16-shaders-{}-{number}", std::process::id()));
         // Nobody else's: an existing one is an error.
         fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         Ok(Self(folder))

@@ -39,7 +39,9 @@ impl Sun {
     /// Where a handle goes: the angle on it is that of the sun in the world.
     fn circle(&self, way: SunAxis, screen: &ScreenProjection) -> Option<Circle> {
         let reach = HANDLE_LENGTH * LONGER * screen.meters_per_point(self.center)?;
-        let level = HorizontalCoordinates { azimuth: self.place.azimuth + self.rotation, elevation: 0.0 }.direction();
+        let level =
+            HorizontalCoordinates { azimuth: self.place.azimuth + self.rotation, elevation: 0.0 }
+                .direction();
         let axes = match way {
             // From north over east.
             SunAxis::Azimuth => [DVec3::NEG_Z, DVec3::X],
@@ -67,10 +69,15 @@ impl Sun {
     pub fn hit_test(&self, screen: &ScreenProjection, pointer: DVec2) -> Option<SunAxis> {
         let off = |way: &SunAxis| {
             let line = self.line(*way, screen).unwrap_or_default();
-            let points: Vec<DVec2> = line.into_iter().filter_map(|place| screen.project(place)).collect();
-            points.windows(2).map(|ends| distance(pointer, ends[0], ends[1])).fold(f64::INFINITY, f64::min)
+            let points: Vec<DVec2> =
+                line.into_iter().filter_map(|place| screen.project(place)).collect();
+            points
+                .windows(2)
+                .map(|ends| distance(pointer, ends[0], ends[1]))
+                .fold(f64::INFINITY, f64::min)
         };
-        let nearest = SunAxis::ALL.into_iter().map(|way| (off(&way), way)).min_by(|a, b| a.0.total_cmp(&b.0));
+        let nearest =
+            SunAxis::ALL.into_iter().map(|way| (off(&way), way)).min_by(|a, b| a.0.total_cmp(&b.0));
         nearest.filter(|(off, _)| *off <= NEAR).map(|(_, way)| way)
     }
 }
@@ -102,10 +109,13 @@ impl SunDragHandle {
         let by = self.last - self.began;
         let HorizontalCoordinates { elevation, azimuth } = self.sun.place;
         Some(match self.axis {
-            SunAxis::Azimuth => HorizontalCoordinates { elevation, azimuth: (azimuth + by).rem_euclid(TAU) },
-            SunAxis::Elevation => {
-                HorizontalCoordinates { elevation: (elevation + by).clamp(-FRAC_PI_2, FRAC_PI_2), azimuth }
+            SunAxis::Azimuth => {
+                HorizontalCoordinates { elevation, azimuth: (azimuth + by).rem_euclid(TAU) }
             }
+            SunAxis::Elevation => HorizontalCoordinates {
+                elevation: (elevation + by).clamp(-FRAC_PI_2, FRAC_PI_2),
+                azimuth,
+            },
         })
     }
 }
@@ -123,7 +133,8 @@ mod tests {
     fn the_sun_follows_the_pointer_around_and_up() {
         let rect = egui::Rect::from_min_size(egui::pos2(210.0, 30.0), egui::vec2(640.0, 360.0));
         let world = look_at_transform(DVec3::new(3.0, 2.5, 4.0), DVec3::ZERO);
-        let projection = Projection::Perspective { vertical_fov: 0.7, aspect: None, near: 0.1, far: None };
+        let projection =
+            Projection::Perspective { vertical_fov: 0.7, aspect: None, near: 0.1, far: None };
         let screen = ScreenProjection::new(&View::new(world, &projection, 640, 360), rect);
         let place = HorizontalCoordinates { elevation: 0.5, azimuth: 2.2 };
         let sun = Sun { center: DVec3::new(0.1, 0.2, 0.0), place, rotation: 0.3 };
@@ -138,12 +149,19 @@ mod tests {
             let found = drag_handle.drag_to(at(began + 0.3)).unwrap();
             let by = [found.azimuth - place.azimuth, found.elevation - place.elevation];
             let want = if way == SunAxis::Azimuth { [0.3, 0.0] } else { [0.0, 0.3] };
-            assert!((by[0] - want[0]).abs() < 1e-3 && (by[1] - want[1]).abs() < 1e-3, "{way:?}: {by:?}");
+            assert!(
+                (by[0] - want[0]).abs() < 1e-3 && (by[1] - want[1]).abs() < 1e-3,
+                "{way:?}: {by:?}"
+            );
         }
         let circle = sun.circle(SunAxis::Elevation, &screen).unwrap();
         let at = |angle: f64| screen.project(circle.at(angle)).unwrap();
         let mut drag_handle = SunDragHandle::new(sun, SunAxis::Elevation, screen, at(0.5)).unwrap();
         drag_handle.drag_to(at(1.2)).unwrap();
-        assert_eq!(drag_handle.drag_to(at(2.2)).unwrap().elevation, FRAC_PI_2, "no higher than the zenith");
+        assert_eq!(
+            drag_handle.drag_to(at(2.2)).unwrap().elevation,
+            FRAC_PI_2,
+            "no higher than the zenith"
+        );
     }
 }

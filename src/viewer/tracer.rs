@@ -86,7 +86,8 @@ struct TimeSlice<'a> {
 
 impl CancelToken for TimeSlice<'_> {
     fn should_stop(&self) -> bool {
-        self.shared.wanted.load(Ordering::Relaxed) != self.job || self.shared.ends.load(Ordering::Relaxed)
+        self.shared.wanted.load(Ordering::Relaxed) != self.job
+            || self.shared.ends.load(Ordering::Relaxed)
     }
 
     fn pause(&self) -> bool {
@@ -103,14 +104,18 @@ impl Tracer {
     pub fn new(wake: Wake) -> std::io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let own = Arc::clone(&shared);
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).saturating_sub(1).max(1);
+        let threads = std::thread::available_parallelism()
+            .map_or(1, std::num::NonZero::get)
+            .saturating_sub(1)
+            .max(1);
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|index| format!("path tracer {index}"))
             .build()
             .map_err(std::io::Error::other)?;
-        let thread =
-            std::thread::Builder::new().name("path tracer".into()).spawn(move || pool.install(|| work(&own, &wake)))?;
+        let thread = std::thread::Builder::new()
+            .name("path tracer".into())
+            .spawn(move || pool.install(|| work(&own, &wake)))?;
         Ok(Self { shared, thread: Some(thread) })
     }
 
@@ -157,7 +162,10 @@ fn work(shared: &Shared, wake: &Wake) {
                 break job;
             }
             // The time is a guard: a wake-up between the look at `ends` and the wait would be missed.
-            let waited = shared.wake.wait_timeout(next, PUBLISH_INTERVAL).unwrap_or_else(PoisonError::into_inner);
+            let waited = shared
+                .wake
+                .wait_timeout(next, PUBLISH_INTERVAL)
+                .unwrap_or_else(PoisonError::into_inner);
             next = waited.0;
         };
         drop(next);
@@ -169,7 +177,11 @@ fn trace(shared: &Shared, wake: &Wake, number: u64, job: &TraceJob) {
     let started = Instant::now();
     let world = World::new(&job.scene, job.eye);
     let [width, height] = job.size;
-    let mut film = Film::new(width, height, FilmSettings { path: job.path_settings, ..FilmSettings::default() });
+    let mut film = Film::new(
+        width,
+        height,
+        FilmSettings { path: job.path_settings, ..FilmSettings::default() },
+    );
     let mut step = 1;
     loop {
         let turn = Instant::now();
@@ -182,7 +194,8 @@ fn trace(shared: &Shared, wake: &Wake, number: u64, job: &TraceJob) {
         if turn.elapsed() < PUBLISH_INTERVAL / 4 {
             step = (step * 2).min(64);
         }
-        let nits = film.displayed(job.white).into_iter().map(|c: DVec3| c.as_vec3().to_array()).collect();
+        let nits =
+            film.displayed(job.white).into_iter().map(|c: DVec3| c.as_vec3().to_array()).collect();
         let mut traced = lock(&shared.traced);
         *traced = TracedImage {
             job: number,
@@ -245,7 +258,8 @@ mod tests {
         let world = World::new(&whole.scene, whole.eye);
         let mut film = Film::new(24, 24, FilmSettings::default());
         assert!(film.add(&world, &whole.camera, 8, &AtomicBool::new(false)));
-        let expected: Vec<[f32; 3]> = film.displayed(whole.white).into_iter().map(|c| c.as_vec3().to_array()).collect();
+        let expected: Vec<[f32; 3]> =
+            film.displayed(whole.white).into_iter().map(|c| c.as_vec3().to_array()).collect();
         assert_eq!(*traced.nits, expected, "bit for bit, whatever the turns");
     }
 

@@ -71,13 +71,18 @@ pub fn classify_change(old: &Look, new: &Look) -> LookChange {
         (p.shadows, p.shadow_method, p.error_pixels, look.needs_flare_sources())
     };
     let with_passes = Look { passes: new.passes.clone(), ..camera_of_new };
-    if with_passes == *new && passes_alike(old) == passes_alike(new) { LookChange::Camera } else { LookChange::Scene }
+    if with_passes == *new && passes_alike(old) == passes_alike(new) {
+        LookChange::Camera
+    } else {
+        LookChange::Scene
+    }
 }
 
 /// Whether lights shine otherwise and nothing else has changed that is on the device: no upload is needed.
 pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
     let beyond = Look { lights: old.lights.clone(), ..new.clone() };
-    let (same, default) = (classify_change(old, &beyond) <= LookChange::Camera, LightLook::default());
+    let (same, default) =
+        (classify_change(old, &beyond) <= LookChange::Camera, LightLook::default());
     let measured = base.lights.iter().any(|light| light.profile.is_some());
     let any_ies = |look: &Look| look.lights.values().any(|light| light.ies.is_some());
     let steady = measured || any_ies(old) || any_ies(new);
@@ -158,7 +163,12 @@ impl PreparedScene {
     ///
     /// # Errors
     /// A look that does not fit the scene.
-    pub fn new(request: &OpenRequest, scene: Scene, look: Look, remarks: Vec<String>) -> Result<Self, ViewError> {
+    pub fn new(
+        request: &OpenRequest,
+        scene: Scene,
+        look: Look,
+        remarks: Vec<String>,
+    ) -> Result<Self, ViewError> {
         // What can be played is: from its beginning, unless a time was asked for.
         let time = request.time.or(scene.is_animated().then_some(0.0));
         let request = OpenRequest { time, ..request.clone() };
@@ -220,7 +230,8 @@ impl Viewport {
     /// The picture of what is wanted, where things move and it is at rest: its scene and camera are those of its moment.
     fn moment(&self) -> Option<(&Scene, (DMat4, Projection))> {
         self.session.playback.as_ref()?;
-        let finished = self.last_frame.as_ref().filter(|finished| finished.request_id == self.request_id)?;
+        let finished =
+            self.last_frame.as_ref().filter(|finished| finished.request_id == self.request_id)?;
         Some((finished.scene.as_deref()?, finished.camera))
     }
 
@@ -293,7 +304,12 @@ impl Viewport {
             self.session.set_look(look, size)?;
         } else {
             let request = OpenRequest { size: Some(size), ..self.session.request.clone() };
-            let mut session = session::apply_look(&request, Scene::clone(&self.base), look, self.remarks.clone())?;
+            let mut session = session::apply_look(
+                &request,
+                Scene::clone(&self.base),
+                look,
+                self.remarks.clone(),
+            )?;
             // What was asked for stays without the window's size.
             session.request = self.session.request.clone();
             self.session = session;
@@ -385,10 +401,14 @@ impl Viewport {
     #[must_use]
     pub fn needs_frame(&self) -> bool {
         let whole = |finished: &Arc<RenderedFrame>| {
-            finished.request_id == self.request_id && finished.still && finished.samples[0] == finished.samples[1]
+            finished.request_id == self.request_id
+                && finished.still
+                && finished.samples[0] == finished.samples[1]
         };
         let over = self.sent == self.request_id && self.engine.failed(self.request_id);
-        self.playing.is_some() || self.errands > 0 || !(over || self.last_frame.as_ref().is_some_and(whole))
+        self.playing.is_some()
+            || self.errands > 0
+            || !(over || self.last_frame.as_ref().is_some_and(whole))
     }
 
     /// When the window should look again by itself, beside the engine's own calls.
@@ -409,8 +429,9 @@ impl Viewport {
     /// # Errors
     /// What the engine met since: dials that give no exposure; out of memory; a lost device.
     pub fn draw(&mut self) -> Result<bool, ViewError> {
-        let answered = self.last_frame.as_ref().is_some_and(|finished| finished.request_id == self.request_id)
-            || (self.sent == self.request_id && self.engine.failed(self.request_id));
+        let answered =
+            self.last_frame.as_ref().is_some_and(|finished| finished.request_id == self.request_id)
+                || (self.sent == self.request_id && self.engine.failed(self.request_id));
         if answered && let (Some(since), Some(time)) = (self.playing, &mut self.time) {
             // The next moment is wanted when the last is shown: slow devices skip, they do not fall behind.
             *time += since.elapsed().as_secs_f64();
@@ -442,13 +463,15 @@ impl Viewport {
 
     /// Takes what the engine has.
     fn receive(&mut self) -> Result<bool, ViewError> {
-        let news = self.engine.finished().filter(|finished| finished.request_id >= self.first_request_id);
+        let news =
+            self.engine.finished().filter(|finished| finished.request_id >= self.first_request_id);
         let old = self.last_frame.as_ref().map(|finished| finished.number);
         let another = news.as_ref().is_some_and(|finished| Some(finished.number) != old);
         if another && let Some(finished) = news {
             self.frame_ms = finished.frame_ms;
             let pixels = finished.picture.width * finished.picture.height;
-            let whole = f64::from(self.size[0] * self.downscale) * f64::from(self.size[1] * self.downscale);
+            let whole =
+                f64::from(self.size[0] * self.downscale) * f64::from(self.size[1] * self.downscale);
             // Fewer pixels cost in proportion, and something beside; only full pictures tell truly.
             let full = (pixels as f64 / whole.max(1.0)) > 0.9;
             if full || self.full_ms == 0.0 {
@@ -469,10 +492,15 @@ impl Viewport {
     pub fn settle(&mut self, whole: bool) -> Result<(), ViewError> {
         loop {
             self.draw()?;
-            let holds =
-                |finished: &RenderedFrame| !whole || (finished.still && finished.samples[0] == finished.samples[1]);
+            let holds = |finished: &RenderedFrame| {
+                !whole || (finished.still && finished.samples[0] == finished.samples[1])
+            };
             let order = self.request_id;
-            if self.last_frame.as_ref().is_some_and(|finished| finished.request_id == order && holds(finished)) {
+            if self
+                .last_frame
+                .as_ref()
+                .is_some_and(|finished| finished.request_id == order && holds(finished))
+            {
                 return Ok(());
             }
             if self.engine.failed(order) {
@@ -530,14 +558,24 @@ mod tests {
     fn a_camera_change_redraws_and_a_light_change_uploads() {
         let old = look(&["camera.lens.f_stop=8", "lights.Key.lumens=800"]);
         assert_eq!(classify_change(&old, &old.clone()), LookChange::Nothing);
-        for dial in ["camera.lens.f_stop=4", "effects.bloom.enabled=true", "passes.tonemap.operator=aces"] {
+        for dial in
+            ["camera.lens.f_stop=4", "effects.bloom.enabled=true", "passes.tonemap.operator=aces"]
+        {
             assert_eq!(
-                classify_change(&old, &look(&["camera.lens.f_stop=8", "lights.Key.lumens=800", dial])),
+                classify_change(
+                    &old,
+                    &look(&["camera.lens.f_stop=8", "lights.Key.lumens=800", dial])
+                ),
                 LookChange::Camera,
                 "{dial}"
             );
         }
-        for more in ["lights.Key.lumens=900", "passes.shadows.method=traced", "gi.enabled=true", "environment.lux=10"] {
+        for more in [
+            "lights.Key.lumens=900",
+            "passes.shadows.method=traced",
+            "gi.enabled=true",
+            "environment.lux=10",
+        ] {
             let new = look(&["camera.lens.f_stop=8", "lights.Key.lumens=800", more]);
             assert_eq!(classify_change(&old, &new), LookChange::Scene, "{more}");
         }

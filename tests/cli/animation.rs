@@ -11,7 +11,10 @@ use tempfile::TempDir;
 /// it up.
 fn workplace() -> TempDir {
     let floats: Vec<f32> = [
-        &[-0.5, -0.5, 0.0, 0.5, -0.5, 0.0, 0.5, 0.5, 0.0, -0.5, -0.5, 0.0, 0.5, 0.5, 0.0, -0.5, 0.5, 0.0][..],
+        &[
+            -0.5, -0.5, 0.0, 0.5, -0.5, 0.0, 0.5, 0.5, 0.0, -0.5, -0.5, 0.0, 0.5, 0.5, 0.0, -0.5,
+            0.5, 0.0,
+        ][..],
         &[0.0, 2.0],
         &[-1.0, 0.0, -5.0, 1.0, 0.0, -5.0],
         &[0.0, 0.0, -5.0, 0.0, 1.0, -5.0],
@@ -20,8 +23,12 @@ fn workplace() -> TempDir {
     let bytes: Vec<u8> = floats.iter().flat_map(|x| x.to_le_bytes()).collect();
     let uri = base64::engine::general_purpose::STANDARD.encode(&bytes);
     let accessor = |offset: usize, count: usize, kind: &str| json!({"bufferView": 0, "byteOffset": offset * 4, "componentType": 5126, "type": kind, "count": count});
-    let mut accessors =
-        [accessor(0, 6, "VEC3"), accessor(18, 2, "SCALAR"), accessor(20, 2, "VEC3"), accessor(26, 2, "VEC3")];
+    let mut accessors = [
+        accessor(0, 6, "VEC3"),
+        accessor(18, 2, "SCALAR"),
+        accessor(20, 2, "VEC3"),
+        accessor(26, 2, "VEC3"),
+    ];
     accessors[0]["min"] = json!([-0.5, -0.5, 0.0]);
     accessors[0]["max"] = json!([0.5, 0.5, 0.0]);
     accessors[1]["min"] = json!([0.0]);
@@ -46,7 +53,19 @@ fn workplace() -> TempDir {
 
 fn path(dir: &Path, more: &[&str]) -> Run {
     let dark = "scene.default_light=false";
-    let fixed = ["render", "a.gltf", "--renderer", "path", "-q", "--size", "32x32", "--spp", "64", "--set", dark];
+    let fixed = [
+        "render",
+        "a.gltf",
+        "--renderer",
+        "path",
+        "-q",
+        "--size",
+        "32x32",
+        "--spp",
+        "64",
+        "--set",
+        dark,
+    ];
     let args: Vec<&str> = fixed.iter().chain(more).copied().collect();
     sunny16(dir, &args, &[("VK_ICD_FILENAMES", "/none"), ("VK_DRIVER_FILES", "/none")])
 }
@@ -83,7 +102,9 @@ fn pictures_at_a_time_and_sequences() {
         assert_eq!(run.code, 0, "{run:?}");
         let (x, y, amount) = light(&dir.join("one.exr"));
         println!("{time:?} {more:?}: {x:.4} {y:.4} m, light {amount:.4}");
-        assert!((x - want.0).abs() < 0.01 && (y - want.1).abs() < 0.01 && (amount - 1.0).abs() < 0.01);
+        assert!(
+            (x - want.0).abs() < 0.01 && (y - want.1).abs() < 0.01 && (amount - 1.0).abs() < 0.01
+        );
     }
     let run = path(dir, &["-o", "s.exr", "--time", "0.5", "--frames", "3", "--fps", "4"]);
     assert_eq!(run.code, 0, "{run:?}");
@@ -99,13 +120,17 @@ fn an_open_shutter_smears_by_its_time() {
     let dir = workplace();
     let dir = dir.path();
     // 1 m/s for half a second.
-    let run = path(dir, &["-o", "b.exr", "--time", "1", "--set", "effects.motion_blur.shutter=0.5"]);
+    let run =
+        path(dir, &["-o", "b.exr", "--time", "1", "--set", "effects.motion_blur.shutter=0.5"]);
     assert_eq!(run.code, 0, "{run:?}");
     let (x, _, amount) = light(&dir.join("b.exr"));
     let row = exr_channel(&dir.join("b.exr"), "G")[16 * 32..17 * 32].to_vec();
     let touched = row.iter().filter(|value| **value > 0.01).count() as f64 / 8.0;
     println!("{x:.4} m, light {amount:.4}, {touched} m wide");
-    assert!(x.abs() < 0.01 && (amount - 1.0).abs() < 0.01 && (touched - 1.5).abs() <= 0.25, "{touched}");
+    assert!(
+        x.abs() < 0.01 && (amount - 1.0).abs() < 0.01 && (touched - 1.5).abs() <= 0.25,
+        "{touched}"
+    );
     let mean = row.iter().map(|value| f64::from(*value)).sum::<f64>() / 8.0;
     assert!((mean - 1.0).abs() < 0.02, "{mean}");
 }

@@ -38,8 +38,10 @@ fn failed(run: &Run, code: i32, parts: &[&str]) {
 
 /// Names of all files but the caches.
 fn listing(dir: &Path) -> Vec<String> {
-    let mut names: Vec<String> =
-        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
     names.retain(|name| name != "cache");
     names.sort();
     names
@@ -124,15 +126,22 @@ fn unusable_scenes_end_with_4() {
     }
     for (name, bytes) in &cases {
         fs::write(dir.path().join(name), bytes).unwrap();
-        for args in [vec!["inspect", name.as_str()], vec!["render", name.as_str(), "-o", "out.png"]] {
+        for args in [vec!["inspect", name.as_str()], vec!["render", name.as_str(), "-o", "out.png"]]
+        {
             failed(&sunny16(dir.path(), &args, &[]), 4, &[name.as_str()]);
         }
     }
-    failed(&sunny16(dir.path(), &["render", "missing.glb", "-o", "out.png"], &[]), 4, &["missing.glb"]);
+    failed(
+        &sunny16(dir.path(), &["render", "missing.glb", "-o", "out.png"], &[]),
+        4,
+        &["missing.glb"],
+    );
     failed(&sunny16(dir.path(), &["inspect", "missing.glb"], &[]), 4, &["missing.glb"]);
     fs::create_dir(dir.path().join("folder.glb")).unwrap();
     failed(&sunny16(dir.path(), &["inspect", "folder.glb"], &[]), 4, &["folder.glb"]);
-    assert!(!listing(dir.path()).iter().any(|name| name.starts_with("out") || name.starts_with(".out")));
+    assert!(
+        !listing(dir.path()).iter().any(|name| name.starts_with("out") || name.starts_with(".out"))
+    );
 }
 
 #[test]
@@ -148,17 +157,27 @@ fn wrong_arguments_end_with_2() {
         2,
         &["camera.lens.fstop", "camera.lens.f_stop"],
     );
-    let at_itself = ["-o", "out.png", "--set", "camera.position=0 1 2", "--set", "camera.target=0 1 2"];
+    let at_itself =
+        ["-o", "out.png", "--set", "camera.position=0 1 2", "--set", "camera.target=0 1 2"];
     failed(&render(&at_itself), 2, &["camera.target", "another point"]);
-    failed(&render(&["-o", "out.png", "--set", "camera.body.iso=-1"]), 2, &["camera.body.iso", "-1"]);
+    failed(
+        &render(&["-o", "out.png", "--set", "camera.body.iso=-1"]),
+        2,
+        &["camera.body.iso", "-1"],
+    );
     failed(&render(&["-o", "out.png", "--set", "camera.body.iso=nan"]), 2, &["camera.body.iso"]);
     failed(&render(&["-o", "out.png", "--set", "camera.body.iso"]), 2, &["PATH=VALUE"]);
-    failed(&render(&["-o", "out.png", "--set", "lights.bulp.lumens=3"]), 2, &["lights.bulp", "lights.bulb"]);
+    failed(
+        &render(&["-o", "out.png", "--set", "lights.bulp.lumens=3"]),
+        2,
+        &["lights.bulp", "lights.bulb"],
+    );
     failed(&render(&["-o", "out.png", "--set", "lights.sun.lumens=3"]), 2, &["lights.sun", "lux"]);
     failed(&render(&["-o", "out.png", "--set", "camera.exposure.ev100=1000"]), 2, &["1000", "64"]);
     // The argument parser explains itself in several lines.
     for size in ["0x0", "0x10", "10", "axb", "-1x5", "99999999999x1", ""] {
-        let run = sunny16(dir.path(), &["render", "small.glb", "-o", "out.png", "--size", size], &[]);
+        let run =
+            sunny16(dir.path(), &["render", "small.glb", "-o", "out.png", "--size", size], &[]);
         assert_eq!(run.code, 2, "{size}: {run:?}");
         assert!(run.err.contains("error:") && !run.err.contains("panicked"), "{size}: {}", run.err);
     }
@@ -177,7 +196,11 @@ fn a_bad_look_file_is_named() {
         ("\u{0}", "bad.toml"),
     ] {
         fs::write(dir.path().join("bad.toml"), text).unwrap();
-        failed(&render(dir.path(), &["-o", "out.png", "--look", "bad.toml"]), 4, &["bad.toml", part]);
+        failed(
+            &render(dir.path(), &["-o", "out.png", "--look", "bad.toml"]),
+            4,
+            &["bad.toml", part],
+        );
     }
     failed(&render(dir.path(), &["-o", "out.png", "--look", "none.toml"]), 4, &["none.toml"]);
     // One beside the scene is found by its name.
@@ -210,7 +233,11 @@ fn output_names_have_no_case_and_go_up_to_the_limit() {
     };
     picture("A.PNG", &["--aov", "normal"]);
     picture("a.Exr", &[]);
-    assert!(at("A.PNG").exists() && at("A.normal.png").exists() && at("a.Exr").exists(), "{:?}", listing(dir.path()));
+    assert!(
+        at("A.PNG").exists() && at("A.normal.png").exists() && at("a.Exr").exists(),
+        "{:?}",
+        listing(dir.path())
+    );
     fs::write(at("L.LDT"), LAMP).unwrap();
     run(&["ies", "L.LDT", "-o", "PLOT.PNG"]);
     run(&["lens", "builtin:dgauss-50-f2", "-o", "Drawing.Png"]);
@@ -222,13 +249,22 @@ fn output_names_have_no_case_and_go_up_to_the_limit() {
     picture(&long, &["--aov", "normal,depth", "--resume"]);
     let longer = format!("n{long}");
     failed(&render(dir.path(), &[&["-o", &longer][..], &path].concat()), 5, &["too long"]);
-    let written: Vec<String> = listing(dir.path()).into_iter().filter(|name| name.starts_with('\u{e4}')).collect();
+    let written: Vec<String> =
+        listing(dir.path()).into_iter().filter(|name| name.starts_with('\u{e4}')).collect();
     let ends = |ending: &str| written.iter().filter(|name| name.ends_with(ending)).count();
-    assert_eq!((written.len(), ends(".normal.png"), ends(".depth.png"), ends(".resume")), (4, 1, 1, 1), "{written:?}");
+    assert_eq!(
+        (written.len(), ends(".normal.png"), ends(".depth.png"), ends(".resume")),
+        (4, 1, 1, 1),
+        "{written:?}"
+    );
     // In capitals as a scene's, the look beside it belongs to it.
     fs::copy(at("small.glb"), at("CAPITALS.GLB")).unwrap();
     fs::write(at("CAPITALS.LOOK.TOML"), "[camera.lens]\nf_stop = -1\n").unwrap();
-    failed(&sunny16(dir.path(), &["render", "CAPITALS.GLB", "-o", "c.png"], &[]), 4, &["CAPITALS.LOOK.TOML"]);
+    failed(
+        &sunny16(dir.path(), &["render", "CAPITALS.GLB", "-o", "c.png"], &[]),
+        4,
+        &["CAPITALS.LOOK.TOML"],
+    );
     assert!(!listing(dir.path()).iter().any(|name| name.ends_with(".tmp")));
 }
 
@@ -243,11 +279,22 @@ fn a_eulumdat_file_is_a_lamp_like_any() {
     let told = sunny16(dir.path(), &["ies", "lamp.ldt"], &[]);
     assert_eq!(told.code, 0, "{told:?}");
     // 2 pi 600 cd.
-    for part in ["EULUMDAT, type C", "flux: 3769.9 lm", "strongest: 600.0 cd", "[LAMP] LED", "downward: 100.0 %"] {
+    for part in [
+        "EULUMDAT, type C",
+        "flux: 3769.9 lm",
+        "strongest: 600.0 cd",
+        "[LAMP] LED",
+        "downward: 100.0 %",
+    ] {
         assert!(told.out.contains(part), "'{part}' is not in: {}", told.out);
     }
-    fs::write(dir.path().join("lamp.ldt"), LAMP.replacen("\n1\n1\n0\n2\n", "\n7\n1\n0\n2\n", 1)).unwrap();
-    failed(&sunny16(dir.path(), &["ies", "lamp.ldt"], &[]), 4, &["lamp.ldt", "EULUMDAT: line 3", "Isym"]);
+    fs::write(dir.path().join("lamp.ldt"), LAMP.replacen("\n1\n1\n0\n2\n", "\n7\n1\n0\n2\n", 1))
+        .unwrap();
+    failed(
+        &sunny16(dir.path(), &["ies", "lamp.ldt"], &[]),
+        4,
+        &["lamp.ldt", "EULUMDAT: line 3", "Isym"],
+    );
 }
 
 #[test]
@@ -263,7 +310,11 @@ fn without_a_device_it_ends_with_6() {
     if no_gpu("--device") {
         return;
     }
-    failed(&render(dir.path(), &["-o", "out.png", "--device", "nonsense"]), 6, &["nonsense", "0: "]);
+    failed(
+        &render(dir.path(), &["-o", "out.png", "--device", "nonsense"]),
+        6,
+        &["nonsense", "0: "],
+    );
     failed(&render(dir.path(), &["-o", "out.png", "--device", "77"]), 6, &["77", "0: "]);
     assert_eq!(sunny16(dir.path(), &["doctor"], &[]).code, 0);
 }
@@ -275,7 +326,16 @@ fn a_picture_beyond_the_device_is_refused() {
     }
     let dir = workplace();
     for size in ["100000x100000", "4000000000x1", "1x100000"] {
-        let args = ["render", "small.glb", "-o", "out.png", "--size", size, "--set", "camera.exposure.ev100=7"];
+        let args = [
+            "render",
+            "small.glb",
+            "-o",
+            "out.png",
+            "--size",
+            size,
+            "--set",
+            "camera.exposure.ev100=7",
+        ];
         let run = sunny16(dir.path(), &args, &[]);
         failed(&run, 6, &["size"]);
     }
@@ -301,7 +361,11 @@ fn faults_end_with_their_codes_and_leave_no_file() {
         ("pipeline:tonemap=initialization-failed", 6, "tonemap"),
     ] {
         failed(&sunny16(dir.path(), &args, &[("SUNNY16_FAULT", fault)]), code, &[part]);
-        assert_eq!(fs::read(dir.path().join("out.png")).unwrap(), before, "{fault}: the old picture is gone");
+        assert_eq!(
+            fs::read(dir.path().join("out.png")).unwrap(),
+            before,
+            "{fault}: the old picture is gone"
+        );
     }
     assert_eq!(listing(dir.path()), ["out.png", "small.glb"]);
     let run = sunny16(dir.path(), &args, &[]);
@@ -313,7 +377,11 @@ fn faults_end_with_their_codes_and_leave_no_file() {
 fn with_a_full_disk(dir: &Path, driver: &Path, args: &[&str]) -> Run {
     let mut command = Command::new("bash");
     command
-        .args(["-c", "ulimit -f 8; trap '' XFSZ; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_sunny16")])
+        .args([
+            "-c",
+            "ulimit -f 8; trap '' XFSZ; exec \"$0\" \"$@\"",
+            env!("CARGO_BIN_EXE_sunny16"),
+        ])
         .args(args)
         .env("XDG_CACHE_HOME", dir.join("cache"))
         .env("MESA_SHADER_CACHE_DIR", driver)
@@ -331,7 +399,16 @@ fn a_full_disk_ends_with_5_and_leaves_nothing() {
     let driver = tempfile::tempdir().unwrap();
     let cache = [("MESA_SHADER_CACHE_DIR", driver.path().to_str().unwrap())];
     for file in ["out.png", "out.exr"] {
-        let args = ["render", "small.glb", "-o", file, "--size", "320x180", "--set", "camera.exposure.ev100=7"];
+        let args = [
+            "render",
+            "small.glb",
+            "-o",
+            file,
+            "--size",
+            "320x180",
+            "--set",
+            "camera.exposure.ev100=7",
+        ];
         let good = sunny16(dir.path(), &args, &cache);
         assert_eq!(good.code, 0, "{good:?}");
         let size = fs::metadata(dir.path().join(file)).unwrap().len();
@@ -387,7 +464,10 @@ fn a_missing_texture_is_shown_and_said() {
     assert!(run.out.contains("error pattern"), "{said}");
     // The pattern is loud: it has a colour that the background and a grey card have not.
     let picture = image::open(dir.path().join("out.png")).unwrap().to_rgb8();
-    let loud = picture.pixels().filter(|p| p.0.iter().max().unwrap() - p.0.iter().min().unwrap() > 100).count();
+    let loud = picture
+        .pixels()
+        .filter(|p| p.0.iter().max().unwrap() - p.0.iter().min().unwrap() > 100)
+        .count();
     assert!(loud > 200, "{loud} pixels of the error pattern");
 }
 
@@ -408,22 +488,31 @@ fn inspect_names_lumens() {
     fs::write(small.path().join("small.look.toml"), "lights.bulb.lumens = 123\n").unwrap();
     let run = sunny16(small.path(), &["inspect", "small.glb"], &[]);
     assert!(
-        run.out.starts_with("by the look small.look.toml") && run.out.contains("123 lm as its author"),
+        run.out.starts_with("by the look small.look.toml")
+            && run.out.contains("123 lm as its author"),
         "{}",
         run.out
     );
     let run = sunny16(small.path(), &["inspect", "small.glb", "--no-look"], &[]);
     assert!(run.out.contains("800 lm as its author") || !run.out.contains("123 lm"), "{}", run.out);
-    let run = sunny16(small.path(), &["inspect", "small.glb", "--set", "lights.bulb.candela=77"], &[]);
+    let run =
+        sunny16(small.path(), &["inspect", "small.glb", "--set", "lights.bulb.candela=77"], &[]);
     assert!(run.out.contains("77 cd as its author"), "{}", run.out);
     // Once, in its place: not the file's own as "not shown" beside what the look makes of it.
     assert!(run.out.contains("light 0 'bulb': ") && run.out.contains("shown once"), "{}", run.out);
-    assert_eq!((run.out.matches("'bulb': ").count(), run.out.contains("not shown")), (1, false), "{}", run.out);
+    assert_eq!(
+        (run.out.matches("'bulb': ").count(), run.out.contains("not shown")),
+        (1, false),
+        "{}",
+        run.out
+    );
 }
 
 /// A document with one lamp without a name and two of one name, all by nodes without names, and a buffer elsewhere.
 fn nameless(folder: &Path, buffer: &str) {
-    let node = |light: usize| format!(r#"{{"extensions": {{"KHR_lights_punctual": {{"light": {light}}}}}}}"#);
+    let node = |light: usize| {
+        format!(r#"{{"extensions": {{"KHR_lights_punctual": {{"light": {light}}}}}}}"#)
+    };
     let light = |name: &str| format!(r#"{{"type": "point", "intensity": 7{name}}}"#);
     let lamp = light(r#", "name": "Lamp""#);
     let text = format!(
@@ -450,7 +539,8 @@ fn things_without_a_name_are_addressed_by_number() {
     nameless(dir.path(), "data:,");
     let text = fs::read_to_string(dir.path().join("a.gltf")).unwrap();
     fs::write(dir.path().join("a.gltf"), text.replace(r#", {"mesh": 0}"#, "")).unwrap();
-    let inspect = |more: &[&str]| sunny16(dir.path(), &[&["inspect", "a.gltf"][..], more].concat(), &[]);
+    let inspect =
+        |more: &[&str]| sunny16(dir.path(), &[&["inspect", "a.gltf"][..], more].concat(), &[]);
     let run = inspect(&[]);
     assert_eq!(run.code, 0, "{run:?}");
     for address in [
@@ -472,16 +562,34 @@ fn things_without_a_name_are_addressed_by_number() {
         ("lights.#1.candela=55", 1),
     ] {
         let run = inspect(&["--set", setting]);
-        assert_eq!((run.code, run.out.matches("55 cd as its author").count()), (0, lamps), "{setting}: {run:?}");
+        assert_eq!(
+            (run.code, run.out.matches("55 cd as its author").count()),
+            (0, lamps),
+            "{setting}: {run:?}"
+        );
     }
-    fs::write(dir.path().join("a.look.toml"), "[lights.\"#0\"]\ncandela = 55\n[materials.\"#0\"]\nmetallic = 0.25\n")
-        .unwrap();
+    fs::write(
+        dir.path().join("a.look.toml"),
+        "[lights.\"#0\"]\ncandela = 55\n[materials.\"#0\"]\nmetallic = 0.25\n",
+    )
+    .unwrap();
     let run = inspect(&[]);
-    assert!(run.out.contains("55 cd as its author") && run.out.contains("metallic 0.25"), "{run:?}");
+    assert!(
+        run.out.contains("55 cd as its author") && run.out.contains("metallic 0.25"),
+        "{run:?}"
+    );
     fs::remove_file(dir.path().join("a.look.toml")).unwrap();
-    failed(&inspect(&["--set", "lights.Lamq.candela=5"]), 2, &["did you mean lights.Lamp, lights.#0?"]);
+    failed(
+        &inspect(&["--set", "lights.Lamq.candela=5"]),
+        2,
+        &["did you mean lights.Lamp, lights.#0?"],
+    );
     failed(&inspect(&["--set", "lights.#9.candela=5"]), 2, &["lights.#0"]);
-    failed(&inspect(&["--set", "materials.x.metallic=1"]), 2, &["did you mean materials.#0, materials.a.b?"]);
+    failed(
+        &inspect(&["--set", "materials.x.metallic=1"]),
+        2,
+        &["did you mean materials.#0, materials.a.b?"],
+    );
     let metered = |camera: &str| sunny16(dir.path(), &["meter", "a.gltf", "--camera", camera], &[]);
     failed(&metered("#7"), 2, &["has no camera '#7'; it has #0"]);
 }
@@ -502,16 +610,33 @@ fn files_above_the_scene_need_a_root() {
     // Whoever stands in the project has named it.
     assert_eq!(sunny16(&project, &["inspect", "scenes/a.gltf"], &[]).code, 0);
     let home = project.display().to_string();
-    failed(&sunny16(&project, &["inspect", "scenes/a.gltf"], &[("HOME", &home)]), 4, &["--root DIR"]);
-    assert_eq!(sunny16(&project, &["inspect", "scenes/a.gltf", "--root", "."], &[("HOME", &home)]).code, 0);
+    failed(
+        &sunny16(&project, &["inspect", "scenes/a.gltf"], &[("HOME", &home)]),
+        4,
+        &["--root DIR"],
+    );
+    assert_eq!(
+        sunny16(&project, &["inspect", "scenes/a.gltf", "--root", "."], &[("HOME", &home)]).code,
+        0
+    );
     nameless(&inner, "../../far.bin");
-    failed(&sunny16(&inner, &["inspect", "a.gltf", "--root", ".."], &[]), 4, &["lies outside of ..", "--root DIR"]);
+    failed(
+        &sunny16(&inner, &["inspect", "a.gltf", "--root", ".."], &[]),
+        4,
+        &["lies outside of ..", "--root DIR"],
+    );
     fs::create_dir(project.join("other")).unwrap();
-    for command in [&["inspect", "a.gltf"][..], &["render", "a.gltf", "-o", "a.png"], &["meter", "a.gltf"]] {
+    for command in
+        [&["inspect", "a.gltf"][..], &["render", "a.gltf", "-o", "a.png"], &["meter", "a.gltf"]]
+    {
         let run = sunny16(&inner, &[command, &["--root", "../other"]].concat(), &[]);
         failed(&run, 2, &["--root: ../other does not contain a.gltf"]);
     }
-    failed(&sunny16(&inner, &["inspect", "builtin:cornell", "--root", "."], &[]), 2, &["--root", "builtin:cornell"]);
+    failed(
+        &sunny16(&inner, &["inspect", "builtin:cornell", "--root", "."], &[]),
+        2,
+        &["--root", "builtin:cornell"],
+    );
 }
 
 #[test]
@@ -530,7 +655,16 @@ fn a_reader_that_leaves_early_is_no_fault() {
     if no_gpu("a_reader_that_leaves_early_is_no_fault") {
         return;
     }
-    let args = ["render", "small.glb", "-o", "out.png", "--size", "32x32", "--set", "camera.exposure.ev100=7"];
+    let args = [
+        "render",
+        "small.glb",
+        "-o",
+        "out.png",
+        "--size",
+        "32x32",
+        "--set",
+        "camera.exposure.ev100=7",
+    ];
     assert_eq!(run_closed(&args), (Some(0), String::new()));
     assert_eq!(listing(dir.path()), ["out.png", "small.glb"]);
 }
@@ -546,12 +680,17 @@ fn the_same_command_twice_gives_the_same_bytes() {
             let run = render(dir.path(), &["-o", file, "--aov", "all", "--validation"]);
             assert_eq!(run.code, 0, "{run:?}");
         }
-        assert!(fs::read(dir.path().join(one)).unwrap() == fs::read(dir.path().join(two)).unwrap(), "{one} and {two}");
+        assert!(
+            fs::read(dir.path().join(one)).unwrap() == fs::read(dir.path().join(two)).unwrap(),
+            "{one} and {two}"
+        );
     }
     assert!(dir.path().join("a.normal.png").is_file());
     // Layers of what is off.
     let run = render(dir.path(), &["-o", "d.exr", "--aov", "indirect_diffuse,ssr_hit"]);
-    for remark in ["indirect_diffuse is 0 everywhere: --set gi.enabled=true", "--set passes.ssr.enabled=true"] {
+    for remark in
+        ["indirect_diffuse is 0 everywhere: --set gi.enabled=true", "--set passes.ssr.enabled=true"]
+    {
         assert!(run.code == 0 && run.err.contains(remark), "{run:?}");
     }
     // Metered, quietly.
@@ -582,8 +721,18 @@ fn graph_and_bench_do_their_work() {
 #[test]
 fn path_and_bvh_benchmarks_need_no_device() {
     let dir = workplace();
-    let args =
-        ["bench", "small.glb", "--what", "path,bvh", "--size", "32x24", "--seconds", "0.01", "--triangles", "600"];
+    let args = [
+        "bench",
+        "small.glb",
+        "--what",
+        "path,bvh",
+        "--size",
+        "32x24",
+        "--seconds",
+        "0.01",
+        "--triangles",
+        "600",
+    ];
     let bench = sunny16(dir.path(), &[&args[..], &["--json", "bench.json"]].concat(), &[]);
     assert_eq!(bench.code, 0, "{bench:?}");
     let value: serde_json::Value =
@@ -602,7 +751,10 @@ fn path_and_bvh_benchmarks_need_no_device() {
         assert!((500.0..=700.0).contains(&triangles), "{shape}");
         // More than the triangles alone, and a ray meets few of them.
         assert!(number(&shape["device_bytes"]) > 48.0 * triangles, "{shape}");
-        assert!(number(&shape["sah_cost"]) > 2.0 && number(&shape["sah_cost"]) < triangles / 2.0, "{shape}");
+        assert!(
+            number(&shape["sah_cost"]) > 2.0 && number(&shape["sah_cost"]) < triangles / 2.0,
+            "{shape}"
+        );
         for kind in ["primary", "shadow", "diffuse"] {
             assert!(number(&shape["rays_per_second"][kind]) > 0.0, "{shape}");
         }
@@ -621,14 +773,22 @@ fn dials_far_from_the_meter_are_warned_of_in_the_right_direction() {
     let dir = workplace();
     for (ev, word) in [("-3", "too bright"), ("20", "too dark")] {
         let set = format!("camera.exposure.ev100={ev}");
-        let run = sunny16(dir.path(), &["render", "small.glb", "-o", "a.png", "--size", "96x64", "--set", &set], &[]);
+        let run = sunny16(
+            dir.path(),
+            &["render", "small.glb", "-o", "a.png", "--size", "96x64", "--set", &set],
+            &[],
+        );
         assert_eq!(run.code, 0, "{run:?}");
         assert!(run.out.contains(word), "{ev}: {}", run.out);
     }
     // What the scene meters at does not depend on the dials.
     let reading = |ev: &str| {
         let set = format!("camera.exposure.ev100={ev}");
-        let run = sunny16(dir.path(), &["render", "small.glb", "-o", "a.png", "--size", "96x64", "--set", &set], &[]);
+        let run = sunny16(
+            dir.path(),
+            &["render", "small.glb", "-o", "a.png", "--size", "96x64", "--set", &set],
+            &[],
+        );
         let at = run.out.find("meters at EV100 ").unwrap() + "meters at EV100 ".len();
         run.out[at..].split([',', '\n']).next().unwrap().parse::<f64>().unwrap()
     };
@@ -675,14 +835,31 @@ fn meter_reads_and_says_which_dials_would_do() {
         return;
     }
     let dir = workplace();
-    let dials = ["--set", "camera.lens.f_stop=4", "--set", "camera.body.shutter=1/60", "--set", "camera.body.iso=100"];
-    let files = ["--false-colour", "f.png", "--waveform", "w.png", "--histogram", "h.png", "--zones", "z.png"];
+    let dials = [
+        "--set",
+        "camera.lens.f_stop=4",
+        "--set",
+        "camera.body.shutter=1/60",
+        "--set",
+        "camera.body.iso=100",
+    ];
+    let files = [
+        "--false-colour",
+        "f.png",
+        "--waveform",
+        "w.png",
+        "--histogram",
+        "h.png",
+        "--zones",
+        "z.png",
+    ];
     let more = [&["--json", "m.json", "--mode", "matrix"], &dials[..], &files[..]].concat();
     let run = meter(dir.path(), &more);
     assert_eq!(run.code, 0, "{run:?}");
     let json: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(dir.path().join("m.json")).unwrap()).unwrap();
-    let number = |pointer: &str| json.pointer(pointer).and_then(serde_json::Value::as_f64).expect(pointer);
+    let number =
+        |pointer: &str| json.pointer(pointer).and_then(serde_json::Value::as_f64).expect(pointer);
     // log2(16 * 60) = 9.9069.
     assert!((number("/camera_ev100") - 9.9069).abs() < 1e-3);
     let scene = number("/scene_ev100");
@@ -690,13 +867,18 @@ fn meter_reads_and_says_which_dials_would_do() {
     let (nits, ev) = (number("/readings/spot/nits"), number("/readings/spot/ev100"));
     assert!((ev - (nits * 8.0).log2()).abs() < 1e-9);
     // Every mode but manual reaches the exposure; each turns its dial alone.
-    for (row, mode, kept) in [(1, "aperture", "f_stop"), (2, "shutter", "shutter_s"), (3, "iso", "shutter_s")] {
+    for (row, mode, kept) in
+        [(1, "aperture", "f_stop"), (2, "shutter", "shutter_s"), (3, "iso", "shutter_s")]
+    {
         assert_eq!(json.pointer(&format!("/dials/{row}/mode")).unwrap(), mode);
         assert!((number(&format!("/dials/{row}/ev100")) - scene).abs() < 1e-9, "{mode}");
         let want = if kept == "f_stop" { 4.0 } else { 1.0 / 60.0 };
         assert!((number(&format!("/dials/{row}/{kept}")) - want).abs() < 1e-9, "{mode}");
     }
-    assert!((number("/dials/0/off_by_stops") - (scene - number("/camera_ev100"))).abs() < 1e-9, "manual is as it is");
+    assert!(
+        (number("/dials/0/off_by_stops") - (scene - number("/camera_ev100"))).abs() < 1e-9,
+        "manual is as it is"
+    );
     let counts = json.pointer("/histogram/counts").unwrap().as_array().unwrap();
     let sum: f64 = counts.iter().map(|count| count.as_f64().unwrap()).sum();
     assert_eq!(sum + number("/histogram/black"), 96.0 * 64.0);
@@ -708,14 +890,21 @@ fn meter_reads_and_says_which_dials_would_do() {
         let set = format!("camera.exposure.ev100={}", scene + offset);
         let run = meter(dir.path(), &["--mode", "matrix", "--set", &set]);
         match words {
-            Some(words) => assert!(run.out.contains("warning") && run.out.contains(words), "{}", run.out),
+            Some(words) => {
+                assert!(run.out.contains("warning") && run.out.contains(words), "{}", run.out)
+            }
             None => assert!(!run.out.contains("warning: the camera"), "{}", run.out),
         }
     }
     // A limit: said with its stops.
-    let narrow = ["--priority", "iso", "--mode", "matrix", "--set", "camera.body.iso_range=100,200"];
+    let narrow =
+        ["--priority", "iso", "--mode", "matrix", "--set", "camera.body.iso_range=100,200"];
     let run = meter(dir.path(), &[&narrow[..], &["--set", "camera.body.shutter=1/8000"]].concat());
-    assert!(run.out.contains("iso ends there") && run.out.contains("stops too dark"), "{}", run.out);
+    assert!(
+        run.out.contains("iso ends there") && run.out.contains("stops too dark"),
+        "{}",
+        run.out
+    );
     assert!(!run.out.contains("aperture "), "{}", run.out);
 }
 
@@ -740,7 +929,11 @@ fn meter_reads_incident_light() {
     // On the floor that a pixel shows, by its normal: as bright or brighter than at the far point.
     let run = meter(dir.path(), &["--mode", "incident", "--at", "50%,90%", "--receptor", "dome"]);
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(run.out.contains("facing (0.0000, 1.0000, 0.0000)") || run.out.contains("facing (-0.0000"), "{}", run.out);
+    assert!(
+        run.out.contains("facing (0.0000, 1.0000, 0.0000)") || run.out.contains("facing (-0.0000"),
+        "{}",
+        run.out
+    );
 }
 
 #[test]
@@ -762,19 +955,29 @@ fn exposure_modes_turn_the_dials_of_a_picture() {
     };
     let auto = ev(&render(&[]));
     for mode in ["aperture", "shutter", "iso", "program"] {
-        let out = render(&["--set", &format!("camera.exposure.mode={mode}"), "--set", "camera.body.iso=400"]);
+        let out = render(&[
+            "--set",
+            &format!("camera.exposure.mode={mode}"),
+            "--set",
+            "camera.body.iso=400",
+        ]);
         assert!((ev(&out) - auto).abs() < 0.011, "{mode}: {out}");
         assert!(out.contains(&format!("({mode}: f/")), "{out}");
     }
     // Auto wins over dials, compensation counts, and manual stays at its dials.
     let dials = ["--set", "camera.lens.f_stop=16", "--set", "camera.body.shutter=1/100"];
     let out = render(
-        &[&["--set", "camera.exposure.mode=auto", "--set", "camera.exposure.compensation=2"], &dials[..]].concat(),
+        &[
+            &["--set", "camera.exposure.mode=auto", "--set", "camera.exposure.compensation=2"],
+            &dials[..],
+        ]
+        .concat(),
     );
     assert!((ev(&out) - (auto - 2.0)).abs() < 0.011, "{out}");
     assert!((ev(&render(&dials)) - 14.64).abs() < 0.011);
     // Spot at the lit ball and matrix differ from the mean, and a range that ends is told.
-    let spot = ev(&render(&["--set", "camera.metering.mode=spot", "--set", "camera.metering.at=50%,45%"]));
+    let spot =
+        ev(&render(&["--set", "camera.metering.mode=spot", "--set", "camera.metering.at=50%,45%"]));
     assert!((spot - auto).abs() > 0.05, "{spot} and {auto}");
     let out = render(&[
         "--set",
@@ -807,10 +1010,13 @@ fn white_balance_changes_the_png_and_not_the_nits() {
     };
     let (plain, warm_png) = (png(&[]), png(&warm));
     let mean = |bytes: &[u8], channel: usize| -> f64 {
-        bytes.iter().skip(channel).step_by(3).map(|b| f64::from(*b)).sum::<f64>() / (bytes.len() / 3) as f64
+        bytes.iter().skip(channel).step_by(3).map(|b| f64::from(*b)).sum::<f64>()
+            / (bytes.len() / 3) as f64
     };
     // White light under a balance for lamps is blue.
-    assert!(mean(&warm_png, 2) > mean(&plain, 2) + 3.0 && mean(&warm_png, 0) < mean(&plain, 0) - 3.0);
+    assert!(
+        mean(&warm_png, 2) > mean(&plain, 2) + 3.0 && mean(&warm_png, 0) < mean(&plain, 0) - 3.0
+    );
     assert_eq!(png(&["--set", "camera.white_balance=neutral"]), plain);
     // Exposed values are the camera's.
     let exposed = nits(&["--exposed"]);
@@ -838,15 +1044,22 @@ fn the_path_tracer_needs_no_device_and_its_parts_add_up() {
         let done = run(&["-o", file]);
         assert_eq!((done.code, done.err.as_str()), (0, ""), "{done:?}");
     }
-    assert!(fs::read(dir.path().join("a.exr")).unwrap() == fs::read(dir.path().join("b.exr")).unwrap());
+    assert!(
+        fs::read(dir.path().join("a.exr")).unwrap() == fs::read(dir.path().join("b.exr")).unwrap()
+    );
     let all = crate::common::exr_channel(&dir.path().join("a.exr"), "G");
     let mut sum = vec![0.0; all.len()];
-    for layer in ["emission", "direct_diffuse", "direct_specular", "indirect_diffuse", "indirect_specular"] {
+    for layer in
+        ["emission", "direct_diffuse", "direct_specular", "indirect_diffuse", "indirect_specular"]
+    {
         let part = crate::common::exr_channel(&dir.path().join("a.exr"), &format!("{layer}.G"));
         sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
     }
     assert!(all.iter().any(|v| *v > 0.0));
-    assert!(all.iter().zip(&sum).all(|(a, b)| (a - b).abs() <= 1e-5 * a.abs().max(1e-6)), "{all:?} {sum:?}");
+    assert!(
+        all.iter().zip(&sum).all(|(a, b)| (a - b).abs() <= 1e-5 * a.abs().max(1e-6)),
+        "{all:?} {sum:?}"
+    );
     for (more, wanted) in [
         (&["-o", "c.exr", "--target-error", "nan"][..], "--target-error"),
         (&["-o", "c.exr", "--aov", "normals"], "normals"),
@@ -866,7 +1079,11 @@ fn a_demo_with_water_is_written_with_its_flow() {
     let run = sunny16(dir.path(), &["demos", "courtyard", "-o", "."], &[]);
     assert_eq!(run.code, 0, "{run:?}");
     let asked = |scene: &str| session::OpenRequest {
-        scene: Some(if scene.starts_with("builtin:") { scene.into() } else { dir.path().join(scene) }),
+        scene: Some(if scene.starts_with("builtin:") {
+            scene.into()
+        } else {
+            dir.path().join(scene)
+        }),
         ..session::OpenRequest::default()
     };
     let water = |scene: &str| {
@@ -886,15 +1103,19 @@ fn a_demo_with_water_is_written_with_its_flow() {
 fn a_flow_map_is_made_and_taken() {
     let dir = workplace();
     let made = |more: &[&str]| {
-        let args: Vec<&str> =
-            ["flow", "--size", "4x2", "--origin", "-2,-1", "-o", "flow.png"].iter().chain(more).copied().collect();
+        let args: Vec<&str> = ["flow", "--size", "4x2", "--origin", "-2,-1", "-o", "flow.png"]
+            .iter()
+            .chain(more)
+            .copied()
+            .collect();
         sunny16(dir.path(), &args, &[])
     };
     let run = made(&["--cylinder", "0,0,0.4"]);
     assert_eq!(run.code, 0, "{run:?}");
     let map = FlowMap::read(&dir.path().join("flow.png")).unwrap();
     // Faster beside the column than before it, and along the walls.
-    let [before, beside] = [DVec2::new(0.05, 0.5), DVec2::new(0.5, 0.85)].map(|place| map.at(place));
+    let [before, beside] =
+        [DVec2::new(0.05, 0.5), DVec2::new(0.5, 0.85)].map(|place| map.at(place));
     assert!(beside.x > before.x * 1.2 && before.x > 0.0, "{before} {beside}");
     failed(&made(&["--cylinder", "0,0,-1"]), 2, &["cylinder"]);
     failed(&made(&["--block", "-0.5,-1,0.5,1"]), 2, &["close the channel"]);

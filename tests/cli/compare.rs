@@ -11,7 +11,12 @@ use sunny16::output::{self, ExrLayer};
 const SIZE: [usize; 2] = [24, 16];
 
 fn compare(dir: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_sunny16")).current_dir(dir).arg("compare").args(arguments).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_sunny16"))
+        .current_dir(dir)
+        .arg("compare")
+        .args(arguments)
+        .output()
+        .unwrap()
 }
 
 fn code(output: &Output) -> Option<i32> {
@@ -31,7 +36,9 @@ fn error(output: &Output) -> String {
 
 fn write_exr(file: &Path, [width, height]: [usize; 2], factor: f32) {
     let pixels: Vec<[f32; 4]> = (0..width * height)
-        .map(|i| [10.0 + (i % width) as f32, 20.0, 5.0 + (i / width) as f32, 1.0].map(|v| v * factor))
+        .map(|i| {
+            [10.0 + (i % width) as f32, 20.0, 5.0 + (i / width) as f32, 1.0].map(|v| v * factor)
+        })
         .collect();
     let half: Vec<[f32; 4]> = pixels.iter().map(|pixel| pixel.map(|v| v * 0.5)).collect();
     let layers = [
@@ -42,7 +49,8 @@ fn write_exr(file: &Path, [width, height]: [usize; 2], factor: f32) {
 }
 
 fn write_png(file: &Path, value: u8) {
-    let rgba: Vec<u8> = (0..SIZE[0] * SIZE[1]).flat_map(|i| [value, (i % 256) as u8, 40, 255]).collect();
+    let rgba: Vec<u8> =
+        (0..SIZE[0] * SIZE[1]).flat_map(|i| [value, (i % 256) as u8, 40, 255]).collect();
     output::write_png(file, SIZE[0], SIZE[1], &rgba).unwrap();
 }
 
@@ -60,11 +68,15 @@ fn folder() -> (tempfile::TempDir, PathBuf) {
 #[test]
 fn twice_the_light_is_measured_and_bounded() {
     let (_keep, dir) = folder();
-    let done = compare(&dir, &["b.exr", "a.exr", "--json", "n.json", "--max-stops", "1.001", "--max-bias", "100%"]);
+    let done = compare(
+        &dir,
+        &["b.exr", "a.exr", "--json", "n.json", "--max-stops", "1.001", "--max-bias", "100%"],
+    );
     assert_eq!(code(&done), Some(0), "{done:?}");
     let text = stdout(&done);
     assert!(text.contains("+100.0000 %") && text.contains("ok (at most 1)"), "{text}");
-    let json: serde_json::Value = serde_json::from_str(&fs::read_to_string(dir.join("n.json")).unwrap()).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(dir.join("n.json")).unwrap()).unwrap();
     let number = |name: &str| json["numbers"][name].as_f64().unwrap();
     assert!((number("bias") - 1.0).abs() < 1e-6);
     assert!((number("stops_mean") - 1.0).abs() < 1e-6);
@@ -86,7 +98,10 @@ fn twice_the_light_is_measured_and_bounded() {
         assert!(stdout(&done).contains("BROKEN") && stdout(&done).lines().count() == 1, "{done:?}");
         assert!(error(&done).contains("1 of 1 bounds"), "{done:?}");
     }
-    let alike = compare(&dir, &["a.exr", "a.exr", "--max-flip", "0", "--max-rmse", "0", "--min-psnr", "200"]);
+    let alike = compare(
+        &dir,
+        &["a.exr", "a.exr", "--max-flip", "0", "--max-rmse", "0", "--min-psnr", "200"],
+    );
     assert_eq!(code(&alike), Some(0), "{alike:?}");
 }
 
@@ -128,14 +143,20 @@ fn what_cannot_be_compared_is_one_line_with_a_remedy() {
         assert!(error(&done).contains(wanted), "{arguments:?} {}", error(&done));
     }
     assert_eq!(code(&compare(&dir, &["a.exr", "b.exr", "--max-flip", "-1"])), Some(2));
-    assert!(fs::read_dir(&dir).unwrap().flatten().all(|file| !file.file_name().to_string_lossy().ends_with(".tmp")));
+    assert!(
+        fs::read_dir(&dir)
+            .unwrap()
+            .flatten()
+            .all(|file| !file.file_name().to_string_lossy().ends_with(".tmp"))
+    );
 }
 
 #[test]
 fn a_scene_is_compared_with_a_display_by_exposure() {
     let (_keep, dir) = folder();
     for exposure in ["auto", "4.5", "-2"] {
-        let done = compare(&dir, &["a.png", "a.exr", "--exposure", exposure, "--tone-mapper", "agx"]);
+        let done =
+            compare(&dir, &["a.png", "a.exr", "--exposure", exposure, "--tone-mapper", "agx"]);
         assert_eq!(code(&done), Some(0), "{done:?}");
         assert!(stdout(&done).contains("of white"));
     }
@@ -185,7 +206,11 @@ const ALL: [&str; 16] = [
 fn equal_pictures_hold_every_bound() {
     let (_keep, dir) = folder();
     let write = |name: &str, value: f32| {
-        let layer = ExrLayer { name: "", channels: &["R", "G", "B"], pixels: &[[value, value, value, 1.0]; 99] };
+        let layer = ExrLayer {
+            name: "",
+            channels: &["R", "G", "B"],
+            pixels: &[[value, value, value, 1.0]; 99],
+        };
         output::write_exr(&dir.join(name), 11, 9, 1.0, &[layer]).unwrap();
     };
     for value in [0.0, -1.0, 1e-30, 3e38] {
@@ -225,7 +250,8 @@ fn maps_and_reports_are_written() {
             _ => assert_ne!(map.get_pixel(3, 3).0, [0, 0, 4]),
         }
     }
-    let done = compare(&dir, &["b.exr", "a.exr", "--html", "r.html", "--max-flip", "0", "--skip-edges"]);
+    let done =
+        compare(&dir, &["b.exr", "a.exr", "--html", "r.html", "--max-flip", "0", "--skip-edges"]);
     assert_eq!(code(&done), Some(3), "a report is written where a bound breaks: {done:?}");
     let html = fs::read_to_string(dir.join("r.html")).unwrap();
     assert!(html.starts_with("<!DOCTYPE html>") && html.trim_end().ends_with("</html>"));

@@ -11,10 +11,19 @@ fn every_lens_is_listed_and_described() {
     let list = sunny16(dir.path(), &["lens"], &[]);
     assert_eq!(list.code, 0, "{list:?}");
     assert_eq!(list.out.lines().count(), library::NAMES.len());
-    for name in ["dgauss-50-f2", "nikon-28-75-f2.8-wide", "canon-70-200-f2.8", "schneider-anamorphic-31", "fisheye-10"]
-    {
+    for name in [
+        "dgauss-50-f2",
+        "nikon-28-75-f2.8-wide",
+        "canon-70-200-f2.8",
+        "schneider-anamorphic-31",
+        "fisheye-10",
+    ] {
         assert!(list.out.contains(name));
-        let run = sunny16(dir.path(), &["lens", &format!("builtin:{name}"), "-o", "d.png", "--focus", "5"], &[]);
+        let run = sunny16(
+            dir.path(),
+            &["lens", &format!("builtin:{name}"), "-o", "d.png", "--focus", "5"],
+            &[],
+        );
         assert_eq!(run.code, 0, "{run:?}");
         assert!(!run.out.contains("NaN") && !run.out.contains("inf "), "{}", run.out);
         assert!(dir.path().join("d.png").exists());
@@ -33,12 +42,20 @@ fn real_lenses_breathe_as_they_are_focused() {
     let breathing = |lens: &str, focus: &str| -> Vec<f64> {
         let run = sunny16(dir.path(), &["lens", lens], &[]);
         assert_eq!(run.code, 0, "{run:?}");
-        let of =
-            |line: &str| line.trim().strip_prefix(focus)?.strip_suffix('%')?.split_whitespace().last()?.parse().ok();
+        let of = |line: &str| {
+            line.trim()
+                .strip_prefix(focus)?
+                .strip_suffix('%')?
+                .split_whitespace()
+                .last()?
+                .parse()
+                .ok()
+        };
         run.out.lines().filter_map(of).collect()
     };
     let near = |got: &[f64], want: &[f64]| {
-        let fits = got.len() == want.len() && got.iter().zip(want).all(|(a, b)| (a - b).abs() < 0.055);
+        let fits =
+            got.len() == want.len() && got.iter().zip(want).all(|(a, b)| (a - b).abs() < 0.055);
         assert!(fits, "{got:?} is not {want:?}");
     };
     // Moved as a whole, near v / f of the imaging equation: S / (S - f) with S from the front principal plane.
@@ -59,7 +76,13 @@ fn bad_lenses_are_named_with_place_and_remedy() {
     write("nan.json", &good.replace("22.01359", "NaN"));
     write("weak.json", &good.replace("-18.39533", "18.39533"));
     write("cut.json", &good[..good.len() / 2]);
-    write("twice.json", &good.replace("\"thickness_mm\": 6.00755", "\"thickness_mm\": -1, \"thickness_mm\": 6.00755"));
+    write(
+        "twice.json",
+        &good.replace(
+            "\"thickness_mm\": 6.00755",
+            "\"thickness_mm\": -1, \"thickness_mm\": 6.00755",
+        ),
+    );
     write("glass.json", &good.replace("\"is_stop\": true", "\"is_stop\": true, \"radius_mm\": 10"));
     write("dark.json", &good.replace("\"semi_aperture_mm\": 3.7", "\"semi_aperture_mm\": 1e-4"));
     assert_eq!(sunny16(dir.path(), &["lens", "good.json"], &[]).code, 0);
@@ -90,7 +113,14 @@ fn bad_lenses_are_named_with_place_and_remedy() {
         ("camera.lens.focus=0.03", "its nearest is some"),
         ("camera.lens.focal_length=80", "50 to 50 mm"),
     ] {
-        let args = ["meter", "builtin:cornell", "--set", "camera.lens.prescription=good.json", "--set", dial];
+        let args = [
+            "meter",
+            "builtin:cornell",
+            "--set",
+            "camera.lens.prescription=good.json",
+            "--set",
+            dial,
+        ];
         let run = sunny16(dir.path(), &args, &[]);
         assert_eq!(run.code, 2, "{run:?}");
         assert!(run.err.contains(says) && run.err.lines().count() == 1, "{dial}: {}", run.err);

@@ -59,12 +59,17 @@ fn interrupted_and_killed_pictures_come_out_as_though_they_had_not_been() {
     let whole = fs::read(dir.join("whole.exr")).unwrap();
 
     let child = begun(dir);
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success()
+    );
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{err}");
     assert!(err.lines().count() == 1 && err.contains("--resume") && err.contains("a.exr"), "{err}");
-    assert!(exr_channel(&dir.join("a.exr"), "G").iter().any(|v| *v > 0.0), "no picture of what there was");
+    assert!(
+        exr_channel(&dir.join("a.exr"), "G").iter().any(|v| *v > 0.0),
+        "no picture of what there was"
+    );
     // On to fewer samples than the whole, then on again.
     let resume = |spp| path(dir, &["-o", "a.exr", "--resume", "--spp", spp]);
     for spp in ["300", "512"] {
@@ -124,7 +129,10 @@ fn target_errors_are_percents_and_spend_samples_where_they_are_needed() {
     let dir = workplace();
     let dir = dir.path();
     for text in ["5%", "5"] {
-        let run = path(dir, &["-o", "t.exr", "--target-error", text, "--spp", "4096", "--aov", "samples"]);
+        let run = path(
+            dir,
+            &["-o", "t.exr", "--target-error", text, "--spp", "4096", "--aov", "samples"],
+        );
         assert_eq!((run.code, run.err.as_str()), (0, ""), "{run:?}");
         let samples = exr_channel(&dir.join("t.exr"), "samples.V");
         let most = samples.iter().fold(0.0, |a: f32, b| a.max(*b));
@@ -146,8 +154,15 @@ fn outputs_have_the_raster_renderers_names_and_values() {
     let dir = workplace();
     let dir = dir.path();
     assert_eq!(path(dir, &["-o", "p.exr", "--spp", "1", "--aov", "all"]).code, 0);
-    assert_eq!(path(dir, &["-o", "p.png", "--spp", "1", "--aov", "depth,bvh_cost,indirect_diffuse"]).code, 0);
-    assert!(["depth", "bvh_cost", "indirect_diffuse"].iter().all(|name| dir.join(format!("p.{name}.png")).exists()));
+    assert_eq!(
+        path(dir, &["-o", "p.png", "--spp", "1", "--aov", "depth,bvh_cost,indirect_diffuse"]).code,
+        0
+    );
+    assert!(
+        ["depth", "bvh_cost", "indirect_diffuse"]
+            .iter()
+            .all(|name| dir.join(format!("p.{name}.png")).exists())
+    );
     assert!(exr_channel(&dir.join("p.exr"), "bvh_cost.V").iter().all(|cost| *cost >= 1.0));
     if no_gpu("the raster renderer's outputs") {
         return;
@@ -170,7 +185,11 @@ fn outputs_have_the_raster_renderers_names_and_values() {
         ("position.Z", 1e-3),
     ] {
         let [ours, theirs] = ["p.exr", "r.exr"].map(|file| exr_channel(&dir.join(file), channel));
-        let off = ours.iter().zip(&theirs).zip(&depth).filter(|((a, b), z)| (**a - **b).abs() > step * z.max(1.0));
+        let off = ours
+            .iter()
+            .zip(&theirs)
+            .zip(&depth)
+            .filter(|((a, b), z)| (**a - **b).abs() > step * z.max(1.0));
         // A pixel whose centre an edge passes by a hair may see either side.
         let count = off.count();
         assert!(count <= 4 && theirs.iter().any(|v| *v != 0.0), "{channel}: {count} pixels differ");
@@ -180,7 +199,9 @@ fn outputs_have_the_raster_renderers_names_and_values() {
 #[test]
 fn denoising_brings_a_noisy_picture_nearer_to_a_converged_one() {
     if !cfg!(feature = "oidn") {
-        println!("skipped: built without the feature `oidn`, which needs Intel Open Image Denoise (docs/reference.md)");
+        println!(
+            "skipped: built without the feature `oidn`, which needs Intel Open Image Denoise (docs/reference.md)"
+        );
         return;
     }
     let dir = workplace();
@@ -198,14 +219,22 @@ fn denoising_brings_a_noisy_picture_nearer_to_a_converged_one() {
     let read = |file: &str, channel: &str| exr_channel(&dir.join(file), channel);
     let truth = read("truth.exr", "G");
     let error = |file: &str| {
-        let off = read(file, "G").iter().zip(&truth).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>();
+        let off =
+            read(file, "G").iter().zip(&truth).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>();
         off / truth.len() as f64
     };
     let (noisy, clean) = (error("noisy.exr"), error("clean.exr"));
     println!("mean squared error: {noisy} before, {clean} after");
     assert!(clean < 0.5 * noisy, "{noisy} before, {clean} after");
-    let mean = |file: &str| read(file, "G").iter().map(|v| f64::from(*v)).sum::<f64>() / truth.len() as f64;
-    assert!((mean("clean.exr") / mean("noisy.exr") - 1.0).abs() < 0.02, "{} {}", mean("clean.exr"), mean("noisy.exr"));
+    let mean = |file: &str| {
+        read(file, "G").iter().map(|v| f64::from(*v)).sum::<f64>() / truth.len() as f64
+    };
+    assert!(
+        (mean("clean.exr") / mean("noisy.exr") - 1.0).abs() < 0.02,
+        "{} {}",
+        mean("clean.exr"),
+        mean("noisy.exr")
+    );
     // Layers are as they were traced, and the same input gives the same picture.
     for layer in ["normal.X", "direct_diffuse.G", "variance.V"] {
         assert_eq!(read("noisy.exr", layer), read("clean.exr", layer), "{layer}");
@@ -219,8 +248,19 @@ fn the_room_behind_the_closed_door_is_dark() {
     let dir = workplace();
     let shot = |camera: &str, spp: &str| {
         let file = format!("{camera}.exr");
-        let args = ["render", "builtin:corridor", "--renderer", "path", "-q", "--camera", camera, "--spp", spp];
-        let run = sunny16(dir.path(), &[&args[..], &["--size", "32x24", "-o", &file]].concat(), &[]);
+        let args = [
+            "render",
+            "builtin:corridor",
+            "--renderer",
+            "path",
+            "-q",
+            "--camera",
+            camera,
+            "--spp",
+            spp,
+        ];
+        let run =
+            sunny16(dir.path(), &[&args[..], &["--size", "32x24", "-o", &file]].concat(), &[]);
         assert_eq!(run.code, 0, "{run:?}");
         exr_channel(&dir.path().join(file), "G")
     };

@@ -18,7 +18,9 @@ fn second() -> Option<String> {
 }
 
 fn mean_flip(a: &image::RgbImage, b: &image::RgbImage) -> (f32, f32) {
-    let flip = |picture: &image::RgbImage| nv_flip::FlipImageRgb8::with_data(SIZE.0, SIZE.1, picture.as_raw());
+    let flip = |picture: &image::RgbImage| {
+        nv_flip::FlipImageRgb8::with_data(SIZE.0, SIZE.1, picture.as_raw())
+    };
     let error = nv_flip::flip(flip(a), flip(b), nv_flip::DEFAULT_PIXELS_PER_DEGREE);
     let pool = nv_flip::FlipPool::from_image(&error);
     (pool.mean(), pool.max_value())
@@ -43,7 +45,8 @@ fn two_drivers_draw_the_same_picture() {
         args.extend(more);
         let run = sunny16(dir.path(), &args, environment);
         assert_eq!(run.code, 0, "{run:?}");
-        let device = run.out.lines().next().unwrap_or("").rsplit(" on ").next().unwrap_or("").to_string();
+        let device =
+            run.out.lines().next().unwrap_or("").rsplit(" on ").next().unwrap_or("").to_string();
         (image::open(dir.path().join(file)).unwrap().to_rgb8(), device)
     };
     let (one, first_device) = render("one.png", &[], &[]);
@@ -55,7 +58,8 @@ fn two_drivers_draw_the_same_picture() {
     assert!(mean < 0.01, "mean FLIP {mean}");
 
     // The measure sees a difference where there is one: a third of a stop.
-    let (brighter, _) = render("brighter.png", &["--set", "camera.exposure.compensation=0.33"], &[]);
+    let (brighter, _) =
+        render("brighter.png", &["--set", "camera.exposure.compensation=0.33"], &[]);
     let (apart, _) = mean_flip(&one, &brighter);
     println!("a third of a stop: mean FLIP {apart:.5}");
     assert!(apart > 0.02 && apart > 3.0 * mean, "mean FLIP {apart} for a third of a stop");

@@ -75,7 +75,11 @@ fn validate(dir: &Path, more: &[&str]) -> Run {
 fn failed(run: &Run, code: i32, part: &str) {
     assert_eq!(run.code, code, "{run:?}");
     let last = run.err.lines().last().unwrap_or_default();
-    assert!(last.starts_with("sunny16: error: ") && last.contains(part), "'{part}' is not in: {}", run.err);
+    assert!(
+        last.starts_with("sunny16: error: ") && last.contains(part),
+        "'{part}' is not in: {}",
+        run.err
+    );
     assert!(!run.err.contains("panicked"), "{}", run.err);
 }
 
@@ -133,7 +137,11 @@ fn what_cannot_be_run_is_refused_in_one_line() {
     failed(&validate(dir.path(), &["junk"]), 4, "line 1");
     failed(&validate(dir.path(), &["--from", "nowhere"]), 4, "--from");
     failed(&validate(dir.path(), &["--from", "validation"]), 4, "case.toml");
-    failed(&validate(dir.path(), &["right", "--report", "validation/cases/right/case.toml/x"]), 2, "--report");
+    failed(
+        &validate(dir.path(), &["right", "--report", "validation/cases/right/case.toml/x"]),
+        2,
+        "--report",
+    );
     fs::remove_file(dir.path().join("validation/cases/right/scene.glb")).unwrap();
     failed(&validate(dir.path(), &["right"]), 4, "scene.glb");
 }

@@ -64,7 +64,8 @@ fn avoided(what: &str, text: &str) -> Vec<String> {
         for (word, term) in AVOIDED {
             let inside = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
             for (at, _) in line.match_indices(word) {
-                let (before, after) = (line[..at].chars().next_back(), line[at + word.len()..].chars().next());
+                let (before, after) =
+                    (line[..at].chars().next_back(), line[at + word.len()..].chars().next());
                 if !inside(before) && !inside(after) {
                     found.push(format!("{what}:{}: '{word}', write '{term}'", number + 1));
                 }
@@ -77,13 +78,19 @@ fn avoided(what: &str, text: &str) -> Vec<String> {
 #[test]
 fn pages_use_the_standard_terms() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut pages = vec![root.join("README.md"), root.join("CONTRIBUTING.md"), root.join("validation/README.md")];
+    let mut pages = vec![
+        root.join("README.md"),
+        root.join("CONTRIBUTING.md"),
+        root.join("validation/README.md"),
+    ];
     pages.push(root.join("validation/scripts/README.md"));
     for entry in fs::read_dir(root.join("docs")).unwrap() {
         pages.push(entry.unwrap().path());
     }
     // look.md is made of the descriptions of properties, which have a test of their own.
-    pages.retain(|page| page.extension().is_some_and(|ending| ending == "md") && !page.ends_with("look.md"));
+    pages.retain(|page| {
+        page.extension().is_some_and(|ending| ending == "md") && !page.ends_with("look.md")
+    });
     pages.sort();
     let found: Vec<String> = pages
         .iter()
@@ -100,7 +107,8 @@ fn pages_use_the_standard_terms() {
 fn descriptions_of_properties_use_the_standard_terms() {
     // Values of properties keep their names.
     let values = |text: &str| text.replace("centre, matrix", "").to_lowercase();
-    let found: Vec<String> = properties().flat_map(|(path, text)| avoided(path, &values(text))).collect();
+    let found: Vec<String> =
+        properties().flat_map(|(path, text)| avoided(path, &values(text))).collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
@@ -121,7 +129,8 @@ fn help_uses_the_standard_terms() {
     let mut found = avoided("--help", &start);
     for name in names {
         // Flags and values keep their names.
-        let text = help(&[name, "--help"]).replace("--false-colour", "").replace("centre, matrix", "");
+        let text =
+            help(&[name, "--help"]).replace("--false-colour", "").replace("centre, matrix", "");
         found.extend(avoided(&format!("{name} --help"), &text));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));

@@ -24,7 +24,9 @@ impl Body {
         match *self {
             Self::Sphere { center, radius } | Self::Disk { center, radius, .. } => (center, radius),
             Self::Rectangle { center, half, .. } => (center, half[0].hypot(half[1])),
-            Self::Tube { start, end, radius } => ((start + end) / 2.0, start.distance(end) / 2.0 + radius),
+            Self::Tube { start, end, radius } => {
+                ((start + end) / 2.0, start.distance(end) / 2.0 + radius)
+            }
             Self::Triangle { corners: [a, b, c], .. } => {
                 let middle = (a + b + c) / 3.0;
                 (middle, a.distance(middle).max(b.distance(middle)).max(c.distance(middle)))
@@ -44,15 +46,19 @@ impl Body {
         let sphere = |center: DVec3, radius: f64| {
             let o = center - from;
             let t = o.dot(l);
-            o.length_squared() > radius * radius && t > 0.0 && o.length_squared() - t * t < radius * radius
+            o.length_squared() > radius * radius
+                && t > 0.0
+                && o.length_squared() - t * t < radius * radius
         };
         match *self {
             Self::Sphere { center, radius } => sphere(center, radius),
-            Self::Disk { center, front, radius, two_sided } => {
-                plane(center, front, two_sided).is_some_and(|p| p.length_squared() < radius * radius)
+            Self::Disk { center, front, radius, two_sided } => plane(center, front, two_sided)
+                .is_some_and(|p| p.length_squared() < radius * radius),
+            Self::Rectangle { center, front, right, half, two_sided } => {
+                plane(center, front, two_sided).is_some_and(|p| {
+                    p.dot(right).abs() < half[0] && p.dot(front.cross(right)).abs() < half[1]
+                })
             }
-            Self::Rectangle { center, front, right, half, two_sided } => plane(center, front, two_sided)
-                .is_some_and(|p| p.dot(right).abs() < half[0] && p.dot(front.cross(right)).abs() < half[1]),
             Self::Tube { start, end, radius } => {
                 // The least distance of the ray to the axis, as a segment.
                 let axis = end - start;
@@ -62,7 +68,11 @@ impl Body {
                 }
                 let (aa, al, ao, lo) = (axis.length_squared(), axis.dot(l), axis.dot(o), l.dot(o));
                 let denominator = aa - al * al;
-                let s = if denominator > 1e-15 { ((al * lo - ao) / denominator).clamp(0.0, 1.0) } else { 0.0 };
+                let s = if denominator > 1e-15 {
+                    ((al * lo - ao) / denominator).clamp(0.0, 1.0)
+                } else {
+                    0.0
+                };
                 let t = (lo + s * al).max(0.0);
                 // Once more, for a ray that is cut off at its beginning.
                 let s = ((l * t - o).dot(axis) / aa).clamp(0.0, 1.0);
@@ -73,7 +83,9 @@ impl Body {
                 let normal = (b - a).cross(c - a).normalize();
                 plane(a, normal, two_sided).is_some_and(|p| {
                     let p = p + a;
-                    [(a, b), (b, c), (c, a)].iter().all(|&(x, y)| (y - x).cross(p - x).dot(normal) >= 0.0)
+                    [(a, b), (b, c), (c, a)]
+                        .iter()
+                        .all(|&(x, y)| (y - x).cross(p - x).dot(normal) >= 0.0)
                 })
             }
         }
@@ -113,7 +125,9 @@ fn square(index: u32, seed: u32) -> (f64, f64) {
         x ^ x >> 16
     };
     // Roberts' additive recurrence of the plastic number, shifted at random.
-    let at = |step: f64, shift: u32| (f64::from(index) * step + f64::from(hash(shift)) / 4_294_967_296.0).fract();
+    let at = |step: f64, shift: u32| {
+        (f64::from(index) * step + f64::from(hash(shift)) / 4_294_967_296.0).fract()
+    };
     (at(0.754_877_666_246_692_8, seed), at(0.569_840_290_998_053_3, seed ^ 0x9e37_79b9))
 }
 
@@ -135,7 +149,14 @@ pub fn irradiance(body: &Body, from: DVec3, n: DVec3, samples: u32) -> f64 {
 }
 
 /// Diffuse and specular luminance (nits per nit, by channel) of a surface towards `v`.
-pub fn shade(body: &Body, brdf: &Brdf, from: DVec3, n: DVec3, v: DVec3, samples: u32) -> (DVec3, DVec3) {
+pub fn shade(
+    body: &Body,
+    brdf: &Brdf,
+    from: DVec3,
+    n: DVec3,
+    v: DVec3,
+    samples: u32,
+) -> (DVec3, DVec3) {
     let (solid_angle, axis, least) = cone(body, from, n);
     let alpha = (brdf.roughness * brdf.roughness).max(0.002);
     let in_cone = |l: DVec3| if l.dot(axis) >= least { 1.0 / solid_angle } else { 0.0 };
@@ -179,7 +200,13 @@ pub fn irradiance_by_area(body: &Body, from: DVec3, n: DVec3, steps: usize) -> f
 }
 
 /// The same with a weight by the unit direction to the light.
-pub fn weighted_by_area(body: &Body, from: DVec3, n: DVec3, steps: usize, weight: &dyn Fn(DVec3) -> f64) -> f64 {
+pub fn weighted_by_area(
+    body: &Body,
+    from: DVec3,
+    n: DVec3,
+    steps: usize,
+    weight: &dyn Fn(DVec3) -> f64,
+) -> f64 {
     let middle = |i: usize, count: usize| (i as f64 + 0.5) / count as f64;
     let share = |p: DVec3, normal: DVec3, area: f64, two_sided: bool| {
         let to = p - from;
@@ -213,12 +240,20 @@ pub fn weighted_by_area(body: &Body, from: DVec3, n: DVec3, steps: usize, weight
                 Body::Disk { center, front, radius, two_sided } => {
                     Body::Disk { center: center - by, front, radius, two_sided }
                 }
-                Body::Tube { start, end, radius } => Body::Tube { start: start - by, end: end - by, radius },
+                Body::Tube { start, end, radius } => {
+                    Body::Tube { start: start - by, end: end - by, radius }
+                }
                 other => other,
             };
             let middle_point = body.bounds().0;
             if middle_point.length() > 1e-12 {
-                return weighted_by_area(&shifted(*body, middle_point), from - middle_point, n, steps, weight);
+                return weighted_by_area(
+                    &shifted(*body, middle_point),
+                    from - middle_point,
+                    n,
+                    steps,
+                    weight,
+                );
             }
             match *body {
                 Body::Disk { front, radius, two_sided, .. } => {
@@ -228,7 +263,14 @@ pub fn weighted_by_area(body: &Body, from: DVec3, n: DVec3, steps: usize, weight
                     let polar = |t: f64| t * std::f64::consts::PI;
                     around(
                         DVec3::Y,
-                        &|t| (radius * polar(t).sin(), radius * polar(t).cos(), polar(t).cos(), polar(radius)),
+                        &|t| {
+                            (
+                                radius * polar(t).sin(),
+                                radius * polar(t).cos(),
+                                polar(t).cos(),
+                                polar(radius),
+                            )
+                        },
                         false,
                     );
                 }
@@ -242,7 +284,12 @@ pub fn weighted_by_area(body: &Body, from: DVec3, n: DVec3, steps: usize, weight
                             axis,
                             &|t| {
                                 let (sin, cos) = (t * quarter).sin_cos();
-                                (radius * sin, side * (half + radius * cos), side * cos, radius * quarter)
+                                (
+                                    radius * sin,
+                                    side * (half + radius * cos),
+                                    side * cos,
+                                    radius * quarter,
+                                )
                             },
                             false,
                         );
@@ -257,7 +304,12 @@ pub fn weighted_by_area(body: &Body, from: DVec3, n: DVec3, steps: usize, weight
             for i in 0..steps {
                 for j in 0..steps {
                     let (x, y) = (middle(i, steps) * 2.0 - 1.0, middle(j, steps) * 2.0 - 1.0);
-                    sum += share(center + right * (x * half[0]) + up * (y * half[1]), front, area, two_sided);
+                    sum += share(
+                        center + right * (x * half[0]) + up * (y * half[1]),
+                        front,
+                        area,
+                        two_sided,
+                    );
                 }
             }
         }
@@ -268,8 +320,16 @@ pub fn weighted_by_area(body: &Body, from: DVec3, n: DVec3, steps: usize, weight
                 for j in 0..steps - i {
                     for (third, inside) in [(1.0 / 3.0, true), (2.0 / 3.0, i + j + 1 < steps)] {
                         if inside {
-                            let (x, y) = ((i as f64 + third) / steps as f64, (j as f64 + third) / steps as f64);
-                            sum += share(a + (b - a) * x + (c - a) * y, cross.normalize(), area, two_sided);
+                            let (x, y) = (
+                                (i as f64 + third) / steps as f64,
+                                (j as f64 + third) / steps as f64,
+                            );
+                            sum += share(
+                                a + (b - a) * x + (c - a) * y,
+                                cross.normalize(),
+                                area,
+                                two_sided,
+                            );
                         }
                     }
                 }

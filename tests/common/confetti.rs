@@ -22,10 +22,15 @@ pub fn confetti(count: usize) -> Scene {
     builder.instance("floor", floor, DMat4::IDENTITY);
     let joints = [builder.add_node("a", DMat4::IDENTITY), builder.add_node("b", DMat4::IDENTITY)];
     let mut part = Primitive::default();
-    let (mut influences, mut number) = (Influences { first: vec![0], ..Influences::default() }, 1u32);
+    let (mut influences, mut number) =
+        (Influences { first: vec![0], ..Influences::default() }, 1u32);
     for triangle in 0..count as u32 {
         number = number.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
-        let middle = Vec3::new(triangle as f32 / count as f32 * 4.0 - 2.0, 1.0 + (number >> 20) as f32 / 4096.0, 0.0);
+        let middle = Vec3::new(
+            triangle as f32 / count as f32 * 4.0 - 2.0,
+            1.0 + (number >> 20) as f32 / 4096.0,
+            0.0,
+        );
         for corner in [Vec3::ZERO, Vec3::new(0.12, 0.0, 0.06), Vec3::new(0.0, 0.02, 0.12)] {
             part.indices.push(part.positions.len() as u32);
             part.positions.push(middle + corner);
@@ -48,7 +53,11 @@ pub fn confetti(count: usize) -> Scene {
     let mut scene = builder.build().unwrap();
     let joints: Vec<usize> = joints.iter().map(|joint| joint.index()).collect();
     scene.nodes[node.index()].skin = Some(0);
-    scene.skins = vec![Skin { name: String::new(), inverse_bind: vec![DMat4::IDENTITY; joints.len()], joints }];
+    scene.skins = vec![Skin {
+        name: String::new(),
+        inverse_bind: vec![DMat4::IDENTITY; joints.len()],
+        joints,
+    }];
     scene
 }
 

@@ -20,7 +20,10 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 stack.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "gltf" || extension == "glb") {
+            } else if path
+                .extension()
+                .is_some_and(|extension| extension == "gltf" || extension == "glb")
+            {
                 out.push(path);
             }
         }

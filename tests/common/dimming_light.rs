@@ -21,7 +21,12 @@ pub fn dimming_light_scene(dir: &Path, candela: f64, unlit: bool) {
             .collect::<Vec<f32>>()
     };
     let (times, places) = ([0.0, 0.25, 9.0], [0.0, 0.0, 1.0, 0.0, 0.0, 64.0, 0.0, 0.0, 64.0]);
-    let views = [floats(&times), floats(&places), floats(&quad([-2.0, 2.0], 0.0)), floats(&quad([0.0, 2.0], 0.001))];
+    let views = [
+        floats(&times),
+        floats(&places),
+        floats(&quad([-2.0, 2.0], 0.0)),
+        floats(&quad([0.0, 2.0], 0.001)),
+    ];
     let card = |view: u32, [left, right]: [f32; 2], z: f32| {
         json!({"bufferView": view, "componentType": 5126, "count": 6, "type": "VEC3",
                "min": [left, -2.0, z], "max": [right, 2.0, z]})

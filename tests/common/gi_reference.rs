@@ -19,8 +19,13 @@ pub fn reference(name: &str) -> Vec<DVec3> {
 
 /// Writes the mean of two halves, and says how far blocks of it are off by chance.
 pub fn write_reference(name: &str, size: (usize, usize), halves: &[Vec<DVec3>; 2]) {
-    println!("{name}: blocks are off by {:.2} % by chance", blocks(size, &halves[0], &halves[1], &[]).0 * 50.0);
-    let mean = |x: usize, y: usize| ((halves[0][y * size.0 + x] + halves[1][y * size.0 + x]) * 0.5).as_vec3();
+    println!(
+        "{name}: blocks are off by {:.2} % by chance",
+        blocks(size, &halves[0], &halves[1], &[]).0 * 50.0
+    );
+    let mean = |x: usize, y: usize| {
+        ((halves[0][y * size.0 + x] + halves[1][y * size.0 + x]) * 0.5).as_vec3()
+    };
     let pixel = |x, y| (mean(x, y).x, mean(x, y).y, mean(x, y).z);
     exr::prelude::write_rgb_file(reference_file(name), size.0, size.1, pixel).unwrap();
 }
@@ -44,7 +49,8 @@ pub fn block_differences(
         for bx in 0..size.0 / 8 {
             let at = |i: usize| (by * 8 + i / 8) * size.0 + bx * 8 + i % 8;
             let counted = || (0..64).map(at).filter(|pixel| !left_out.contains(pixel));
-            let sum = |of: &[DVec3]| -> f64 { counted().map(|pixel| color::luminance(of[pixel])).sum() };
+            let sum =
+                |of: &[DVec3]| -> f64 { counted().map(|pixel| color::luminance(of[pixel])).sum() };
             let seen = counted().all(|pixel| test[pixel] != DVec3::ZERO);
             let (a, b) = (sum(test), sum(reference));
             list.push((b > 0.0 && seen).then(|| a / b - 1.0));
@@ -54,10 +60,19 @@ pub fn block_differences(
 }
 
 /// Root mean square and mean of these.
-pub fn blocks(size: (usize, usize), test: &[DVec3], reference: &[DVec3], left_out: &[usize]) -> (f64, f64) {
-    let list: Vec<f64> = block_differences(size, test, reference, left_out).into_iter().flatten().collect();
+pub fn blocks(
+    size: (usize, usize),
+    test: &[DVec3],
+    reference: &[DVec3],
+    left_out: &[usize],
+) -> (f64, f64) {
+    let list: Vec<f64> =
+        block_differences(size, test, reference, left_out).into_iter().flatten().collect();
     let count = list.len() as f64;
-    ((list.iter().map(|off| off * off).sum::<f64>() / count).sqrt(), list.iter().sum::<f64>() / count)
+    (
+        (list.iter().map(|off| off * off).sum::<f64>() / count).sqrt(),
+        list.iter().sum::<f64>() / count,
+    )
 }
 
 /// Prints them in percent where `MAP` is set; and of a block that it names (`MAP=1,0`: column, row) the luminance of each pixel of both.
@@ -67,13 +82,17 @@ pub fn print_map(size: (usize, usize), test: &[DVec3], reference: &[DVec3], left
         let (x, y): (usize, usize) = (x.parse().unwrap(), y.parse().unwrap());
         for row in y * 8..y * 8 + 8 {
             let pixels = (x * 8..x * 8 + 8).map(|column| row * size.0 + column);
-            let pair = |i: usize| format!("{:9.1} {:9.1}", color::luminance(test[i]), color::luminance(reference[i]));
+            let pair = |i: usize| {
+                format!("{:9.1} {:9.1}", color::luminance(test[i]), color::luminance(reference[i]))
+            };
             println!("{}", pixels.map(pair).collect::<Vec<_>>().join(" |"));
         }
     }
     for row in block_differences(size, test, reference, left_out).chunks(size.0 / 8) {
-        let row: Vec<String> =
-            row.iter().map(|off| off.map_or("     -".into(), |off| format!("{:+6.1}", off * 100.0))).collect();
+        let row: Vec<String> = row
+            .iter()
+            .map(|off| off.map_or("     -".into(), |off| format!("{:+6.1}", off * 100.0)))
+            .collect();
         println!("{}", row.join(" "));
     }
 }

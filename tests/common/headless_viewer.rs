@@ -94,7 +94,8 @@ impl HeadlessViewer {
             self.app.finish_opening();
         }
         let [width, height] = self.window.map(|side| side as f32 / self.scale);
-        let viewport = egui::ViewportInfo { native_pixels_per_point: Some(self.scale), ..Default::default() };
+        let viewport =
+            egui::ViewportInfo { native_pixels_per_point: Some(self.scale), ..Default::default() };
         let input = RawInput {
             screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(width, height))),
             time: Some(self.time),
@@ -104,7 +105,12 @@ impl HeadlessViewer {
             ..RawInput::default()
         };
         let output = self.app.frame(input);
-        self.again = output.viewport_output.values().map(|view| view.repaint_delay).min().unwrap_or(Duration::MAX);
+        self.again = output
+            .viewport_output
+            .values()
+            .map(|view| view.repaint_delay)
+            .min()
+            .unwrap_or(Duration::MAX);
         self.texts.clear();
         for shape in &output.shapes {
             texts(&shape.shape, &mut self.texts);
@@ -116,8 +122,10 @@ impl HeadlessViewer {
             }
         }
         let primitives = self.app.context().tessellate(output.shapes, output.pixels_per_point);
-        let shapes =
-            self.painter.take(output.textures_delta, &primitives, output.pixels_per_point, self.window).unwrap();
+        let shapes = self
+            .painter
+            .take(output.textures_delta, &primitives, output.pixels_per_point, self.window)
+            .unwrap();
         if !self.paints {
             return;
         }
@@ -161,7 +169,13 @@ impl HeadlessViewer {
 
     pub fn press(&mut self, key: Key, modifiers: Modifiers) {
         for pressed in [true, false] {
-            self.frame(vec![Event::Key { key, physical_key: None, pressed, repeat: false, modifiers }]);
+            self.frame(vec![Event::Key {
+                key,
+                physical_key: None,
+                pressed,
+                repeat: false,
+                modifiers,
+            }]);
         }
     }
 
@@ -169,13 +183,23 @@ impl HeadlessViewer {
         self.frame(vec![Event::PointerMoved(at)]);
         for pressed in [true, false] {
             let modifiers = Modifiers::default();
-            self.frame(vec![Event::PointerButton { pos: at, button: PointerButton::Primary, pressed, modifiers }]);
+            self.frame(vec![Event::PointerButton {
+                pos: at,
+                button: PointerButton::Primary,
+                pressed,
+                modifiers,
+            }]);
         }
         self.frame(vec![]);
     }
 
     pub fn drag(&mut self, from: Pos2, to: Pos2, button: PointerButton) {
-        let event = |pos, pressed| Event::PointerButton { pos, button, pressed, modifiers: Modifiers::default() };
+        let event = |pos, pressed| Event::PointerButton {
+            pos,
+            button,
+            pressed,
+            modifiers: Modifiers::default(),
+        };
         self.frame(vec![Event::PointerMoved(from)]);
         self.frame(vec![event(from, true)]);
         for step in 1..=4 {
@@ -211,7 +235,13 @@ impl HeadlessViewer {
     pub fn keep(&self, name: &str) {
         if let Some(dir) = std::env::var_os("SUNNY16_VIEWER_PICTURES") {
             let file = PathBuf::from(dir).join(name);
-            sunny16::output::write_png(&file, self.window[0] as usize, self.window[1] as usize, &self.last).unwrap();
+            sunny16::output::write_png(
+                &file,
+                self.window[0] as usize,
+                self.window[1] as usize,
+                &self.last,
+            )
+            .unwrap();
         }
     }
 }
@@ -236,7 +266,11 @@ pub fn project(look: &str) -> (tempfile::TempDir, PathBuf) {
     let (scene, own) = builtin.make().unwrap();
     let file = dir.path().join("still_life.glb");
     fs::write(&file, sunny16::scene::write_glb::write_glb(&scene).unwrap()).unwrap();
-    fs::write(dir.path().join("still_life.look.toml"), if look.is_empty() { own } else { look.to_owned() }).unwrap();
+    fs::write(
+        dir.path().join("still_life.look.toml"),
+        if look.is_empty() { own } else { look.to_owned() },
+    )
+    .unwrap();
     (dir, file)
 }
 

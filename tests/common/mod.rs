@@ -111,24 +111,41 @@ fn gpu_by(rays: RayBackend, faults: Vec<Fault>) -> Option<Guard> {
         return None;
     }
     let options = GpuOptions { validation: true, faults, rays, ..GpuOptions::default() };
-    let gpu =
-        Gpu::open(&options).expect("a Vulkan device with the validation layer (SUNNY16_NO_GPU=1 if there is none)");
+    let gpu = Gpu::open(&options)
+        .expect("a Vulkan device with the validation layer (SUNNY16_NO_GPU=1 if there is none)");
     Some(Guard { gpu })
 }
 
 /// One picture of a scene.
-pub fn picture(renderer: &mut Renderer, scene: &Scene, view: &View, settings: &RenderSettings) -> RenderedImage {
+pub fn picture(
+    renderer: &mut Renderer,
+    scene: &Scene,
+    view: &View,
+    settings: &RenderSettings,
+) -> RenderedImage {
     let on_device = renderer.upload_for(scene, &settings.shadows).expect("upload");
     renderer.render(&on_device, view, settings).expect("render")
 }
 
-pub fn perspective(position: DVec3, target: DVec3, vertical_fov: f32, near: f32, size: (u32, u32)) -> View {
+pub fn perspective(
+    position: DVec3,
+    target: DVec3,
+    vertical_fov: f32,
+    near: f32,
+    size: (u32, u32),
+) -> View {
     let projection = Projection::Perspective { vertical_fov, aspect: None, near, far: None };
     View::new(look_at_transform(position, target), &projection, size.0, size.1)
 }
 
 /// A parallel projection; the half height is in metres.
-pub fn parallel(position: DVec3, target: DVec3, half_height: f32, depth: f32, size: (u32, u32)) -> View {
+pub fn parallel(
+    position: DVec3,
+    target: DVec3,
+    half_height: f32,
+    depth: f32,
+    size: (u32, u32),
+) -> View {
     let half_width = half_height * size.0 as f32 / size.1 as f32;
     let projection = Projection::Orthographic { half_width, half_height, near: 0.0, far: depth };
     View::new(look_at_transform(position, target), &projection, size.0, size.1)
@@ -170,8 +187,13 @@ pub fn hit_plane(view: &View, x: usize, y: usize, point: DVec3, normal: DVec3) -
 pub fn pixel_of(view: &View, point: DVec3) -> Option<(usize, usize)> {
     let clip = view.view_projection.as_dmat4() * (point - view.position).extend(1.0);
     let ndc = clip.truncate() / clip.w;
-    let (x, y) = ((ndc.x * 0.5 + 0.5) * f64::from(view.width), (ndc.y * 0.5 + 0.5) * f64::from(view.height));
-    let inside = x >= 0.0 && y >= 0.0 && x < f64::from(view.width) && y < f64::from(view.height) && clip.w > 0.0;
+    let (x, y) =
+        ((ndc.x * 0.5 + 0.5) * f64::from(view.width), (ndc.y * 0.5 + 0.5) * f64::from(view.height));
+    let inside = x >= 0.0
+        && y >= 0.0
+        && x < f64::from(view.width)
+        && y < f64::from(view.height)
+        && clip.w > 0.0;
     inside.then_some((x as usize, y as usize))
 }
 
@@ -258,9 +280,16 @@ impl Brdf {
         let dv = distribution(n.dot(h), alpha) * visibility(nl, nv, alpha);
         let vh = v.dot(h);
         let fd = schlick(0.04, vh);
-        let fm = DVec3::new(schlick(self.base.x, vh), schlick(self.base.y, vh), schlick(self.base.z, vh));
+        let fm = DVec3::new(
+            schlick(self.base.x, vh),
+            schlick(self.base.y, vh),
+            schlick(self.base.z, vh),
+        );
         let m = self.metallic;
-        ((1.0 - m) * (1.0 - fd) / PI * self.base * nl, ((1.0 - m) * DVec3::splat(fd * dv) + m * fm * dv) * nl)
+        (
+            (1.0 - m) * (1.0 - fd) / PI * self.base * nl,
+            ((1.0 - m) * DVec3::splat(fd * dv) + m * fm * dv) * nl,
+        )
     }
 
     pub fn total(&self, n: DVec3, l: DVec3, v: DVec3) -> DVec3 {
@@ -279,7 +308,12 @@ pub struct Run {
 
 /// A black surface that glows to both sides.
 pub fn emissive_material(nits: Vec3) -> Material {
-    Material { base_color: DVec4::W.as_vec4(), emission: nits, double_sided: true, ..Material::default() }
+    Material {
+        base_color: DVec4::W.as_vec4(),
+        emission: nits,
+        double_sided: true,
+        ..Material::default()
+    }
 }
 
 /// A square of a luminance that faces a camera at +Z; `center` and `side` in metres.
@@ -295,7 +329,8 @@ pub fn add_square(builder: &mut SceneBuilder, center: DVec3, side: f64, nits: Ve
 /// tests: it compiles for ten seconds what it then draws in one.
 pub fn sunny16(dir: &Path, args: &[&str], environment: &[(&str, &str)]) -> Run {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sunny16"));
-    let own = if dir.join("Cargo.toml").exists() { Path::new(env!("CARGO_TARGET_TMPDIR")) } else { dir };
+    let own =
+        if dir.join("Cargo.toml").exists() { Path::new(env!("CARGO_TARGET_TMPDIR")) } else { dir };
     let caches = [("XDG_CACHE_HOME", own.join("cache")), ("MESA_SHADER_CACHE_DIR", driver_cache())];
     command.args(args).envs(caches).envs(environment.iter().copied()).current_dir(dir);
     finish(command)
@@ -310,13 +345,18 @@ pub fn driver_cache() -> PathBuf {
 pub fn finish(mut command: Command) -> Run {
     let output = command.output().expect("the program starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Run { code: output.status.code().unwrap_or(-1), out: text(&output.stdout), err: text(&output.stderr) }
+    Run {
+        code: output.status.code().unwrap_or(-1),
+        out: text(&output.stdout),
+        err: text(&output.stderr),
+    }
 }
 
 /// One channel of an EXR.
 pub fn exr_channel(file: &Path, name: &str) -> Vec<f32> {
     let image = exr::prelude::read_first_flat_layer_from_file(file).expect("an EXR");
-    let channel = image.layer_data.channel_data.list.iter().find(|channel| channel.name.to_string() == name);
+    let channel =
+        image.layer_data.channel_data.list.iter().find(|channel| channel.name.to_string() == name);
     channel.unwrap_or_else(|| panic!("no channel {name}")).sample_data.values_as_f32().collect()
 }
 

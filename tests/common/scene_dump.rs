@@ -21,14 +21,26 @@ pub fn dump_scene(scene: &Scene) -> String {
         writeln!(out, "'{}' {:?}", node.name, placed.world).unwrap();
         for primitive in node.mesh.iter().flat_map(|&mesh| &scene.meshes[mesh].primitives) {
             let material = primitive.material.map(|material| &scene.materials[material]);
-            let shape = format!("{:?} {:?} {:?}", primitive.positions, primitive.normals, primitive.indices);
-            let rest = format!("{:?} {:?} {:?}", primitive.tangents, primitive.uv0, primitive.colors);
+            let shape = format!(
+                "{:?} {:?} {:?}",
+                primitive.positions, primitive.normals, primitive.indices
+            );
+            let rest =
+                format!("{:?} {:?} {:?}", primitive.tangents, primitive.uv0, primitive.colors);
             writeln!(out, "  part {:x} {:x} {material:?}", hash(shape), hash(rest)).unwrap();
             for (name, texture) in material.iter().flat_map(|material| material.textures()) {
-                let Some(texture) = texture.map(|texture| &scene.textures[texture.texture]) else { continue };
+                let Some(texture) = texture.map(|texture| &scene.textures[texture.texture]) else {
+                    continue;
+                };
                 let image = &scene.images[texture.image];
                 let size = (image.width, image.height);
-                writeln!(out, "    {name:?} {:?} {size:?} {:x}", texture.sampler, hash(&image.rgba8)).unwrap();
+                writeln!(
+                    out,
+                    "    {name:?} {:?} {size:?} {:x}",
+                    texture.sampler,
+                    hash(&image.rgba8)
+                )
+                .unwrap();
             }
         }
         writeln!(out, "  {:?}", node.light.map(|light| &scene.lights[light])).unwrap();

@@ -95,7 +95,9 @@ fn names_after_crate(code: &str) -> Vec<String> {
             continue;
         }
         let rest = &code[at + "crate::".len()..];
-        let word = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+        let word = |text: &str| {
+            text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>()
+        };
         if let Some(tree) = rest.strip_prefix('{') {
             let mut depth = 0;
             let mut start = true;
@@ -125,7 +127,8 @@ fn layer_index(name: &str) -> Option<usize> {
 
 /// Imports from above, and how many imports were looked at.
 fn imports_from_above(module: &str, code: &str) -> (Vec<String>, usize) {
-    let own = layer_index(module).unwrap_or_else(|| panic!("src/{module} is on no floor: add it to LAYERS"));
+    let own = layer_index(module)
+        .unwrap_or_else(|| panic!("src/{module} is on no floor: add it to LAYERS"));
     let mut looked_at = 0;
     let mut wrong = Vec::new();
     for name in names_after_crate(code) {
@@ -149,9 +152,14 @@ fn modules_do_not_import_from_higher_layers() {
         if matches!(module, "lib" | "main") {
             continue;
         }
-        let (from_above, count) = imports_from_above(module, &code(&fs::read_to_string(&file).unwrap()));
+        let (from_above, count) =
+            imports_from_above(module, &code(&fs::read_to_string(&file).unwrap()));
         looked_at += count;
-        wrong.extend(from_above.into_iter().map(|name| format!("{} imports from {name}", relative.display())));
+        wrong.extend(
+            from_above
+                .into_iter()
+                .map(|name| format!("{} imports from {name}", relative.display())),
+        );
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(looked_at > 30, "only {looked_at} imports found: the parser is blind");
@@ -172,7 +180,8 @@ fn an_import_from_above_is_found() {
 fn has_word(code: &str, word: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(word).any(|(at, _)| {
-        !code[..at].chars().next_back().is_some_and(part) && !code[at + word.len()..].chars().next().is_some_and(part)
+        !code[..at].chars().next_back().is_some_and(part)
+            && !code[at + word.len()..].chars().next().is_some_and(part)
     })
 }
 
@@ -223,6 +232,10 @@ fn every_shader_is_used() {
         let file = shader.name.split('+').next().unwrap();
         let source = fs::read_to_string(Path::new("shaders/passes").join(file)).unwrap();
         let name = if source.contains("// features:") { file } else { shader.name };
-        assert!(text.contains(&format!("\"{name}\"")), "no pipeline uses the shader {}", shader.name);
+        assert!(
+            text.contains(&format!("\"{name}\"")),
+            "no pipeline uses the shader {}",
+            shader.name
+        );
     }
 }

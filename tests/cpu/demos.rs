@@ -19,7 +19,11 @@ fn each_demo_is_made_within_its_means_and_its_look_fits() {
         look.apply(&mut scene).unwrap_or_else(|error| panic!("{}: {error}", demo.name));
         assert!(!scene.cameras.is_empty(), "{}", demo.name);
         let wanted = look.camera.name.as_deref();
-        assert!(wanted.is_none_or(|name| scene.cameras.iter().any(|camera| camera.name == name)), "{}", demo.name);
+        assert!(
+            wanted.is_none_or(|name| scene.cameras.iter().any(|camera| camera.name == name)),
+            "{}",
+            demo.name
+        );
         let walls = CollisionMesh::of(&scene, is_solid);
         assert!(walls.is_ok(), "{}: {walls:?}", demo.name);
     }
@@ -40,13 +44,18 @@ fn demos_live_through_a_glb() {
         assert_eq!(read.lights.len(), scene.lights.len(), "{name}");
         for (a, b) in read.lights.iter().zip(&scene.lights) {
             // A file's colour is a factor of its candela, of which only the product is light.
-            let of = |light: &Light| light.candela().map_or(0.0, |c| c.get()) * light.color_luminance();
+            let of =
+                |light: &Light| light.candela().map_or(0.0, |c| c.get()) * light.color_luminance();
             let (a, b) = (of(a), of(b));
             assert!((a - b).abs() <= 1e-5 * b, "{name}: {a} and {b}");
         }
         let (low, high) = scene.bounds().unwrap();
         let (least, most) = read.bounds().unwrap();
         assert!(low.distance(least) < 1e-4 && high.distance(most) < 1e-4, "{name}");
-        assert_eq!(write_glb(&Demo::named(name).unwrap().builtin().unwrap().make().unwrap().0).unwrap(), glb, "{name}");
+        assert_eq!(
+            write_glb(&Demo::named(name).unwrap().builtin().unwrap().make().unwrap().0).unwrap(),
+            glb,
+            "{name}"
+        );
     }
 }

@@ -27,7 +27,10 @@ fn assert_still(scene: &Scene, path: &Path) {
     let path = path.display();
     for (i, node) in scene.nodes.iter().enumerate() {
         assert!(node.local.is_finite(), "{path}");
-        assert!(node.children.iter().all(|&child| scene.nodes[child].parent == Some(i)), "{path}: node {i}");
+        assert!(
+            node.children.iter().all(|&child| scene.nodes[child].parent == Some(i)),
+            "{path}: node {i}"
+        );
         assert!(node.mesh.is_none_or(|i| i < scene.meshes.len()), "{path}");
         assert!(node.light.is_none_or(|i| i < scene.lights.len()), "{path}");
         assert!(node.camera.is_none_or(|i| i < scene.cameras.len()), "{path}");
@@ -39,10 +42,19 @@ fn assert_still(scene: &Scene, path: &Path) {
     for primitive in scene.meshes.iter().flat_map(|mesh| &mesh.primitives) {
         let count = primitive.positions.len();
         assert_eq!(primitive.normals.len(), count, "{path}");
-        for other in [primitive.tangents.len(), primitive.uv0.len(), primitive.uv1.len(), primitive.colors.len()] {
+        for other in [
+            primitive.tangents.len(),
+            primitive.uv0.len(),
+            primitive.uv1.len(),
+            primitive.colors.len(),
+        ] {
             assert!(other == 0 || other == count, "{path}");
         }
-        assert!(primitive.indices.len() % 3 == 0 && primitive.indices.iter().all(|&i| (i as usize) < count), "{path}");
+        assert!(
+            primitive.indices.len() % 3 == 0
+                && primitive.indices.iter().all(|&i| (i as usize) < count),
+            "{path}"
+        );
         assert!(primitive.positions.iter().all(|p| p.is_finite()), "{path}");
         assert!(primitive.normals.iter().all(|n| (n.length() - 1.0).abs() < 1e-4), "{path}");
         let unit = |t: &glam::Vec4| (t.truncate().length() - 1.0).abs() < 1e-4 && t.w.abs() == 1.0;
@@ -59,7 +71,10 @@ fn assert_still(scene: &Scene, path: &Path) {
             material.emissive_texture,
         ];
         for texture in all.into_iter().flatten() {
-            assert!(scene.textures[texture.texture].image < scene.images.len() && texture.uv_set < 2, "{path}");
+            assert!(
+                scene.textures[texture.texture].image < scene.images.len() && texture.uv_set < 2,
+                "{path}"
+            );
         }
         assert!(material.emission.is_finite() && material.base_color.is_finite(), "{path}");
     }
@@ -85,7 +100,9 @@ fn list_of(key: &str) -> Option<&'static str> {
         "sampler" => "samplers",
         "bufferView" => "bufferViews",
         "buffer" => "buffers",
-        "indices" | "input" | "output" | "inverseBindMatrices" | "attributes" | "targets" => "accessors",
+        "indices" | "input" | "output" | "inverseBindMatrices" | "attributes" | "targets" => {
+            "accessors"
+        }
         _ => return None,
     })
 }
@@ -94,7 +111,8 @@ fn list_of(key: &str) -> Option<&'static str> {
 fn follow(value: &Value, list: Option<&'static str>, out: &mut Vec<(&'static str, usize)>) {
     match value {
         Value::Number(number) => {
-            let number = number.as_f64().filter(|number| *number >= 0.0).map(|number| number as usize);
+            let number =
+                number.as_f64().filter(|number| *number >= 0.0).map(|number| number as usize);
             out.extend(list.zip(number));
         }
         Value::Array(values) => values.iter().for_each(|value| follow(value, list, out)),
@@ -128,7 +146,9 @@ fn unused(document: &Value) -> Vec<(&'static str, usize)> {
     let scene = document["scene"].as_f64().unwrap_or(0.0) as usize;
     match document["scenes"].get(scene) {
         Some(scene) => follow(scene, None, &mut queue),
-        None => queue.extend((0..document["nodes"].as_array().map_or(0, Vec::len)).map(|node| ("nodes", node))),
+        None => queue.extend(
+            (0..document["nodes"].as_array().map_or(0, Vec::len)).map(|node| ("nodes", node)),
+        ),
     }
     // Variants and what points into the document from its extensions.
     follow(&document["extensions"], None, &mut queue);
@@ -152,9 +172,9 @@ fn unused(document: &Value) -> Vec<(&'static str, usize)> {
             }
         }
     }
-    let all = LISTS
-        .into_iter()
-        .flat_map(|list| (0..document[list].as_array().map_or(0, Vec::len)).map(move |number| (list, number)));
+    let all = LISTS.into_iter().flat_map(|list| {
+        (0..document[list].as_array().map_or(0, Vec::len)).map(move |number| (list, number))
+    });
     all.filter(|element| !seen.contains(element)).collect()
 }
 
@@ -173,7 +193,16 @@ fn packed(document: &Value, rest: Option<&[u8]>) -> Vec<u8> {
     let Some(rest) = rest else { return json };
     json.resize(json.len().next_multiple_of(4), b' ');
     let size = |count: usize| u32::try_from(count).unwrap().to_le_bytes();
-    [&b"glTF"[..], &size(2), &size(20 + json.len() + rest.len()), &size(json.len()), b"JSON", &json, rest].concat()
+    [
+        &b"glTF"[..],
+        &size(2),
+        &size(20 + json.len() + rest.len()),
+        &size(json.len()),
+        b"JSON",
+        &json,
+        rest,
+    ]
+    .concat()
 }
 
 #[test]
@@ -207,15 +236,22 @@ fn what_no_file_of_the_corpus_shows_may_be_anything() {
             if document[list].as_array().map(Vec::len) == Some(number + 1) {
                 check(&|elements| elements.as_array_mut().unwrap().truncate(number), "taken out");
             }
-            let keys: Vec<String> =
-                document[list][number].as_object().into_iter().flatten().map(|(key, _)| key.clone()).collect();
+            let keys: Vec<String> = document[list][number]
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(|(key, _)| key.clone())
+                .collect();
             for key in keys {
                 check(
                     &|elements| drop(elements[number].as_object_mut().unwrap().remove(&key)),
                     &format!("without {key}"),
                 );
                 for value in [json!(null), json!(-1), json!("x"), json!([]), json!(0)] {
-                    check(&|elements| elements[number][&key] = value.clone(), &format!("{key} = {value}"));
+                    check(
+                        &|elements| elements[number][&key] = value.clone(),
+                        &format!("{key} = {value}"),
+                    );
                 }
             }
         }
@@ -234,8 +270,14 @@ fn every_file_loads_or_is_refused_in_one_line() {
     let (mut loaded, mut refused, mut repairs) = (0, 0, 0);
     for path in files(&corpus) {
         let start = Instant::now();
-        let result = catch_unwind(|| gltf::load(&path)).unwrap_or_else(|_| panic!("{}: panicked", path.display()));
-        assert!(start.elapsed() < Duration::from_secs(60), "{}: {:?}", path.display(), start.elapsed());
+        let result = catch_unwind(|| gltf::load(&path))
+            .unwrap_or_else(|_| panic!("{}: panicked", path.display()));
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "{}: {:?}",
+            path.display(),
+            start.elapsed()
+        );
         let short = path.strip_prefix(&corpus).unwrap().display();
         match result {
             Ok(scene) => {
@@ -244,7 +286,9 @@ fn every_file_loads_or_is_refused_in_one_line() {
                 repairs += usize::from(repaired(&scene));
                 if !short.to_string().starts_with("khronos") {
                     println!("{short}: {} triangles", scene.instanced_triangles());
-                    for note in scene.notes.iter().filter(|note| note.kind != NoteKind::Info).take(3) {
+                    for note in
+                        scene.notes.iter().filter(|note| note.kind != NoteKind::Info).take(3)
+                    {
                         println!("    {:?} {}: {}", note.kind, note.place, note.message);
                     }
                 }
@@ -278,7 +322,8 @@ fn the_reports_of_the_khronos_validator_agree() {
         match (errors, gltf::load(&path)) {
             (0, Ok(scene)) => {
                 valid += 1;
-                if let Some(note) = scene.notes.iter().find(|note| note.kind == NoteKind::Repaired) {
+                if let Some(note) = scene.notes.iter().find(|note| note.kind == NoteKind::Repaired)
+                {
                     strict.push(format!("{short}: {}: {}", note.place, note.message));
                 }
             }

@@ -9,7 +9,8 @@ use std::{
 
 use crate::common::random::Random;
 use draco_core::{
-    DataType, EncoderBuffer, EncoderOptions, GeometryAttributeType, Mesh as DracoMesh, MeshEncoder, PointAttribute,
+    DataType, EncoderBuffer, EncoderOptions, GeometryAttributeType, Mesh as DracoMesh, MeshEncoder,
+    PointAttribute,
 };
 use glam::{DVec3, Vec3};
 use serde_json::{Value, json};
@@ -49,7 +50,8 @@ struct Bin {
 impl Bin {
     fn view(&mut self, data: &[u8]) -> usize {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
-        self.views.push(json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": data.len()}));
+        self.views
+            .push(json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": data.len()}));
         self.bytes.extend(data);
         self.views.len() - 1
     }
@@ -135,7 +137,12 @@ fn basis_universal_comes_back_as_the_encoder_saw_it() {
     for (file, wanted, most, levels) in cases {
         let scene = ktx2_scene(file, "base");
         let image = &scene.images[0];
-        assert_eq!((image.width, image.height, image.is_error_pattern), (32, 20, false), "{:?}", notes(&scene));
+        assert_eq!(
+            (image.width, image.height, image.is_error_pattern),
+            (32, 20, false),
+            "{:?}",
+            notes(&scene)
+        );
         let error = away(&image.rgba8, wanted);
         println!("{} bytes: {error:.2} of 255 from the picture", file.len());
         assert!(error < most, "{error}");
@@ -156,7 +163,9 @@ fn basis_universal_comes_back_as_the_encoder_saw_it() {
 fn a_transfer_function_that_does_not_fit_is_told() {
     let linear = include_bytes!("../data/ktx2/uastc_linear.ktx2");
     let srgb = include_bytes!("../data/ktx2/uastc_zstd.ktx2");
-    let told = |bytes: &[u8], slot: &str| notes(&ktx2_scene(bytes, slot)).iter().any(|note| note.contains("read as"));
+    let told = |bytes: &[u8], slot: &str| {
+        notes(&ktx2_scene(bytes, slot)).iter().any(|note| note.contains("read as"))
+    };
     assert!(told(linear, "base") && told(srgb, "normal"));
     assert!(!told(linear, "normal") && !told(srgb, "base"));
 }
@@ -215,7 +224,10 @@ fn plain_texels_of_every_format_come_back() {
     assert_eq!(first(43, &[7, 8, 9, 10], "base"), [7, 8, 9, 10]);
     assert_eq!(first(50, &[7, 8, 9, 10], "base"), [9, 8, 7, 10]);
     assert_eq!(first(91, &[0xff, 0xff, 0, 0x80, 0, 0, 0xff, 0xff], "normal"), [255, 128, 0, 255]);
-    let halves: Vec<u8> = [0.5f32, 0.0, 7.0, 1.0].iter().flat_map(|x| half::f16::from_f32(*x).to_le_bytes()).collect();
+    let halves: Vec<u8> = [0.5f32, 0.0, 7.0, 1.0]
+        .iter()
+        .flat_map(|x| half::f16::from_f32(*x).to_le_bytes())
+        .collect();
     assert_eq!(first(97, &halves, "normal"), [128, 0, 255, 255], "as they are");
     assert_eq!(first(97, &halves, "base"), [188, 0, 255, 255], "sRGB-encoded, as colours are");
     let floats: Vec<u8> = [0.25f32, f32::NAN, -1.0].iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -234,14 +246,21 @@ fn blocks_and_supercompression_come_back() {
     let with = |pack: &dyn Fn(&[u8]) -> Vec<u8>| -> Vec<(Vec<u8>, u64)> {
         levels.iter().map(|level| (pack(level), level.len() as u64)).collect()
     };
-    let zstd = |data: &[u8]| ruzstd::encoding::compress_to_vec(data, ruzstd::encoding::CompressionLevel::Fastest);
-    for (scheme, levels) in [(0, with(&|data| data.to_vec())), (2, with(&zstd)), (3, with(&|data| zlib(data)))] {
+    let zstd = |data: &[u8]| {
+        ruzstd::encoding::compress_to_vec(data, ruzstd::encoding::CompressionLevel::Fastest)
+    };
+    for (scheme, levels) in
+        [(0, with(&|data| data.to_vec())), (2, with(&zstd)), (3, with(&|data| zlib(data)))]
+    {
         let scene = ktx2_scene(&ktx2(132, [8, 8], scheme, &levels), "base");
         let image = &scene.images[0];
         assert!(!image.is_error_pattern, "{scheme}: {:?}", notes(&scene));
         let texel = |x: usize, y: usize| &image.rgba8[(y * 8 + x) * 4..][..3];
         assert_eq!((texel(0, 0), texel(7, 0)), ([255, 0, 0].as_slice(), [0, 255, 0].as_slice()));
-        assert_eq!((texel(0, 7), texel(7, 7)), ([0, 0, 255].as_slice(), [255, 255, 255].as_slice()));
+        assert_eq!(
+            (texel(0, 7), texel(7, 7)),
+            ([0, 0, 255].as_slice(), [255, 255, 255].as_slice())
+        );
         let blocks = image.compressed.as_ref().unwrap();
         assert_eq!((blocks.format, blocks.levels.len()), (BlockFormat::Bc1, 4));
         assert_eq!(blocks.levels[0], level);
@@ -252,17 +271,22 @@ fn blocks_and_supercompression_come_back() {
     let bc7 = ktx2_scene(&plain(146, [4, 4], &[0x40; 16]), "base");
     assert!(!bc7.images[0].is_error_pattern);
     assert!(
-        ktx2_scene(&plain(143, [4, 4], &[0x63; 16]), "base").notes.iter().any(|n| n.message.contains("eight bits"))
+        ktx2_scene(&plain(143, [4, 4], &[0x63; 16]), "base")
+            .notes
+            .iter()
+            .any(|n| n.message.contains("eight bits"))
     );
 }
 
 #[test]
 fn webp_comes_back() {
-    let picture = image::RgbaImage::from_fn(5, 3, |x, y| image::Rgba([x as u8 * 50, y as u8 * 80, 9, 255]));
+    let picture =
+        image::RgbaImage::from_fn(5, 3, |x, y| image::Rgba([x as u8 * 50, y as u8 * 80, 9, 255]));
     let mut bytes = Vec::new();
     picture.write_to(&mut std::io::Cursor::new(&mut bytes), image::ImageFormat::WebP).unwrap();
     let change = |document: &mut Value| {
-        document["textures"] = json!([{"source": 9, "extensions": {"EXT_texture_webp": {"source": 0}}}]);
+        document["textures"] =
+            json!([{"source": 9, "extensions": {"EXT_texture_webp": {"source": 0}}}]);
         document["extensionsRequired"] = json!(["EXT_texture_webp"]);
     };
     let scene = load(&textured(&bytes, "image/webp", "base", change));
@@ -312,7 +336,10 @@ fn broken_textures_are_told_before_memory_is_taken() {
     // A short stream that would fill a gigabyte.
     let bomb = zlib(&vec![0; 1 << 16]);
     assert!(wrong(&ktx2(43, [16384, 16384], 3, &[(bomb, 1 << 30)])).contains("claims"));
-    let small = ruzstd::encoding::compress_to_vec([5u8; 64].as_slice(), ruzstd::encoding::CompressionLevel::Fastest);
+    let small = ruzstd::encoding::compress_to_vec(
+        [5u8; 64].as_slice(),
+        ruzstd::encoding::CompressionLevel::Fastest,
+    );
     assert!(wrong(&ktx2(43, [128, 128], 2, &[(small, 1 << 16)])).contains("belong"));
     // BasisLZ: 16 million texels in a slice of a few bytes.
     let mut etc1s = include_bytes!("../data/ktx2/etc1s_alpha.ktx2").to_vec();
@@ -333,7 +360,8 @@ fn fuzz(seed: u64, cases: usize, good: &[u8], make: impl Fn(&[u8]) -> Vec<u8>) -
         } else {
             for _ in 0..=random.below(4) {
                 let at = random.below(changed.len());
-                changed[at] = [random.next() as u8, 0, 0xff, changed[at] ^ (1 << random.below(8))][random.below(4)];
+                changed[at] = [random.next() as u8, 0, 0xff, changed[at] ^ (1 << random.below(8))]
+                    [random.below(4)];
             }
         }
         let bytes = make(&changed);
@@ -344,7 +372,11 @@ fn fuzz(seed: u64, cases: usize, good: &[u8], make: impl Fn(&[u8]) -> Vec<u8>) -
         match result {
             Ok(scene) => {
                 for image in &scene.images {
-                    assert_eq!(image.rgba8.len(), image.width as usize * image.height as usize * 4, "case {case}");
+                    assert_eq!(
+                        image.rgba8.len(),
+                        image.width as usize * image.height as usize * 4,
+                        "case {case}"
+                    );
                 }
                 for placed in scene.walk() {
                     assert!(placed.world.is_finite(), "case {case}");
@@ -355,7 +387,8 @@ fn fuzz(seed: u64, cases: usize, good: &[u8], make: impl Fn(&[u8]) -> Vec<u8>) -
                     assert!(primitive.positions.iter().all(|p| p.is_finite()), "case {case}");
                 }
                 shown += usize::from(
-                    scene.images.iter().any(|image| !image.is_error_pattern) || scene.instanced_triangles() > 0,
+                    scene.images.iter().any(|image| !image.is_error_pattern)
+                        || scene.instanced_triangles() > 0,
                 );
             }
             Err(error) => assert!(!error.to_string().contains('\n'), "case {case}"),
@@ -385,20 +418,35 @@ fn changed_textures_are_survived() {
 }
 
 /// The quad by EXT_meshopt_compression, its texture coordinates and normals by filters; the last word on the document.
-fn meshopt_quad(name: &str, damage: impl FnOnce(&mut Vec<u8>), change: impl FnOnce(&mut Value)) -> Vec<u8> {
+fn meshopt_quad(
+    name: &str,
+    damage: impl FnOnce(&mut Vec<u8>),
+    change: impl FnOnce(&mut Value),
+) -> Vec<u8> {
     let positions: Vec<[f32; 3]> = QUAD.as_chunks::<3>().0.to_vec();
     let normals = meshopt::encode_filter_oct::<i8>(&[[0.0, 0.0, 1.0, 0.0]; 4], 8);
     let parts: [(Vec<u8>, usize, usize, &str, &str); 3] = [
-        (meshopt::encode_vertex_buffer_level(&positions, 2, Some(0)).unwrap(), 12, 4, "ATTRIBUTES", "NONE"),
-        (meshopt::encode_vertex_buffer_level(&normals, 2, Some(0)).unwrap(), 4, 4, "ATTRIBUTES", "OCTAHEDRAL"),
+        (
+            meshopt::encode_vertex_buffer_level(&positions, 2, Some(0)).unwrap(),
+            12,
+            4,
+            "ATTRIBUTES",
+            "NONE",
+        ),
+        (
+            meshopt::encode_vertex_buffer_level(&normals, 2, Some(0)).unwrap(),
+            4,
+            4,
+            "ATTRIBUTES",
+            "OCTAHEDRAL",
+        ),
         (meshopt::encode_index_buffer(&[0, 1, 2, 0, 2, 3], 4).unwrap(), 2, 6, "TRIANGLES", "NONE"),
     ];
     let (mut bytes, mut views, mut whole) = (Vec::new(), Vec::new(), 0);
     for (data, stride, count, mode, filter) in &parts {
         let packed = json!({"buffer": 0, "byteOffset": bytes.len(), "byteLength": data.len(), "byteStride": stride,
             "count": count, "mode": mode, "filter": filter});
-        let mut view =
-            json!({"buffer": 1, "byteOffset": whole, "byteLength": stride * count, "extensions": {name: packed}});
+        let mut view = json!({"buffer": 1, "byteOffset": whole, "byteLength": stride * count, "extensions": {name: packed}});
         if *mode == "ATTRIBUTES" {
             view["byteStride"] = json!(stride);
         }
@@ -430,7 +478,12 @@ fn meshopt_geometry_comes_back() {
         let scene = load(&meshopt_quad(name, |_| (), |_| ()));
         let primitive = &scene.meshes[0].primitives[0];
         let positions: Vec<f32> = primitive.positions.iter().flat_map(|p| p.to_array()).collect();
-        assert_eq!((positions.as_slice(), primitive.indices.len()), (QUAD.as_slice(), 6), "{:?}", notes(&scene));
+        assert_eq!(
+            (positions.as_slice(), primitive.indices.len()),
+            (QUAD.as_slice(), 6),
+            "{:?}",
+            notes(&scene)
+        );
         assert!(primitive.normals.iter().all(|n| n.distance(Vec3::Z) < 0.01));
         assert!(notes(&scene).is_empty(), "{:?}", notes(&scene));
     }
@@ -463,12 +516,16 @@ fn broken_meshopt_is_told() {
         set("byteStride", json!(6)),
     ] {
         let said = refused(&change);
-        assert!(said.contains("no uri") || said.contains("meshopt") || said.contains("must come"), "{said}");
+        assert!(
+            said.contains("no uri") || said.contains("meshopt") || said.contains("must come"),
+            "{said}"
+        );
     }
     let mut good = Vec::new();
     let _ = meshopt_quad("EXT_meshopt_compression", |bytes| good.clone_from(bytes), |_| ());
-    let shown =
-        fuzz(7, 400, &good, |broken| meshopt_quad("EXT_meshopt_compression", |bytes| *bytes = broken.to_vec(), |_| ()));
+    let shown = fuzz(7, 400, &good, |broken| {
+        meshopt_quad("EXT_meshopt_compression", |bytes| *bytes = broken.to_vec(), |_| ())
+    });
     assert!(shown > 20, "{shown}");
 }
 
@@ -566,7 +623,8 @@ fn instanced(change: impl FnOnce(&mut Value)) -> Vec<u8> {
 #[test]
 fn instances_stand_where_the_attributes_say() {
     let scene = load(&instanced(|_| ()));
-    let places: Vec<_> = scene.walk().into_iter().filter(|placed| placed.node.mesh.is_some()).collect();
+    let places: Vec<_> =
+        scene.walk().into_iter().filter(|placed| placed.node.mesh.is_some()).collect();
     assert_eq!(places.len(), 2, "the third has no size: {:?}", scene.notes);
     // The quad's +X corner: turned to -Z, and twice as far.
     let corner = |i: usize| places[i].world.transform_point3(DVec3::X);
@@ -601,7 +659,8 @@ fn broken_instances_show_the_mesh_once() {
     assert!(fuzz(9, 300, &instanced(|_| ()), <[u8]>::to_vec) > 20);
 }
 
-const IES: &str = "IESNA:LM-63-2002\nTILT=NONE\n1 1000 2 3 1 1 2 0 0 0\n1 1 10\n0 45 90\n0\n100 50 0\n";
+const IES: &str =
+    "IESNA:LM-63-2002\nTILT=NONE\n1 1000 2 3 1 1 2 0 0 0\n1 1 10\n0 45 90\n0\n100 50 0\n";
 
 #[test]
 fn measured_lamps_shine_as_their_files_say() {
@@ -628,7 +687,8 @@ fn measured_lamps_shine_as_their_files_say() {
         })
     };
     let scene = load(&pack(&document("application/x-ies-lm-63"), &bin.bytes));
-    let lamps: Vec<_> = scene.walk().iter().filter_map(|placed| scene.lights.get(placed.node.light?)).collect();
+    let lamps: Vec<_> =
+        scene.walk().iter().filter_map(|placed| scene.lights.get(placed.node.light?)).collect();
     assert_eq!(lamps.len(), 3, "two of the profile, one of the core: {:?}", scene.notes);
     let first = &scene.lights[scene.nodes[0].light.unwrap()];
     // The file's multiplier is 2: 200 cd straight down, of which the node takes half.
@@ -669,7 +729,8 @@ fn variants_are_chosen_by_name() {
     let materials = |name: &str| {
         let (mut look, mut scene) = (Look::default(), scene.clone());
         look.assign(&format!("scene.variant={name}")).unwrap();
-        look.apply(&mut scene).map(|()| scene.meshes[0].primitives.iter().map(|p| p.material).collect::<Vec<_>>())
+        look.apply(&mut scene)
+            .map(|()| scene.meshes[0].primitives.iter().map(|p| p.material).collect::<Vec<_>>())
     };
     assert_eq!(materials("night").unwrap(), [Some(1), Some(1)], "the first mapping counts");
     assert_eq!(materials("day").unwrap(), [Some(0), Some(1)]);
@@ -699,7 +760,9 @@ fn quantized_attributes_of_every_type_come_back() {
                 .flat_map(|element| {
                     let mut bytes: Vec<u8> = element
                         .iter()
-                        .flat_map(|v| if small { vec![*v as u8] } else { (*v as u16).to_le_bytes().to_vec() })
+                        .flat_map(|v| {
+                            if small { vec![*v as u8] } else { (*v as u16).to_le_bytes().to_vec() }
+                        })
                         .collect();
                     bytes.resize(pad, 0);
                     bytes

@@ -14,7 +14,8 @@ use sunny16::scene::{
 
 fn png() -> Vec<u8> {
     let mut out = Vec::new();
-    let picture = image::RgbaImage::from_fn(4, 4, |x, y| image::Rgba([x as u8 * 60, y as u8 * 60, 128, 255]));
+    let picture =
+        image::RgbaImage::from_fn(4, 4, |x, y| image::Rgba([x as u8 * 60, y as u8 * 60, 128, 255]));
     picture.write_to(&mut std::io::Cursor::new(&mut out), image::ImageFormat::Png).unwrap();
     out
 }
@@ -136,7 +137,10 @@ fn assert_sound(scene: &Scene, case: &str) {
         assert!(primitive.positions.iter().all(|p| p.is_finite()), "{case}");
         assert_eq!(primitive.normals.len(), count, "{case}");
         assert!(primitive.normals.iter().all(|n| (n.length() - 1.0).abs() < 1e-4), "{case}");
-        assert!(primitive.tangents.iter().all(|t| (t.truncate().length() - 1.0).abs() < 1e-4), "{case}");
+        assert!(
+            primitive.tangents.iter().all(|t| (t.truncate().length() - 1.0).abs() < 1e-4),
+            "{case}"
+        );
         assert!(primitive.colors.iter().all(|c| c.is_finite()), "{case}");
         assert!(primitive.uv0.iter().all(|uv| uv.is_finite()), "{case}");
     }
@@ -179,7 +183,8 @@ fn the_file_itself_is_valid() {
     let (document, bin) = document();
     let scene = gltf::load_bytes("fuzz", &pack(&document.to_string(), &bin), &NoFiles).unwrap();
     assert_eq!(scene.instanced_triangles(), 2 * (2 + 2 + 2));
-    let repaired: Vec<_> = scene.notes.iter().filter(|note| note.kind == sunny16::scene::NoteKind::Repaired).collect();
+    let repaired: Vec<_> =
+        scene.notes.iter().filter(|note| note.kind == sunny16::scene::NoteKind::Repaired).collect();
     assert!(repaired.is_empty(), "{repaired:?}");
 }
 
@@ -206,7 +211,9 @@ fn changed_bytes_are_survived() {
         let first = if case % 2 == 0 { 0 } else { bytes.len() - bin.len() };
         for _ in 0..=random.below(4) {
             let at = first + random.below(bytes.len() - first);
-            changed[at] = [random.next() as u8, 0, 0xff, 0x7f, changed[at] ^ (1 << random.below(8))][random.below(5)];
+            changed[at] =
+                [random.next() as u8, 0, 0xff, 0x7f, changed[at] ^ (1 << random.below(8))]
+                    [random.below(5)];
         }
         tally.try_bytes(&changed, &format!("case {case}"));
     }
@@ -223,7 +230,8 @@ fn hostile_numbers_in_the_data_are_survived() {
         let mut changed = bin.clone();
         for _ in 0..=random.below(6) {
             let at = random.below(changed.len() / 4) * 4;
-            changed[at..at + 4].copy_from_slice(&hostile[random.below(hostile.len())].to_le_bytes());
+            changed[at..at + 4]
+                .copy_from_slice(&hostile[random.below(hostile.len())].to_le_bytes());
         }
         tally.try_bytes(&pack(&document.to_string(), &changed), &format!("case {case}"));
     }
@@ -336,7 +344,9 @@ fn pairs_of_hostile_values_are_survived() {
 /// The document with one more of everything, which nothing that is shown refers to; and where these stand.
 fn with_spares() -> (Value, Vec<u8>, Vec<String>) {
     let (mut document, bin) = document();
-    let count = |document: &Value, list: &str| document.pointer(list).and_then(Value::as_array).map_or(0, Vec::len);
+    let count = |document: &Value, list: &str| {
+        document.pointer(list).and_then(Value::as_array).map_or(0, Vec::len)
+    };
     let at = |document: &Value, list: &str| count(document, list) - 1;
     let mut spares = Vec::new();
     let mut add = |document: &mut Value, list: &str, value: Value| {
@@ -348,8 +358,11 @@ fn with_spares() -> (Value, Vec<u8>, Vec<String>) {
         spares.push(format!("{list}/{end}"));
         end
     };
-    let buffer =
-        add(&mut document, "/buffers", json!({"byteLength": 64, "name": "b", "uri": "data:,abcdefghijklmnop"}));
+    let buffer = add(
+        &mut document,
+        "/buffers",
+        json!({"byteLength": 64, "name": "b", "uri": "data:,abcdefghijklmnop"}),
+    );
     let view = json!({"buffer": buffer, "byteOffset": 0, "byteLength": 12, "byteStride": 12, "target": 34962});
     let view = add(&mut document, "/bufferViews", view);
     let sparse = json!({"count": 1, "indices": {"bufferView": view, "byteOffset": 0, "componentType": 5121},
@@ -371,7 +384,11 @@ fn with_spares() -> (Value, Vec<u8>, Vec<String>) {
     let camera = json!({"type": "orthographic", "orthographic": {"xmag": 1, "ymag": 1, "znear": 0, "zfar": 9}});
     let camera = add(&mut document, "/cameras", camera);
     let lights = "/extensions/KHR_lights_punctual/lights";
-    let light = add(&mut document, lights, json!({"type": "spot", "intensity": 4, "spot": {"outerConeAngle": 1}}));
+    let light = add(
+        &mut document,
+        lights,
+        json!({"type": "spot", "intensity": 4, "spot": {"outerConeAngle": 1}}),
+    );
     let skin = json!({"joints": [0], "skeleton": 0, "inverseBindMatrices": matrices});
     let skin = add(&mut document, "/skins", skin);
     let node = json!({"mesh": mesh, "skin": skin, "camera": camera, "translation": [1, 2, 3], "weights": [1],
@@ -461,7 +478,8 @@ fn empty_things_are_no_fault() {
         "extensions": {"KHR_lights_punctual": {"lights": [{"type": "point", "intensity": 50}]}},
         "nodes": [{"extensions": {"KHR_lights_punctual": {"light": 0}}}], "scenes": [{"nodes": [0]}]});
     let load = |value: &Value| {
-        gltf::load_bytes("f", value.to_string().as_bytes(), &NoFiles).unwrap_or_else(|error| panic!("{value}: {error}"))
+        gltf::load_bytes("f", value.to_string().as_bytes(), &NoFiles)
+            .unwrap_or_else(|error| panic!("{value}: {error}"))
     };
     for (key, value) in [
         ("buffers", json!([{"byteLength": 0}])),
@@ -469,7 +487,10 @@ fn empty_things_are_no_fault() {
         ("buffers", json!([{}])),
         ("bufferViews", json!([{"buffer": 0, "byteLength": 0}])),
         ("accessors", json!([{"count": 0, "componentType": 5126, "type": "VEC3"}])),
-        ("accessors", json!([{"count": 3, "componentType": 5126, "type": "VEC3", "sparse": {"count": 0}}])),
+        (
+            "accessors",
+            json!([{"count": 3, "componentType": 5126, "type": "VEC3", "sparse": {"count": 0}}]),
+        ),
         ("meshes", json!([{"primitives": []}])),
         ("meshes", json!([{}, null, 7])),
         ("animations", json!([{"channels": [], "samplers": []}, {}])),
@@ -483,7 +504,11 @@ fn empty_things_are_no_fault() {
         let mut document = lamp.clone();
         document[key] = value;
         let scene = load(&document);
-        assert_eq!(scene.walk().iter().filter(|placed| placed.node.light.is_some()).count(), 1, "{document}");
+        assert_eq!(
+            scene.walk().iter().filter(|placed| placed.node.light.is_some()).count(),
+            1,
+            "{document}"
+        );
         if key != "scene" {
             document[key] = json!([]);
             load(&document);
@@ -525,29 +550,43 @@ fn deep_nesting_is_refused() {
 fn amplified_work_comes_to_an_end() {
     let many = |text: &str, count: usize| vec![text; count].join(",");
     let n = 150_000;
-    let names = |prefix: &str| (0..n).map(|i| format!("\"{prefix}{i}\"")).collect::<Vec<_>>().join(",");
+    let names =
+        |prefix: &str| (0..n).map(|i| format!("\"{prefix}{i}\"")).collect::<Vec<_>>().join(",");
     let head = "{\"asset\":{\"version\":\"2.0\"},";
     let points = many("{\"mode\":0,\"attributes\":{\"NORMAL\":0}}", n);
     let accessor = "\"accessors\":[{\"componentType\":5126,\"type\":\"VEC3\",\"count\":3}]";
-    let weights: Vec<String> = (0..n).map(|i| format!("{{\"mesh\":0,\"weights\":[{i}]}}")).collect();
+    let weights: Vec<String> =
+        (0..n).map(|i| format!("{{\"mesh\":0,\"weights\":[{i}]}}")).collect();
     let targets = many("{\"attributes\":{},\"targets\":[{\"NORMAL\":0}]}", n);
     let skins = many("{\"joints\":[0]}", n);
     let skinned: Vec<String> = (0..n).map(|i| format!("{{\"mesh\":0,\"skin\":{i}}}")).collect();
-    let sets: Vec<String> = (0..n).map(|i| format!("\"{i}Texture\":{{\"index\":0,\"texCoord\":{i}}}")).collect();
+    let sets: Vec<String> =
+        (0..n).map(|i| format!("\"{i}Texture\":{{\"index\":0,\"texCoord\":{i}}}")).collect();
     let one = |nodes: &str, primitives: &str, more: &str| {
-        format!("\"nodes\":[{nodes}],\"meshes\":[{{\"primitives\":[{primitives}]}}],{more}{accessor}}}")
+        format!(
+            "\"nodes\":[{nodes}],\"meshes\":[{{\"primitives\":[{primitives}]}}],{more}{accessor}}}"
+        )
     };
     let textured = many("{\"attributes\":{},\"material\":0}", n);
     let cases = [
         ("nodes of one mesh", one(&many("{\"mesh\":0}", n), &points, "")),
         ("weights of one mesh", one(&weights.join(","), &targets, "")),
         ("skins of one mesh", one(&skinned.join(","), &points, &format!("\"skins\":[{skins}],"))),
-        ("a large material", one("{}", &textured, &format!("\"materials\":[{{{}}}],", sets.join(",")))),
+        (
+            "a large material",
+            one("{}", &textured, &format!("\"materials\":[{{{}}}],", sets.join(","))),
+        ),
         (
             "names of extensions",
-            format!("\"extensionsUsed\":[{0}],\"extensionsRequired\":[{0}]}}", names("KHR_mesh_quantization")),
+            format!(
+                "\"extensionsUsed\":[{0}],\"extensionsRequired\":[{0}]}}",
+                names("KHR_mesh_quantization")
+            ),
         ),
-        ("scenes", format!("\"scenes\":[{}],\"nodes\":[{}]}}", many("{\"nodes\":[0]}", n), many("{}", n))),
+        (
+            "scenes",
+            format!("\"scenes\":[{}],\"nodes\":[{}]}}", many("{\"nodes\":[0]}", n), many("{}", n)),
+        ),
     ];
     let mut tally = Tally::default();
     for (name, rest) in cases {

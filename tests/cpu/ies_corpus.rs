@@ -53,7 +53,10 @@ fn try_file(name: &str, bytes: &[u8], want: &Value, counts: &mut Counts) {
     }
     let profile = parsed.unwrap_or_else(|error| panic!("{name}: {error}"));
     let mut check = |what: &str, got: f64, want: f64, relative: f64| {
-        assert!((got - want).abs() <= relative * want.abs() + 1e-9, "{name}: {what} is {got}, not {want}");
+        assert!(
+            (got - want).abs() <= relative * want.abs() + 1e-9,
+            "{name}: {what} is {got}, not {want}"
+        );
         counts.numbers += 1;
     };
     if let Some(lumens) = want.get("total_lm").and_then(Value::as_f64) {
@@ -80,7 +83,8 @@ fn try_file(name: &str, bytes: &[u8], want: &Value, counts: &mut Counts) {
 /// is listed all around, a plane each 5 degrees, an angle each 2.5.
 fn as_ldt(profile: &IesProfile, flux: f64) -> String {
     let type_c = profile.photometric_type() == PhotometricType::C;
-    let steps = |count: u32, step: f64| (0..count).map(|i| f64::from(i) * step).collect::<Vec<f64>>();
+    let steps =
+        |count: u32, step: f64| (0..count).map(|i| f64::from(i) * step).collect::<Vec<f64>>();
     let gamma = if type_c { profile.vertical_angles().to_vec() } else { steps(73, 2.5) };
     let own = profile.horizontal_angles();
     // All planes of the circle, and which of them are listed.
@@ -104,20 +108,35 @@ fn as_ldt(profile: &IesProfile, flux: f64) -> String {
             (3, planes, listed)
         }
         _ => {
-            let mut planes: Vec<f64> =
-                own.iter().flat_map(|&h| [h, 180.0 - h, 180.0 + h, 360.0 - h]).map(|h| h % 360.0).collect();
+            let mut planes: Vec<f64> = own
+                .iter()
+                .flat_map(|&h| [h, 180.0 - h, 180.0 + h, 360.0 - h])
+                .map(|h| h % 360.0)
+                .collect();
             planes.sort_by(f64::total_cmp);
             planes.dedup();
             (4, planes, own.to_vec())
         }
     };
-    let mut lines: Vec<String> = vec!["Maker".into(), "3".into(), isym.to_string(), planes.len().to_string()];
+    let mut lines: Vec<String> =
+        vec!["Maker".into(), "3".into(), isym.to_string(), planes.len().to_string()];
     lines.extend(["0".into(), gamma.len().to_string(), "0".into()]);
     lines.extend(
-        ["", "Lamp", "", "a.ldt", "2026", "0", "0", "0", "0", "0", "0", "0", "0", "0", "0", "0", "1", "0"]
-            .map(String::from),
+        [
+            "", "Lamp", "", "a.ldt", "2026", "0", "0", "0", "0", "0", "0", "0", "0", "0", "0", "0",
+            "1", "0",
+        ]
+        .map(String::from),
     );
-    lines.extend(["1".into(), "1".into(), "LED".into(), flux.to_string(), "3000".into(), "80".into(), "10".into()]);
+    lines.extend([
+        "1".into(),
+        "1".into(),
+        "LED".into(),
+        flux.to_string(),
+        "3000".into(),
+        "80".into(),
+        "10".into(),
+    ]);
     lines.extend(vec!["0".to_owned(); 10]);
     lines.extend(planes.iter().chain(&gamma).map(f64::to_string));
     for &c in &listed {
@@ -140,7 +159,8 @@ fn same_as_ldt(name: &str, profile: &IesProfile) {
     for (flux, comma) in [(1000.0, false), (2750.0, true)] {
         let text = as_ldt(profile, flux);
         let text = if comma { text.replace('.', ",") } else { text };
-        let ldt = IesProfile::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let ldt =
+            IesProfile::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(ldt.version(), IesVersion::Eulumdat, "{name}");
         let peak = profile.peak().0;
         let near = |what: &str, got: f64, want: f64, slack: f64| {
@@ -158,8 +178,17 @@ fn same_as_ldt(name: &str, profile: &IesProfile) {
             for j in 0..columns {
                 let theta = std::f64::consts::PI * f64::from(i) / f64::from(rows - 1);
                 let phi = std::f64::consts::TAU * f64::from(j) / f64::from(columns);
-                let to = glam::DVec3::new(theta.sin() * phi.cos(), theta.sin() * phi.sin(), -theta.cos());
-                near("an intensity", ldt.candela_towards(to).0, profile.candela_towards(to).0, 1e-3 * peak);
+                let to = glam::DVec3::new(
+                    theta.sin() * phi.cos(),
+                    theta.sin() * phi.sin(),
+                    -theta.cos(),
+                );
+                near(
+                    "an intensity",
+                    ldt.candela_towards(to).0,
+                    profile.candela_towards(to).0,
+                    1e-3 * peak,
+                );
             }
         }
     }
@@ -180,13 +209,19 @@ fn files_as_eulumdat_are_the_same_lamps() {
             "side.ies",
             "IESNA:LM-63-2002\nTILT=NONE\n1 -1 1 2 5 1 2 0 0 0\n1 1 10\n0 90\n90 135 180 225 270\n9 8 9 6 9 4 9 2 9 1\n",
         ),
-        ("up.ies", "IESNA:LM-63-2002\nTILT=NONE\n1 -1 1 3 1 1 2 0 0 0\n1 1 10\n90 135 180\n0\n0 50 100\n"),
+        (
+            "up.ies",
+            "IESNA:LM-63-2002\nTILT=NONE\n1 -1 1 3 1 1 2 0 0 0\n1 1 10\n90 135 180\n0\n0 50 100\n",
+        ),
         (
             "type_b.ies",
             "IESNA:LM-63-2002\nTILT=NONE\n1 -1 1 3 3 2 2 0 0 0\n1 1 10\n-90 0 90\n0 45 90\n0 100 0\n0 60 0\n0 0 0\n",
         ),
     ];
-    let good = own().into_iter().filter(|(.., want)| want.get("must").is_none()).map(|(name, text, _)| (name, text));
+    let good = own()
+        .into_iter()
+        .filter(|(.., want)| want.get("must").is_none())
+        .map(|(name, text, _)| (name, text));
     for (name, text) in good.chain(more) {
         same_as_ldt(name, &IesProfile::parse(text.as_bytes()).unwrap());
     }
@@ -196,7 +231,11 @@ fn files_as_eulumdat_are_the_same_lamps() {
         Err(error) => return println!("skipped, {}: {error}", folder.display()),
     };
     let mut compared = 0;
-    for file in files.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "ies")) {
+    for file in files
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|e| e == "ies"))
+    {
         if let Ok(profile) = IesProfile::parse(&fs::read(&file).unwrap()) {
             same_as_ldt(&file.display().to_string(), &profile);
             compared += 1;
@@ -233,7 +272,9 @@ fn corpus() {
         match (fs::read(folder.join(name)), own().into_iter().find(|(own, ..)| own == name)) {
             (Ok(bytes), _) => try_file(name, &bytes, want, &mut counts),
             (Err(_), Some((_, text, _))) => try_file(name, text.as_bytes(), want, &mut counts),
-            (Err(error), None) => panic!("{name} is named and neither there ({error}) nor here as text"),
+            (Err(error), None) => {
+                panic!("{name} is named and neither there ({error}) nor here as text")
+            }
         }
     }
     println!("{counts:?}");

@@ -38,8 +38,9 @@ fn slab(builder: &mut SceneBuilder, material: MaterialId, low: [f32; 3], high: [
 fn room(walls: impl Fn(Vec3) -> Material, things: Material) -> SceneBuilder {
     let mut builder = SceneBuilder::new("room");
     let floor = builder.add_material(diffuse_material(Vec3::splat(0.6)));
-    let [white, red, green] = [Vec3::splat(0.75), Vec3::new(0.65, 0.1, 0.08), Vec3::new(0.1, 0.5, 0.12)]
-        .map(|color| builder.add_material(walls(color)));
+    let [white, red, green] =
+        [Vec3::splat(0.75), Vec3::new(0.65, 0.1, 0.08), Vec3::new(0.1, 0.5, 0.12)]
+            .map(|color| builder.add_material(walls(color)));
     let things = builder.add_material(things);
     slab(&mut builder, floor, [-2.0, -0.1, -2.0], [2.0, 0.0, 2.0]);
     slab(&mut builder, white, [-2.1, 3.0, -2.1], [2.1, 3.1, 2.0]);
@@ -53,7 +54,12 @@ fn room(walls: impl Fn(Vec3) -> Material, things: Material) -> SceneBuilder {
 }
 
 fn lamp(builder: &mut SceneBuilder) {
-    builder.point_light_lumens("lamp", Lumen(1500.0), Vec3::new(1.0, 0.9, 0.7), DVec3::new(0.3, 2.2, 0.4));
+    builder.point_light_lumens(
+        "lamp",
+        Lumen(1500.0),
+        Vec3::new(1.0, 0.9, 0.7),
+        DVec3::new(0.3, 2.2, 0.4),
+    );
 }
 
 /// Places on the floor.
@@ -88,7 +94,8 @@ fn traced(world: &World<'_>, place: DVec3, bounces: u32, samples: u32, number: u
     let sum: f64 = (0..samples)
         .map(|index| {
             let mut sampler = Sampler::new(SamplerKind::Sobol, 1, number, 0, index);
-            let parts = world.trace_path(place + DVec3::Y * 1e-3, DVec3::NEG_Y, &walk, &mut sampler);
+            let parts =
+                world.trace_path(place + DVec3::Y * 1e-3, DVec3::NEG_Y, &walk, &mut sampler);
             luminance(parts.indirect_diffuse + parts.indirect_specular)
         })
         .sum();
@@ -104,7 +111,12 @@ fn compare(name: &str, scene: &Scene, settings: &RadiositySettings, samples: u32
     let both: Vec<(f64, f64)> = places()
         .par_iter()
         .enumerate()
-        .map(|(i, &place)| (gathered(&set, &bvh, place), traced(&world, place, settings.bounces, samples, i as u32)))
+        .map(|(i, &place)| {
+            (
+                gathered(&set, &bvh, place),
+                traced(&world, place, settings.bounces, samples, i as u32),
+            )
+        })
         .collect();
     let count = both.len() as f64;
     let (got, want) = both.iter().fold((0.0, 0.0), |(a, b), (x, y)| (a + x / count, b + y / count));
@@ -121,7 +133,12 @@ fn compare(name: &str, scene: &Scene, settings: &RadiositySettings, samples: u32
 }
 
 fn plain(photons: u32, bounces: u32) -> RadiositySettings {
-    RadiositySettings { photons: Some(photons), bounces, merge: false, ..RadiositySettings::default() }
+    RadiositySettings {
+        photons: Some(photons),
+        bounces,
+        merge: false,
+        ..RadiositySettings::default()
+    }
 }
 
 #[test]
@@ -142,8 +159,10 @@ fn vpls_match_path_tracer_in_diffuse_rooms() {
 #[test]
 fn vpls_match_path_tracer_in_rough_rooms() {
     for (name, roughness, walls) in [("rough", 0.9, 0.8), ("smoother", 0.6, 0.5)] {
-        let mut builder =
-            room(|color| dielectric("plastic", color, walls), metal("metal", Vec3::new(0.9, 0.7, 0.4), roughness));
+        let mut builder = room(
+            |color| dielectric("plastic", color, walls),
+            metal("metal", Vec3::new(0.9, 0.7, 0.4), roughness),
+        );
         lamp(&mut builder);
         let (mean, rms) = compare(name, &builder.build().unwrap(), &plain(16_384, 3), 1024);
         assert!(mean.abs() < 0.04 && rms < 0.06, "{name}: {mean} {rms}");
@@ -175,8 +194,10 @@ fn vpls_match_path_tracer_for_emissive_and_sky() {
     let open = || room(diffuse_material, diffuse_material(Vec3::new(0.3, 0.4, 0.7)));
     // A panel that glows.
     let mut builder = open();
-    let glow = builder
-        .add_material(Material { emission: Vec3::new(400.0, 300.0, 200.0), ..diffuse_material(Vec3::splat(0.2)) });
+    let glow = builder.add_material(Material {
+        emission: Vec3::new(400.0, 300.0, 200.0),
+        ..diffuse_material(Vec3::splat(0.2))
+    });
     let panel = builder.add_mesh("panel", shapes::plane(Vec2::new(1.0, 0.6), 1, 1), glow);
     let pose = DMat4::from_translation(DVec3::new(0.3, 2.9, 0.2)) * DMat4::from_rotation_x(PI);
     builder.instance("panel", panel, pose);
@@ -194,7 +215,9 @@ fn vpls_match_path_tracer_for_emissive_and_sky() {
         origin: String::new(),
     });
     // The path tracer finds the patch of sun by chance: it needs more paths there.
-    for (name, scene, photons, paths) in [("panel", panel, 65_536, 1024), ("sun and sky", sunny, 32_768, 4096)] {
+    for (name, scene, photons, paths) in
+        [("panel", panel, 65_536, 1024), ("sun and sky", sunny, 32_768, 4096)]
+    {
         let (mean, rms) = compare(name, &scene, &plain(photons, 2), paths);
         assert!(mean.abs() < 0.015 && rms < 0.04, "{name}: {mean} {rms}");
     }

@@ -3,8 +3,8 @@
 use sunny16::{
     gpu::shader::Shader,
     passes::{
-        ao, caustics, culling_shared, effects_shared, flare_shared, gi, lens_ghosts_shared, rays, shared::LAYOUTS,
-        skin_shared, ssr, volumes_shared,
+        ao, caustics, culling_shared, effects_shared, flare_shared, gi, lens_ghosts_shared, rays,
+        shared::LAYOUTS, skin_shared, ssr, volumes_shared,
     },
 };
 
@@ -12,14 +12,16 @@ use sunny16::{
 fn same_type(shader: &str, host: &str) -> bool {
     shader == host
         || shader.strip_prefix(host).is_some_and(|rest| {
-            rest.strip_prefix('_')
-                .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+            rest.strip_prefix('_').is_some_and(|number| {
+                !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
+            })
         })
 }
 
 #[test]
 fn host_struct_layouts_match_shaders() {
-    let modules: Vec<_> = Shader::all().iter().map(|shader| (shader.name, shader.module())).collect();
+    let modules: Vec<_> =
+        Shader::all().iter().map(|shader| (shader.name, shader.module())).collect();
     assert!(modules.len() >= 10, "{} shaders", modules.len());
     let mut compared = 0;
     for host in LAYOUTS
@@ -41,18 +43,27 @@ fn host_struct_layouts_match_shaders() {
         let mut declared = 0;
         let mut strides = 0;
         for (shader, module) in &modules {
-            for layout in module.structs.iter().filter(|layout| same_type(&layout.name, host.name)) {
+            for layout in module.structs.iter().filter(|layout| same_type(&layout.name, host.name))
+            {
                 assert_eq!(layout.members, wanted, "{} in {shader}", host.name);
                 declared += 1;
                 if let Some(stride) = layout.stride {
-                    assert_eq!(stride as usize, host.size, "array stride of {} in {shader}", host.name);
+                    assert_eq!(
+                        stride as usize, host.size,
+                        "array stride of {} in {shader}",
+                        host.name
+                    );
                     strides += 1;
                 }
             }
         }
         assert!(declared > 0, "no shader declares {}", host.name);
         // All but constants come as arrays.
-        assert!(strides > 0 || host.name.ends_with("Constants"), "no shader has an array of {}", host.name);
+        assert!(
+            strides > 0 || host.name.ends_with("Constants"),
+            "no shader has an array of {}",
+            host.name
+        );
         println!("{}: {declared} modules, {strides} as an array", host.name);
         compared += declared;
     }

@@ -53,12 +53,19 @@ fn schema() -> Value {
         let parts: Vec<&str> = path.split('.').collect();
         for (index, part) in parts.iter().enumerate() {
             let last = index + 1 == parts.len();
-            let leaf = json!({"description": takes, "type": ["number", "string", "boolean", "array"]});
-            let slot = if *part == "*" { &mut at["additionalProperties"] } else { &mut at["properties"][*part] };
+            let leaf =
+                json!({"description": takes, "type": ["number", "string", "boolean", "array"]});
+            let slot = if *part == "*" {
+                &mut at["additionalProperties"]
+            } else {
+                &mut at["properties"][*part]
+            };
             if last {
                 match slot {
                     // A section that can be a value too.
-                    Value::Object(_) => *slot = json!({"description": takes, "anyOf": [leaf, slot.take()]}),
+                    Value::Object(_) => {
+                        *slot = json!({"description": takes, "anyOf": [leaf, slot.take()]})
+                    }
                     _ => *slot = leaf,
                 }
             } else if slot.is_null() || *slot == false {
@@ -82,6 +89,10 @@ fn the_page_and_the_schema_are_those_of_the_tables() {
             fs::write(&file, &text).unwrap();
         }
         let there = fs::read_to_string(&file).unwrap_or_default();
-        assert!(there == text, "{} is old: SUNNY16_WRITE=1 cargo test --test cpu look_reference::", file.display());
+        assert!(
+            there == text,
+            "{} is old: SUNNY16_WRITE=1 cargo test --test cpu look_reference::",
+            file.display()
+        );
     }
 }

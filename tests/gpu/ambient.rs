@@ -2,7 +2,9 @@
 
 use std::{f64::consts::TAU, sync::atomic::AtomicBool};
 
-use crate::common::{Brdf, aov, aov3, even, exposure_for, gpu, hit_plane, long, nits, perspective, pixel_of};
+use crate::common::{
+    Brdf, aov, aov3, even, exposure_for, gpu, hit_plane, long, nits, perspective, pixel_of,
+};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     frame::{AoSettings, Aov, GiSettings, RenderSettings, RenderedImage, Renderer, SsrSettings},
@@ -32,7 +34,14 @@ fn settings(nits: f64, ao: AoSettings) -> RenderSettings {
 }
 
 fn wide(radius: f64) -> AoSettings {
-    AoSettings { radius, falloff: 0.0, thickness: 0.0, slices: 4, steps: 32, ..AoSettings::default() }
+    AoSettings {
+        radius,
+        falloff: 0.0,
+        thickness: 0.0,
+        slices: 4,
+        steps: 32,
+        ..AoSettings::default()
+    }
 }
 
 const WALL: f64 = 2.0;
@@ -44,7 +53,13 @@ fn corner(material: Material) -> Scene {
     let material = builder.add_material(Material { double_sided: true, ..material });
     let ground = shapes::quad(Vec3::new(-40.0, 0.0, 0.0), Vec3::X * 80.0, Vec3::Z * 40.0, 1, 1);
     let (width, height) = (2.0 * HALF_WIDTH as f32, WALL as f32);
-    let wall = shapes::quad(Vec3::new(-0.5 * width, height, 0.0), Vec3::X * width, Vec3::NEG_Y * height, 1, 1);
+    let wall = shapes::quad(
+        Vec3::new(-0.5 * width, height, 0.0),
+        Vec3::X * width,
+        Vec3::NEG_Y * height,
+        1,
+        1,
+    );
     for (name, primitive) in [("ground", ground), ("wall", wall)] {
         let mesh = builder.add_mesh(name, primitive, material);
         builder.instance(name, mesh, DMat4::IDENTITY);
@@ -57,7 +72,9 @@ fn corner(material: Material) -> Scene {
 /// sides.
 fn hidden_by_wall(p: DVec3) -> f64 {
     let slant = p.z.hypot(WALL);
-    let part = |width: f64| ((width / p.z).atan() - p.z / slant * (width / slant).atan()) / std::f64::consts::TAU;
+    let part = |width: f64| {
+        ((width / p.z).atan() - p.z / slant * (width / slant).atan()) / std::f64::consts::TAU
+    };
     part(HALF_WIDTH - p.x) + part(HALF_WIDTH + p.x)
 }
 
@@ -76,8 +93,10 @@ fn ao_of_a_wall_matches_view_factor_and_path_tracer() {
     let without = crate::common::picture(&mut renderer, &scene, &view, &settings(100.0, without));
 
     let world = World::new(&scene, eye);
-    let projection = Projection::Perspective { vertical_fov: 0.75, aspect: None, near: 0.01, far: None };
-    let pinhole = Pinhole::new(look_at_transform(eye, at), projection, size.0 as usize, size.1 as usize);
+    let projection =
+        Projection::Perspective { vertical_fov: 0.75, aspect: None, near: 0.01, far: None };
+    let pinhole =
+        Pinhole::new(look_at_transform(eye, at), projection, size.0 as usize, size.1 as usize);
     let rays = AmbientOcclusionRays { radius: 12.0, count: 256 };
     let dims = (size.0 as usize, size.1 as usize);
     let both = [PrimaryHitAov::AmbientOcclusion(rays), PrimaryHitAov::BentNormal(rays)];
@@ -100,7 +119,8 @@ fn ao_of_a_wall_matches_view_factor_and_path_tracer() {
             let bent = Vec3::from_slice(&traced_bent[y * 96 + x][..3]).as_dvec3();
             angle = angle.max(bent.angle_between(aov3(&full, BENT, x, y)).to_degrees());
             // A rough dielectric under even light: what is left of it is what is open, but for the small specular part.
-            worst_light = worst_light.max((nits(&full, x, y).y / nits(&without, x, y).y - want).abs());
+            worst_light =
+                worst_light.max((nits(&full, x, y).y / nits(&without, x, y).y - want).abs());
         }
     }
     println!(
@@ -117,9 +137,10 @@ fn ao_of_a_wall_matches_view_factor_and_path_tracer() {
 fn unoccluded_surfaces_have_no_ao() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    for (name, primitive) in
-        [("ball", shapes::uv_sphere(1.0, 96, 48)), ("plane", shapes::plane(glam::Vec2::splat(20.0), 1, 1))]
-    {
+    for (name, primitive) in [
+        ("ball", shapes::uv_sphere(1.0, 96, 48)),
+        ("plane", shapes::plane(glam::Vec2::splat(20.0), 1, 1)),
+    ] {
         let mut builder = SceneBuilder::new(name);
         let material = builder.add_material(dielectric("grey", Vec3::splat(0.5), 0.3));
         let mesh = builder.add_mesh(name, primitive, material);
@@ -127,7 +148,12 @@ fn unoccluded_surfaces_have_no_ao() {
         let mut scene = builder.build().unwrap();
         scene.environment = even(100.0);
         let view = perspective(DVec3::new(0.0, 2.5, 5.0), DVec3::ZERO, 0.6, 0.01, (64, 48));
-        let on = crate::common::picture(&mut renderer, &scene, &view, &settings(100.0, AoSettings::default()));
+        let on = crate::common::picture(
+            &mut renderer,
+            &scene,
+            &view,
+            &settings(100.0, AoSettings::default()),
+        );
         let off = AoSettings { enabled: false, ..AoSettings::default() };
         let off = crate::common::picture(&mut renderer, &scene, &view, &settings(100.0, off));
         let (mut open, mut light, mut turned) = (1f64, 0f64, 0f64);
@@ -136,11 +162,15 @@ fn unoccluded_surfaces_have_no_ao() {
                 if aov(&on, OPEN, x, y)[3] > 0.0 {
                     open = open.min(f64::from(aov(&on, OPEN, x, y)[0]));
                     light = light.max((nits(&on, x, y).y / nits(&off, x, y).y - 1.0).abs());
-                    turned = turned.max((aov3(&on, BENT, x, y) - aov3(&on, crate::common::NORMAL, x, y)).length());
+                    turned = turned.max(
+                        (aov3(&on, BENT, x, y) - aov3(&on, crate::common::NORMAL, x, y)).length(),
+                    );
                 }
             }
         }
-        println!("{name}: least {open:.4}, light changed by {light:.4}, bent normal by {turned:.4}");
+        println!(
+            "{name}: least {open:.4}, light changed by {light:.4}, bent normal by {turned:.4}"
+        );
         assert!(open > 0.985 && light < 0.02 && turned < 0.03, "{name}: {open} {light} {turned}");
     }
 }
@@ -153,8 +183,10 @@ fn room(walls: [Material; 6]) -> SceneBuilder {
     let mut builder = SceneBuilder::new("room");
     let axes = [DVec3::X, DVec3::NEG_X, DVec3::Y, DVec3::NEG_Y, DVec3::Z, DVec3::NEG_Z];
     for (out, wall) in axes.into_iter().zip(walls) {
-        let (u, v) =
-            (DVec3::new(out.y.abs(), out.z.abs(), out.x.abs()), DVec3::new(out.z.abs(), out.x.abs(), out.y.abs()));
+        let (u, v) = (
+            DVec3::new(out.y.abs(), out.z.abs(), out.x.abs()),
+            DVec3::new(out.z.abs(), out.x.abs(), out.y.abs()),
+        );
         let corner = CENTER + (out - u - v) * ROOM / 2.0;
         let quad = shapes::quad(corner.as_vec3(), (u * ROOM).as_vec3(), (v * ROOM).as_vec3(), 1, 1);
         let material = builder.add_material(Material { double_sided: true, ..wall });
@@ -207,8 +239,15 @@ fn an_evenly_glowing_room_is_an_even_environment() {
         ball(&mut alone);
         let mut alone = alone.build().unwrap();
         alone.environment = even(light);
-        let view = perspective(DVec3::new(-1.5, 1.2, -0.5), DVec3::new(1.5, 0.5, 0.8), 0.05, 0.01, (64, 48));
-        let (inside, alone) = (shot(&mut renderer, &inside, &view, light), shot(&mut renderer, &alone, &view, light));
+        let view = perspective(
+            DVec3::new(-1.5, 1.2, -0.5),
+            DVec3::new(1.5, 0.5, 0.8),
+            0.05,
+            0.01,
+            (64, 48),
+        );
+        let (inside, alone) =
+            (shot(&mut renderer, &inside, &view, light), shot(&mut renderer, &alone, &view, light));
         let mut errors: Vec<f64> = Vec::new();
         for y in 0..48 {
             for x in 0..64 {
@@ -219,10 +258,16 @@ fn an_evenly_glowing_room_is_an_even_environment() {
         }
         errors.sort_by(f64::total_cmp);
         let (pixels, worst) = (errors.len(), errors[errors.len() - 1]);
-        println!("metallic {metallic} roughness {roughness}: {:.3} % at {pixels} pixels", worst * 100.0);
+        println!(
+            "metallic {metallic} roughness {roughness}: {:.3} % at {pixels} pixels",
+            worst * 100.0
+        );
         // The probe sees the ball too, before anything lights it, which is why it is small: reflections of the wall behind it
         // show that, and the larger it is the more of the blurred levels.
-        assert!(pixels > 100 && worst < 0.015, "{metallic} {roughness}: {worst} at {pixels} pixels");
+        assert!(
+            pixels > 100 && worst < 0.015,
+            "{metallic} {roughness}: {worst} at {pixels} pixels"
+        );
     }
 }
 
@@ -235,7 +280,8 @@ fn probe_reflections_are_parallax_corrected() {
     let mut walls = glow.map(emissive_material);
     walls[3] = metal("mirror", Vec3::ONE, 0.0);
     let mut scene = room(walls).build().unwrap();
-    let view = perspective(DVec3::new(-2.5, 1.7, 1.5), DVec3::new(1.0, 0.0, -0.6), 0.9, 0.01, (96, 64));
+    let view =
+        perspective(DVec3::new(-2.5, 1.7, 1.5), DVec3::new(1.0, 0.0, -0.6), 0.9, 0.01, (96, 64));
     let mut right = |parallax: bool| {
         scene.probes = vec![Probe { parallax, ..probe(DVec3::new(0.5, 1.2, 0.4)) }];
         let picture = shot(&mut renderer, &scene, &view, 400.0);
@@ -243,7 +289,10 @@ fn probe_reflections_are_parallax_corrected() {
         for y in 0..64 {
             for x in 0..96 {
                 let p = hit_plane(&view, x, y, DVec3::ZERO, DVec3::Y);
-                if aov3(&picture, crate::common::NORMAL, x, y).y.abs() < 0.9 || p.x.abs() > 2.9 || p.z.abs() > 1.9 {
+                if aov3(&picture, crate::common::NORMAL, x, y).y.abs() < 0.9
+                    || p.x.abs() > 2.9
+                    || p.z.abs() > 1.9
+                {
                     continue;
                 }
                 let d = (p - view.position) * DVec3::new(1.0, -1.0, 1.0);
@@ -257,13 +306,19 @@ fn probe_reflections_are_parallax_corrected() {
                     4 + usize::from(d.z < 0.0)
                 };
                 pixels += 1;
-                right += usize::from((nits(&picture, x, y).y / f64::from(glow[wall]) - 1.0).abs() < 0.05);
+                right += usize::from(
+                    (nits(&picture, x, y).y / f64::from(glow[wall]) - 1.0).abs() < 0.05,
+                );
             }
         }
         right as f64 / f64::from(pixels)
     };
     let (with, without) = (right(true), right(false));
-    println!("pixels that show the right wall: {:.1} % with parallax, {:.1} % without", with * 100.0, without * 100.0);
+    println!(
+        "pixels that show the right wall: {:.1} % with parallax, {:.1} % without",
+        with * 100.0,
+        without * 100.0
+    );
     assert!(with > 0.9, "{with}");
     assert!(without < 0.7, "{without}");
 }
@@ -283,7 +338,8 @@ fn probe_box_fades_within_blend_distance() {
     // Captured under the ground, whose lower side is dark within the box: the sky is hardly seen.
     let size = DVec3::new(8.0, 4.0, 8.0);
     let place = DVec3::ZERO;
-    scene.probes = vec![Probe { center: place, size, position: place - DVec3::Y, blend: 2.0, ..probe(place) }];
+    scene.probes =
+        vec![Probe { center: place, size, position: place - DVec3::Y, blend: 2.0, ..probe(place) }];
     let view = perspective(DVec3::new(0.0, 12.0, 0.1), place, 1.2, 0.01, (64, 64));
     let picture = shot(&mut renderer, &scene, &view, 100.0);
     let at = |x: f64| {
@@ -323,7 +379,11 @@ fn tiles() -> (Scene, Vec<Tile>) {
         dielectric("matte dielectric", Vec3::splat(0.6), 1.0),
         coated,
     ];
-    let modes = [("opaque", AlphaMode::Opaque), ("mask", AlphaMode::Mask { cutoff: 0.5 }), ("blend", AlphaMode::Blend)];
+    let modes = [
+        ("opaque", AlphaMode::Opaque),
+        ("mask", AlphaMode::Mask { cutoff: 0.5 }),
+        ("blend", AlphaMode::Blend),
+    ];
     let mut tiles = Vec::new();
     for (row, kind) in kinds.into_iter().enumerate() {
         for (column, (mode, alpha)) in modes.into_iter().enumerate() {
@@ -334,11 +394,17 @@ fn tiles() -> (Scene, Vec<Tile>) {
                     occlusion_strength: (1.0 - left) as f32,
                     ..kind.clone()
                 };
-                let center = DVec3::new((column * 3 + step) as f64 - 4.0, 0.0, 1.5 * (row as f64 - 2.0));
+                let center =
+                    DVec3::new((column * 3 + step) as f64 - 4.0, 0.0, 1.5 * (row as f64 - 2.0));
                 let id = builder.add_material(material.clone());
                 let mesh = builder.add_mesh("tile", shapes::plane(Vec2::new(0.9, 1.35), 1, 1), id);
                 builder.instance("tile", mesh, DMat4::from_translation(center));
-                tiles.push(Tile { name: format!("{}, {mode}", material.name), material, left, center });
+                tiles.push(Tile {
+                    name: format!("{}, {mode}", material.name),
+                    material,
+                    left,
+                    center,
+                });
             }
         }
     }
@@ -354,7 +420,10 @@ fn reflected(material: &Material, nv: f64) -> f64 {
     let steps = 10_000;
     let enters: f64 = (0..steps)
         .map(|i| {
-            let (u, a) = ((f64::from(i) + 0.5) / f64::from(steps), TAU * (f64::from(i) * 0.618_033_988_75).fract());
+            let (u, a) = (
+                (f64::from(i) + 0.5) / f64::from(steps),
+                TAU * (f64::from(i) * 0.618_033_988_75).fract(),
+            );
             let l = DVec3::new(u.sqrt() * a.cos(), u.sqrt() * a.sin(), (1.0 - u).sqrt());
             1.0 - crate::common::dielectric_fresnel(l, v)
         })
@@ -384,7 +453,10 @@ fn occlusion_maps_attenuate_reflections() {
         ("occlusion not measured", RenderSettings { ao: off, ..plain.clone() }, 1, 0.003),
         (
             "rays in the picture alone",
-            RenderSettings { ssr: SsrSettings { taps: 1, max_history_frames: 0, ..ssr }, ..plain.clone() },
+            RenderSettings {
+                ssr: SsrSettings { taps: 1, max_history_frames: 0, ..ssr },
+                ..plain.clone()
+            },
             1,
             0.01,
         ),
@@ -410,7 +482,8 @@ fn occlusion_maps_attenuate_reflections() {
             renderer.render(&on_device, &view, settings).unwrap();
         }
         let picture = renderer.render(&on_device, &view, settings).unwrap();
-        let seen: Vec<f64> = tiles.iter().map(|tile| middle(tile, &|x, y| nits(&picture, x, y).y)).collect();
+        let seen: Vec<f64> =
+            tiles.iter().map(|tile| middle(tile, &|x, y| nits(&picture, x, y).y)).collect();
         let mut worst = (0.0, "");
         for (levels, all) in tiles.chunks_exact(3).zip(seen.chunks_exact(3)) {
             for (tile, got) in levels.iter().zip(all) {
@@ -427,7 +500,8 @@ fn occlusion_maps_attenuate_reflections() {
         Projection::Perspective { vertical_fov: 0.19, aspect: None, near: 0.01, far: None },
     );
     let (width, height) = (size.0 as usize, size.1 as usize);
-    let mut film = Film::new(width, height, FilmSettings { pixel_jitter: false, ..FilmSettings::default() });
+    let mut film =
+        Film::new(width, height, FilmSettings { pixel_jitter: false, ..FilmSettings::default() });
     let pinhole = Pinhole::new(pose, projection, width, height);
     assert!(film.add(&World::new(&scene, eye), &pinhole, 64, &AtomicBool::new(false)));
     let traced = film.mean(|parts| parts.total());
@@ -435,7 +509,8 @@ fn occlusion_maps_attenuate_reflections() {
     for (i, tile) in tiles.iter().enumerate() {
         let path = middle(tile, &|x, y| traced[y * width + x].y);
         let uncoated = tile.material.clearcoat.factor == 0.0;
-        let open = uncoated.then(|| light * reflected(&tile.material, (eye - tile.center).normalize().y));
+        let open =
+            uncoated.then(|| light * reflected(&tile.material, (eye - tile.center).normalize().y));
         for seen in &shown[..2] {
             let error = (seen[i] - tile.left * path).abs() / path;
             beside = if error > beside.0 { (error, &tile.name) } else { beside };

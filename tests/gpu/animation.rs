@@ -12,12 +12,15 @@ use sunny16::{
     compare::flip,
     frame::{Aov, RenderSettings, RenderedImage, Renderer},
     passes::{View, gbuffer_channel::GbufferChannel},
-    reference::{Film, FilmSettings, LensCamera, LightComponents, ShutterInterval, World, shutter::samples_after},
+    reference::{
+        Film, FilmSettings, LensCamera, LightComponents, ShutterInterval, World,
+        shutter::samples_after,
+    },
     scene::{
         Material, Mesh, Node, Primitive, Projection, Scene,
         animation::{
-            Animation, AnimationChannel as Row, AnimationSelection, AnimationTarget, Deform, Influences, Interpolation,
-            Keyframes, MorphTarget, Skin, Trs,
+            Animation, AnimationChannel as Row, AnimationSelection, AnimationTarget, Deform,
+            Influences, Interpolation, Keyframes, MorphTarget, Skin, Trs,
         },
         build::SceneBuilder,
         gltf,
@@ -109,7 +112,9 @@ fn files_move_on_the_device_as_on_the_host() {
 /// A square of 5 m in the plane of X and Y, of which the right edge is at x = 0.
 fn square() -> Primitive {
     Primitive {
-        positions: [(-5.0, -2.5), (0.0, -2.5), (0.0, 2.5), (-5.0, 2.5)].map(|(x, y)| Vec3::new(x, y, 0.0)).into(),
+        positions: [(-5.0, -2.5), (0.0, -2.5), (0.0, 2.5), (-5.0, 2.5)]
+            .map(|(x, y)| Vec3::new(x, y, 0.0))
+            .into(),
         normals: vec![Vec3::Z; 4],
         indices: vec![0, 1, 2, 0, 2, 3],
         material: Some(0),
@@ -118,8 +123,12 @@ fn square() -> Primitive {
 }
 
 fn channel(target: AnimationTarget, width: usize, values: &[f32]) -> Vec<Animation> {
-    let keys =
-        Keyframes { interpolation: Interpolation::Linear, times: vec![0.0, 2.0], width, values: values.to_vec() };
+    let keys = Keyframes {
+        interpolation: Interpolation::Linear,
+        times: vec![0.0, 2.0],
+        width,
+        values: values.to_vec(),
+    };
     vec![Animation {
         name: String::new(),
         duration: 2.0,
@@ -150,19 +159,23 @@ fn movers(speed: f32) -> [(&'static str, Scene); 3] {
     let mut by_node = scene(square(), vec![node.clone()]);
     by_node.animations = channel(AnimationTarget::Translation(0), 3, &along);
 
-    let deform = Deform { positions: square().positions, normals: square().normals, ..Deform::default() };
+    let deform =
+        Deform { positions: square().positions, normals: square().normals, ..Deform::default() };
     let target = MorphTarget { positions: vec![Vec3::X; 4], ..MorphTarget::default() };
     let morphed = Deform { targets: vec![target], ..deform.clone() };
     let part = Primitive { deform: Some(Arc::new(morphed)), ..square() };
     let mut by_morph = scene(part, vec![Node { weights: vec![0.0], ..node.clone() }]);
     by_morph.animations = channel(AnimationTarget::Weights(0), 1, &[-speed, speed]);
 
-    let influences = Influences { first: vec![0, 1, 2, 3, 4], joints: vec![0; 4], weights: vec![1.0; 4] };
+    let influences =
+        Influences { first: vec![0, 1, 2, 3, 4], joints: vec![0; 4], weights: vec![1.0; 4] };
     let skinned = Deform { influences: Some(influences), ..deform };
     let part = Primitive { deform: Some(Arc::new(skinned)), ..square() };
     let joint = Node { mesh: None, ..node };
-    let mut by_joint = scene(part, vec![joint, Node { mesh: Some(0), skin: Some(0), ..Node::default() }]);
-    by_joint.skins = vec![Skin { name: String::new(), joints: vec![0], inverse_bind: vec![DMat4::IDENTITY] }];
+    let mut by_joint =
+        scene(part, vec![joint, Node { mesh: Some(0), skin: Some(0), ..Node::default() }]);
+    by_joint.skins =
+        vec![Skin { name: String::new(), joints: vec![0], inverse_bind: vec![DMat4::IDENTITY] }];
     by_joint.animations = channel(AnimationTarget::Translation(0), 3, &along);
     [("node", by_node), ("morph target", by_morph), ("joint", by_joint)]
 }
@@ -184,7 +197,12 @@ fn what_moves_smears_by_speed_times_shutter_time() {
     // 5 m high at 5 m: 48 pixels a metre.
     let view = perspective(DVec3::ZERO, DVec3::NEG_Z, 2.0 * 0.5f32.atan(), 0.1, SIZE);
     let shutter = 0.02;
-    let blur = MotionBlur { exposure: shutter, shutter: Shutter::Global, velocity: DVec3::ZERO, rotation: DVec3::ZERO };
+    let blur = MotionBlur {
+        exposure: shutter,
+        shutter: Shutter::Global,
+        velocity: DVec3::ZERO,
+        rotation: DVec3::ZERO,
+    };
     for speed in [5.0f32, 20.0] {
         for (what, scene) in movers(speed) {
             let mut on_device = renderer.upload(&scene).unwrap();
@@ -204,11 +222,18 @@ fn what_moves_smears_by_speed_times_shutter_time() {
             let picture = renderer.render(&on_device, &view, &settings).unwrap();
             let (width, middle) = edge(&picture.nits[120 * 320..121 * 320]);
             let want = f64::from(speed) * shutter * 48.0;
-            println!("{what} at {speed} m/s: {want:.2} px, measured {width:.2}, middle {middle:.2}");
-            assert!((width - want).abs() < 1.0 && (middle - 160.0).abs() < 0.6, "{what}: {width} {want} {middle}");
+            println!(
+                "{what} at {speed} m/s: {want:.2} px, measured {width:.2}, middle {middle:.2}"
+            );
+            assert!(
+                (width - want).abs() < 1.0 && (middle - 160.0).abs() < 0.6,
+                "{what}: {width} {want} {middle}"
+            );
             // With nothing said about the shutter, things stand still.
             let still = RenderSettings { shutter: None, ..settings };
-            let (width, _) = edge(&renderer.render(&on_device, &view, &still).unwrap().nits[120 * 320..121 * 320]);
+            let (width, _) = edge(
+                &renderer.render(&on_device, &view, &still).unwrap().nits[120 * 320..121 * 320],
+            );
             assert!(width <= 1.0, "{what}: {width}");
         }
     }
@@ -227,7 +252,9 @@ fn sphere_and_card(speed: f32) -> Scene {
         builder.add_material(glow(Vec3::new(100.0, 60.0, 40.0))),
     );
     let card = Primitive {
-        positions: [(-9.0, -6.0), (9.0, -6.0), (9.0, 6.0), (-9.0, 6.0)].map(|(x, y)| Vec3::new(x, y, -8.0)).into(),
+        positions: [(-9.0, -6.0), (9.0, -6.0), (9.0, 6.0), (-9.0, 6.0)]
+            .map(|(x, y)| Vec3::new(x, y, -8.0))
+            .into(),
         ..square()
     };
     let card = builder.add_mesh("card", card, far);
@@ -236,7 +263,8 @@ fn sphere_and_card(speed: f32) -> Scene {
     let place = DMat4::from_translation(DVec3::new(0.0, 0.0, -5.0));
     let node = builder.instance("sphere", sphere, place).index();
     let mut scene = builder.build().unwrap();
-    scene.animations = channel(AnimationTarget::Translation(node), 3, &[-speed, 0.0, -5.0, speed, 0.0, -5.0]);
+    scene.animations =
+        channel(AnimationTarget::Translation(node), 3, &[-speed, 0.0, -5.0, speed, 0.0, -5.0]);
     scene
 }
 
@@ -245,11 +273,21 @@ fn a_sliding_sphere_smears_as_in_the_path_tracer() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let (width, height) = (160usize, 120usize);
-    let projection = Projection::Perspective { vertical_fov: 2.0 * 0.5f32.atan(), aspect: None, near: 0.1, far: None };
+    let projection = Projection::Perspective {
+        vertical_fov: 2.0 * 0.5f32.atan(),
+        aspect: None,
+        near: 0.1,
+        far: None,
+    };
     let view = View::new(DMat4::IDENTITY, &projection, width as u32, height as u32);
     // 24 pixels a metre where the sphere is: 9.6 pixels of way.
     let scene = sphere_and_card(20.0);
-    let blur = MotionBlur { exposure: 0.02, shutter: Shutter::Global, velocity: DVec3::ZERO, rotation: DVec3::ZERO };
+    let blur = MotionBlur {
+        exposure: 0.02,
+        shutter: Shutter::Global,
+        velocity: DVec3::ZERO,
+        rotation: DVec3::ZERO,
+    };
     let effects = CameraEffects { motion_blur: Some(blur), ..CameraEffects::default() };
 
     let on_device = {
@@ -276,11 +314,21 @@ fn a_sliding_sphere_smears_as_in_the_path_tracer() {
     for moment in 0..moments {
         let part = ShutterInterval::new(&camera, moment, moments);
         let mut posed = scene.clone();
-        posed.apply(&scene.pose_at_offset(&AnimationSelection::Auto, 1.0, part.middle() * blur.exposure));
+        posed.apply(&scene.pose_at_offset(
+            &AnimationSelection::Auto,
+            1.0,
+            part.middle() * blur.exposure,
+        ));
         let world = World::new(&posed, DVec3::ZERO);
-        film.advance(&world, &part, samples_after(moment, moments, samples), &AtomicBool::new(false));
+        film.advance(
+            &world,
+            &part,
+            samples_after(moment, moments, samples),
+            &AtomicBool::new(false),
+        );
     }
-    let traced: Vec<[f32; 3]> = film.mean(LightComponents::total).iter().map(|c| c.as_vec3().to_array()).collect();
+    let traced: Vec<[f32; 3]> =
+        film.mean(LightComponents::total).iter().map(|c| c.as_vec3().to_array()).collect();
 
     // The way's length, on the row through the sphere's middle: the light of the chord 1 m wide, spread by the way.
     let row = |picture: &[[f32; 3]]| picture[60 * width..61 * width].to_vec();
@@ -290,7 +338,8 @@ fn a_sliding_sphere_smears_as_in_the_path_tracer() {
         println!("{who}: {touched} pixels are touched, {want:.1} by speed, shutter and size");
         assert!((touched - want).abs() <= 2.0, "{who}: {touched}");
     }
-    let shown = |picture: &[[f32; 3]]| picture.iter().map(|c| c.map(|v| v / 110.0)).collect::<Vec<_>>();
+    let shown =
+        |picture: &[[f32; 3]]| picture.iter().map(|c| c.map(|v| v / 110.0)).collect::<Vec<_>>();
     let error = flip::ldr(&shown(&raster), &shown(&traced), width, 67.0);
     let mean = error.iter().sum::<f32>() / error.len() as f32;
     println!("FLIP {mean:.4}");

@@ -26,7 +26,12 @@ const STEP: u32 = 8;
 type Nits = Vec<[f32; 3]>;
 
 /// The mean of so many pixels in place of each.
-fn supersampled(renderer: &mut Renderer, scene: &GpuScene, view: &View, settings: &RenderSettings) -> Nits {
+fn supersampled(
+    renderer: &mut Renderer,
+    scene: &GpuScene,
+    view: &View,
+    settings: &RenderSettings,
+) -> Nits {
     let large = view.resized(view.width * SIDE as u32, view.height * SIDE as u32);
     let plain = RenderSettings { anti_aliasing: AntiAliasing::None, ..settings.clone() };
     let picture = renderer.render(scene, &large, &plain).unwrap();
@@ -34,7 +39,8 @@ fn supersampled(renderer: &mut Renderer, scene: &GpuScene, view: &View, settings
     (0..width * view.height as usize)
         .map(|index| {
             let (x, y) = (index % width * SIDE, index / width * SIDE);
-            let rows = (y..y + SIDE).flat_map(|row| &picture.nits[row * picture.width + x..][..SIDE]);
+            let rows =
+                (y..y + SIDE).flat_map(|row| &picture.nits[row * picture.width + x..][..SIDE]);
             let sum = rows.fold(DVec3::ZERO, |sum, p| sum + Vec3::from_array(*p).as_dvec3());
             (sum / (SIDE * SIDE) as f64).as_vec3().to_array()
         })
@@ -45,7 +51,9 @@ fn supersampled(renderer: &mut Renderer, scene: &GpuScene, view: &View, settings
 fn flip_of(test: &Nits, reference: &Nits, exposure: Exposure, width: u32) -> f64 {
     let shown = |nits: &Nits| -> Nits {
         let multiplier = exposure.multiplier() as f32;
-        nits.iter().map(|p| ToneMapper::Agx.apply(Vec3::from_array(*p) * multiplier).to_array()).collect()
+        nits.iter()
+            .map(|p| ToneMapper::Agx.apply(Vec3::from_array(*p) * multiplier).to_array())
+            .collect()
     };
     let map = flip::ldr(&shown(test), &shown(reference), width as usize, flip::PIXELS_PER_DEGREE);
     map.iter().map(|&v| f64::from(v)).sum::<f64>() / map.len() as f64
@@ -69,7 +77,8 @@ fn hero(scene: &Scene, aside: f64, (width, height): (u32, u32)) -> View {
             (camera.name == "Hero").then_some((placed.world, camera.projection))
         })
         .unwrap();
-    let moved = world * DMat4::from_rotation_translation(DQuat::from_rotation_y(0.3 * aside), DVec3::X * aside);
+    let moved = world
+        * DMat4::from_rotation_translation(DQuat::from_rotation_y(0.3 * aside), DVec3::X * aside);
     View::new(moved, &projection, width, height)
 }
 
@@ -97,9 +106,11 @@ fn a_still_view_converges_to_64_samples_a_pixel() {
     let want = supersampled(&mut renderer, &scene, &view, &settings);
     let flip = |picture: &RenderedImage| flip_of(&picture.nits, &want, exposure, size.0);
     let none = flip(&renderer.render(&scene, &view, &settings).unwrap());
-    let means = [4, 16, 64].map(|samples| flip(&renderer.render_still(&scene, &view, &settings, samples).unwrap()));
+    let means = [4, 16, 64]
+        .map(|samples| flip(&renderer.render_still(&scene, &view, &settings, samples).unwrap()));
     let with = |anti_aliasing| RenderSettings { anti_aliasing, ..settings.clone() };
-    let morphological = flip(&renderer.render(&scene, &view, &with(AntiAliasing::Morphological)).unwrap());
+    let morphological =
+        flip(&renderer.render(&scene, &view, &with(AntiAliasing::Morphological)).unwrap());
     let taa = flip(&last_of(&mut renderer, &scene, &view, &with(temporal()), 64));
     let half = flip(&last_of(&mut renderer, &scene, &view, &with(scaled(0.5)), 128));
     println!(
@@ -124,11 +135,16 @@ fn a_moving_camera_leaves_no_trails_over_a_step_of_exposure() {
         let stops = if frame < STEP { 0.0 } else { stops };
         Exposure::from_ev100(Ev100(made.dials.ev100().get() + stops)).unwrap()
     };
-    let views: Vec<View> = (0..FRAMES).map(|frame| hero(&made.scene, 0.002 * f64::from(frame), size)).collect();
-    let settings =
-        |frame: u32, stops: f64| RenderSettings { exposure: exposure(frame, stops), ..RenderSettings::default() };
-    let want: Vec<Nits> =
-        views.iter().map(|view| supersampled(&mut renderer, &scene, view, &settings(0, 0.0))).collect();
+    let views: Vec<View> =
+        (0..FRAMES).map(|frame| hero(&made.scene, 0.002 * f64::from(frame), size)).collect();
+    let settings = |frame: u32, stops: f64| RenderSettings {
+        exposure: exposure(frame, stops),
+        ..RenderSettings::default()
+    };
+    let want: Vec<Nits> = views
+        .iter()
+        .map(|view| supersampled(&mut renderer, &scene, view, &settings(0, 0.0)))
+        .collect();
     let mut run = |anti_aliasing: AntiAliasing, stops: f64| -> Vec<f64> {
         renderer.reset_history();
         let frames = views.iter().zip(0..).zip(&want).map(|((view, frame), want)| {
@@ -142,7 +158,9 @@ fn a_moving_camera_leaves_no_trails_over_a_step_of_exposure() {
     };
     let (none, taa) = (run(AntiAliasing::None, 0.0), run(temporal(), 0.0));
     let (darker, brighter) = (run(temporal(), 2.0), run(temporal(), -2.0));
-    for (name, flips) in [("none", &none), ("taa", &taa), ("2 stops down", &darker), ("2 stops up", &brighter)] {
+    for (name, flips) in
+        [("none", &none), ("taa", &taa), ("2 stops down", &darker), ("2 stops up", &brighter)]
+    {
         let shown: Vec<String> = flips.iter().map(|flip| format!("{flip:.3}")).collect();
         println!("{name:13} {}", shown.join(" "));
     }
@@ -166,7 +184,8 @@ fn wall() -> Scene {
     builder.instance(
         "wall",
         mesh,
-        DMat4::from_translation(DVec3::Z * -5.0) * DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2),
+        DMat4::from_translation(DVec3::Z * -5.0)
+            * DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2),
     );
     builder.build().unwrap()
 }
@@ -177,7 +196,8 @@ fn velocities_are_what_a_pinhole_says() {
     let mut renderer = guard.renderer();
     let scene = renderer.upload(&wall()).unwrap();
     let size = (64, 48);
-    let at = |x: f64| perspective(DVec3::new(x, 0.0, 0.0), DVec3::new(x, 0.0, -1.0), 0.8, 0.1, size);
+    let at =
+        |x: f64| perspective(DVec3::new(x, 0.0, 0.0), DVec3::new(x, 0.0, -1.0), 0.8, 0.1, size);
     let settings = RenderSettings { aovs: vec![Aov::Velocity], ..RenderSettings::default() };
     let first = renderer.render(&scene, &at(0.0), &settings).unwrap();
     assert!(first.aovs[0].1.iter().all(|v| v[0] == 0.0 && v[1] == 0.0), "nothing came before");
@@ -186,7 +206,10 @@ fn velocities_are_what_a_pinhole_says() {
     let pixels = f64::from(size.1) / 2.0 / (0.8f64 / 2.0).tan() * 0.25 / 5.0;
     for (x, y) in [(5, 5), (32, 24), (60, 40)] {
         let v = aov(&second, Aov::Velocity, x, y);
-        assert!((f64::from(v[0]) + pixels).abs() < 2e-3 * pixels && v[1].abs() < 1e-3, "{v:?} for {pixels}");
+        assert!(
+            (f64::from(v[0]) + pixels).abs() < 2e-3 * pixels && v[1].abs() < 1e-3,
+            "{v:?} for {pixels}"
+        );
     }
     renderer.reset_history();
     let after = renderer.render(&scene, &at(0.5), &settings).unwrap();
@@ -198,16 +221,23 @@ fn an_even_picture_stays_as_it_is_under_any_exposure() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let scene = renderer.upload(&wall()).unwrap();
-    let view = |x: f64| perspective(DVec3::new(x, 0.0, 0.0), DVec3::new(x, 0.0, -1.0), 0.8, 0.1, (33, 17));
+    let view =
+        |x: f64| perspective(DVec3::new(x, 0.0, 0.0), DVec3::new(x, 0.0, -1.0), 0.8, 0.1, (33, 17));
     for anti_aliasing in [AntiAliasing::Morphological, temporal(), scaled(0.5)] {
         for (frame, exposed) in [0.18, 0.18, 1e-3, 40.0, 0.18, 3e4, 0.5].into_iter().enumerate() {
-            let settings =
-                RenderSettings { anti_aliasing, exposure: exposure_for(100.0, exposed), ..RenderSettings::default() };
+            let settings = RenderSettings {
+                anti_aliasing,
+                exposure: exposure_for(100.0, exposed),
+                ..RenderSettings::default()
+            };
             let picture = renderer.render(&scene, &view(0.01 * frame as f64), &settings).unwrap();
             for pixel in &picture.nits {
                 for value in pixel {
                     let off = (f64::from(*value) / 100.0 - 1.0).abs();
-                    assert!(off < 0.01, "{anti_aliasing:?}, frame {frame} at {exposed}: {value} nit for 100");
+                    assert!(
+                        off < 0.01,
+                        "{anti_aliasing:?}, frame {frame} at {exposed}: {value} nit for 100"
+                    );
                 }
             }
         }
@@ -230,12 +260,17 @@ fn nothing_is_not_a_number_and_every_run_is_alike() {
                     .map(|(&ev, frame)| {
                         let exposure = Exposure::from_ev100(Ev100(ev)).unwrap();
                         // Still for the first frames, then moving.
-                        let view = hero(&made.scene, 0.01 * f64::from((frame - 3i32).max(0)), (48, 27));
+                        let view =
+                            hero(&made.scene, 0.01 * f64::from((frame - 3i32).max(0)), (48, 27));
                         fresh
                             .render(
                                 &scene,
                                 &view,
-                                &RenderSettings { exposure, anti_aliasing, ..RenderSettings::default() },
+                                &RenderSettings {
+                                    exposure,
+                                    anti_aliasing,
+                                    ..RenderSettings::default()
+                                },
                             )
                             .unwrap()
                     })
@@ -243,8 +278,14 @@ fn nothing_is_not_a_number_and_every_run_is_alike() {
             })
             .collect();
         for (a, b) in runs[0].iter().zip(&runs[1]) {
-            assert!(a.nits.iter().flatten().all(|value| value.is_finite() && *value >= 0.0), "{anti_aliasing:?}");
-            assert!(a.display == b.display && a.nits == b.nits, "{anti_aliasing:?}: two runs differ");
+            assert!(
+                a.nits.iter().flatten().all(|value| value.is_finite() && *value >= 0.0),
+                "{anti_aliasing:?}"
+            );
+            assert!(
+                a.display == b.display && a.nits == b.nits,
+                "{anti_aliasing:?}: two runs differ"
+            );
         }
     }
     // A meter's picture of another size in between changes nothing.
@@ -275,27 +316,40 @@ fn a_slanted_edge_is_as_wide_as_its_pixels() {
     glow.emission = Vec3::splat(100.0);
     let material = builder.add_material(glow);
     let mesh = builder.add_mesh("card", shapes::plane(Vec2::new(4.0, 2.0), 1, 1), material);
-    let stand = DMat4::from_translation(DVec3::new(-0.07, -1.0, -5.0)) * DMat4::from_rotation_z(0.12);
+    let stand =
+        DMat4::from_translation(DVec3::new(-0.07, -1.0, -5.0)) * DMat4::from_rotation_z(0.12);
     builder.instance("card", mesh, stand * DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2));
     let scene = renderer.upload(&builder.build().unwrap()).unwrap();
     let view = View::new(
         look_at_transform(DVec3::ZERO, DVec3::NEG_Z),
-        &sunny16::scene::Projection::Perspective { vertical_fov: 0.8, aspect: None, near: 0.1, far: None },
+        &sunny16::scene::Projection::Perspective {
+            vertical_fov: 0.8,
+            aspect: None,
+            near: 0.1,
+            far: None,
+        },
         80,
         60,
     );
-    let settings = RenderSettings { exposure: exposure_for(100.0, 1.0), ..RenderSettings::default() };
+    let settings =
+        RenderSettings { exposure: exposure_for(100.0, 1.0), ..RenderSettings::default() };
     let want = supersampled(&mut renderer, &scene, &view, &settings);
     let mut error = |settings: &RenderSettings, samples: u32| {
         let got = renderer.render_still(&scene, &view, settings, samples).unwrap();
-        let squares = got.nits.iter().zip(&want).map(|(a, b)| f64::from((a[1] - b[1]) / 100.0).powi(2));
+        let squares =
+            got.nits.iter().zip(&want).map(|(a, b)| f64::from((a[1] - b[1]) / 100.0).powi(2));
         let on_edge = want.iter().filter(|p| p[1] > 0.5 && p[1] < 99.5).count();
         (squares.sum::<f64>() / on_edge as f64).sqrt()
     };
     let none = error(&settings, 1);
-    let shapes = error(&RenderSettings { anti_aliasing: AntiAliasing::Morphological, ..settings.clone() }, 1);
+    let shapes = error(
+        &RenderSettings { anti_aliasing: AntiAliasing::Morphological, ..settings.clone() },
+        1,
+    );
     let mean = error(&settings, 16);
-    println!("rms error of coverage at edge pixels: none {none:.3}, morphological {shapes:.3}, mean of 16 {mean:.3}");
+    println!(
+        "rms error of coverage at edge pixels: none {none:.3}, morphological {shapes:.3}, mean of 16 {mean:.3}"
+    );
     // An unsmoothed edge is off by a coverage between 0 and 1/2, evenly: 1/sqrt(12).
     assert!((none - 0.289).abs() < 0.05, "{none}");
     assert!(shapes < 0.5 * none && mean < 0.04, "{shapes} {mean}");
@@ -311,8 +365,10 @@ fn what_moves_leaves_no_trail() {
         glow
     };
     let mut builder = SceneBuilder::new("passing card");
-    let (grey, white) =
-        (builder.add_material(emissive_material("wall", 20.0)), builder.add_material(emissive_material("card", 100.0)));
+    let (grey, white) = (
+        builder.add_material(emissive_material("wall", 20.0)),
+        builder.add_material(emissive_material("card", 100.0)),
+    );
     let stand = DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2);
     let wall = builder.add_mesh("wall", shapes::plane(Vec2::splat(40.0), 1, 1), grey);
     let card = builder.add_mesh("card", shapes::plane(Vec2::splat(0.6), 1, 1), white);
@@ -329,7 +385,8 @@ fn what_moves_leaves_no_trail() {
     let size = (96, 54);
     let view = perspective(DVec3::ZERO, DVec3::NEG_Z, 0.6, 0.1, size);
     let plain = RenderSettings { exposure: exposure_for(100.0, 0.6), ..RenderSettings::default() };
-    let taa = RenderSettings { anti_aliasing: temporal(), aovs: vec![Aov::Velocity], ..plain.clone() };
+    let taa =
+        RenderSettings { anti_aliasing: temporal(), aovs: vec![Aov::Velocity], ..plain.clone() };
     let mut last = None;
     for frame in 0..16 {
         host.nodes[node].local = place(frame);
@@ -345,7 +402,9 @@ fn what_moves_leaves_no_trail() {
     let v = aov(&last, Aov::Velocity, at, 27);
     assert!((f64::from(v[0]) - focal * 0.11 / 4.0).abs() < 0.01 && v[1].abs() < 0.01, "{v:?}");
     assert_eq!(aov(&last, Aov::Velocity, 5, 5)[..2], [0.0, 0.0], "the wall stands still");
-    let trail = (0..at - 20).map(|x| f64::from((last.nits[27 * 96 + x][1] - 20.0).abs())).fold(0.0, f64::max);
+    let trail = (0..at - 20)
+        .map(|x| f64::from((last.nits[27 * 96 + x][1] - 20.0).abs()))
+        .fold(0.0, f64::max);
     let flip = |picture: &RenderedImage| flip_of(&picture.nits, &want, plain.exposure, size.0);
     println!("none {:.4}, taa {:.4}; trail of {trail:.3} nit of 80", flip(&none), flip(&last));
     assert!(trail < 0.5, "{trail}");

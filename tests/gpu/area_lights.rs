@@ -5,7 +5,8 @@ use std::f64::consts::PI;
 
 use crate::common::area::{self as reference, Body};
 use crate::common::{
-    Brdf, NORMAL, aov3, dielectric_fresnel, exposure_for, gpu, hit_plane, nits, parallel, perspective, picture,
+    Brdf, NORMAL, aov3, dielectric_fresnel, exposure_for, gpu, hit_plane, nits, parallel,
+    perspective, picture,
 };
 use glam::{DMat4, DVec3, Vec2, Vec3, dvec3};
 use rayon::prelude::*;
@@ -43,9 +44,11 @@ fn lamp(emitter: Emitter, position: DVec3, target: DVec3) -> (Emitter, DMat4, Bo
             half: [width / 2.0, height / 2.0],
             two_sided: sides == Sides::Two,
         },
-        Emitter::Tube { radius, length } => {
-            Body::Tube { start: position - right * (length / 2.0), end: position + right * (length / 2.0), radius }
-        }
+        Emitter::Tube { radius, length } => Body::Tube {
+            start: position - right * (length / 2.0),
+            end: position + right * (length / 2.0),
+            radius,
+        },
         _ => unreachable!("shapes only"),
     };
     (emitter, pose, body)
@@ -69,7 +72,10 @@ fn shapes_around(position: DVec3, target: DVec3) -> Vec<(&'static str, Emitter, 
 fn settings(exposure: f64, aovs: Vec<Aov>) -> RenderSettings {
     RenderSettings {
         exposure: exposure_for(exposure, 0.95),
-        clustered_lights: ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() },
+        clustered_lights: ClusteredLightSettings {
+            enabled: false,
+            ..ClusteredLightSettings::default()
+        },
         // The reference knows nothing that stands in the way.
         shadows: ShadowSettings { enabled: false, ..ShadowSettings::default() },
         aovs,
@@ -106,10 +112,18 @@ fn spheres_under_every_shape_agree_with_monte_carlo() {
             add_lamp(&mut builder, emitter, pose);
             let scene = unseen(builder.build().unwrap());
             let view = parallel(dvec3(0.0, 1.0, 8.0), DVec3::ZERO, 0.5, 20.0, (200, 40));
-            let aovs = vec![Aov::DirectDiffuse, Aov::DirectSpecular, NORMAL, Aov::Channel(GbufferChannel::Position)];
+            let aovs = vec![
+                Aov::DirectDiffuse,
+                Aov::DirectSpecular,
+                NORMAL,
+                Aov::Channel(GbufferChannel::Position),
+            ];
             let picture = picture(&mut renderer, &scene, &view, &settings(1.0, aovs));
             for (index, roughness) in ROUGHNESS.into_iter().enumerate() {
-                let material = Material { metallic, ..dielectric("ball", Vec3::new(0.9, 0.5, 0.2), roughness) };
+                let material = Material {
+                    metallic,
+                    ..dielectric("ball", Vec3::new(0.9, 0.5, 0.2), roughness)
+                };
                 let brdf = Brdf::of(&material);
                 let pixels: Vec<(usize, usize)> = (index * 40..index * 40 + 40)
                     .step_by(3)
@@ -123,7 +137,12 @@ fn spheres_under_every_shape_agree_with_monte_carlo() {
                         let p = aov3(&picture, Aov::Channel(GbufferChannel::Position), x, y);
                         let v = -view.forward.as_dvec3().normalize();
                         let (d, s) = reference::shade(&body, &brdf, p, n, v, 3000);
-                        [aov3(&picture, Aov::DirectDiffuse, x, y), aov3(&picture, Aov::DirectSpecular, x, y), d, s]
+                        [
+                            aov3(&picture, Aov::DirectDiffuse, x, y),
+                            aov3(&picture, Aov::DirectSpecular, x, y),
+                            d,
+                            s,
+                        ]
                     })
                     .collect();
                 assert!(pixels.len() > 60, "{}", pixels.len());
@@ -178,11 +197,15 @@ fn irradiance_of_every_shape_is_exact() {
                 if wanted < 1e-7 {
                     continue;
                 }
-                let kept =
-                    reference::weighted_by_area(&body, p, DVec3::Y, 500, &|l| 1.0 - dielectric_fresnel(l, DVec3::Y))
-                        / wanted;
-                let picture =
-                    picture(&mut renderer, &scene, &view, &settings(wanted * kept / PI, vec![Aov::DirectDiffuse]));
+                let kept = reference::weighted_by_area(&body, p, DVec3::Y, 500, &|l| {
+                    1.0 - dielectric_fresnel(l, DVec3::Y)
+                }) / wanted;
+                let picture = picture(
+                    &mut renderer,
+                    &scene,
+                    &view,
+                    &settings(wanted * kept / PI, vec![Aov::DirectDiffuse]),
+                );
                 let got = aov3(&picture, Aov::DirectDiffuse, x, y).y * PI / kept;
                 // In parts of what is allowed: 0.1 %, and 2e-6 lx a nit where hardly anything is above the horizon.
                 let error = (got - wanted).abs() / (1e-3 * wanted + 2e-6);
@@ -209,16 +232,26 @@ fn the_point_like_limit_is_the_point_light() {
             for emitter in [Emitter::Point, Emitter::Sphere { radius }] {
                 let mut builder = SceneBuilder::new("plane");
                 let material = builder.add_material(dielectric("m", Vec3::splat(0.5), roughness));
-                let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(4.0), 1, 1), material);
+                let mesh =
+                    builder.add_mesh("plane", shapes::plane(Vec2::splat(4.0), 1, 1), material);
                 builder.instance("plane", mesh, DMat4::IDENTITY);
                 let pose = DMat4::from_translation(dvec3(-0.5, 2.0, 0.0));
                 let candela = LightStrength::Candela(sunny16::photometry::Candela(100.0));
                 builder.light("lamp", emitter, candela, Vec3::ONE, pose);
                 let view = perspective(dvec3(0.7, 2.0, 0.3), DVec3::ZERO, 0.8, 0.01, (8, 8));
-                let picture = picture(&mut renderer, &unseen(builder.build().unwrap()), &view, &settings(20.0, vec![]));
+                let picture = picture(
+                    &mut renderer,
+                    &unseen(builder.build().unwrap()),
+                    &view,
+                    &settings(20.0, vec![]),
+                );
                 values.push((0..64).map(|i| nits(&picture, i % 8, i / 8).y).collect::<Vec<f64>>());
             }
-            let error = values[0].iter().zip(&values[1]).map(|(a, b)| (b / a - 1.0).abs()).fold(0.0, f64::max);
+            let error = values[0]
+                .iter()
+                .zip(&values[1])
+                .map(|(a, b)| (b / a - 1.0).abs())
+                .fold(0.0, f64::max);
             println!("roughness {roughness} radius {radius}: {:.4} %", error * 100.0);
             // A centimetre is 0.3 degrees: a highlight of alpha 0.01 is no wider.
             if radius < 5e-3 || roughness > 0.2 {
@@ -230,7 +263,11 @@ fn the_point_like_limit_is_the_point_light() {
 }
 
 /// The lumens of a lamp from the illuminance that the device gives on the six faces of a box around it.
-fn measured_flux(renderer: &mut sunny16::frame::Renderer, emitter: Emitter, strength: LightStrength) -> f64 {
+fn measured_flux(
+    renderer: &mut sunny16::frame::Renderer,
+    emitter: Emitter,
+    strength: LightStrength,
+) -> f64 {
     const SIDE: u32 = 48;
     let half = 1.0;
     let mut flux = 0.0;
@@ -244,7 +281,13 @@ fn measured_flux(renderer: &mut sunny16::frame::Renderer, emitter: Emitter, stre
         // The plane faces +Y: turned to face inwards.
         let to_inside = glam::DQuat::from_rotation_arc(DVec3::Y, -out);
         builder.instance("face", mesh, DMat4::from_rotation_translation(to_inside, out * half));
-        builder.light("lamp", emitter, strength, Vec3::ONE, look_at_transform(DVec3::ZERO, dvec3(0.3, -1.0, 0.2)));
+        builder.light(
+            "lamp",
+            emitter,
+            strength,
+            Vec3::ONE,
+            look_at_transform(DVec3::ZERO, dvec3(0.3, -1.0, 0.2)),
+        );
         let view = parallel(DVec3::ZERO, out, half as f32, 4.0, (SIDE, SIDE));
         let exposure = settings(200.0, vec![Aov::DirectDiffuse]);
         let picture = picture(renderer, &unseen(builder.build().unwrap()), &view, &exposure);
@@ -307,7 +350,8 @@ fn a_glowing_ball_of_many_triangles_loses_no_light() {
             let wall = builder.add_mesh("face", shapes::plane(Vec2::splat(2.2), 1, 1), matte);
             let to_inside = glam::DQuat::from_rotation_arc(DVec3::Y, -out);
             builder.instance("face", wall, DMat4::from_rotation_translation(to_inside, out * half));
-            let glow = Material { emission: Vec3::splat(nits), ..dielectric("glow", Vec3::ZERO, 1.0) };
+            let glow =
+                Material { emission: Vec3::splat(nits), ..dielectric("glow", Vec3::ZERO, 1.0) };
             let glow = builder.add_material(glow);
             let mesh = builder.add_mesh("ball", ball.clone(), glow);
             builder.instance("ball", mesh, DMat4::IDENTITY);
@@ -316,7 +360,8 @@ fn a_glowing_ball_of_many_triangles_loses_no_light() {
             let view = parallel(out * 0.5, out, half as f32, 4.0, (SIDE, SIDE));
             let plain = settings(20.0, vec![Aov::DirectDiffuse]);
             // Its own mesh shades none of it.
-            let shadows = ShadowSettings { method: ShadowMethod::Traced, samples: 1, ..plain.shadows };
+            let shadows =
+                ShadowSettings { method: ShadowMethod::Traced, samples: 1, ..plain.shadows };
             let seen = picture(&mut renderer, &scene, &view, &RenderSettings { shadows, ..plain });
             for y in 0..SIDE as usize {
                 for x in 0..SIDE as usize {
@@ -350,23 +395,39 @@ fn a_lamp_is_seen_at_its_luminance_from_its_front_only() {
         (Emitter::Tube { radius: 0.1, length: 0.5 }, 723.72, 723.72),
     ] {
         let mut builder = SceneBuilder::new("lamp");
-        builder.light("lamp", emitter, LightStrength::Lumens(Lumen(1000.0)), Vec3::ONE, DMat4::IDENTITY);
+        builder.light(
+            "lamp",
+            emitter,
+            LightStrength::Lumens(Lumen(1000.0)),
+            Vec3::ONE,
+            DMat4::IDENTITY,
+        );
         let scene = builder.build().unwrap();
         for (z, want) in [(-3.0, want), (3.0, back)] {
             let view = parallel(dvec3(0.0, 0.0, z), DVec3::ZERO, 0.6, 10.0, (241, 241));
             let seen = picture(&mut renderer, &scene, &view, &settings(3000.0, vec![]));
             let got = nits(&seen, 120, 120).y;
-            assert!((got - want).abs() <= 1.5e-3 * want, "{emitter:?} from {z}: {got} for {want} nit");
-            let area = (0..241 * 241).filter(|i| nits(&seen, i % 241, i / 241).y > 0.0).count() as f64
+            assert!(
+                (got - want).abs() <= 1.5e-3 * want,
+                "{emitter:?} from {z}: {got} for {want} nit"
+            );
+            let area = (0..241 * 241).filter(|i| nits(&seen, i % 241, i / 241).y > 0.0).count()
+                as f64
                 * (1.2f64 / 241.0).powi(2);
             let projected = emitter.projected_area().unwrap();
             if want > 0.0 {
-                assert!((area / projected - 1.0).abs() < 0.02, "{emitter:?}: {area} m2 seen of {projected}");
+                assert!(
+                    (area / projected - 1.0).abs() < 0.02,
+                    "{emitter:?}: {area} m2 seen of {projected}"
+                );
             }
         }
         let hidden = unseen(scene);
         let view = parallel(dvec3(0.0, 0.0, -3.0), DVec3::ZERO, 0.6, 10.0, (241, 241));
-        assert_eq!(nits(&picture(&mut renderer, &hidden, &view, &settings(3000.0, vec![])), 120, 120).y, 0.0);
+        assert_eq!(
+            nits(&picture(&mut renderer, &hidden, &view, &settings(3000.0, vec![])), 120, 120).y,
+            0.0
+        );
     }
 }
 
@@ -389,17 +450,26 @@ fn extreme_lamps_never_break_a_pixel() {
             let mut builder = SceneBuilder::new("extreme");
             for (index, roughness) in [0.0, 0.3, 1.0].into_iter().enumerate() {
                 let material = dielectric("ball", Vec3::new(1.0, 0.5, 0.0), roughness);
-                let material = builder.add_material(Material { metallic: index as f32 * 0.5, ..material });
+                let material =
+                    builder.add_material(Material { metallic: index as f32 * 0.5, ..material });
                 let mesh = builder.add_mesh("ball", shapes::uv_sphere(0.4, 24, 12), material);
-                builder.instance("ball", mesh, DMat4::from_translation(dvec3(index as f64 - 1.0, 0.0, 0.0)));
+                builder.instance(
+                    "ball",
+                    mesh,
+                    DMat4::from_translation(dvec3(index as f64 - 1.0, 0.0, 0.0)),
+                );
             }
             let floor = builder.add_material(dielectric("floor", Vec3::splat(0.5), 0.2));
             let plane = builder.add_mesh("floor", shapes::plane(Vec2::splat(4.0), 1, 1), floor);
             builder.instance("floor", plane, DMat4::from_translation(dvec3(0.0, -0.4, 0.0)));
             // In the middle of a ball, touching the floor, at the camera, in the floor's plane, far away.
-            for at in
-                [DVec3::ZERO, dvec3(0.5, -0.4, 0.3), dvec3(0.0, 1.0, 3.0), dvec3(-5.0, -0.4, 0.0), dvec3(1e5, 1e6, 0.0)]
-            {
+            for at in [
+                DVec3::ZERO,
+                dvec3(0.5, -0.4, 0.3),
+                dvec3(0.0, 1.0, 3.0),
+                dvec3(-5.0, -0.4, 0.0),
+                dvec3(1e5, 1e6, 0.0),
+            ] {
                 add_lamp(&mut builder, emitter, look_at_transform(at, dvec3(0.1, -0.4, 0.2)));
             }
             let scene = unseen(builder.build().unwrap());
@@ -408,11 +478,16 @@ fn extreme_lamps_never_break_a_pixel() {
             let seen = picture(&mut renderer, &scene, &view, &settings(3.0, wanted));
             for i in 0..32 * 20 {
                 let (x, y) = (i % 32, i / 32);
-                for value in
-                    [nits(&seen, x, y), aov3(&seen, Aov::DirectDiffuse, x, y), aov3(&seen, Aov::DirectSpecular, x, y)]
-                {
+                for value in [
+                    nits(&seen, x, y),
+                    aov3(&seen, Aov::DirectDiffuse, x, y),
+                    aov3(&seen, Aov::DirectSpecular, x, y),
+                ] {
                     // Five lamps of a nit make no surface brighter than white under five full skies.
-                    assert!(value.is_finite() && value.min_element() >= 0.0, "{emitter:?} at {x} {y}: {value}");
+                    assert!(
+                        value.is_finite() && value.min_element() >= 0.0,
+                        "{emitter:?} at {x} {y}: {value}"
+                    );
                     assert!(value.max_element() < 6.0, "{emitter:?} at {x} {y}: {value}");
                 }
             }
@@ -426,7 +501,10 @@ fn extreme_lamps_never_break_a_pixel() {
 fn emissive_meshes_light_as_rectangles_and_triangles_do() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    let screen = Material { emission: Vec3::new(2.0, 1.0, 0.5), ..dielectric("screen", Vec3::splat(0.5), 1.0) };
+    let screen = Material {
+        emission: Vec3::new(2.0, 1.0, 0.5),
+        ..dielectric("screen", Vec3::splat(0.5), 1.0)
+    };
     let corners = [dvec3(-0.4, 0.8, -0.3), dvec3(0.6, 0.9, -0.5), dvec3(0.1, 1.3, 0.4)];
     let mut triangle = shapes::plane(Vec2::ONE, 1, 1);
     triangle.positions = corners.iter().map(|p| p.as_vec3()).collect();
@@ -437,9 +515,10 @@ fn emissive_meshes_light_as_rectangles_and_triangles_do() {
     triangle.tangents.clear();
     triangle.uv1.clear();
     triangle.colors.clear();
-    for (two_sided, body) in
-        [(false, Body::Triangle { corners, two_sided: false }), (true, Body::Triangle { corners, two_sided: true })]
-    {
+    for (two_sided, body) in [
+        (false, Body::Triangle { corners, two_sided: false }),
+        (true, Body::Triangle { corners, two_sided: true }),
+    ] {
         let mut builder = SceneBuilder::new("screen");
         let glow = builder.add_material(Material { double_sided: two_sided, ..screen.clone() });
         let mesh = builder.add_mesh("screen", triangle.clone(), glow);
@@ -452,13 +531,17 @@ fn emissive_meshes_light_as_rectangles_and_triangles_do() {
         let mut scene = builder.build().unwrap();
         scene.emissive_lights = true;
         let mut lit = 0;
-        for (from, plane, facing_up) in [(dvec3(0.0, 0.4, 0.0), 0.0, 1.0), (dvec3(0.0, 2.2, 0.0), 2.5, -1.0)] {
+        for (from, plane, facing_up) in
+            [(dvec3(0.0, 0.4, 0.0), 0.0, 1.0), (dvec3(0.0, 2.2, 0.0), 2.5, -1.0)]
+        {
             let view = parallel(from, dvec3(0.0, plane, 0.0), 1.0, 2.0, (8, 8));
-            let seen = picture(&mut renderer, &scene, &view, &settings(0.2, vec![Aov::DirectDiffuse]));
+            let seen =
+                picture(&mut renderer, &scene, &view, &settings(0.2, vec![Aov::DirectDiffuse]));
             for i in 0..64 {
                 let (x, y) = (i % 8, i / 8);
                 let p = hit_plane(&view, x, y, DVec3::Y * plane, DVec3::Y);
-                let want = reference::irradiance_by_area(&body, p, DVec3::Y * facing_up, 60) / PI * 0.96;
+                let want =
+                    reference::irradiance_by_area(&body, p, DVec3::Y * facing_up, 60) / PI * 0.96;
                 let got = aov3(&seen, Aov::DirectDiffuse, x, y);
                 lit += usize::from(want > 0.0);
                 for (got, emitted) in got.to_array().into_iter().zip([2.0, 1.0, 0.5]) {
@@ -476,9 +559,12 @@ fn emissive_meshes_light_as_rectangles_and_triangles_do() {
         let view = parallel(dvec3(0.1, 0.3, 0.0), dvec3(0.1, 1.0, -0.1), 0.2, 1.5, (8, 8));
         let wanted = vec![Aov::DirectDiffuse, Aov::Emission];
         let seen = picture(&mut renderer, &scene, &view, &settings(2.0, wanted));
-        let of_screen: Vec<usize> = (0..64).filter(|i| aov3(&seen, Aov::Emission, i % 8, i / 8).x > 0.0).collect();
+        let of_screen: Vec<usize> =
+            (0..64).filter(|i| aov3(&seen, Aov::Emission, i % 8, i / 8).x > 0.0).collect();
         assert!(of_screen.len() > 20, "{}", of_screen.len());
-        assert!(of_screen.iter().all(|i| aov3(&seen, Aov::DirectDiffuse, i % 8, i / 8) == DVec3::ZERO));
+        assert!(
+            of_screen.iter().all(|i| aov3(&seen, Aov::DirectDiffuse, i % 8, i / 8) == DVec3::ZERO)
+        );
     }
 }
 
@@ -489,7 +575,8 @@ fn no_shape_exceeds_the_bound_of_the_light_lists() {
     let mut tightest = 0f64;
     let mut state = 1u64;
     let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 40) as f64 / f64::from(1 << 24)
     };
     for _ in 0..60 {
@@ -505,7 +592,9 @@ fn no_shape_exceeds_the_bound_of_the_light_lists() {
             let distance = reach * (1.05 + 3.0 * next() * next());
             let from = direction * distance;
             // The solid angle: nothing of the lamp is behind a plane that faces its middle.
-            let seen = reference::weighted_by_area(&body, from, -direction, 120, &|l| 1.0 / l.dot(-direction));
+            let seen = reference::weighted_by_area(&body, from, -direction, 120, &|l| {
+                1.0 / l.dot(-direction)
+            });
             let bound = emitter.projected_area().unwrap() / (distance - reach).powi(2);
             assert!(seen <= bound, "{emitter:?} at {distance}: {seen} sr, bound {bound}");
             tightest = tightest.max(seen / bound);
@@ -529,7 +618,9 @@ fn mirrored(v: DVec3, middle: DVec3, radius: f64, roughness: f64) -> f64 {
             let l = middle * (1.0 - low) + (x * cos + y * sin) * (low * (2.0 - low)).sqrt();
             let h = (l + v).normalize();
             if l.y > 0.0 {
-                sum += crate::common::distribution(h.y, alpha) * crate::common::visibility(l.y, v.y, alpha) * l.y;
+                sum += crate::common::distribution(h.y, alpha)
+                    * crate::common::visibility(l.y, v.y, alpha)
+                    * l.y;
             }
         }
     }
@@ -543,9 +634,14 @@ fn highlights_of_suns_are_as_wide_as_their_disks() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let middle = dvec3(0.0, 1.0, -1.0).normalize();
-    for (pass, roughness) in
-        [("opaque", 0.0f32), ("opaque", 0.05), ("opaque", 0.3), ("blended", 0.05), ("coated", 0.0), ("coated", 0.3)]
-    {
+    for (pass, roughness) in [
+        ("opaque", 0.0f32),
+        ("opaque", 0.05),
+        ("opaque", 0.3),
+        ("blended", 0.05),
+        ("coated", 0.0),
+        ("coated", 0.3),
+    ] {
         let mut material = Material { metallic: 1.0, ..dielectric("metal", Vec3::ONE, roughness) };
         let coated = pass == "coated";
         let mut stored = f64::from(roughness);
@@ -566,7 +662,13 @@ fn highlights_of_suns_are_as_wide_as_their_disks() {
             builder.light("sun", sun, ONE_NIT, Vec3::ONE, look_at_transform(DVec3::ZERO, -middle));
             let scene = builder.build().unwrap();
             let size = 32;
-            let view = perspective(dvec3(0.0, 2.0, 2.0), DVec3::ZERO, (8.0 * radius) as f32, 0.01, (size, size));
+            let view = perspective(
+                dvec3(0.0, 2.0, 2.0),
+                DVec3::ZERO,
+                (8.0 * radius) as f32,
+                0.01,
+                (size, size),
+            );
             let picture = picture(&mut renderer, &scene, &view, &settings(1.0, Vec::new()));
             let pixels: Vec<(usize, usize)> =
                 (0..size as usize).flat_map(|x| (0..size as usize).map(move |y| (x, y))).collect();
@@ -589,7 +691,8 @@ fn highlights_of_suns_are_as_wide_as_their_disks() {
             let edge = -crate::common::pixel_ray(&view, size as usize / 2, 0).1;
             let reflects = if coated { crate::common::schlick(0.04, edge.y) } else { 1.0 };
             let peak = gots.iter().copied().fold(0.0, f64::max);
-            let off = gots.iter().zip(&wants).map(|(got, want)| (got - want).abs()).fold(0.0, f64::max);
+            let off =
+                gots.iter().zip(&wants).map(|(got, want)| (got - want).abs()).fold(0.0, f64::max);
             let (sum, want) = (gots.iter().sum::<f64>(), wants.iter().sum::<f64>());
             println!(
                 "{pass}, roughness {roughness}, {:.3} degrees: peak {peak:.4} nit, off by {off:.4} at most, sum {:+.2} %",
@@ -598,9 +701,15 @@ fn highlights_of_suns_are_as_wide_as_their_disks() {
             );
             assert!(peak < 1.001 * reflects, "brighter than what it mirrors: {peak}");
             assert!(off < 0.02 * reflects, "{pass} {roughness} {radius}: {off}");
-            assert!((sum / want - 1.0).abs() < 0.01, "{pass} {roughness} {radius}: {sum}, not {want}");
+            assert!(
+                (sum / want - 1.0).abs() < 0.01,
+                "{pass} {roughness} {radius}: {sum}, not {want}"
+            );
             if roughness == 0.0 && radius > 0.01 {
-                assert!(peak > if coated { 0.04 } else { 0.985 }, "a mirror shows the disk: {peak}");
+                assert!(
+                    peak > if coated { 0.04 } else { 0.985 },
+                    "a mirror shows the disk: {peak}"
+                );
             }
         }
     }
@@ -625,16 +734,24 @@ fn grazing_highlights_of_wide_suns_are_as_bright_as_their_lobe() {
         let scene = builder.build().unwrap();
         let view = perspective(dvec3(0.0, 0.1, 4.5), dvec3(0.0, 0.0, 3.4), 0.14, 0.01, (32, 32));
         let picture = picture(&mut renderer, &scene, &view, &settings(1.0, Vec::new()));
-        let pixels: Vec<(usize, usize)> = (0..32).flat_map(|x| (0..32).map(move |y| (x, y))).collect();
+        let pixels: Vec<(usize, usize)> =
+            (0..32).flat_map(|x| (0..32).map(move |y| (x, y))).collect();
         let wants: Vec<f64> = pixels
             .par_iter()
-            .map(|&(x, y)| mirrored(-crate::common::pixel_ray(&view, x, y).1, middle, radius, stored))
+            .map(|&(x, y)| {
+                mirrored(-crate::common::pixel_ray(&view, x, y).1, middle, radius, stored)
+            })
             .collect();
         let gots: Vec<f64> = pixels.iter().map(|&(x, y)| nits(&picture, x, y).y).collect();
         let brightest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
         let (peak, right) = (brightest(&gots), brightest(&wants));
         let ratio = gots.iter().sum::<f64>() / wants.iter().sum::<f64>();
-        println!("roughness {roughness}: peak {peak:.4} nit, right {right:.4}; sum {ratio:.3} of it");
-        assert!(peak < 2.0 * right && (0.6..1.4).contains(&ratio), "{roughness}: {peak} {right} {ratio}");
+        println!(
+            "roughness {roughness}: peak {peak:.4} nit, right {right:.4}; sum {ratio:.3} of it"
+        );
+        assert!(
+            peak < 2.0 * right && (0.6..1.4).contains(&ratio),
+            "{roughness}: {peak} {right} {ratio}"
+        );
     }
 }

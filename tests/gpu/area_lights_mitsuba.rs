@@ -51,7 +51,8 @@ fn every_sphere_and_the_plane_are_as_mitsuba_has_them() {
             let at = |index: usize| dvec3(index as f64 - 2.0, 0.4, 0.0);
             for (index, roughness) in ROUGHNESS.into_iter().enumerate() {
                 let material = dielectric("ball", Vec3::new(0.9, 0.5, 0.2), roughness);
-                let material = builder.add_material(Material { metallic: f32::from(metallic), ..material });
+                let material =
+                    builder.add_material(Material { metallic: f32::from(metallic), ..material });
                 let mesh = builder.add_mesh("ball", shapes::uv_sphere(0.4, 192, 96), material);
                 builder.instance("ball", mesh, DMat4::from_translation(at(index)));
             }
@@ -71,12 +72,16 @@ fn every_sphere_and_the_plane_are_as_mitsuba_has_them() {
             );
             let settings = RenderSettings {
                 exposure: exposure_for(200.0, 0.9),
-                clustered_lights: ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() },
+                clustered_lights: ClusteredLightSettings {
+                    enabled: false,
+                    ..ClusteredLightSettings::default()
+                },
                 ..RenderSettings::default()
             };
             let ours = picture(&mut renderer, &scene, &finer, &settings);
             let file = directory.join(format!("{name}_{metallic}.exr"));
-            let theirs: Vec<Vec<f32>> = ["R", "G", "B"].iter().map(|c| exr_channel(&file, c)).collect();
+            let theirs: Vec<Vec<f32>> =
+                ["R", "G", "B"].iter().map(|c| exr_channel(&file, c)).collect();
             let mut line = format!("{name} metallic {metallic}:");
             // Pixels on the balls, or clearly beside them.
             let mut compare = |wanted: &dyn Fn(usize, usize) -> bool| {
@@ -87,7 +92,9 @@ fn every_sphere_and_the_plane_are_as_mitsuba_has_them() {
                             let (x, y) = (x * FINER + i % FINER, y * FINER + i / FINER);
                             got += nits(&ours, x, y).element_sum() / (FINER * FINER) as f64;
                         }
-                        want += (0..3).map(|c| f64::from(theirs[c][y * SIZE.0 as usize + x])).sum::<f64>();
+                        want += (0..3)
+                            .map(|c| f64::from(theirs[c][y * SIZE.0 as usize + x]))
+                            .sum::<f64>();
                         count += 1;
                     }
                 }
@@ -98,7 +105,8 @@ fn every_sphere_and_the_plane_are_as_mitsuba_has_them() {
             };
             for index in 0..ROUGHNESS.len() {
                 worst = worst.max(compare(&|x, y| on_ball(&view, x, y, at(index), 0.98)));
-                worst_inner = worst_inner.max(compare(&|x, y| on_ball(&view, x, y, at(index), 0.8)));
+                worst_inner =
+                    worst_inner.max(compare(&|x, y| on_ball(&view, x, y, at(index), 0.8)));
             }
             let beside = |x: usize, y: usize| {
                 (0..5).all(|index| !on_ball(&view, x, y, at(index), 1.05)) && {
@@ -110,6 +118,10 @@ fn every_sphere_and_the_plane_are_as_mitsuba_has_them() {
             println!("{line} %");
         }
     }
-    println!("worst mean: whole sphere or plane {:.2} %, inner 0.8 {:.2} %", worst * 100.0, worst_inner * 100.0);
+    println!(
+        "worst mean: whole sphere or plane {:.2} %, inner 0.8 {:.2} %",
+        worst * 100.0,
+        worst_inner * 100.0
+    );
     assert!(worst < 0.01, "{} %", worst * 100.0);
 }

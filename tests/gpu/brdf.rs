@@ -6,7 +6,8 @@
 //! bounds how far they are from what was asked for. What remains is single precision and half floats (0.1 %).
 
 use crate::common::{
-    Brdf, NORMAL, aov, aov3, distribution, exposure_for, gpu, nits, parallel, picture, pixel_of, schlick, visibility,
+    Brdf, NORMAL, aov, aov3, distribution, exposure_for, gpu, nits, parallel, picture, pixel_of,
+    schlick, visibility,
 };
 use glam::{DMat4, DQuat, DVec3, EulerRot, Vec2, Vec3};
 use sunny16::{
@@ -46,9 +47,15 @@ fn worst_error(turn: DQuat) -> (f64, usize) {
     let materials = materials();
     let (mut worst, mut compared) = (0f64, 0);
     let mut where_worst = String::new();
-    for (light_tilt, around) in
-        [(0.0f64, 0.0f64), (25.0, 180.0), (25.0, 0.0), (50.0, 180.0), (50.0, 75.0), (78.0, 180.0), (78.0, 10.0)]
-    {
+    for (light_tilt, around) in [
+        (0.0f64, 0.0f64),
+        (25.0, 180.0),
+        (25.0, 0.0),
+        (50.0, 180.0),
+        (50.0, 75.0),
+        (78.0, 180.0),
+        (78.0, 10.0),
+    ] {
         let spherical = |tilt: f64, around: f64| {
             let (sin, cos) = tilt.to_radians().sin_cos();
             turn * DVec3::new(sin * around.to_radians().cos(), cos, sin * around.to_radians().sin())
@@ -57,8 +64,13 @@ fn worst_error(turn: DQuat) -> (f64, usize) {
         let mut builder = SceneBuilder::new("grid");
         for (index, material) in materials.iter().enumerate() {
             let material = builder.add_material(material.clone());
-            let mesh = builder.add_mesh("patch", shapes::plane(Vec2::new(0.9, 2.9), 1, 1), material);
-            builder.instance("patch", mesh, DMat4::from_quat(turn) * DMat4::from_translation(place(index)));
+            let mesh =
+                builder.add_mesh("patch", shapes::plane(Vec2::new(0.9, 2.9), 1, 1), material);
+            builder.instance(
+                "patch",
+                mesh,
+                DMat4::from_quat(turn) * DMat4::from_translation(place(index)),
+            );
         }
         builder.sun("sun", Lux(1.0), Vec3::ONE, -l);
         let scene = builder.build().unwrap();
@@ -69,7 +81,12 @@ fn worst_error(turn: DQuat) -> (f64, usize) {
             // 1e-6: white is put where both are normal half floats.
             let settings = RenderSettings {
                 exposure: exposure_for(1.0, 8.0),
-                aovs: vec![Aov::DirectDiffuse, Aov::DirectSpecular, Aov::Channel(GbufferChannel::Roughness), NORMAL],
+                aovs: vec![
+                    Aov::DirectDiffuse,
+                    Aov::DirectSpecular,
+                    Aov::Channel(GbufferChannel::Roughness),
+                    NORMAL,
+                ],
                 ..RenderSettings::default()
             };
             let picture = picture(&mut renderer, &scene, &view, &settings);
@@ -130,7 +147,9 @@ fn and_so_it_does_however_the_surface_is_turned() {
 /// Values of D, V and F that were computed by a separate script.
 #[test]
 fn the_host_formula_has_the_check_values() {
-    let near = |got: f64, want: f64| assert!((got - want).abs() < 1e-6 * want.max(1.0), "{got} for {want}");
+    let near = |got: f64, want: f64| {
+        assert!((got - want).abs() < 1e-6 * want.max(1.0), "{got} for {want}")
+    };
     near(distribution(1.0, 0.25), 5.092_958);
     assert!((distribution(0.9, 0.25) - 0.343_596).abs() < 1e-6);
     near(visibility(1.0, 1.0, 0.25), 0.25);
@@ -158,9 +177,19 @@ fn the_host_formula_has_the_albedo_and_is_reciprocal() {
         }
         sum * std::f64::consts::TAU / f64::from(steps * steps)
     };
-    for (roughness, at_1, at_half) in [(1.0, 1.0 - 2f64.ln(), 0.4507), (0.7, 0.6977, 0.7040), (0.5, 0.9158, 0.8573)] {
-        assert!((albedo(roughness, 1.0) - at_1).abs() < 1e-3, "{roughness}: {}", albedo(roughness, 1.0));
-        assert!((albedo(roughness, 0.5) - at_half).abs() < 1e-3, "{roughness}: {}", albedo(roughness, 0.5));
+    for (roughness, at_1, at_half) in
+        [(1.0, 1.0 - 2f64.ln(), 0.4507), (0.7, 0.6977, 0.7040), (0.5, 0.9158, 0.8573)]
+    {
+        assert!(
+            (albedo(roughness, 1.0) - at_1).abs() < 1e-3,
+            "{roughness}: {}",
+            albedo(roughness, 1.0)
+        );
+        assert!(
+            (albedo(roughness, 0.5) - at_half).abs() < 1e-3,
+            "{roughness}: {}",
+            albedo(roughness, 0.5)
+        );
     }
     let brdf = Brdf { base: DVec3::new(0.8, 0.3, 0.1), metallic: 0.4, roughness: 0.4 };
     let (a, b) = (DVec3::new(0.3, 0.8, 0.1).normalize(), DVec3::new(-0.7, 0.4, 0.5).normalize());

@@ -28,8 +28,8 @@ fn shot(scene: &mut Scene) -> View {
         let camera = scene.cameras.get(placed.node.camera?)?;
         Some((placed.world, camera.projection))
     });
-    let framed: (glam::DMat4, Projection) =
-        own.unwrap_or_else(|| defaults::framing_camera(scene, f64::from(WIDTH) / f64::from(HEIGHT)));
+    let framed: (glam::DMat4, Projection) = own
+        .unwrap_or_else(|| defaults::framing_camera(scene, f64::from(WIDTH) / f64::from(HEIGHT)));
     if defaults::has_no_light(scene) {
         defaults::add_lights(scene, framed.0);
     }
@@ -42,9 +42,14 @@ fn render(renderer: &mut Renderer, scene: &mut Scene) -> Vec<u8> {
     let on_device = renderer.upload_for(scene, &settings.shadows).unwrap();
     for _ in 0..4 {
         let picture = renderer.render(&on_device, &view, &settings).unwrap();
-        let luminances: Vec<f32> =
-            picture.nits.iter().map(|c| color::luminance(glam::Vec3::from_array(*c).as_dvec3()) as f32).collect();
-        let Ok(nits) = metering::meter(&luminances, picture.width, picture.height, MeterMode::LogAverage) else {
+        let luminances: Vec<f32> = picture
+            .nits
+            .iter()
+            .map(|c| color::luminance(glam::Vec3::from_array(*c).as_dvec3()) as f32)
+            .collect();
+        let Ok(nits) =
+            metering::meter(&luminances, picture.width, picture.height, MeterMode::LogAverage)
+        else {
             break;
         };
         let metered = Exposure::from_luminance(nits).unwrap();
@@ -86,7 +91,9 @@ fn the_corpus_looks_as_it_did() {
             continue;
         }
         let Ok(known) = image::open(&golden) else {
-            wrong.push(format!("{name}: no picture to compare with; SUNNY16_WRITE=1 writes it, look at it then"));
+            wrong.push(format!(
+                "{name}: no picture to compare with; SUNNY16_WRITE=1 writes it, look at it then"
+            ));
             continue;
         };
         let known = known.into_rgba8();
@@ -94,7 +101,12 @@ fn the_corpus_looks_as_it_did() {
             wrong.push(format!("{name}: of another size"));
             continue;
         }
-        let map = flip::ldr(&floats(&display), &floats(known.as_raw()), WIDTH as usize, flip::PIXELS_PER_DEGREE);
+        let map = flip::ldr(
+            &floats(&display),
+            &floats(known.as_raw()),
+            WIDTH as usize,
+            flip::PIXELS_PER_DEGREE,
+        );
         let mean = map.iter().sum::<f32>() / map.len() as f32;
         if mean > TOLERANCE {
             wrong.push(format!("{name}: FLIP {mean:.4}, at most {TOLERANCE}"));

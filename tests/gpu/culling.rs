@@ -17,8 +17,13 @@ use sunny16::{
 const SIZE: (u32, u32) = (150, 93);
 
 /// Tested on the host.
-const HOST: CullingSettings =
-    CullingSettings { enabled: false, occlusion: false, min_instances: 1, retry_interval: 0, error_pixels: 0.0 };
+const HOST: CullingSettings = CullingSettings {
+    enabled: false,
+    occlusion: false,
+    min_instances: 1,
+    retry_interval: 0,
+    error_pixels: 0.0,
+};
 /// Tested on the device against the view.
 const VIEW: CullingSettings = CullingSettings { enabled: true, ..HOST };
 /// And against what hides.
@@ -26,7 +31,12 @@ const HIDDEN: CullingSettings = CullingSettings { occlusion: true, ..VIEW };
 
 fn settings(culling: CullingSettings) -> RenderSettings {
     let shadows = ShadowSettings { enabled: false, ..ShadowSettings::default() };
-    RenderSettings { culling, shadows, exposure: exposure_for(20_000.0, 0.7), ..RenderSettings::default() }
+    RenderSettings {
+        culling,
+        shadows,
+        exposure: exposure_for(20_000.0, 0.7),
+        ..RenderSettings::default()
+    }
 }
 
 fn bits(picture: &RenderedImage) -> (Vec<u8>, Vec<u32>) {
@@ -39,8 +49,10 @@ fn crowd(count: usize, origin: DVec3) -> Scene {
     let mut builder = SceneBuilder::new("crowd");
     let grey = builder.add_material(dielectric("grey", Vec3::splat(0.4), 0.6));
     let gold = builder.add_material(metal("gold", Vec3::new(1.0, 0.71, 0.31), 0.3));
-    let thin =
-        builder.add_material(Material { double_sided: true, ..dielectric("thin", Vec3::new(0.2, 0.5, 0.1), 0.7) });
+    let thin = builder.add_material(Material {
+        double_sided: true,
+        ..dielectric("thin", Vec3::new(0.2, 0.5, 0.1), 0.7)
+    });
     let holes = builder.add_material(Material {
         alpha: AlphaMode::Mask { cutoff: 0.5 },
         ..dielectric("holes", Vec3::new(0.5, 0.1, 0.1), 0.7)
@@ -52,7 +64,10 @@ fn crowd(count: usize, origin: DVec3) -> Scene {
     });
     let meshes = [
         builder.add_mesh("ball", shapes::icosphere(0.3, 1), grey),
-        builder.add_mesh_of("two", vec![(shapes::cuboid(Vec3::splat(0.5)), gold), (shapes::icosphere(0.35, 1), holes)]),
+        builder.add_mesh_of(
+            "two",
+            vec![(shapes::cuboid(Vec3::splat(0.5)), gold), (shapes::icosphere(0.35, 1), holes)],
+        ),
         builder.add_mesh("leaf", shapes::plane(glam::Vec2::splat(0.6), 1, 1), thin),
         builder.add_mesh("pane", shapes::cuboid(Vec3::new(0.5, 0.5, 0.05)), glass),
     ];
@@ -61,7 +76,8 @@ fn crowd(count: usize, origin: DVec3) -> Scene {
     for index in 0..count {
         let mut at = || random.uniform(-8.0, 8.0);
         let place = DMat4::from_translation(origin + DVec3::new(at(), at(), at()));
-        let turn = DMat4::from_rotation_y(random.uniform(0.0, 6.3)) * DMat4::from_rotation_x(random.uniform(0.0, 6.3));
+        let turn = DMat4::from_rotation_y(random.uniform(0.0, 6.3))
+            * DMat4::from_rotation_x(random.uniform(0.0, 6.3));
         let scale = match index % 11 {
             0 => DVec3::new(-1.0, 1.0, 1.0),
             1 => DVec3::new(1.0, 0.0, 1.0),
@@ -119,7 +135,8 @@ fn rooms() -> Scene {
     let mut builder = SceneBuilder::new("rooms");
     let plaster = builder.add_material(dielectric("plaster", Vec3::splat(0.6), 0.9));
     let red = builder.add_material(dielectric("red", Vec3::new(0.6, 0.1, 0.1), 0.5));
-    let one_side = builder.add_mesh("one side", shapes::plane(glam::Vec2::new(4.0, 4.0), 1, 1), plaster);
+    let one_side =
+        builder.add_mesh("one side", shapes::plane(glam::Vec2::new(4.0, 4.0), 1, 1), plaster);
     let wall = builder.add_mesh("wall", shapes::cuboid(Vec3::new(3.6, 3.0, 0.1)), plaster);
     let ball = builder.add_mesh("ball", shapes::icosphere(0.1, 1), red);
     for z in 0..6 {
@@ -127,14 +144,26 @@ fn rooms() -> Scene {
             let at = DVec3::new(f64::from(x) * 4.0 - 10.0, 1.5, f64::from(z) * 4.0 - 12.0);
             builder.instance("wall", wall, DMat4::from_translation(at));
             let side = DMat4::from_translation(at + DVec3::new(1.9, 0.0, 2.0));
-            builder.instance("wall", wall, side * DMat4::from_rotation_y(std::f64::consts::FRAC_PI_2));
+            builder.instance(
+                "wall",
+                wall,
+                side * DMat4::from_rotation_y(std::f64::consts::FRAC_PI_2),
+            );
             // Seen from above alone: from below nothing is drawn of it, so that it hides nothing.
-            builder.instance("floor", one_side, DMat4::from_translation(at - DVec3::new(0.0, 1.5, 2.0)));
+            builder.instance(
+                "floor",
+                one_side,
+                DMat4::from_translation(at - DVec3::new(0.0, 1.5, 2.0)),
+            );
         }
     }
     let mut random = SplitMix64::new(5);
     for _ in 0..1500 {
-        let at = DVec3::new(random.uniform(-12.0, 12.0), random.uniform(-0.5, 3.2), random.uniform(-14.0, 12.0));
+        let at = DVec3::new(
+            random.uniform(-12.0, 12.0),
+            random.uniform(-0.5, 3.2),
+            random.uniform(-14.0, 12.0),
+        );
         builder.instance("ball", ball, DMat4::from_translation(at));
     }
     builder.sun("sun", Lux(60_000.0), Vec3::ONE, DVec3::new(0.3, -1.0, -0.2));
@@ -145,18 +174,24 @@ fn rooms() -> Scene {
 fn occlusion_culling_has_no_false_positives() {
     let Some(device) = gpu() else { return };
     let mut renderer = device.renderer();
-    let (reference, scene) = (renderer.upload(&rooms()).unwrap(), renderer.upload(&rooms()).unwrap());
+    let (reference, scene) =
+        (renderer.upload(&rooms()).unwrap(), renderer.upload(&rooms()).unwrap());
     let (mut hidden, mut first) = (0, true);
     let mut compare = |view: &View, hidden: &mut usize| {
         let host = renderer.render(&reference, view, &settings(HOST)).unwrap();
         let ours = renderer.render(&scene, view, &settings(HIDDEN)).unwrap();
         assert!(bits(&host) == bits(&ours), "a hole, or something twice: {:?}", ours.draw_stats);
-        let sum = |drawn: sunny16::frame::DrawStats| drawn.instances + drawn.frustum_culled + drawn.occlusion_culled;
+        let sum = |drawn: sunny16::frame::DrawStats| {
+            drawn.instances + drawn.frustum_culled + drawn.occlusion_culled
+        };
         assert_eq!(
             (sum(host.draw_stats), host.draw_stats.frustum_culled),
             (sum(ours.draw_stats), ours.draw_stats.frustum_culled)
         );
-        assert!(!first || ours.draw_stats.occlusion_culled == 0, "nothing is known of a frame before the first");
+        assert!(
+            !first || ours.draw_stats.occlusion_culled == 0,
+            "nothing is known of a frame before the first"
+        );
         first = false;
         *hidden += ours.draw_stats.occlusion_culled;
     };
@@ -164,11 +199,17 @@ fn occlusion_culling_has_no_false_positives() {
     for step in 0..8 {
         let angle = f64::from(step) * if step < 4 { 0.03 } else { 1.9 };
         let eye = DVec3::new(0.4, 1.6, -1.2 + f64::from(step) * 0.11);
-        compare(&perspective(eye, eye + DVec3::new(angle.cos(), 0.02, angle.sin()), 1.0, 0.02, SIZE), &mut hidden);
+        compare(
+            &perspective(eye, eye + DVec3::new(angle.cos(), 0.02, angle.sin()), 1.0, 0.02, SIZE),
+            &mut hidden,
+        );
     }
     assert!(hidden > 500, "only {hidden} were found behind others");
     for size in [(64, 64), (33, 65), (129, 31), (1, 1), (300, 17)] {
-        compare(&perspective(DVec3::new(5.0, 1.0, 3.0), DVec3::new(0.0, 1.2, 0.0), 1.2, 0.05, size), &mut hidden);
+        compare(
+            &perspective(DVec3::new(5.0, 1.0, 3.0), DVec3::new(0.0, 1.2, 0.0), 1.2, 0.05, size),
+            &mut hidden,
+        );
     }
     let below = perspective(DVec3::new(1.0, -4.0, 1.0), DVec3::new(0.0, 1.0, 0.0), 1.2, 0.05, SIZE);
     let above = parallel(DVec3::new(1.0, 9.0, -14.0), DVec3::new(0.0, 0.0, 0.0), 4.0, 40.0, SIZE);
@@ -186,8 +227,10 @@ fn a_still_view_settles_and_its_picture_does_not_change() {
     let pictures: Vec<RenderedImage> =
         (0..4).map(|_| renderer.render(&scene, &view, &settings(HIDDEN)).unwrap()).collect();
     assert!(pictures.iter().all(|picture| bits(picture) == bits(&pictures[0])));
-    let drawn: Vec<_> =
-        pictures.iter().map(|picture| (picture.draw_stats.instances, picture.draw_stats.occlusion_culled)).collect();
+    let drawn: Vec<_> = pictures
+        .iter()
+        .map(|picture| (picture.draw_stats.instances, picture.draw_stats.occlusion_culled))
+        .collect();
     assert_eq!(drawn[0].1, 0, "nothing is known of a frame before the first");
     assert!(drawn[1].1 > 50 && drawn[2] == drawn[3], "{drawn:?}");
 }
@@ -199,7 +242,11 @@ fn balls() -> Scene {
     let ball = builder.add_mesh("ball", shapes::icosphere(0.5, 4), grey);
     for index in 0..40 {
         let along = 1.5 * 1.12_f64.powi(index);
-        let at = DVec3::new(along * 0.4 * f64::from(index % 5 - 2), 0.3 * along * f64::from(index % 3 - 1), -along);
+        let at = DVec3::new(
+            along * 0.4 * f64::from(index % 5 - 2),
+            0.3 * along * f64::from(index % 3 - 1),
+            -along,
+        );
         let scale = DVec3::splat(if index % 7 == 3 { -1.0 } else { 1.0 });
         builder.instance("ball", ball, DMat4::from_translation(at) * DMat4::from_scale(scale));
     }
@@ -225,13 +272,23 @@ fn coarser_levels_look_the_same_on_both_sides() {
             let host = with(CullingSettings { error_pixels, ..HOST });
             let ours = with(CullingSettings { error_pixels, ..VIEW });
             // In a parallel projection all have the same level.
-            assert!(view.parallel || host.draw_stats.draws > 3, "several levels: {:?}", host.draw_stats);
+            assert!(
+                view.parallel || host.draw_stats.draws > 3,
+                "several levels: {:?}",
+                host.draw_stats
+            );
             assert!(bits(&host) == bits(&ours), "{error_pixels}");
             let hidden = with(CullingSettings { error_pixels, ..HIDDEN });
             assert!(bits(&host) == bits(&hidden), "{error_pixels}, with what hides");
             let srgb = |picture: &RenderedImage| -> Vec<[f32; 3]> {
-                let linear = |byte: u8| sunny16::scene::procedural::textures::srgb_decode(f32::from(byte) / 255.0);
-                picture.display.chunks_exact(4).map(|p| [linear(p[0]), linear(p[1]), linear(p[2])]).collect()
+                let linear = |byte: u8| {
+                    sunny16::scene::procedural::textures::srgb_decode(f32::from(byte) / 255.0)
+                };
+                picture
+                    .display
+                    .chunks_exact(4)
+                    .map(|p| [linear(p[0]), linear(p[1]), linear(p[2])])
+                    .collect()
             };
             let map = flip::ldr(&srgb(&ours), &srgb(&full), ours.width, 67.0);
             let mean = map.iter().map(|&value| f64::from(value)).sum::<f64>() / map.len() as f64;

@@ -7,7 +7,10 @@ use crate::common::{gpu, long};
 use glam::Vec3;
 use sunny16::{
     camera::Exposure,
-    frame::{AoSettings, Aov, ClusteredLightSettings, GiSettings, RenderSettings, ShadowSettings, SsrSettings},
+    frame::{
+        AoSettings, Aov, ClusteredLightSettings, GiSettings, RenderSettings, ShadowSettings,
+        SsrSettings,
+    },
     photometry::{Nit, color},
     scene::{look::ShadowMethod, procedural::demos::Demo},
     session::{self, OpenRequest},
@@ -26,9 +29,14 @@ struct Difference {
 /// Luminances by blocks of 2x2 pixels, in which the rays' grain is halved.
 fn blocks(nits: &[[f32; 4]], width: usize) -> Vec<f64> {
     let height = nits.len() / width;
-    let of = |x: usize, y: usize| color::luminance(Vec3::from_slice(&nits[y * width + x]).as_dvec3());
-    let block = |x: usize, y: usize| (of(x, y) + of(x + 1, y) + of(x, y + 1) + of(x + 1, y + 1)) / 4.0;
-    (0..height / 2).flat_map(|y| (0..width / 2).map(move |x| (x, y))).map(|(x, y)| block(2 * x, 2 * y)).collect()
+    let of =
+        |x: usize, y: usize| color::luminance(Vec3::from_slice(&nits[y * width + x]).as_dvec3());
+    let block =
+        |x: usize, y: usize| (of(x, y) + of(x + 1, y) + of(x, y + 1) + of(x + 1, y + 1)) / 4.0;
+    (0..height / 2)
+        .flat_map(|y| (0..width / 2).map(move |x| (x, y)))
+        .map(|(x, y)| block(2 * x, 2 * y))
+        .collect()
 }
 
 fn difference(got: &[f64], want: &[f64], open: &[f64], width: usize) -> Difference {
@@ -36,7 +44,8 @@ fn difference(got: &[f64], want: &[f64], open: &[f64], width: usize) -> Differen
     // Edges of shadows are apart: rays' grain, and the softness of maps.
     let around = |index: usize, is: &dyn Fn(usize) -> bool| {
         let (x, y) = (index % width, index / width);
-        let [columns, rows] = [(x, width), (y, height)].map(|(at, size)| at.saturating_sub(1)..(at + 2).min(size));
+        let [columns, rows] =
+            [(x, width), (y, height)].map(|(at, size)| at.saturating_sub(1)..(at + 2).min(size));
         rows.flat_map(|y| columns.clone().map(move |x| y * width + x)).all(is)
     };
     let all: f64 = want.iter().sum();
@@ -97,17 +106,22 @@ fn measure(size: &str, rays: u32, maps: bool) {
             gi: GiSettings::default(),
             ssr: SsrSettings::default(),
             ao: AoSettings { enabled: false, ..AoSettings::default() },
-            clustered_lights: ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() },
+            clustered_lights: ClusteredLightSettings {
+                enabled: false,
+                ..ClusteredLightSettings::default()
+            },
             aovs: vec![Aov::DirectDiffuse],
             ..session.settings(Exposure::default(), vec![])
         };
         let own = session.shadows();
-        let traced = ShadowSettings { enabled: true, method: ShadowMethod::Traced, samples: rays, ..own };
+        let traced =
+            ShadowSettings { enabled: true, method: ShadowMethod::Traced, samples: rays, ..own };
         // Trees for all rays do for every method.
         let scene = renderer.upload_for(&session.scene, &traced).unwrap();
         let mut light = |shadows: ShadowSettings, exposure: Exposure| {
-            let picture =
-                renderer.render(&scene, &view, &RenderSettings { shadows, exposure, ..plain.clone() }).unwrap();
+            let picture = renderer
+                .render(&scene, &view, &RenderSettings { shadows, exposure, ..plain.clone() })
+                .unwrap();
             blocks(&picture.aovs[0].1, picture.width)
         };
         // Half floats hold about 30 stops: the mean without shadows is exposed as a meter would.
@@ -123,10 +137,12 @@ fn measure(size: &str, rays: u32, maps: bool) {
             exposure = read;
         };
         let want = light(traced, exposure);
-        let methods = [("its own", own), ("maps", ShadowSettings { method: ShadowMethod::Maps, ..own })];
+        let methods =
+            [("its own", own), ("maps", ShadowSettings { method: ShadowMethod::Maps, ..own })];
         for (name, shadows) in methods.into_iter().take(if maps { 2 } else { 1 }) {
             let width = view.width as usize / 2;
-            let Difference { leaks, gaps, rms } = difference(&light(shadows, exposure), &want, &open, width);
+            let Difference { leaks, gaps, rms } =
+                difference(&light(shadows, exposure), &want, &open, width);
             println!(
                 "{:<16} {name:>10} {:>10.4} {:>10.4} {:>10.2}",
                 demo.name,

@@ -1,6 +1,8 @@
 //! The camera's effects against closed forms: what a lens, a shutter and a sensor do to light that is known.
 
-use crate::common::{add_square, emissive_material, exposure_for, gpu, parallel, perspective, pixel_ray};
+use crate::common::{
+    add_square, emissive_material, exposure_for, gpu, parallel, perspective, pixel_ray,
+};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::{
@@ -8,9 +10,14 @@ use sunny16::{
         body::Shutter,
         effects::{Grain, glare_within},
         focus::{circle_of_confusion, to_pixels},
-        post_effects::{Bloom, ChromaticAberration, DepthOfField, MotionBlur, Rim, Starburst, Vignetting},
+        post_effects::{
+            Bloom, ChromaticAberration, DepthOfField, MotionBlur, Rim, Starburst, Vignetting,
+        },
     },
-    frame::{AntiAliasing, RenderSettings, RenderedImage, Renderer, TemporalSettings, limits::EffectLimits},
+    frame::{
+        AntiAliasing, RenderSettings, RenderedImage, Renderer, TemporalSettings,
+        limits::EffectLimits,
+    },
     passes::View,
     scene::{
         AlphaMode, Material, Projection, Scene, Specular,
@@ -41,8 +48,15 @@ fn points(view: &View, at: &[((usize, usize), f64)], nits: Vec3) -> Scene {
     builder.build().unwrap()
 }
 
-fn render(renderer: &mut Renderer, scene: &Scene, view: &View, effects: CameraEffects, white: f64) -> RenderedImage {
-    let settings = RenderSettings { exposure: exposure_for(white, 1.0), effects, ..RenderSettings::default() };
+fn render(
+    renderer: &mut Renderer,
+    scene: &Scene,
+    view: &View,
+    effects: CameraEffects,
+    white: f64,
+) -> RenderedImage {
+    let settings =
+        RenderSettings { exposure: exposure_for(white, 1.0), effects, ..RenderSettings::default() };
     let picture = crate::common::picture(renderer, scene, view, &settings);
     assert!(picture.nits.iter().flatten().all(|value| value.is_finite()));
     picture
@@ -97,7 +111,8 @@ fn a_point_out_of_focus_is_a_disc_of_the_analytic_diameter() {
         let lens = lens(focal_length, f_stop);
         let scene = points(&view, &[((320, 240), distance)], Vec3::splat(nits as f32));
         let sharp = render(&mut renderer, &scene, &view, CameraEffects::default(), 100.0);
-        let effects = CameraEffects { depth_of_field: Some(field(lens, focus)), ..CameraEffects::default() };
+        let effects =
+            CameraEffects { depth_of_field: Some(field(lens, focus)), ..CameraEffects::default() };
         let blurred = render(&mut renderer, &scene, &view, effects, 100.0);
         let signed = circle_of_confusion(lens, focus, distance).unwrap();
         let want = to_pixels(signed.abs(), GATE, size.0);
@@ -145,14 +160,22 @@ fn blades_and_rim_shape_the_disc_and_keep_its_light() {
     let round = render(&mut renderer, &center, &view, with(Iris::default(), None), 100.0);
     let pentagon = Iris { blades: 5, curvature: 0.0, rotation: std::f64::consts::FRAC_PI_2 };
     let five = render(&mut renderer, &center, &view, with(pentagon, None), 100.0);
-    assert!((total(&five) / total(&round) - 1.0).abs() < 0.02, "{} {}", total(&five), total(&round));
+    assert!(
+        (total(&five) / total(&round) - 1.0).abs() < 0.02,
+        "{} {}",
+        total(&five),
+        total(&round)
+    );
     // A corner points up, so that the middle of a side lies below: r up, r cos(36 degrees) down.
     let radius = to_pixels(circle_of_confusion(lens, 2.0, 1e5).unwrap(), GATE, SIZE.0) / 2.0;
     let values = green(&five);
     let plateau = values[120 * 320 + 160];
     let reach = |step: isize, values: &[f64]| {
-        (0..120).take_while(|i| values[((120 + step * *i as isize) * 320 + 160) as usize] > plateau / 2.0).count()
-            as f64
+        (0..120)
+            .take_while(|i| {
+                values[((120 + step * *i as isize) * 320 + 160) as usize] > plateau / 2.0
+            })
+            .count() as f64
     };
     let (up, down) = (reach(-1, &values), reach(1, &values));
     println!("pentagon of radius {radius:.2}: {up} up, {down} down");
@@ -170,7 +193,8 @@ fn blades_and_rim_shape_the_disc_and_keep_its_light() {
     assert!((total(&cut) / total(&open) - 1.0).abs() < 0.02, "{} {}", total(&cut), total(&open));
     let plateau = green(&cut)[120 * 320 + 269];
     let across = width_along(&cut, 120, plateau / 2.0);
-    let shift = 110.5 * GATE / 320.0 / lens.image_distance(2.0).unwrap() * rim.distance / rim.radius;
+    let shift =
+        110.5 * GATE / 320.0 / lens.image_distance(2.0).unwrap() * rim.distance / rim.radius;
     println!("rim: {across:.2} px across for {:.2}", radius * (2.0 - shift));
     assert!((across - radius * (2.0 - shift)).abs() < 1.0);
 }
@@ -185,11 +209,18 @@ fn focus_stays_sharp_before_a_blurred_background_and_even_light_stays_even() {
     add_square(&mut builder, DVec3::new(-5.0, 0.0, -2.0), 10.0, Vec3::splat(10.0));
     add_square(&mut builder, DVec3::new(0.0, 0.0, -20.0), 100.0, Vec3::splat(100.0));
     let scene = builder.build().unwrap();
-    let effects = CameraEffects { depth_of_field: Some(field(lens(50.0, 1.4), 2.0)), ..CameraEffects::default() };
+    let effects = CameraEffects {
+        depth_of_field: Some(field(lens(50.0, 1.4), 2.0)),
+        ..CameraEffects::default()
+    };
     let picture = render(&mut renderer, &scene, &view, effects, 100.0);
     let row = &green(&picture)[120 * 320..121 * 320];
     println!("edge in focus: {:?}", &row[156..164]);
-    assert!((row[159] - 10.0).abs() < 0.2 && (row[160] - 100.0).abs() < 2.0, "{:?}", &row[156..164]);
+    assert!(
+        (row[159] - 10.0).abs() < 0.2 && (row[160] - 100.0).abs() < 2.0,
+        "{:?}",
+        &row[156..164]
+    );
     // Nothing darkens or rings, at the picture's border either.
     for (x, value) in row.iter().enumerate() {
         let want = if x < 160 { 10.0 } else { 100.0 };
@@ -199,14 +230,16 @@ fn focus_stays_sharp_before_a_blurred_background_and_even_light_stays_even() {
     // A bright square in front of the focus bleeds over what is in focus, by half of its circle; half on its edge.
     for focal_length in [50.0, 100.0, 135.0] {
         let lens = lens(focal_length, 1.4);
-        let effects = CameraEffects { depth_of_field: Some(field(lens, 2.0)), ..CameraEffects::default() };
+        let effects =
+            CameraEffects { depth_of_field: Some(field(lens, 2.0)), ..CameraEffects::default() };
         let mut builder = SceneBuilder::new("near edge");
         add_square(&mut builder, DVec3::new(-2.5, 0.0, -1.0), 5.0, Vec3::splat(100.0));
         add_square(&mut builder, DVec3::new(0.0, 0.0, -2.0), 100.0, Vec3::splat(10.0));
         let scene = builder.build().unwrap();
         let picture = render(&mut renderer, &scene, &view, effects, 100.0);
         let row = &green(&picture)[120 * 320..121 * 320];
-        let radius = to_pixels(circle_of_confusion(lens, 2.0, 1.0).unwrap().abs(), GATE, SIZE.0) / 2.0;
+        let radius =
+            to_pixels(circle_of_confusion(lens, 2.0, 1.0).unwrap().abs(), GATE, SIZE.0) / 2.0;
         let around: Vec<f64> = row[140..180].iter().map(|v| v.round()).collect();
         let mut worst = 0f64;
         for (x, value) in row.iter().enumerate() {
@@ -215,7 +248,10 @@ fn focus_stays_sharp_before_a_blurred_background_and_even_light_stays_even() {
             let covered = (d.acos() - d * (1.0 - d * d).sqrt()) / std::f64::consts::PI;
             worst = worst.max((value - (10.0 + 90.0 * covered)).abs() / 90.0);
         }
-        println!("edge before the focus, radius {radius:.1}: worst {:.2} % of its height, {around:?}", worst * 100.0);
+        println!(
+            "edge before the focus, radius {radius:.1}: worst {:.2} % of its height, {around:?}",
+            worst * 100.0
+        );
         assert!(worst < 0.05, "{worst}");
     }
 
@@ -225,7 +261,11 @@ fn focus_stays_sharp_before_a_blurred_background_and_even_light_stays_even() {
         let material = builder.add_material(emissive_material(Vec3::splat(100.0)));
         let mesh = builder.add_mesh("wall", shapes::plane(Vec2::splat(400.0), 1, 1), material);
         let turn = DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2 - slant);
-        builder.instance("wall", mesh, DMat4::from_translation(DVec3::new(0.0, 0.0, -distance)) * turn);
+        builder.instance(
+            "wall",
+            mesh,
+            DMat4::from_translation(DVec3::new(0.0, 0.0, -distance)) * turn,
+        );
         let picture = render(&mut renderer, &builder.build().unwrap(), &view, effects, 100.0);
         let values = green(&picture);
         let (low, high) = values.iter().fold((f64::MAX, 0f64), |(l, h), &v| (l.min(v), h.max(v)));
@@ -259,7 +299,12 @@ fn motion_blurs_an_edge_by_velocity_times_shutter_time() {
     let view = camera(SIZE);
     let scene = half_lit(5.0);
     let pixels_per_metre = 0.05 / 5.0 / GATE * 320.0;
-    let still = MotionBlur { exposure: 0.02, shutter: Shutter::Global, velocity: DVec3::ZERO, rotation: DVec3::ZERO };
+    let still = MotionBlur {
+        exposure: 0.02,
+        shutter: Shutter::Global,
+        velocity: DVec3::ZERO,
+        rotation: DVec3::ZERO,
+    };
     let blurred = |renderer: &mut Renderer, blur: MotionBlur| {
         let effects = CameraEffects { motion_blur: Some(blur), ..CameraEffects::default() };
         render(renderer, &scene, &view, effects, 100.0)
@@ -270,7 +315,10 @@ fn motion_blurs_an_edge_by_velocity_times_shutter_time() {
         let want = speed * 0.02 * pixels_per_metre;
         let (width, middle) = edge(&green(&picture)[120 * 320..121 * 320], 0.0, 100.0);
         let light = total(&picture) / (160.0 * 240.0 * 100.0) - 1.0;
-        println!("{speed} m/s: {want:.2} px, measured {width:.2}, middle {middle:.2}, light {:+.2} %", light * 100.0);
+        println!(
+            "{speed} m/s: {want:.2} px, measured {width:.2}, middle {middle:.2}, light {:+.2} %",
+            light * 100.0
+        );
         assert!((width - want).abs() < 1.0, "{width} {want}");
         assert!((middle - 160.0).abs() < 0.6 && light.abs() < 0.005, "{middle} {light}");
     }
@@ -293,7 +341,10 @@ fn motion_blurs_an_edge_by_velocity_times_shutter_time() {
     let (_, bottom) = edge(&values[239 * 320..], 0.0, 100.0);
     let want = 3.0 * 0.02 * pixels_per_metre * 239.0 / 240.0;
     println!("rolling: top {top:.2}, bottom {bottom:.2}, {want:.2} px apart");
-    assert!((top - bottom - want).abs() < 1.0, "the camera moves to the right, the scene to the left");
+    assert!(
+        (top - bottom - want).abs() < 1.0,
+        "the camera moves to the right, the scene to the left"
+    );
 }
 
 #[test]
@@ -318,7 +369,10 @@ fn a_near_thing_smears_over_a_far_one_that_stays() {
     // Downwards: seen from the right.
     let turned: Vec<f64> = row.iter().rev().copied().collect();
     let (width, middle) = edge(&turned, 10.0, 100.0);
-    println!("near edge: {want:.2} px, measured {width:.2}, middle {middle:.2}: {:?}", &row[148..172]);
+    println!(
+        "near edge: {want:.2} px, measured {width:.2}, middle {middle:.2}: {:?}",
+        &row[148..172]
+    );
     assert!((width - want).abs() < 1.5 && (middle - 160.0).abs() < 1.0, "{width} {middle}");
 }
 
@@ -331,7 +385,10 @@ fn bloom_moves_light_and_makes_none() {
     let scene = points(&view, &[((150, 101), 5.0)], Vec3::splat(1e5));
     let sharp = render(&mut renderer, &scene, &view, CameraEffects::default(), 100.0);
     for fraction in [0.01, 0.3, 1.0] {
-        let effects = CameraEffects { bloom: Some(Bloom { fraction, width: 0.72 }), ..CameraEffects::default() };
+        let effects = CameraEffects {
+            bloom: Some(Bloom { fraction, width: 0.72 }),
+            ..CameraEffects::default()
+        };
         let picture = render(&mut renderer, &scene, &view, effects, 100.0);
         let light = total(&picture) / total(&sharp) - 1.0;
         let stays = green(&picture)[101 * 301 + 150] / total(&sharp);
@@ -359,7 +416,10 @@ fn bloom_moves_light_and_makes_none() {
     // An even field stays even up to the border.
     let mut builder = SceneBuilder::new("wall");
     add_square(&mut builder, DVec3::new(0.0, 0.0, -5.0), 100.0, Vec3::splat(100.0));
-    let effects = CameraEffects { bloom: Some(Bloom { fraction: 0.5, width: 0.72 }), ..CameraEffects::default() };
+    let effects = CameraEffects {
+        bloom: Some(Bloom { fraction: 0.5, width: 0.72 }),
+        ..CameraEffects::default()
+    };
     let picture = render(&mut renderer, &builder.build().unwrap(), &view, effects, 100.0);
     let off = green(&picture).iter().map(|v| (v / 100.0 - 1.0).abs()).fold(0.0, f64::max);
     println!("even field: {:.3} %", off * 100.0);
@@ -415,7 +475,12 @@ fn chromatic_aberration_scales_red_and_blue_about_the_centre() {
         // A square some pixels wide, so that its centre of gravity is that of its image.
         let mut builder = SceneBuilder::new("square");
         let pixel = 5.0 * 0.72 / 320.0;
-        add_square(&mut builder, DVec3::new((x - 160.0) * pixel, 0.0, -5.0), 16.0 * pixel, Vec3::splat(100.0));
+        add_square(
+            &mut builder,
+            DVec3::new((x - 160.0) * pixel, 0.0, -5.0),
+            16.0 * pixel,
+            Vec3::splat(100.0),
+        );
         let scene = builder.build().unwrap();
         let picture = render(&mut renderer, &scene, &view, effects, 100.0);
         let sharp = render(&mut renderer, &scene, &view, CameraEffects::default(), 100.0);
@@ -441,7 +506,8 @@ fn grain_keeps_the_mean_and_grows_with_iso() {
     let scene = builder.build().unwrap();
     let shot = |iso: f64| Grain::of_sensor(1.2e-6, iso);
     let statistics = |picture: &RenderedImage| {
-        let values: Vec<f64> = picture.nits.iter().flatten().map(|&v| f64::from(v) / 200.0).collect();
+        let values: Vec<f64> =
+            picture.nits.iter().flatten().map(|&v| f64::from(v) / 200.0).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len() as f64;
         (mean, variance.sqrt())
@@ -464,21 +530,34 @@ fn grain_keeps_the_mean_and_grows_with_iso() {
         assert!((deviation / grain.deviation(0.5) - 1.0).abs() < 0.01, "{deviation}");
         deviations.push(deviation);
         // The same number, the same grain; another, another.
-        let settings = RenderSettings { exposure: exposure_for(200.0, 1.0), effects, ..RenderSettings::default() };
+        let settings = RenderSettings {
+            exposure: exposure_for(200.0, 1.0),
+            effects,
+            ..RenderSettings::default()
+        };
         let again = crate::common::picture(&mut renderer, &scene, &view, &settings);
         assert_eq!(again.nits, picture.nits);
-        let next =
-            crate::common::picture(&mut renderer, &scene, &view, &RenderSettings { frame_number: 1, ..settings });
+        let next = crate::common::picture(
+            &mut renderer,
+            &scene,
+            &view,
+            &RenderSettings { frame_number: 1, ..settings },
+        );
         let same = next.nits.iter().zip(&picture.nits).filter(|(a, b)| a == b).count();
         assert!(same < 100, "{same} pixels of frame 1 are those of frame 0");
         // Neighbours know nothing of each other.
-        let values: Vec<f64> = picture.nits.iter().map(|v| f64::from(v[1]) / 200.0 - mean).collect();
+        let values: Vec<f64> =
+            picture.nits.iter().map(|v| f64::from(v[1]) / 200.0 - mean).collect();
         let correlation = |step: usize| {
             values.iter().zip(&values[step..]).map(|(a, b)| a * b).sum::<f64>()
                 / values.len() as f64
                 / deviation.powi(2)
         };
-        assert!(correlation(1).abs() < 0.015 && correlation(320).abs() < 0.015 && correlation(321).abs() < 0.015);
+        assert!(
+            correlation(1).abs() < 0.015
+                && correlation(320).abs() < 0.015
+                && correlation(321).abs() < 0.015
+        );
     }
     assert!((deviations[1] / deviations[0] - 4.0).abs() < 0.05, "{deviations:?}");
 }
@@ -497,11 +576,18 @@ fn an_effect_that_is_off_is_not_in_the_frame() {
     };
     let without = names(CameraEffects::default());
     assert!(
-        !without.iter().any(|name| ["depth of field", "velocity", "bloom"].iter().any(|e| name.contains(e))),
+        !without
+            .iter()
+            .any(|name| ["depth of field", "velocity", "bloom"].iter().any(|e| name.contains(e))),
         "{without:?}"
     );
     let lens = lens(50.0, 2.0);
-    let blur = MotionBlur { exposure: 0.02, shutter: Shutter::Global, velocity: DVec3::X, rotation: DVec3::ZERO };
+    let blur = MotionBlur {
+        exposure: 0.02,
+        shutter: Shutter::Global,
+        velocity: DVec3::X,
+        rotation: DVec3::ZERO,
+    };
     let vignetting = Vignetting { exponent: 4.0, width: 0.7, pupil_radius: 0.01, rim: None };
     let starburst = Starburst {
         iris: Iris::default(),
@@ -514,11 +600,29 @@ fn an_effect_that_is_off_is_not_in_the_frame() {
         points: true,
     };
     for (effects, marks) in [
-        (CameraEffects { depth_of_field: Some(field(lens, 2.0)), ..CameraEffects::default() }, &["depth of field"][..]),
-        (CameraEffects { motion_blur: Some(blur), ..CameraEffects::default() }, &["motion blur", "velocity"]),
-        (CameraEffects { starburst: Some(starburst), ..CameraEffects::default() }, &["starburst", "bright sources"]),
-        (CameraEffects { bloom: Some(Bloom { fraction: 0.01, width: 0.7 }), ..CameraEffects::default() }, &["bloom"]),
-        (CameraEffects { vignetting: Some(vignetting), ..CameraEffects::default() }, &["vignetting"]),
+        (
+            CameraEffects { depth_of_field: Some(field(lens, 2.0)), ..CameraEffects::default() },
+            &["depth of field"][..],
+        ),
+        (
+            CameraEffects { motion_blur: Some(blur), ..CameraEffects::default() },
+            &["motion blur", "velocity"],
+        ),
+        (
+            CameraEffects { starburst: Some(starburst), ..CameraEffects::default() },
+            &["starburst", "bright sources"],
+        ),
+        (
+            CameraEffects {
+                bloom: Some(Bloom { fraction: 0.01, width: 0.7 }),
+                ..CameraEffects::default()
+            },
+            &["bloom"],
+        ),
+        (
+            CameraEffects { vignetting: Some(vignetting), ..CameraEffects::default() },
+            &["vignetting"],
+        ),
         (
             CameraEffects {
                 chromatic_aberration: Some(ChromaticAberration { red_over_blue: 0.01 }),
@@ -526,13 +630,23 @@ fn an_effect_that_is_off_is_not_in_the_frame() {
             },
             &["chromatic aberration"],
         ),
-        (CameraEffects { grain: Some(Grain::of_sensor(6e-6, 100.0)), ..CameraEffects::default() }, &["grain"]),
+        (
+            CameraEffects {
+                grain: Some(Grain::of_sensor(6e-6, 100.0)),
+                ..CameraEffects::default()
+            },
+            &["grain"],
+        ),
     ] {
         let with = names(effects);
         let (own, others): (Vec<&String>, Vec<&String>) =
             with.iter().partition(|name| marks.iter().any(|mark| name.contains(mark)));
         assert!(!own.is_empty(), "{with:?}");
-        assert_eq!(others, without.iter().collect::<Vec<_>>(), "{marks:?} adds its own passes and nothing else");
+        assert_eq!(
+            others,
+            without.iter().collect::<Vec<_>>(),
+            "{marks:?} adds its own passes and nothing else"
+        );
     }
     drop(on_device);
 }
@@ -593,17 +707,26 @@ fn effects_keep_their_size_at_any_resolution() {
         // Bloom: the veil in rings about a lamp of 0.75 mm, by the function's energy between their angles.
         let lamp = on_sensor(0.0, 0.0, 0.75, 1e4);
         let sharp = total(&render(&mut renderer, &lamp, view, CameraEffects::default(), 100.0));
-        let effects =
-            CameraEffects { bloom: Some(Bloom { fraction: 1.0, width: gate / 50.0 }), ..CameraEffects::default() };
+        let effects = CameraEffects {
+            bloom: Some(Bloom { fraction: 1.0, width: gate / 50.0 }),
+            ..CameraEffects::default()
+        };
         let picture = render(&mut renderer, &lamp, view, effects, 100.0);
-        assert!((total(&picture) / sharp - 1.0).abs() < 0.005, "{size:?}: {} {sharp}", total(&picture));
+        assert!(
+            (total(&picture) / sharp - 1.0).abs() < 0.005,
+            "{size:?}: {} {sharp}",
+            total(&picture)
+        );
         for (from, to) in [(3.0, 4.0), (4.0, 6.0)] {
             let values = green(&picture);
             let ring = |(x, y): (f64, f64)| (from..to).contains(&x.hypot(y));
-            let inside: Vec<f64> = swept.places(&values).filter(|(at, _)| ring(*at)).map(|(_, value)| value).collect();
+            let inside: Vec<f64> =
+                swept.places(&values).filter(|(at, _)| ring(*at)).map(|(_, value)| value).collect();
             let veil = inside.iter().sum::<f64>() / inside.len() as f64;
-            let energy = glare_within((to / 50.0_f64).atan()) - glare_within((from / 50.0_f64).atan());
-            let want = sharp * energy * pixel * pixel / (std::f64::consts::PI * (to * to - from * from));
+            let energy =
+                glare_within((to / 50.0_f64).atan()) - glare_within((from / 50.0_f64).atan());
+            let want =
+                sharp * energy * pixel * pixel / (std::f64::consts::PI * (to * to - from * from));
             println!("{size:?}: veil at {from} to {to} mm {veil:.4} nit for {want:.4}");
             assert!((veil / want - 1.0).abs() < 0.06, "{size:?}: {veil} {want}");
         }
@@ -628,12 +751,19 @@ fn effects_keep_their_size_at_any_resolution() {
         let disc = 2.0 * (total(&picture) / plateau / std::f64::consts::PI).sqrt() * pixel;
         let light = total(&picture) / sharp - 1.0;
         println!("{size:?}: disc {disc:.3} mm for {want:.3}, light {:+.2} %", light * 100.0);
-        assert!((disc / want - 1.0).abs() < 0.05 && light.abs() < 0.05, "{size:?}: {disc} {want} {light}");
+        assert!(
+            (disc / want - 1.0).abs() < 0.05 && light.abs() < 0.05,
+            "{size:?}: {disc} {want} {light}"
+        );
         assert_eq!(picture.limits, EffectLimits::default());
 
         // Motion blur: 20 m/s over 1/50 s at 5 m, 4 mm.
-        let still =
-            MotionBlur { exposure: 0.02, shutter: Shutter::Global, velocity: DVec3::ZERO, rotation: DVec3::ZERO };
+        let still = MotionBlur {
+            exposure: 0.02,
+            shutter: Shutter::Global,
+            velocity: DVec3::ZERO,
+            rotation: DVec3::ZERO,
+        };
         let moving = MotionBlur { velocity: DVec3::new(20.0, 0.0, 0.0), ..still };
         let effects = CameraEffects { motion_blur: Some(moving), ..CameraEffects::default() };
         let picture = render(&mut renderer, &half_lit(5.0), view, effects, 100.0);
@@ -646,15 +776,20 @@ fn effects_keep_their_size_at_any_resolution() {
         // Chromatic aberration: red is 2 % larger, 0.1 mm at 5 mm.
         let square = on_sensor(5.0, 0.0, 1.5, 100.0);
         let aberration = ChromaticAberration { red_over_blue: 0.04 };
-        let effects = CameraEffects { chromatic_aberration: Some(aberration), ..CameraEffects::default() };
+        let effects =
+            CameraEffects { chromatic_aberration: Some(aberration), ..CameraEffects::default() };
         let picture = render(&mut renderer, &square, view, effects, 100.0);
         let middle = |channel: usize| {
             let values: Vec<f64> = picture.nits.iter().map(|c| f64::from(c[channel])).collect();
-            swept.places(&values).map(|((x, _), value)| x * value).sum::<f64>() / values.iter().sum::<f64>()
+            swept.places(&values).map(|((x, _), value)| x * value).sum::<f64>()
+                / values.iter().sum::<f64>()
         };
         let [red, middle_green, blue] = [0, 1, 2].map(middle);
         println!("{size:?}: red {red:.3}, green {middle_green:.3}, blue {blue:.3} mm");
-        assert!((red - middle_green * 1.02).abs() < 0.1 * pixel && (blue - middle_green * 0.98).abs() < 0.1 * pixel);
+        assert!(
+            (red - middle_green * 1.02).abs() < 0.1 * pixel
+                && (blue - middle_green * 0.98).abs() < 0.1 * pixel
+        );
 
         // Vignetting: each pixel by its own field angle.
         let wall = on_sensor(0.0, 0.0, 100.0, 100.0);
@@ -663,7 +798,9 @@ fn effects_keep_their_size_at_any_resolution() {
         let vignetting = Vignetting { exponent: 4.0, width: gate / 50.0, pupil_radius: pupil, rim };
         let effects = CameraEffects { vignetting: Some(vignetting), ..CameraEffects::default() };
         let values = green(&render(&mut renderer, &wall, view, effects, 100.0));
-        let off = |((x, y), value): ((f64, f64), f64)| (value / 100.0 / vignetting.at(x.hypot(y) / 50.0) - 1.0).abs();
+        let off = |((x, y), value): ((f64, f64), f64)| {
+            (value / 100.0 / vignetting.at(x.hypot(y) / 50.0) - 1.0).abs()
+        };
         let worst = swept.places(&values).map(off).fold(0.0, f64::max);
         println!("{size:?}: vignetting off by {:.3} %", worst * 100.0);
         assert!(worst < 0.001 + 2.0 / 1024.0, "{size:?}: {worst}");
@@ -677,18 +814,26 @@ fn effects_keep_their_size_at_any_resolution() {
         let effects = CameraEffects { grain, ..CameraEffects::default() };
         let values = green(&render(&mut renderer, &wall, view, effects, 200.0));
         let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len() as f64 / 4e4;
+        let variance =
+            values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len() as f64 / 4e4;
         // At half of saturation, with read noise; of n values the variance is known to sqrt(2 / n).
         let electrons = 1400e6 * 100.0 / 1e7 * pixel * pixel;
         let want = 0.5 / electrons + 9.0 / (electrons * electrons);
         println!("{size:?}: variance {variance:.4e} for {want:.4e}");
-        assert!((variance / want - 1.0).abs() < 0.01 + 4.0 * (2.0 / values.len() as f64).sqrt(), "{size:?}");
+        assert!(
+            (variance / want - 1.0).abs() < 0.01 + 4.0 * (2.0 / values.len() as f64).sqrt(),
+            "{size:?}"
+        );
 
         // Limits that act are told: ways of 12 mm, 32 pixels at the least, and circles of 19.5 mm.
         let fast = MotionBlur { velocity: DVec3::new(60.0, 0.0, 0.0), ..still };
         let wide = DepthOfField { lens: self::lens(135.0, 0.5), ..field };
         for (effects, wanted, part) in [
-            (CameraEffects { motion_blur: Some(fast), ..CameraEffects::default() }, 12.0, f64::from(size.1) / 4.0),
+            (
+                CameraEffects { motion_blur: Some(fast), ..CameraEffects::default() },
+                12.0,
+                f64::from(size.1) / 4.0,
+            ),
             (
                 CameraEffects { depth_of_field: Some(wide), ..CameraEffects::default() },
                 9.772,
@@ -696,12 +841,19 @@ fn effects_keep_their_size_at_any_resolution() {
             ),
         ] {
             let limits = render(&mut renderer, &half_lit(5.0), view, effects, 100.0).limits;
-            let acted = if effects.motion_blur.is_some() { limits.motion_blur } else { limits.depth_of_field };
+            let acted = if effects.motion_blur.is_some() {
+                limits.motion_blur
+            } else {
+                limits.depth_of_field
+            };
             let wanted = wanted / pixel;
             println!("{size:?}: {:?}", limits.warnings());
             match acted {
                 Some(acted) => {
-                    assert!((f64::from(acted.wanted) / wanted - 1.0).abs() < 0.01, "{acted:?} {wanted}");
+                    assert!(
+                        (f64::from(acted.wanted) / wanted - 1.0).abs() < 0.01,
+                        "{acted:?} {wanted}"
+                    );
                     assert!((f64::from(acted.drawn) - part).abs() < 0.5, "{acted:?} {part}");
                 }
                 None => assert!(wanted <= part, "{size:?}: {wanted} of {part} was not told"),
@@ -734,11 +886,14 @@ fn motion_blur_tells_surfaces_apart_by_distance() {
     }
     let scene = builder.build().unwrap();
     let pictures = [None, Some(5.42)].map(|far| {
-        let projection = Projection::Perspective { vertical_fov: 0.45, aspect: None, near: 0.01, far };
-        let view = View::new(look_at_transform(DVec3::ZERO, DVec3::NEG_Z), &projection, size.0, size.1);
+        let projection =
+            Projection::Perspective { vertical_fov: 0.45, aspect: None, near: 0.01, far };
+        let view =
+            View::new(look_at_transform(DVec3::ZERO, DVec3::NEG_Z), &projection, size.0, size.1);
         green(&render(&mut renderer, &scene, &view, effects, 100.0))
     });
-    let off = pictures[0].iter().zip(&pictures[1]).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
+    let off =
+        pictures[0].iter().zip(&pictures[1]).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
     println!("far plane: pictures differ by {:.3} %", off * 100.0);
     assert!(off < 0.005, "{off}");
 
@@ -751,7 +906,8 @@ fn motion_blur_tells_surfaces_apart_by_distance() {
         let view = parallel(DVec3::ZERO, DVec3::NEG_Z, 2.0, far, size);
         green(&render(&mut renderer, &scene, &view, effects, 100.0))
     });
-    let off = pictures[0].iter().zip(&pictures[1]).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
+    let off =
+        pictures[0].iter().zip(&pictures[1]).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
     println!("parallel: pictures differ by {:.3} %", off * 100.0);
     assert!(off < 0.005, "{off}");
 }
@@ -831,14 +987,22 @@ fn sums_of_bounded_light_are_bounded() {
     let scene = builder.build().unwrap();
     let view = camera((48, 32));
     let lens = lens(50.0, 2.0);
-    let blur = MotionBlur { exposure: 0.02, shutter: Shutter::Global, velocity: DVec3::X, rotation: DVec3::ZERO };
+    let blur = MotionBlur {
+        exposure: 0.02,
+        shutter: Shutter::Global,
+        velocity: DVec3::X,
+        rotation: DVec3::ZERO,
+    };
     let chroma = ChromaticAberration { red_over_blue: 0.01 };
     let vignetting = Vignetting { exponent: 1e-9, width: 0.7, pupil_radius: 0.01, rim: None };
     let none = CameraEffects::default();
     for (name, effects) in [
         ("nothing", none),
         ("depth of field", CameraEffects { depth_of_field: Some(field(lens, 2.0)), ..none }),
-        ("a foreground out of focus", CameraEffects { depth_of_field: Some(field(lens, 8.0)), ..none }),
+        (
+            "a foreground out of focus",
+            CameraEffects { depth_of_field: Some(field(lens, 8.0)), ..none },
+        ),
         ("motion blur", CameraEffects { motion_blur: Some(blur), ..none }),
         ("bloom", CameraEffects { bloom: Some(Bloom { fraction: 0.01, width: 0.7 }), ..none }),
         ("chromatic aberration", CameraEffects { chromatic_aberration: Some(chroma), ..none }),
@@ -847,15 +1011,25 @@ fn sums_of_bounded_light_are_bounded() {
         let picture = render(&mut renderer, &scene, &view, effects, white);
         // Away from the border, beyond which bloom and blur know nothing.
         let middle = green(&picture)[16 * 48 + 12..][..24].to_vec();
-        let (least, most) = middle.iter().fold((f64::MAX, 0.0f64), |(low, high), &v| (low.min(v), high.max(v)));
+        let (least, most) =
+            middle.iter().fold((f64::MAX, 0.0f64), |(low, high), &v| (low.min(v), high.max(v)));
         println!("{name}: {least:.0} to {most:.0} nits");
-        assert!(least > 0.97 * 65504.0 * white && most < 1.001 * 65504.0 * white, "{name}: {least} to {most}");
+        assert!(
+            least > 0.97 * 65504.0 * white && most < 1.001 * 65504.0 * white,
+            "{name}: {least} to {most}"
+        );
     }
-    for anti_aliasing in [AntiAliasing::Morphological, AntiAliasing::Temporal(TemporalSettings::default())] {
-        let settings =
-            RenderSettings { exposure: exposure_for(white, 1.0), anti_aliasing, ..RenderSettings::default() };
+    for anti_aliasing in
+        [AntiAliasing::Morphological, AntiAliasing::Temporal(TemporalSettings::default())]
+    {
+        let settings = RenderSettings {
+            exposure: exposure_for(white, 1.0),
+            anti_aliasing,
+            ..RenderSettings::default()
+        };
         let picture = crate::common::picture(&mut renderer, &scene, &view, &settings);
-        let off = green(&picture).iter().map(|v| (v / (65504.0 * white) - 1.0).abs()).fold(0.0, f64::max);
+        let off =
+            green(&picture).iter().map(|v| (v / (65504.0 * white) - 1.0).abs()).fold(0.0, f64::max);
         assert!(off < 0.03, "{anti_aliasing:?}: {off}");
     }
 }

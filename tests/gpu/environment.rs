@@ -2,7 +2,9 @@
 
 use std::{f64::consts::PI, path::Path, sync::Arc};
 
-use crate::common::{Brdf, even, exposure_for, gpu, nits, perspective, pixel_of, pixel_ray, relative};
+use crate::common::{
+    Brdf, even, exposure_for, gpu, nits, perspective, pixel_of, pixel_ray, relative,
+};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::Exposure,
@@ -114,7 +116,10 @@ fn white_furnace() {
             least = least.min(nv);
             assert!(got < light * 1.001, "more light than came: {got}");
         }
-        println!("metallic {metallic} roughness {roughness}: {:.2} %, cosines down to {least:.2}", worst * 100.0);
+        println!(
+            "metallic {metallic} roughness {roughness}: {:.2} %, cosines down to {least:.2}",
+            worst * 100.0
+        );
         assert!(worst < 0.01 * guard.slack(), "metallic {metallic} roughness {roughness}: {worst}");
     }
 }
@@ -123,7 +128,11 @@ fn white_furnace() {
 fn studio() -> RadianceMap {
     RadianceMap::from_fn(256, 128, RowMapping::Linear, |d| {
         let window = if d.z > 0.5 && d.y > 0.2 && d.x.abs() < 0.4 { 4000.0 } else { 0.0 };
-        DVec3::new(120.0 + 100.0 * d.y + window, 120.0 + 80.0 * d.x + window, 150.0 - 100.0 * d.y + window)
+        DVec3::new(
+            120.0 + 100.0 * d.y + window,
+            120.0 + 80.0 * d.x + window,
+            150.0 - 100.0 * d.y + window,
+        )
     })
     .unwrap()
 }
@@ -153,7 +162,8 @@ fn irradiance_against_the_sum() {
                 let mut e = DVec3::ZERO;
                 for row in 0..map.height() {
                     for column in 0..map.width() {
-                        let d = glam::DQuat::from_rotation_y(-rotation) * map.texel_direction(column, row);
+                        let d = glam::DQuat::from_rotation_y(-rotation)
+                            * map.texel_direction(column, row);
                         let texel = map.texels()[row * map.width() + column].as_dvec3();
                         e += texel * normal.dot(d).max(0.0) * map.texel_solid_angle(row);
                     }
@@ -165,7 +175,10 @@ fn irradiance_against_the_sum() {
                     let (u, a) = ((f64::from(i) + 0.5) / 1e4, f64::from(i) * 2.399_963);
                     let l = DVec3::new(u.sqrt() * a.cos(), u.sqrt() * a.sin(), (1.0 - u).sqrt());
                     left +=
-                        (1.0 - crate::common::dielectric_fresnel(l, DVec3::new((1.0 - nv * nv).sqrt(), 0.0, nv))) / 1e4;
+                        (1.0 - crate::common::dielectric_fresnel(
+                            l,
+                            DVec3::new((1.0 - nv * nv).sqrt(), 0.0, nv),
+                        )) / 1e4;
                 }
                 let want = e * stored.base * left / PI;
                 let got = crate::common::aov3(&picture, sunny16::frame::Aov::DirectDiffuse, x, y);
@@ -184,8 +197,10 @@ fn background_and_mirror_show_the_map() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     for rows in [RowMapping::Linear, RowMapping::SquareRoot] {
-        let map =
-            RadianceMap::from_fn(256, 128, rows, |d| DVec3::new(2.0 + d.x, 2.0 + d.y, 2.0 + d.z) * 100.0).unwrap();
+        let map = RadianceMap::from_fn(256, 128, rows, |d| {
+            DVec3::new(2.0 + d.x, 2.0 + d.y, 2.0 + d.z) * 100.0
+        })
+        .unwrap();
         let mut mirror = dielectric("mirror", Vec3::ONE, 0.0);
         mirror.metallic = 1.0;
         let mut scene = sphere(mirror);
@@ -196,16 +211,25 @@ fn background_and_mirror_show_the_map() {
         let turned = |d: DVec3| map.sample(glam::DQuat::from_rotation_y(rotation) * d).as_dvec3();
         for (x, y) in [(2, 2), (60, 3), (5, 44), (58, 40)] {
             let got = nits(&picture, x, y);
-            assert!(relative(got, turned(pixel_ray(&view, x, y).1)) < 2e-3, "{rows:?} {x} {y}: {got}");
+            assert!(
+                relative(got, turned(pixel_ray(&view, x, y).1)) < 2e-3,
+                "{rows:?} {x} {y}: {got}"
+            );
         }
-        for at in [DVec3::new(0.0, 0.0, 1.0), DVec3::new(0.5, 0.3, 0.8), DVec3::new(0.3, -0.5, 0.8)] {
+        for at in [DVec3::new(0.0, 0.0, 1.0), DVec3::new(0.5, 0.3, 0.8), DVec3::new(0.3, -0.5, 0.8)]
+        {
             let (x, y) = pixel_of(&view, at.normalize()).unwrap();
             let (from, along) = pixel_ray(&view, x, y);
             let half = from.dot(along);
-            let normal = from + along * (-half - (half * half - from.length_squared() + 1.0).sqrt());
+            let normal =
+                from + along * (-half - (half * half - from.length_squared() + 1.0).sqrt());
             let want = turned(along - normal * 2.0 * normal.dot(along));
             // The sphere has 96 by 48 faces, whose interpolated normals are a little off.
-            assert!(relative(nits(&picture, x, y), want) < 0.02, "{x} {y}: {} {want}", nits(&picture, x, y));
+            assert!(
+                relative(nits(&picture, x, y), want) < 0.02,
+                "{x} {y}: {} {want}",
+                nits(&picture, x, y)
+            );
         }
     }
 }
@@ -214,13 +238,17 @@ fn background_and_mirror_show_the_map() {
 fn greatest_step(picture: &RenderedImage, skip: impl Fn(usize, usize) -> bool) -> f64 {
     let white = picture.exposure.saturation_luminance().get();
     let code = |x: usize, y: usize| {
-        1023.0 * sunny16::photometry::color::srgb_oetf((luminance(nits(picture, x, y)) / white).clamp(0.0, 1.0))
+        1023.0
+            * sunny16::photometry::color::srgb_oetf(
+                (luminance(nits(picture, x, y)) / white).clamp(0.0, 1.0),
+            )
     };
     let mut worst = 0f64;
     for y in 0..picture.height {
         for x in 1..picture.width - 1 {
             if !skip(x, y) {
-                worst = worst.max((code(x, y) - f64::midpoint(code(x - 1, y), code(x + 1, y))).abs());
+                worst =
+                    worst.max((code(x, y) - f64::midpoint(code(x - 1, y), code(x + 1, y))).abs());
             }
         }
     }
@@ -246,11 +274,16 @@ fn sun_disk_and_night_survive_half_floats() {
         let centre = luminance(nits(&picture, 80, 60));
         let limit = 65504.0 / at_ev(ev).multiplier();
         assert!(centre > 0.98 * disk.min(limit), "EV {ev}: {centre} of {disk}");
-        assert!(picture.nits.iter().all(|n| n[0] > 0.0 && n[2] > 0.0), "EV {ev}: a black pixel in the sky");
+        assert!(
+            picture.nits.iter().all(|n| n[0] > 0.0 && n[2] > 0.0),
+            "EV {ev}: a black pixel in the sky"
+        );
         let far = luminance(nits(&picture, 2, 2));
         assert!((500.0..60_000.0).contains(&far), "{far}");
         let step = greatest_step(&picture, |x, y| (x as f64 - 80.0).hypot(y as f64 - 60.0) < 12.0);
-        println!("EV {ev}: disk {centre:.3e} nit of {disk:.3e}, sky {far:.0} nit, greatest step {step:.2} of 1023");
+        println!(
+            "EV {ev}: disk {centre:.3e} nit of {disk:.3e}, sky {far:.0} nit, greatest step {step:.2} of 1023"
+        );
         assert!(step < 1.0, "EV {ev}: {step}");
     }
     // The disk has the sun's size: 0.533 degrees.
@@ -264,7 +297,8 @@ fn sun_disk_and_night_survive_half_floats() {
     let night = look_at_sky(&["environment.moon.elevation=40", "environment.moon.azimuth=180"]);
     let view = perspective(DVec3::ZERO, DVec3::new(0.3, 0.6, -1.0), 1.0, 0.01, (160, 120));
     let picture = shot(&mut renderer, &night, &view, at_ev(-6.0));
-    let values: Vec<f64> = picture.nits.iter().map(|n| luminance(Vec3::from_array(*n).as_dvec3())).collect();
+    let values: Vec<f64> =
+        picture.nits.iter().map(|n| luminance(Vec3::from_array(*n).as_dvec3())).collect();
     let (least, most) = values.iter().fold((f64::MAX, 0f64), |(a, b), v| (a.min(*v), b.max(*v)));
     let step = greatest_step(&picture, |_, _| false);
     println!("moonlit sky: {least:.2e} to {most:.2e} nit, greatest step {step:.2} of 1023");
@@ -278,19 +312,27 @@ fn sun_disk_and_night_survive_half_floats() {
 fn the_horizon_cuts_the_setting_sun() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    let settings = ["environment.sun.elevation=0", "environment.sun.azimuth=0", "environment.sky.enabled=false"];
+    let settings = [
+        "environment.sun.elevation=0",
+        "environment.sun.azimuth=0",
+        "environment.sky.enabled=false",
+    ];
     let scene = look_at_sky(&settings);
     let light = scene.lights.last().unwrap();
     let disk = light.source.nits().unwrap().get() * light.color_luminance();
     let view = perspective(DVec3::ZERO, DVec3::NEG_Z, 0.02, 0.01, (100, 100));
     let picture = shot(&mut renderer, &scene, &view, at_ev(20.0));
     let at = |x: usize, y: usize| luminance(nits(&picture, x, y));
-    let full = (0..10_000).filter(|i| (at(i % 100, i / 100) / disk - 1.0).abs() < 0.01).count() as f64;
+    let full =
+        (0..10_000).filter(|i| (at(i % 100, i / 100) / disk - 1.0).abs() < 0.01).count() as f64;
     let lit = (0..10_000).filter(|i| at(i % 100, i / 100) > 0.01 * disk).count() as f64;
     let pixel = 2.0 * 0.01f64.tan() / 100.0;
     let half = 0.5 * PI * (0.2666f64.to_radians() / pixel).powi(2);
     println!("half a disk: {full} pixels at full luminance, {lit} lit, right {half:.1}");
-    assert!(full < half && full > 0.88 * half && lit > half && lit < 1.12 * half, "{full} {lit} {half}");
+    assert!(
+        full < half && full > 0.88 * half && lit > half && lit < 1.12 * half,
+        "{full} {lit} {half}"
+    );
     let sum: f64 = (0..10_000).map(|i| at(i % 100, i / 100) / disk).sum();
     assert!((sum / half - 1.0).abs() < 0.01, "{sum}, not {half}");
 
@@ -302,7 +344,8 @@ fn the_horizon_cuts_the_setting_sun() {
     builder.instance("plane", mesh, DMat4::from_rotation_x(-0.5 * PI));
     // It hides the right half of the sun from the card's middle, and its sunlit side is not seen.
     let wall = builder.add_mesh("wall", shapes::plane(Vec2::new(4.0, 4.0), 1, 1), material);
-    let beside = DMat4::from_translation(DVec3::new(2.0, 0.0, -8.0)) * DMat4::from_rotation_x(0.5 * PI);
+    let beside =
+        DMat4::from_translation(DVec3::new(2.0, 0.0, -8.0)) * DMat4::from_rotation_x(0.5 * PI);
     for hidden in [0.0, 0.5] {
         let mut scene = if hidden > 0.0 {
             builder.instance("wall", wall, beside);
@@ -320,13 +363,21 @@ fn the_horizon_cuts_the_setting_sun() {
         let settings = RenderSettings {
             exposure: exposure_for(lux * 0.05, 0.9),
             aovs: vec![sunny16::frame::Aov::DirectDiffuse],
-            shadows: sunny16::frame::ShadowSettings { samples: 64, ..sunny16::frame::ShadowSettings::default() },
+            shadows: sunny16::frame::ShadowSettings {
+                samples: 64,
+                ..sunny16::frame::ShadowSettings::default()
+            },
             ..RenderSettings::default()
         };
         let picture = crate::common::picture(&mut renderer, &scene, &view, &settings);
         let mut got = 0.0;
         for i in 0..256 {
-            got += luminance(crate::common::aov3(&picture, sunny16::frame::Aov::DirectDiffuse, i % 16, i / 16)) / 256.0;
+            got += luminance(crate::common::aov3(
+                &picture,
+                sunny16::frame::Aov::DirectDiffuse,
+                i % 16,
+                i / 16,
+            )) / 256.0;
         }
         // The light's mean height is 4 / (3 pi) radii: next to nothing of its cosine.
         let v = DVec3::new(-0.5, 0.5, -3.0).normalize();
@@ -342,7 +393,11 @@ fn the_horizon_cuts_the_setting_sun() {
 fn a_sun_smaller_than_a_pixel_keeps_its_light() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    let settings = ["environment.sun.elevation=30", "environment.sun.azimuth=0", "environment.sky.enabled=false"];
+    let settings = [
+        "environment.sun.elevation=30",
+        "environment.sun.azimuth=0",
+        "environment.sky.enabled=false",
+    ];
     let day = look_at_sky(&settings);
     let light = day.lights.last().unwrap();
     let lux = light.source.lux(1.0).get() * light.color_luminance();
@@ -358,7 +413,13 @@ fn a_sun_smaller_than_a_pixel_keeps_its_light() {
             let off = towards + DVec3::X * (dx * pixel) + DVec3::Y * (dy * pixel);
             let view = perspective(DVec3::ZERO, off, 0.2, 0.01, (width, width));
             let picture = shot(&mut renderer, &day, &view, at_ev(28.0));
-            sum += picture.nits.iter().map(|n| luminance(Vec3::from_array(*n).as_dvec3())).sum::<f64>() * pixel * pixel;
+            sum += picture
+                .nits
+                .iter()
+                .map(|n| luminance(Vec3::from_array(*n).as_dvec3()))
+                .sum::<f64>()
+                * pixel
+                * pixel;
         }
         means.push(sum / f64::from(turns) / lux);
     }
@@ -379,22 +440,34 @@ fn a_card_under_the_sky() {
     builder.instance("plane", mesh, DMat4::IDENTITY);
     let mut scene = builder.build().unwrap();
     let mut look = Look::default();
-    for setting in ["environment.sun.elevation=45", "environment.sun.azimuth=135", "lights.sun.shadow=false"] {
+    for setting in
+        ["environment.sun.elevation=45", "environment.sun.azimuth=135", "lights.sun.shadow=false"]
+    {
         look.assign(setting).unwrap();
     }
     look.apply(&mut scene).unwrap();
     let map = &scene.environment.as_ref().unwrap().map;
     let (sky, sun) = (map.illuminance().get(), scene.lights.last().unwrap().source.lux(1.0).get());
     let view = perspective(DVec3::new(0.0, 5.0, 0.1), DVec3::ZERO, 0.5, 0.01, (32, 32));
-    let settings = |aovs| RenderSettings { exposure: exposure_for(6000.0, 0.9), aovs, ..RenderSettings::default() };
-    let picture =
-        crate::common::picture(&mut renderer, &scene, &view, &settings(vec![sunny16::frame::Aov::DirectDiffuse]));
+    let settings = |aovs| RenderSettings {
+        exposure: exposure_for(6000.0, 0.9),
+        aovs,
+        ..RenderSettings::default()
+    };
+    let picture = crate::common::picture(
+        &mut renderer,
+        &scene,
+        &view,
+        &settings(vec![sunny16::frame::Aov::DirectDiffuse]),
+    );
     let got = luminance(crate::common::aov3(&picture, sunny16::frame::Aov::DirectDiffuse, 16, 16));
     // From above nearly all light enters: the sun's share by its Fresnel term, the sky's by the even light's, 0.9463.
     let sun_dir = DVec3::new(0.5, 0.5f64.sqrt(), 0.5);
     let entering = 1.0 - crate::common::dielectric_fresnel(sun_dir.normalize(), DVec3::Y);
     let want = stored.base.y / PI * (sun * 45f64.to_radians().sin() * entering + sky * 0.9463);
-    println!("card: {got:.0} nit, by the sky's own lux {want:.0} (sky {sky:.0} lx, sun {sun:.0} lx)");
+    println!(
+        "card: {got:.0} nit, by the sky's own lux {want:.0} (sky {sky:.0} lx, sun {sun:.0} lx)"
+    );
     assert!((got / want - 1.0).abs() < 0.01, "{got}, not {want}");
 }
 
@@ -409,8 +482,12 @@ fn every_sun_gives_a_sound_picture() {
         let scene = look_at_sky(&[&format!("environment.sun.elevation={elevation}")]);
         let picture = shot(&mut renderer, &scene, &view, at_ev(ev));
         assert!(picture.nits.iter().flatten().all(|v| v.is_finite()), "{elevation}");
-        let mean =
-            picture.nits.iter().map(|n| luminance(Vec3::from_array(*n).as_dvec3()).min(1e5)).sum::<f64>() / 3072.0;
+        let mean = picture
+            .nits
+            .iter()
+            .map(|n| luminance(Vec3::from_array(*n).as_dvec3()).min(1e5))
+            .sum::<f64>()
+            / 3072.0;
         println!("sun {elevation}: mean {mean:.3e} nit");
         assert!(mean < last * 1.05 || elevation == "10", "{elevation}: {mean} after {last}");
         last = mean;
@@ -429,7 +506,9 @@ fn maps_from_files() {
     }
     // Lossy DWAB with negative samples: an answer, and if it is a map, a sound one.
     match environment::load(&folder.join("negative/studio_dwab.exr")) {
-        Ok(loaded) => assert!(loaded.map.texels().iter().all(|texel| texel.is_finite() && texel.min_element() >= 0.0)),
+        Ok(loaded) => assert!(
+            loaded.map.texels().iter().all(|texel| texel.is_finite() && texel.min_element() >= 0.0)
+        ),
         Err(error) => assert!(error.to_string().contains("save it again"), "{error}"),
     }
     assert!(environment::load(&folder.join("spiaggia_di_mondello_1k.hdr")).is_ok());
@@ -453,7 +532,9 @@ fn balls() -> Scene {
     let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(60.0), 1, 1), floor);
     builder.instance("floor", mesh, DMat4::IDENTITY);
     for i in 0..5 {
-        for (row, metallic, base) in [(0, 0.0, Vec3::new(0.5, 0.1, 0.08)), (1, 1.0, Vec3::new(0.95, 0.93, 0.88))] {
+        for (row, metallic, base) in
+            [(0, 0.0, Vec3::new(0.5, 0.1, 0.08)), (1, 1.0, Vec3::new(0.95, 0.93, 0.88))]
+        {
             let mut material = dielectric("ball", base, 0.05 + 0.22 * i as f32);
             material.metallic = metallic;
             let material = builder.add_material(material);
@@ -473,7 +554,13 @@ fn pictures() {
     let mut renderer = guard.renderer();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pictures");
     let (width, height) = (480, 270);
-    let view = perspective(DVec3::new(0.0, 1.5, 6.0), DVec3::new(0.0, 1.0, 0.0), 0.75, 0.01, (width, height));
+    let view = perspective(
+        DVec3::new(0.0, 1.5, 6.0),
+        DVec3::new(0.0, 1.0, 0.0),
+        0.75,
+        0.01,
+        (width, height),
+    );
     let map = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/hdri/pmndrs/lobby.hdr");
     let file = format!("environment.file={}", map.display());
     let mut all: Vec<(&str, Vec<&str>, f64)> = vec![
@@ -483,7 +570,11 @@ fn pictures() {
         ("sky_moon", vec!["environment.moon.elevation=15", "environment.moon.azimuth=12"], -3.5),
         (
             "sky_haze",
-            vec!["environment.sun.elevation=30", "environment.sun.azimuth=15", "environment.sky.turbidity=7"],
+            vec![
+                "environment.sun.elevation=30",
+                "environment.sun.azimuth=15",
+                "environment.sky.turbidity=7",
+            ],
             15.0,
         ),
     ];
@@ -498,11 +589,13 @@ fn pictures() {
         }
         look.apply(&mut scene).unwrap();
         let tone_mapper = sunny16::camera::ToneMapper::Agx;
-        let settings = RenderSettings { exposure: at_ev(ev), tone_mapper, ..RenderSettings::default() };
+        let settings =
+            RenderSettings { exposure: at_ev(ev), tone_mapper, ..RenderSettings::default() };
         let picture = crate::common::picture(&mut renderer, &scene, &view, &settings);
         let times: Vec<String> = picture.times.iter().map(|time| format!("{time:?}")).collect();
         println!("{name}: {}", times.join(" "));
         let target = folder.join(format!("{name}.png"));
-        sunny16::output::write_png(&target, picture.width, picture.height, &picture.display).unwrap();
+        sunny16::output::write_png(&target, picture.width, picture.height, &picture.display)
+            .unwrap();
     }
 }

@@ -7,7 +7,10 @@ use crate::common::{Brdf, exposure_for, gpu, hit_plane, nits, parallel};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use half::f16;
 use sunny16::{
-    camera::{AutoExposure, Exposure, MeterMode, ToneMapper, exposure::Receptor, metering::meter, tonemap::dithered},
+    camera::{
+        AutoExposure, Exposure, MeterMode, ToneMapper, exposure::Receptor, metering::meter,
+        tonemap::dithered,
+    },
     frame::{
         ClusteredLightSettings, Readback, RenderSettings, RenderedImage, Renderer, ShadowSettings,
         incident::{self, IncidentError},
@@ -40,7 +43,8 @@ fn illuminance(
 fn patches(levels: &[f32]) -> Scene {
     let mut builder = SceneBuilder::new("patches");
     for (column, level) in levels.iter().enumerate() {
-        let material = builder.add_material(Material { emission: Vec3::splat(*level), ..Material::default() });
+        let material =
+            builder.add_material(Material { emission: Vec3::splat(*level), ..Material::default() });
         let mesh = builder.add_mesh("patch", shapes::plane(Vec2::ONE, 1, 1), material);
         let at = DVec3::new(column as f64 - levels.len() as f64 / 2.0 + 0.5, 0.0, 0.0);
         builder.instance("patch", mesh, DMat4::from_translation(at));
@@ -88,7 +92,8 @@ fn the_histogram_counts_every_pixel_once() {
     for size in [(1, 1), (7, 3), (64, 64), (161, 131)] {
         for exposure in [ev(-3.0), ev(6.5), ev(20.0)] {
             let view = from_above(size.1 as f32 / size.0 as f32 * 20.0, size);
-            let settings = RenderSettings { exposure, histogram: true, ..RenderSettings::default() };
+            let settings =
+                RenderSettings { exposure, histogram: true, ..RenderSettings::default() };
             let picture = renderer.render(&on_device, &view, &settings).unwrap();
             let mut want = vec![0u32; 256];
             for [r, g, b] in exposed(&picture) {
@@ -98,16 +103,25 @@ fn the_histogram_counts_every_pixel_once() {
             assert_eq!(counts.pixels(), u64::from(size.0) * u64::from(size.1));
             assert_eq!(counts.bins(), want, "{size:?} at {exposure:?}");
             if size.0 > 100 {
-                assert!(counts.black() > 1000 && counts.bins().iter().filter(|count| **count > 0).count() > 14);
+                assert!(
+                    counts.black() > 1000
+                        && counts.bins().iter().filter(|count| **count > 0).count() > 14
+                );
             }
         }
     }
     // What it costs, for docs/metering.md.
     let view = from_above(20.0 * 360.0 / 640.0, (640, 360));
     let mut least = std::collections::BTreeMap::new();
-    let settings = RenderSettings { histogram: true, accumulated_frames: Some(0), ..RenderSettings::default() };
+    let settings = RenderSettings {
+        histogram: true,
+        accumulated_frames: Some(0),
+        ..RenderSettings::default()
+    };
     for _ in 0..7 {
-        let pending = renderer.submit(&on_device, &view, &settings, Readback { display: false, nits: false }).unwrap();
+        let pending = renderer
+            .submit(&on_device, &view, &settings, Readback { display: false, nits: false })
+            .unwrap();
         for time in renderer.collect(pending).unwrap().times {
             let ms = least.entry(time.name).or_insert(f64::MAX);
             *ms = ms.min(time.ms);
@@ -115,13 +129,15 @@ fn the_histogram_counts_every_pixel_once() {
     }
     println!("640x360, least ms of 7 frames: {least:.3?}");
     assert!(least.contains_key("exposure histogram") && least.contains_key("accumulate"));
-    let none = renderer.render(&on_device, &from_above(1.0, (8, 8)), &RenderSettings::default()).unwrap();
+    let none =
+        renderer.render(&on_device, &from_above(1.0, (8, 8)), &RenderSettings::default()).unwrap();
     assert!(none.histogram.is_none());
 }
 
 /// The mean exposure value of what is lit, from the picture itself.
 fn log_average(picture: &RenderedImage) -> f64 {
-    let luminances: Vec<f32> = picture.nits.iter().map(|c| 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2]).collect();
+    let luminances: Vec<f32> =
+        picture.nits.iter().map(|c| 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2]).collect();
     let nits = meter(&luminances, picture.width, picture.height, MeterMode::LogAverage).unwrap();
     Exposure::from_luminance(nits).unwrap().ev100().get()
 }
@@ -135,7 +151,12 @@ fn automatic_exposure_follows_a_sequence_as_its_time_constants_say() {
     let (dim, bright) = (patches(&dim), patches(&bright));
     let (dim, bright) = (renderer.upload(&dim).unwrap(), renderer.upload(&bright).unwrap());
     let view = from_above(0.5, (192, 8));
-    let auto = AutoExposure { low_percentile: 0.0, high_percentile: 1.0, compensation: 0.5, ..AutoExposure::default() };
+    let auto = AutoExposure {
+        low_percentile: 0.0,
+        high_percentile: 1.0,
+        compensation: 0.5,
+        ..AutoExposure::default()
+    };
     let seconds = 1.0 / 24.0;
     // It begins ten stops off; after two seconds the light rises by eight stops, after four it falls back.
     let mut exposure = ev(14.0);
@@ -155,7 +176,9 @@ fn automatic_exposure_follows_a_sequence_as_its_time_constants_say() {
             at_change.push((exposure.ev100().get(), target));
         }
     }
-    println!("worst: {worst:.4} EV from the closed form; before each change: {at_change:.3?} (set, target)");
+    println!(
+        "worst: {worst:.4} EV from the closed form; before each change: {at_change:.3?} (set, target)"
+    );
     assert!(worst < 0.03, "{worst}");
     // Two seconds are six time constants to bright light, and two to dim light: e^-2 of eight stops are left.
     let (set, target) = at_change[1];
@@ -169,7 +192,10 @@ fn automatic_exposure_follows_a_sequence_as_its_time_constants_say() {
     let picture = renderer.render(&black, &view, &settings).unwrap();
     let counts = picture.histogram.as_ref().unwrap();
     assert_eq!(u64::from(counts.black()), counts.pixels());
-    assert_eq!(auto.adapt_to_histogram(exposure, &counts.by_ev(exposure).unwrap(), seconds).unwrap(), exposure);
+    assert_eq!(
+        auto.adapt_to_histogram(exposure, &counts.by_ev(exposure).unwrap(), seconds).unwrap(),
+        exposure
+    );
 }
 
 #[test]
@@ -179,7 +205,8 @@ fn a_step_of_eight_stops_leaves_no_trace_in_a_history() {
     // Two scenes, so that the history holds what this frame does not show.
     let bright: Vec<f32> = (0..24).map(|step| 1.7 * 1.4f32.powi(step)).collect();
     let other: Vec<f32> = bright.iter().rev().copied().collect();
-    let scenes = [renderer.upload(&patches(&bright)).unwrap(), renderer.upload(&patches(&other)).unwrap()];
+    let scenes =
+        [renderer.upload(&patches(&bright)).unwrap(), renderer.upload(&patches(&other)).unwrap()];
     let view = from_above(0.5, (192, 8));
     let mut run = |step: &dyn Fn(u32) -> f64| -> Vec<RenderedImage> {
         (0..8)
@@ -239,7 +266,12 @@ fn from_the_sun_to_starlight_nothing_breaks() {
     let mut seen = [false; 6];
     for exposure in [ev(64.0), ev(30.0), ev(14.644), ev(7.0), ev(-7.0), ev(-30.0), ev(-64.0)] {
         for tone_mapper in ToneMapper::ALL {
-            let settings = RenderSettings { exposure, tone_mapper, histogram: true, ..RenderSettings::default() };
+            let settings = RenderSettings {
+                exposure,
+                tone_mapper,
+                histogram: true,
+                ..RenderSettings::default()
+            };
             let picture = renderer.render(&on_device, &view, &settings).unwrap();
             assert!(picture.nits.iter().flatten().all(|value| value.is_finite() && *value >= 0.0));
             for (index, &level) in levels.iter().enumerate() {
@@ -247,10 +279,16 @@ fn from_the_sun_to_starlight_nothing_breaks() {
                 let value = f64::from(level) * exposure.multiplier();
                 // Within the normal half floats: right to a step. Beyond the upper end: the end, which is white.
                 if (6.2e-5..65_000.0).contains(&value) {
-                    assert!((got / f64::from(level) - 1.0).abs() < 1.0 / 1000.0, "{level} at {exposure:?}: {got}");
+                    assert!(
+                        (got / f64::from(level) - 1.0).abs() < 1.0 / 1000.0,
+                        "{level} at {exposure:?}: {got}"
+                    );
                     seen[index] = true;
                 } else if value > 66_000.0 {
-                    assert!((got * exposure.multiplier() - 65_504.0).abs() < 1.0, "{level} at {exposure:?}: {got}");
+                    assert!(
+                        (got * exposure.multiplier() - 65_504.0).abs() < 1.0,
+                        "{level} at {exposure:?}: {got}"
+                    );
                     assert!(picture.display[(4 * 48 + index * 8 + 4) * 4] >= 254);
                 }
             }
@@ -279,7 +317,8 @@ fn a_gradient_of_a_thousandth_of_a_nit_has_no_bands_of_a_tenth_bit() {
     let mut exposure = ev(-6.0);
     let mut picture = None;
     for _ in 0..3 {
-        let settings = RenderSettings { exposure, clustered_lights: lists, ..RenderSettings::default() };
+        let settings =
+            RenderSettings { exposure, clustered_lights: lists, ..RenderSettings::default() };
         let shown = renderer.render(&on_device, &view, &settings).unwrap();
         exposure = ev(log_average(&shown));
         picture = Some(shown);
@@ -325,11 +364,15 @@ fn dither_is_the_hosts_and_keeps_the_mean() {
         ..RenderSettings::default()
     };
     let plain = renderer.render(&on_device, &view, &settings).unwrap();
-    let noisy = renderer.render(&on_device, &view, &RenderSettings { dither: true, ..settings.clone() }).unwrap();
-    let again = renderer.render(&on_device, &view, &RenderSettings { dither: true, ..settings }).unwrap();
+    let noisy = renderer
+        .render(&on_device, &view, &RenderSettings { dither: true, ..settings.clone() })
+        .unwrap();
+    let again =
+        renderer.render(&on_device, &view, &RenderSettings { dither: true, ..settings }).unwrap();
     assert_eq!(noisy.display, again.display, "the same every time");
     assert_eq!(plain.nits, noisy.nits, "the light is as it was");
-    let codes: Vec<f64> = exposed(&plain).map(|c| srgb_oetf(f64::from(c[1]).clamp(0.0, 1.0)) * 255.0).collect();
+    let codes: Vec<f64> =
+        exposed(&plain).map(|c| srgb_oetf(f64::from(c[1]).clamp(0.0, 1.0)) * 255.0).collect();
     let (mut differ, mut means) = (0, vec![(0.0, 0.0, 0u32); levels.len()]);
     for (index, code) in codes.iter().enumerate() {
         let (x, y) = (index % noisy.width, index / noisy.width);
@@ -380,27 +423,45 @@ fn a_grey_card_under_a_warm_lamp_is_grey() {
             let by_kelvin = WhiteBalance::Temperature { kelvin: Kelvin(kelvin), duv: 0.0 };
             for white in [by_kelvin, WhiteBalance::from_gray_card(picked).unwrap()] {
                 let white_balance = white.matrix(method).unwrap().as_mat3();
-                let settings = RenderSettings { exposure, white_balance, dither: true, ..RenderSettings::default() };
+                let settings = RenderSettings {
+                    exposure,
+                    white_balance,
+                    dither: true,
+                    ..RenderSettings::default()
+                };
                 // The mean of dithered codes tells parts of a step.
                 let linear = RenderSettings { tone_mapper: ToneMapper::Linear, ..settings.clone() };
                 let picture = renderer.render(&on_device, &view, &linear).unwrap();
                 let mean = |channel: usize| {
-                    let sum: f64 = picture.display.iter().skip(channel).step_by(4).map(|&b| f64::from(b)).sum();
+                    let sum: f64 = picture
+                        .display
+                        .iter()
+                        .skip(channel)
+                        .step_by(4)
+                        .map(|&b| f64::from(b))
+                        .sum();
                     srgb_eotf(sum / (64.0 * 64.0) / 255.0)
                 };
                 let [r, g, b] = [mean(0), mean(1), mean(2)];
                 let off = (r / g - 1.0).abs().max((b / g - 1.0).abs());
-                println!("{kelvin} K, {method:?}, {white:?}: R/G and B/G within {:.3} %", 100.0 * off);
+                println!(
+                    "{kelvin} K, {method:?}, {white:?}: R/G and B/G within {:.3} %",
+                    100.0 * off
+                );
                 assert!(off < 0.005, "{kelvin} {method:?}: {r} {g} {b}");
                 // Luminance is kept: half of white before and after.
                 assert!((g / 0.5 - 1.0).abs() < 0.005, "{kelvin} {method:?}: {g}");
                 // What is read back is the scene's light.
                 assert!(crate::common::relative(nits(&picture, 32, 32), picked) < 2e-3);
                 for tone_mapper in ToneMapper::ALL {
-                    let settings = RenderSettings { tone_mapper, dither: false, ..settings.clone() };
+                    let settings =
+                        RenderSettings { tone_mapper, dither: false, ..settings.clone() };
                     let picture = renderer.render(&on_device, &view, &settings).unwrap();
                     for pixel in picture.display.chunks_exact(4) {
-                        assert!(pixel[0].abs_diff(pixel[1]) <= 1 && pixel[2].abs_diff(pixel[1]) <= 1, "{pixel:?}");
+                        assert!(
+                            pixel[0].abs_diff(pixel[1]) <= 1 && pixel[2].abs_diff(pixel[1]) <= 1,
+                            "{pixel:?}"
+                        );
                     }
                 }
             }
@@ -428,15 +489,20 @@ fn the_incident_meter_reads_closed_forms() {
         (DVec3::new(0.2, 1.1, 0.3), DVec3::new(0.1, 0.2, -1.0)),
     ] {
         let away = lamp - point;
-        let want = candela * normal.normalize().dot(away.normalize()).max(0.0) / away.length_squared();
-        let got = illuminance(&mut renderer, &floor_and_lamp, point, normal, Receptor::Flat).unwrap().get();
+        let want =
+            candela * normal.normalize().dot(away.normalize()).max(0.0) / away.length_squared();
+        let got = illuminance(&mut renderer, &floor_and_lamp, point, normal, Receptor::Flat)
+            .unwrap()
+            .get();
         println!("{point}: {got:.3} lx for {want:.3}");
         // Of what faces the lamp: at grazing light, the steps of the stored normal show.
         worst = worst.max((got - want).abs() * away.length_squared() / candela);
     }
     println!("flat receptor: {:.3} % at worst", worst * 100.0);
     assert!(worst < 0.001, "{worst}");
-    let behind = illuminance(&mut renderer, &floor_and_lamp, DVec3::Y, DVec3::NEG_Y, Receptor::Flat).unwrap();
+    let behind =
+        illuminance(&mut renderer, &floor_and_lamp, DVec3::Y, DVec3::NEG_Y, Receptor::Flat)
+            .unwrap();
     assert_eq!(behind, Lux(0.0));
 
     // A board between the lamp and the meter.
@@ -448,11 +514,15 @@ fn the_incident_meter_reads_closed_forms() {
     builder.instance("board", board, DMat4::from_translation(DVec3::new(1.0, 1.0, 0.5)));
     builder.point_light_candela("lamp", Candela(candela), Vec3::ONE, lamp);
     let shade = builder.build().unwrap();
-    for (point, lit) in
-        [(DVec3::new(1.0, 0.0, 0.5), 0.0), (DVec3::new(1.4, 0.0, 0.9), 0.0), (DVec3::new(-2.0, 0.0, -2.0), 1.0)]
-    {
+    for (point, lit) in [
+        (DVec3::new(1.0, 0.0, 0.5), 0.0),
+        (DVec3::new(1.4, 0.0, 0.9), 0.0),
+        (DVec3::new(-2.0, 0.0, -2.0), 1.0),
+    ] {
         for receptor in [Receptor::Flat, Receptor::Dome] {
-            let open = illuminance(&mut renderer, &floor_and_lamp, point, DVec3::Y, receptor).unwrap().get();
+            let open = illuminance(&mut renderer, &floor_and_lamp, point, DVec3::Y, receptor)
+                .unwrap()
+                .get();
             let got = illuminance(&mut renderer, &shade, point, DVec3::Y, receptor).unwrap().get();
             println!("{point}, {receptor:?}: {got:.3} lx with the board, {open:.3} without");
             assert!((got / open - lit).abs() < 0.002, "{point}: {got} of {open}");
@@ -470,7 +540,9 @@ fn the_incident_meter_reads_closed_forms() {
         for degrees in [0.0f64, 40.0, 75.0, 110.0, 150.0] {
             let (sin, cos) = degrees.to_radians().sin_cos();
             let axis = DVec3::new(sin * 0.6, cos, sin * 0.8);
-            let mut read = |receptor| illuminance(&mut renderer, &scene, DVec3::Y, axis, receptor).unwrap().get() / lux;
+            let mut read = |receptor| {
+                illuminance(&mut renderer, &scene, DVec3::Y, axis, receptor).unwrap().get() / lux
+            };
             let flat = read(Receptor::Flat);
             assert!((flat - cos.max(0.0)).abs() < 0.002, "{degrees}: {flat}");
             // The same cards and the same exposures: the dome's sum needs but one sun.
@@ -485,7 +557,10 @@ fn the_incident_meter_reads_closed_forms() {
     let (radius, nits, d) = (0.4, 2000.0, 1.5);
     for (emitter, want) in [
         (Emitter::Sphere { radius }, nits * PI * radius * radius / (d * d)),
-        (Emitter::Disk { radius, sides: Sides::One }, PI * nits * radius * radius / (radius * radius + d * d)),
+        (
+            Emitter::Disk { radius, sides: Sides::One },
+            PI * nits * radius * radius / (radius * radius + d * d),
+        ),
     ] {
         let mut builder = SceneBuilder::new("shape");
         let grey = builder.add_material(dielectric("grey", Vec3::splat(0.5), 0.4));
@@ -496,8 +571,15 @@ fn the_incident_meter_reads_closed_forms() {
         let scene = builder.build().unwrap();
         for method in [ShadowMethod::Maps, ShadowMethod::Traced] {
             let shadows = ShadowSettings { method, ..ShadowSettings::default() };
-            let got =
-                incident::illuminance(&mut renderer, &scene, DVec3::ZERO, DVec3::Y, Receptor::Flat, shadows).unwrap();
+            let got = incident::illuminance(
+                &mut renderer,
+                &scene,
+                DVec3::ZERO,
+                DVec3::Y,
+                Receptor::Flat,
+                shadows,
+            )
+            .unwrap();
             println!("{emitter:?}, {method:?}: {got:.2} for {want:.2}");
             assert!((got.get() / want - 1.0).abs() < 0.002, "{emitter:?}: {got} for {want}");
         }
@@ -506,23 +588,32 @@ fn the_incident_meter_reads_closed_forms() {
     let mut even = floor_and_lamp.clone();
     even.nodes.iter_mut().for_each(|node| node.light = None);
     even.environment = crate::common::even(50.0);
-    for (receptor, want, bound) in [(Receptor::Flat, 50.0 * PI, 0.002), (Receptor::Dome, 100.0 * PI, 0.004)] {
-        let got = illuminance(&mut renderer, &even, DVec3::Y, DVec3::new(0.3, 1.0, 0.2), receptor).unwrap().get();
+    for (receptor, want, bound) in
+        [(Receptor::Flat, 50.0 * PI, 0.002), (Receptor::Dome, 100.0 * PI, 0.004)]
+    {
+        let got = illuminance(&mut renderer, &even, DVec3::Y, DVec3::new(0.3, 1.0, 0.2), receptor)
+            .unwrap()
+            .get();
         println!("even environment, {receptor:?}: {got:.2} lx for {want:.2}");
         assert!((got / want - 1.0).abs() < bound, "{receptor:?}: {got} for {want}");
     }
     let traced = ShadowSettings { method: ShadowMethod::Traced, ..ShadowSettings::default() };
     for receptor in [Receptor::Flat, Receptor::Dome] {
         let under = DVec3::new(1.0, 0.0, 0.5);
-        let dark = incident::illuminance(&mut renderer, &shade, under, DVec3::Y, receptor, traced).unwrap();
+        let dark = incident::illuminance(&mut renderer, &shade, under, DVec3::Y, receptor, traced)
+            .unwrap();
         assert_eq!(dark, Lux(0.0));
         let open = DVec3::new(-2.0, 0.0, -2.0);
-        let got = incident::illuminance(&mut renderer, &shade, open, DVec3::Y, receptor, traced).unwrap().get();
-        let want = illuminance(&mut renderer, &floor_and_lamp, open, DVec3::Y, receptor).unwrap().get();
+        let got = incident::illuminance(&mut renderer, &shade, open, DVec3::Y, receptor, traced)
+            .unwrap()
+            .get();
+        let want =
+            illuminance(&mut renderer, &floor_and_lamp, open, DVec3::Y, receptor).unwrap().get();
         assert!((got / want - 1.0).abs() < 0.004, "{receptor:?}: {got} for {want}");
     }
 
-    let mut read = |point, normal| illuminance(&mut renderer, &floor_and_lamp, point, normal, Receptor::Flat);
+    let mut read =
+        |point, normal| illuminance(&mut renderer, &floor_and_lamp, point, normal, Receptor::Flat);
     assert!(matches!(read(DVec3::NAN, DVec3::Y), Err(IncidentError::Point(..))));
     assert!(matches!(read(DVec3::ZERO, DVec3::ZERO), Err(IncidentError::Normal(..))));
     assert!(matches!(read(DVec3::ZERO, DVec3::NAN), Err(IncidentError::Normal(..))));

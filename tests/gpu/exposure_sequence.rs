@@ -9,7 +9,8 @@ use serde_json::json;
 use sunny16::{
     camera::Exposure,
     frame::{
-        AntiAliasing, ClusteredLightSettings, GiSettings, RenderSettings, RenderedImage, SsrSettings, TemporalSettings,
+        AntiAliasing, ClusteredLightSettings, GiSettings, RenderSettings, RenderedImage,
+        SsrSettings, TemporalSettings,
     },
     photometry::{Ev100, Lumen},
     scene::{
@@ -41,8 +42,16 @@ fn stepping_wall(dir: &Path) {
     for wall in 0..2 {
         let mut primitives = Vec::new();
         for stripe in 0..stripes {
-            let [left, right] = [stripe, stripe + 1].map(|edge| edge as f32 / stripes as f32 * 2.0 - 1.0);
-            let corners = [[left, -1.0], [right, -1.0], [right, 1.0], [left, -1.0], [right, 1.0], [left, 1.0]];
+            let [left, right] =
+                [stripe, stripe + 1].map(|edge| edge as f32 / stripes as f32 * 2.0 - 1.0);
+            let corners = [
+                [left, -1.0],
+                [right, -1.0],
+                [right, 1.0],
+                [left, -1.0],
+                [right, 1.0],
+                [left, 1.0],
+            ];
             let points: Vec<f32> = corners.iter().flat_map(|[x, y]| [*x, *y, 0.0]).collect();
             views.push(floats(&points));
             accessors.push(json!({"bufferView": views.len() - 1, "componentType": 5126, "count": 6, "type": "VEC3",
@@ -76,7 +85,16 @@ fn pictures_of_a_sequence_follow_a_step_of_light_of_six_stops() {
     let dir = tempfile::tempdir().unwrap();
     stepping_wall(dir.path());
     let exposures = |more: &[&str]| -> Vec<f64> {
-        let both = ["render", "step.gltf", "-o", "a.png", "--size", "64x32", "--set", "scene.emissive_lights=false"];
+        let both = [
+            "render",
+            "step.gltf",
+            "-o",
+            "a.png",
+            "--size",
+            "64x32",
+            "--set",
+            "scene.emissive_lights=false",
+        ];
         exposures_of(&crate::common::sunny16(dir.path(), &[&both[..], more].concat(), &[]))
     };
     let (rate, tau) = (24.0, [0.1, 0.2]);
@@ -99,7 +117,10 @@ fn pictures_of_a_sequence_follow_a_step_of_light_of_six_stops() {
             want += (target - want) * (1.0 - (-1.0 / rate / tau).exp());
             worst = worst.max((got - want).abs());
         }
-        println!("{mode}: {worst:.3} EV from the closed form; stills read {dim} and {bright}, frame 30 {}", got[30]);
+        println!(
+            "{mode}: {worst:.3} EV from the closed form; stills read {dim} and {bright}, frame 30 {}",
+            got[30]
+        );
         // Bins of an eighth of a stop, and two decimals.
         assert!(worst < 0.03, "{mode}: {worst}: {got:?}");
         assert!((got[30] - bright).abs() < 0.03, "{} for {bright}", got[30]);
@@ -109,7 +130,9 @@ fn pictures_of_a_sequence_follow_a_step_of_light_of_six_stops() {
     assert_eq!(fixed, [3.0; 8]);
     // A priority mode turns its dial with it.
     let dials = ["--set", "camera.exposure.mode=iso", "--set", "camera.body.iso_range=1,1e9"];
-    let turned = exposures(&[&dials[..], &["--frames", "9", "--set", "camera.exposure.adaptation=0"]].concat());
+    let turned = exposures(
+        &[&dials[..], &["--frames", "9", "--set", "camera.exposure.adaptation=0"]].concat(),
+    );
     assert!((turned[8] - turned[0] - 6.0).abs() < 0.02, "{turned:?}");
 }
 
@@ -137,13 +160,19 @@ fn a_lamp_that_dims_by_twelve_stops_is_found_again() {
     let still = |time: &str| exposures_of(&lamp(dir.path(), &["--time", time]))[0];
     let (near, far) = (still("0"), still("0.25"));
     assert!((10.0..13.0).contains(&(near - far)), "{near} and {far}");
-    let got = exposures_of(&lamp(dir.path(), &["--frames", "9", "--set", "camera.exposure.adaptation=0"]));
+    let got = exposures_of(&lamp(
+        dir.path(),
+        &["--frames", "9", "--set", "camera.exposure.adaptation=0"],
+    ));
     assert_eq!(got.len(), 9);
     let want: Vec<f64> = (0..9).map(|frame| if frame < 7 { near } else { far }).collect();
     for (got_ev, want_ev) in got.iter().zip(&want) {
         assert!((got_ev - want_ev).abs() < 0.03, "{got:?} for {want:?}");
     }
-    let slow = exposures_of(&lamp(dir.path(), &["--frames", "30", "--set", "camera.exposure.adaptation=0.1"]));
+    let slow = exposures_of(&lamp(
+        dir.path(),
+        &["--frames", "30", "--set", "camera.exposure.adaptation=0.1"],
+    ));
     let want = far + (near - far) * (-23.0 / 24.0 / 0.1f64).exp();
     assert!((slow[29] - want).abs() < 0.03, "{} for {want}", slow[29]);
 }
@@ -197,7 +226,10 @@ fn incident_light_sets_the_exposure() {
     let nothing = run(&beside);
     assert!(nothing.code != 0 && nothing.err.contains("camera.metering.at"), "{nothing:?}");
     let by_hand = run(&[&beside[..], &["--set", "camera.exposure.ev100=9"]].concat());
-    assert!(by_hand.code == 0 && by_hand.out.contains("no reading of incident light"), "{by_hand:?}");
+    assert!(
+        by_hand.code == 0 && by_hand.out.contains("no reading of incident light"),
+        "{by_hand:?}"
+    );
     // A traced picture holds none, and says so before it is traced.
     let traced = run(&["--renderer", "path", "--spp", "1000000"]);
     assert!(traced.code != 0 && traced.err.contains("camera.metering.mode=spot"), "{traced:?}");
@@ -210,20 +242,33 @@ fn incident_light_sets_the_exposure() {
 fn corner() -> Scene {
     let mut builder = SceneBuilder::new("corner");
     let matte = |name: &str, rgb: [f32; 3]| dielectric(name, Vec3::from_array(rgb), 0.9);
-    let walls = [matte("red", [0.6, 0.1, 0.05]), matte("green", [0.1, 0.5, 0.1])].map(|m| builder.add_material(m));
+    let walls = [matte("red", [0.6, 0.1, 0.05]), matte("green", [0.1, 0.5, 0.1])]
+        .map(|m| builder.add_material(m));
     let floor = builder.add_material(metal("floor", Vec3::splat(0.8), 0.15));
     let white = builder.add_material(matte("white", [0.8, 0.8, 0.8]));
     let quad = |corner: Vec3, x: Vec3, y: Vec3| shapes::quad(corner, x, y, 1, 1);
-    let back = builder.add_mesh("back", quad(Vec3::new(-1.0, 2.0, -1.0), Vec3::X * 2.0, Vec3::NEG_Y * 2.0), walls[0]);
-    let left =
-        builder.add_mesh("left", quad(Vec3::new(-1.0, 2.0, 1.0), Vec3::NEG_Z * 2.0, Vec3::NEG_Y * 2.0), walls[1]);
+    let back = builder.add_mesh(
+        "back",
+        quad(Vec3::new(-1.0, 2.0, -1.0), Vec3::X * 2.0, Vec3::NEG_Y * 2.0),
+        walls[0],
+    );
+    let left = builder.add_mesh(
+        "left",
+        quad(Vec3::new(-1.0, 2.0, 1.0), Vec3::NEG_Z * 2.0, Vec3::NEG_Y * 2.0),
+        walls[1],
+    );
     let ground = builder.add_mesh("floor", shapes::plane(Vec2::splat(2.0), 1, 1), floor);
     let ball = builder.add_mesh("ball", shapes::icosphere(0.3, 2), white);
     for mesh in [back, left, ground] {
         builder.instance("side", mesh, DMat4::IDENTITY);
     }
     builder.instance("ball", ball, DMat4::from_translation(DVec3::new(0.2, 0.3, -0.2)));
-    builder.point_light_lumens("lamp", Lumen(1000.0), Vec3::new(1.0, 0.9, 0.7), DVec3::new(0.4, 1.6, 0.5));
+    builder.point_light_lumens(
+        "lamp",
+        Lumen(1000.0),
+        Vec3::new(1.0, 0.9, 0.7),
+        DVec3::new(0.4, 1.6, 0.5),
+    );
     builder.build().unwrap()
 }
 
@@ -237,13 +282,20 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
     on_device.update_gi(renderer.gpu(), &scene, &gi).unwrap();
     // Half a pixel a frame aside, where the view moves.
     let view = |aside: f64| {
-        perspective(DVec3::new(1.2 + 0.03 * aside, 1.1, 2.0), DVec3::new(-0.1, 0.5, -0.3), 0.8, 0.05, (36, 24))
+        perspective(
+            DVec3::new(1.2 + 0.03 * aside, 1.1, 2.0),
+            DVec3::new(-0.1, 0.5, -0.3),
+            0.8,
+            0.05,
+            (36, 24),
+        )
     };
     let ssr = SsrSettings { enabled: true, ..SsrSettings::default() };
     let taa = AntiAliasing::Temporal(TemporalSettings::default());
     let (none, no_gi, no_ssr) = (AntiAliasing::None, GiSettings::default(), SsrSettings::default());
     // Whose left-out lamps go by the exposure, as they should, shows no lamp fewer.
-    let light_lists = ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
+    let light_lists =
+        ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
     let metered = 7.0;
     let mut traces = Vec::new();
     for (name, anti_aliasing, ssr, gi, speed) in [
@@ -253,8 +305,13 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
         ("all", taa, ssr, gi, 0.0),
         ("all, moving", taa, ssr, gi, 1.0),
     ] {
-        let plain =
-            RenderSettings { anti_aliasing, ssr, gi, clustered_lights: light_lists, ..RenderSettings::default() };
+        let plain = RenderSettings {
+            anti_aliasing,
+            ssr,
+            gi,
+            clustered_lights: light_lists,
+            ..RenderSettings::default()
+        };
         let mut run = |stops: &[f64]| -> Vec<RenderedImage> {
             renderer.reset_history();
             let at = |stops: f64| Exposure::from_ev100(Ev100(metered + stops)).unwrap();
@@ -268,9 +325,11 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
         // light begins that after eight frames, and a step of exposure makes up for what it is behind: a difference from the
         // steady run, which is still behind, but no trace. Its histories are asked before.
         let frames = if gi.enabled && speed == 0.0 { 3 } else { 9 };
-        let there_and_back = |step: f64| [[0.0; 2].as_slice(), &vec![step; frames], &[0.0; 2]].concat();
+        let there_and_back =
+            |step: f64| [[0.0; 2].as_slice(), &vec![step; frames], &[0.0; 2]].concat();
         let once = |step: f64| [[0.0; 2].as_slice(), &[step; 3]].concat();
-        let mut cases = vec![("up and back", there_and_back(8.0)), ("down and back", there_and_back(-8.0))];
+        let mut cases =
+            vec![("up and back", there_and_back(8.0)), ("down and back", there_and_back(-8.0))];
         // What a moving view's edges are means of goes by the exposure: one that has been another for long has others.
         if name == "all" {
             cases.extend([("up", once(8.0)), ("down", once(-8.0))]);
@@ -284,14 +343,21 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
             let (mut worst, mut place, mut off, mut all) = (0f64, String::new(), 0.0, 0.0);
             for (frame, (want, got)) in want.iter().zip(&got).enumerate().skip(first) {
                 let (white, across) = (want.exposure.saturation_luminance().get(), 3 * want.width);
-                for (at, (want, got)) in want.nits.iter().flatten().zip(got.nits.iter().flatten()).enumerate() {
+                for (at, (want, got)) in
+                    want.nits.iter().flatten().zip(got.nits.iter().flatten()).enumerate()
+                {
                     let (want, got) = (f64::from(*want), f64::from(*got));
                     assert!(want.is_finite() && got.is_finite());
                     // In steps of eight bits by sRGB's curve.
                     let steps = (got - want).abs() / (white / 3300.0 + want / 60.0);
                     if steps > worst {
-                        (worst, place) =
-                            (steps, format!("frame {frame}, {:?}: {got} for {want}", (at % across / 3, at / across)));
+                        (worst, place) = (
+                            steps,
+                            format!(
+                                "frame {frame}, {:?}: {got} for {want}",
+                                (at % across / 3, at / across)
+                            ),
+                        );
                     }
                     (off, all) = (off + (got - want).abs(), all + want);
                 }

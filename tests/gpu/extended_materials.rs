@@ -15,8 +15,8 @@ use sunny16::{
     },
     reference::{Film, FilmSettings, PathSettings, Pinhole, World},
     scene::{
-        Anisotropy, Clearcoat, DiffuseTransmission, Environment, Iridescence, Material, MaterialVolume, Projection,
-        Scene, Sheen, Specular,
+        Anisotropy, Clearcoat, DiffuseTransmission, Environment, Iridescence, Material,
+        MaterialVolume, Projection, Scene, Sheen, Specular,
         build::{SceneBuilder, dielectric, look_at_transform, metal},
         look::ShadowMethod,
         procedural::shapes,
@@ -24,7 +24,8 @@ use sunny16::{
 };
 
 const SIZE: (usize, usize) = (160, 80);
-const PROJECTION: Projection = Projection::Orthographic { half_width: 4.0, half_height: 2.0, near: 0.1, far: 2000.0 };
+const PROJECTION: Projection =
+    Projection::Orthographic { half_width: 4.0, half_height: 2.0, near: 0.1, far: 2000.0 };
 
 /// A ball for each lobe, as two rows of four.
 fn lobes() -> Vec<(&'static str, Material)> {
@@ -36,19 +37,30 @@ fn lobes() -> Vec<(&'static str, Material)> {
             "specular",
             Material {
                 roughness: 0.3,
-                specular: Specular { factor: 0.8, color: Vec3::new(0.3, 1.5, 3.0), ..Specular::default() },
+                specular: Specular {
+                    factor: 0.8,
+                    color: Vec3::new(0.3, 1.5, 3.0),
+                    ..Specular::default()
+                },
                 ..red.clone()
             },
         ),
         (
             "clearcoat",
-            Material { clearcoat: Clearcoat { factor: 1.0, roughness: 0.15, ..Clearcoat::default() }, ..gold.clone() },
+            Material {
+                clearcoat: Clearcoat { factor: 1.0, roughness: 0.15, ..Clearcoat::default() },
+                ..gold.clone()
+            },
         ),
         (
             "sheen",
             Material {
                 roughness: 0.9,
-                sheen: Sheen { color: Vec3::new(0.2, 0.4, 0.9), roughness: 0.4, ..Sheen::default() },
+                sheen: Sheen {
+                    color: Vec3::new(0.2, 0.4, 0.9),
+                    roughness: 0.4,
+                    ..Sheen::default()
+                },
                 ..red.clone()
             },
         ),
@@ -64,7 +76,11 @@ fn lobes() -> Vec<(&'static str, Material)> {
             "iridescence",
             Material {
                 roughness: 0.25,
-                iridescence: Iridescence { factor: 1.0, thickness_maximum: 450.0, ..Iridescence::default() },
+                iridescence: Iridescence {
+                    factor: 1.0,
+                    thickness_maximum: 450.0,
+                    ..Iridescence::default()
+                },
                 ..gold
             },
         ),
@@ -100,9 +116,17 @@ fn balls_apart(materials: &[(&str, Material)]) -> SceneBuilder {
     for (index, (name, material)) in materials.iter().enumerate() {
         let leaf = material.diffuse_transmission.factor > 0.0;
         let material = builder.add_material(material.clone());
-        let part = if leaf { shapes::plane(Vec2::splat(1.4), 1, 1) } else { shapes::uv_sphere(0.85, 96, 48) };
+        let part = if leaf {
+            shapes::plane(Vec2::splat(1.4), 1, 1)
+        } else {
+            shapes::uv_sphere(0.85, 96, 48)
+        };
         let mesh = builder.add_mesh(name, shapes::with_tangents(part), material);
-        let at = DVec3::new((index % 4) as f64 * 2.0 - 3.0, 1.0 - (index / 4) as f64 * 2.0, index as f64 * -100.0);
+        let at = DVec3::new(
+            (index % 4) as f64 * 2.0 - 3.0,
+            1.0 - (index / 4) as f64 * 2.0,
+            index as f64 * -100.0,
+        );
         let turn = if leaf { DMat4::from_rotation_x(0.9) } else { DMat4::IDENTITY };
         builder.instance(name, mesh, DMat4::from_translation(at) * turn);
     }
@@ -113,7 +137,11 @@ fn balls(materials: &[(&str, Material)]) -> SceneBuilder {
     let mut builder = SceneBuilder::new("lobes");
     for (index, (name, material)) in materials.iter().enumerate() {
         let material = builder.add_material(material.clone());
-        let mesh = builder.add_mesh(name, shapes::with_tangents(shapes::uv_sphere(0.85, 96, 48)), material);
+        let mesh = builder.add_mesh(
+            name,
+            shapes::with_tangents(shapes::uv_sphere(0.85, 96, 48)),
+            material,
+        );
         let at = DVec3::new((index % 4) as f64 * 2.0 - 3.0, 1.0 - (index / 4) as f64 * 2.0, 0.0);
         builder.instance(name, mesh, DMat4::from_translation(at));
     }
@@ -127,24 +155,36 @@ struct Compared {
 }
 
 /// Raster and path tracer of the same scene, from before it; PNGs go to `SUNNY16_PICTURES`.
-fn compare(name: &str, renderer: &mut Renderer, scene: &Scene, walk: PathSettings, samples: u32) -> Compared {
+fn compare(
+    name: &str,
+    renderer: &mut Renderer,
+    scene: &Scene,
+    walk: PathSettings,
+    samples: u32,
+) -> Compared {
     let pose = look_at_transform(DVec3::new(0.0, 0.0, 8.0), DVec3::ZERO);
     let view = View::new(pose, &PROJECTION, SIZE.0 as u32, SIZE.1 as u32);
     let world = World::new(scene, DVec3::new(0.0, 0.0, 8.0));
     let camera = Pinhole::new(pose, PROJECTION, SIZE.0, SIZE.1);
-    let mut film =
-        Film::new(SIZE.0, SIZE.1, FilmSettings { path: walk, pixel_jitter: false, ..FilmSettings::default() });
+    let mut film = Film::new(
+        SIZE.0,
+        SIZE.1,
+        FilmSettings { path: walk, pixel_jitter: false, ..FilmSettings::default() },
+    );
     assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
     let reference = film.mean(|parts| parts.total());
     let y = |c: &DVec3| color::luminance(*c);
     let mean = reference.iter().map(y).sum::<f64>() / reference.len() as f64;
-    let shadows = ShadowSettings { method: ShadowMethod::Traced, samples: 64, ..ShadowSettings::default() };
+    let shadows =
+        ShadowSettings { method: ShadowMethod::Traced, samples: 64, ..ShadowSettings::default() };
     let exposure = exposure_for(mean, 0.18);
     let settings = RenderSettings { exposure, shadows, ..RenderSettings::default() };
     let raster = picture(renderer, scene, &view, &settings);
     let raster: Vec<DVec3> = raster.nits.iter().map(|p| Vec3::from_array(*p).as_dvec3()).collect();
     let shown = |picture: &[DVec3]| -> Vec<[f32; 3]> {
-        let display = |c: &DVec3| (*c * exposure.multiplier()).clamp(DVec3::ZERO, DVec3::ONE).as_vec3().to_array();
+        let display = |c: &DVec3| {
+            (*c * exposure.multiplier()).clamp(DVec3::ZERO, DVec3::ONE).as_vec3().to_array()
+        };
         picture.iter().map(display).collect()
     };
     let map = flip::ldr(&shown(&raster), &shown(&reference), SIZE.0, PIXELS_PER_DEGREE);
@@ -208,7 +248,12 @@ fn lobes_are_those_of_the_path_tracer_under_punctual_light() {
     for multiscatter in [false, true] {
         let mut builder = balls(&lobes());
         builder.sun("sun", Lux(100.0), Vec3::ONE, DVec3::new(-0.5, -0.6, -1.0));
-        builder.point_light_candela("behind", Candela(400.0), Vec3::new(1.0, 0.8, 0.6), DVec3::new(1.0, 3.0, -2.0));
+        builder.point_light_candela(
+            "behind",
+            Candela(400.0),
+            Vec3::new(1.0, 0.8, 0.6),
+            DVec3::new(1.0, 3.0, -2.0),
+        );
         let scene = lit(builder, multiscatter);
         let name = if multiscatter { "punctual-multiscatter" } else { "punctual" };
         let got = compare(name, &mut renderer, &scene, direct(), 4);
@@ -250,9 +295,15 @@ fn refraction_matches_path_tracer() {
         ..dielectric("glass", Vec3::ONE, roughness)
     };
     let solid = MaterialVolume { thickness: 1.0, ..MaterialVolume::default() };
-    let amber = MaterialVolume { attenuation_distance: 1.0, attenuation_color: Vec3::new(0.8, 0.45, 0.1), ..solid };
+    let amber = MaterialVolume {
+        attenuation_distance: 1.0,
+        attenuation_color: Vec3::new(0.8, 0.45, 0.1),
+        ..solid
+    };
     let mut builder = SceneBuilder::new("glass");
-    for (index, color) in [(0.7, 0.2, 0.15), (0.75, 0.75, 0.7), (0.15, 0.35, 0.6), (0.8, 0.7, 0.2)].iter().enumerate() {
+    for (index, color) in
+        [(0.7, 0.2, 0.15), (0.75, 0.75, 0.7), (0.15, 0.35, 0.6), (0.8, 0.7, 0.2)].iter().enumerate()
+    {
         // It glows and reflects nothing: shadows and light that glass casts on walls are not what is compared.
         let glow = Vec3::new(color.0, color.1, color.2) * 100.0;
         let black = Material { emission: glow, ..metal("wall", Vec3::ZERO, 1.0) };
@@ -287,7 +338,10 @@ fn refraction_matches_path_tracer() {
         (
             "tinted pane",
             shapes::quad(Vec3::new(-0.8, 0.8, 0.0), Vec3::X * 1.6, Vec3::NEG_Y * 1.6, 1, 1),
-            Material { base_color: Vec3::new(0.3, 0.8, 0.4).extend(1.0), ..glass(0.1, MaterialVolume::default()) },
+            Material {
+                base_color: Vec3::new(0.3, 0.8, 0.4).extend(1.0),
+                ..glass(0.1, MaterialVolume::default())
+            },
             turned,
         ),
         (

@@ -35,7 +35,10 @@ fn view() -> View {
 fn work(guard: &Guard) -> GpuResult<usize> {
     let mut renderer = Renderer::new(&guard.gpu)?;
     let on_device = renderer.upload(&scene())?;
-    let settings = RenderSettings { aovs: vec![Aov::DirectDiffuse, Aov::Emission], ..RenderSettings::default() };
+    let settings = RenderSettings {
+        aovs: vec![Aov::DirectDiffuse, Aov::Emission],
+        ..RenderSettings::default()
+    };
     let mut bytes = 0;
     for _ in 0..3 {
         bytes += renderer.render(&on_device, &view(), &settings)?.display.len();
@@ -92,7 +95,8 @@ fn out_of_memory_names_the_object() {
 fn a_lost_device_names_the_last_pass() {
     // The device was not really lost, so that it had begun all passes: those of the upload, the first frame that is
     // waited for, and those of the renderer's second frame.
-    for (fault, pass) in [("wait=device-lost", "upload"), ("wait:frame 1=device-lost", "read back")] {
+    for (fault, pass) in [("wait=device-lost", "upload"), ("wait:frame 1=device-lost", "read back")]
+    {
         let Some(error) = failing(fault) else { return };
         match &error {
             GpuError::DeviceLost { during, last_pass } => {
@@ -110,8 +114,11 @@ fn a_lost_device_names_the_last_pass() {
 
 #[test]
 fn a_refused_pipeline_is_named() {
-    for pipeline in ["gbuffer mask", "light lists", "lighting split", "tonemap", "resolve", "blend"] {
-        let Some(error) = failing(&format!("pipeline:{pipeline}=initialization-failed")) else { return };
+    for pipeline in ["gbuffer mask", "light lists", "lighting split", "tonemap", "resolve", "blend"]
+    {
+        let Some(error) = failing(&format!("pipeline:{pipeline}=initialization-failed")) else {
+            return;
+        };
         assert!(error.to_string().contains(pipeline), "{error}");
     }
     let Some(error) = failing("pipeline:lighting=out-of-device-memory") else { return };
@@ -121,7 +128,9 @@ fn a_refused_pipeline_is_named() {
 /// A renderer whose frame failed is still good for what needs no failing object, and leaves nothing behind.
 #[test]
 fn a_renderer_survives_a_frame_that_failed() {
-    let Some(guard) = gpu_with(vec![Fault::parse("image:direct specular=out-of-device-memory").unwrap()]) else {
+    let Some(guard) =
+        gpu_with(vec![Fault::parse("image:direct specular=out-of-device-memory").unwrap()])
+    else {
         return;
     };
     let mut renderer = guard.renderer();
@@ -130,7 +139,10 @@ fn a_renderer_survives_a_frame_that_failed() {
     let split = RenderSettings { aovs: vec![Aov::DirectDiffuse], ..RenderSettings::default() };
     let good = renderer.render(&on_device, &view(), &plain).unwrap();
     for _ in 0..4 {
-        assert!(matches!(renderer.render(&on_device, &view(), &split), Err(GpuError::OutOfMemory { .. })));
+        assert!(matches!(
+            renderer.render(&on_device, &view(), &split),
+            Err(GpuError::OutOfMemory { .. })
+        ));
         assert_eq!(renderer.render(&on_device, &view(), &plain).unwrap().display, good.display);
     }
     // With another frame on its way.

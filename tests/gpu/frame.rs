@@ -1,8 +1,8 @@
 //! The frame as a whole: its outputs against geometry that is known in closed form, and its invariants.
 
 use crate::common::{
-    Brdf, NORMAL, aov, aov3, exposure_for, gpu, hit_plane, nits, parallel, perspective, picture, pixel_of, pixel_ray,
-    relative,
+    Brdf, NORMAL, aov, aov3, exposure_for, gpu, hit_plane, nits, parallel, perspective, picture,
+    pixel_of, pixel_ray, relative,
 };
 use glam::{DAffine3, DMat3, DMat4, DVec3, EulerRot, Vec2, Vec3, Vec4};
 use sunny16::{
@@ -33,7 +33,10 @@ fn mixed(offset: DVec3) -> Scene {
     let mut builder = SceneBuilder::new("mixed");
     let floor = builder.add_material(dielectric("floor", Vec3::new(0.4, 0.3, 0.2), 0.8));
     let gold = builder.add_material(metal("gold", Vec3::new(1.0, 0.71, 0.31), 0.3));
-    let glow = Material { emission: Vec3::new(300.0, 80.0, 20.0), ..dielectric("glow", Vec3::ONE * 0.1, 0.5) };
+    let glow = Material {
+        emission: Vec3::new(300.0, 80.0, 20.0),
+        ..dielectric("glow", Vec3::ONE * 0.1, 0.5)
+    };
     let glow = builder.add_material(glow);
     let glass = Material {
         alpha: AlphaMode::Blend,
@@ -52,16 +55,33 @@ fn mixed(offset: DVec3) -> Scene {
     builder.instance("gold", golden, at(-0.8, 0.5, 0.0));
     builder.instance("glow", glowing, at(0.9, 0.5, -0.6));
     builder.instance("pane", pane, at(0.0, 0.6, 1.0));
-    builder.point_light_lumens("bulb", Lumen(800.0), Vec3::new(1.1, 1.0, 0.7), offset + DVec3::new(1.0, 2.0, 1.0));
-    builder.point_light_lumens("low", Lumen(200.0), Vec3::new(0.6, 1.0, 1.5), offset + DVec3::new(-1.6, 0.4, 0.9));
-    let pose = sunny16::scene::build::look_at_transform(offset + DVec3::new(-2.0, 2.5, 0.0), offset);
+    builder.point_light_lumens(
+        "bulb",
+        Lumen(800.0),
+        Vec3::new(1.1, 1.0, 0.7),
+        offset + DVec3::new(1.0, 2.0, 1.0),
+    );
+    builder.point_light_lumens(
+        "low",
+        Lumen(200.0),
+        Vec3::new(0.6, 1.0, 1.5),
+        offset + DVec3::new(-1.6, 0.4, 0.9),
+    );
+    let pose =
+        sunny16::scene::build::look_at_transform(offset + DVec3::new(-2.0, 2.5, 0.0), offset);
     builder.spot_light_lumens("spot", Lumen(600.0), Vec3::ONE, (0.2, 0.5), pose);
     builder.sun("moon", Lux(20.0), Vec3::ONE, DVec3::new(0.3, -1.0, -0.2));
     builder.build().unwrap()
 }
 
 fn mixed_view(offset: DVec3, size: (u32, u32)) -> View {
-    perspective(offset + DVec3::new(0.3, 1.6, 3.5), offset + DVec3::new(0.0, 0.4, 0.0), 0.8, 0.01, size)
+    perspective(
+        offset + DVec3::new(0.3, 1.6, 3.5),
+        offset + DVec3::new(0.0, 0.4, 0.0),
+        0.8,
+        0.01,
+        size,
+    )
 }
 
 fn indoor() -> RenderSettings {
@@ -72,7 +92,12 @@ fn indoor() -> RenderSettings {
 fn bits(picture: &RenderedImage) -> Vec<u32> {
     let mut all: Vec<u32> = picture.display.iter().map(|&byte| u32::from(byte)).collect();
     all.extend(picture.nits.iter().flatten().map(|value| value.to_bits()));
-    all.extend(picture.aovs.iter().flat_map(|(_, pixels)| pixels.iter().flatten().map(|value| value.to_bits())));
+    all.extend(
+        picture
+            .aovs
+            .iter()
+            .flat_map(|(_, pixels)| pixels.iter().flatten().map(|value| value.to_bits())),
+    );
     all
 }
 
@@ -90,9 +115,13 @@ fn the_same_frame_twice_is_the_same_bit_for_bit() {
     }
     // Asking for outputs changes nothing of the picture but the last bit of half floats.
     let alone = renderer.render(&scene, &view, &indoor()).unwrap();
-    let difference = first.display.iter().zip(&alone.display).map(|(a, b)| a.abs_diff(*b)).max().unwrap();
+    let difference =
+        first.display.iter().zip(&alone.display).map(|(a, b)| a.abs_diff(*b)).max().unwrap();
     assert!(difference <= 1, "{difference}");
-    assert!(first.display.iter().collect::<std::collections::BTreeSet<_>>().len() > 100, "the picture shows nothing");
+    assert!(
+        first.display.iter().collect::<std::collections::BTreeSet<_>>().len() > 100,
+        "the picture shows nothing"
+    );
 }
 
 #[test]
@@ -119,7 +148,10 @@ fn the_parts_of_light_add_up() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let view = mixed_view(DVec3::ZERO, (160, 90));
-    let settings = RenderSettings { aovs: vec![Aov::DirectDiffuse, Aov::DirectSpecular, Aov::Emission], ..indoor() };
+    let settings = RenderSettings {
+        aovs: vec![Aov::DirectDiffuse, Aov::DirectSpecular, Aov::Emission],
+        ..indoor()
+    };
     let picture = picture(&mut renderer, &mixed(DVec3::ZERO), &view, &settings);
     let step = 1.0 / settings.exposure.multiplier();
     let mut worst = 0f64;
@@ -131,7 +163,8 @@ fn the_parts_of_light_add_up() {
             let light = nits(&picture, x, y);
             for channel in 0..3 {
                 // Each of the four is rounded (2^-10 of its size), and once more where the pane is blended over it.
-                let bound = 4.0 * f64::powi(2.0, -10) * light[channel].max(sum[channel]) + 4e-7 * step;
+                let bound =
+                    4.0 * f64::powi(2.0, -10) * light[channel].max(sum[channel]) + 4e-7 * step;
                 worst = worst.max((sum[channel] - light[channel]).abs() / bound);
             }
         }
@@ -148,13 +181,20 @@ fn depth_and_position_are_those_of_the_plane() {
     for scale in [0.1, 1.0, 100.0, 10_000.0] {
         let mut builder = SceneBuilder::new("plane");
         let grey = builder.add_material(dielectric("grey", Vec3::splat(0.18), 1.0));
-        let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(40.0 * scale as f32), 1, 1), grey);
+        let mesh =
+            builder.add_mesh("plane", shapes::plane(Vec2::splat(40.0 * scale as f32), 1, 1), grey);
         builder.instance("plane", mesh, DMat4::IDENTITY);
         let scene = builder.build().unwrap();
         let eye = DVec3::new(0.2, 1.0, 0.4) * scale;
         for view in [
             perspective(eye, DVec3::new(0.0, 0.0, -0.6) * scale, 0.8, 0.01, (64, 40)),
-            parallel(eye, DVec3::new(0.0, 0.0, -0.6) * scale, scale as f32, 10.0 * scale as f32, (64, 40)),
+            parallel(
+                eye,
+                DVec3::new(0.0, 0.0, -0.6) * scale,
+                scale as f32,
+                10.0 * scale as f32,
+                (64, 40),
+            ),
             parallel(DVec3::Y * scale, DVec3::ZERO, scale as f32, 10.0 * scale as f32, (64, 40)),
         ] {
             let picture = picture(&mut renderer, &scene, &view, &with(&[DEPTH, POSITION]));
@@ -165,12 +205,15 @@ fn depth_and_position_are_those_of_the_plane() {
                 // The rasterizer may move vertices by half a step of its grid along each axis; the surface seen here moves by as
                 // many pixels. A whole step covers both axes and the obliquity of `POSITION`.
                 let next = if y > 20 { y - 1 } else { y + 1 };
-                let slope = (depth_of(hit_plane(&view, x, next, DVec3::ZERO, DVec3::Y)) / depth - 1.0).abs();
+                let slope = (depth_of(hit_plane(&view, x, next, DVec3::ZERO, DVec3::Y)) / depth
+                    - 1.0)
+                    .abs();
                 let allowed = 5e-6 + guard.snap() * slope;
                 let [got, .., there] = aov(&picture, DEPTH, x, y);
                 assert_eq!(there, 1.0);
                 let off = (f64::from(got) / depth - 1.0).abs();
-                worst = worst.max(off.max(aov3(&picture, POSITION, x, y).distance(point) / depth) / allowed);
+                worst = worst
+                    .max(off.max(aov3(&picture, POSITION, x, y).distance(point) / depth) / allowed);
             }
         }
     }
@@ -209,13 +252,20 @@ fn normal_error(turn: DMat3, semi_axes: DVec3, name: &str) {
             if b * b - a * c > 0.03 * a {
                 let near = (-b - (b * b - a * c).sqrt()) / a;
                 let far = (-b + (b * b - a * c).sqrt()) / a;
-                let depth = f64::from(aov(&picture, DEPTH, x, y)[0]) / along.dot(view.forward.as_dvec3());
-                assert!((depth - near).abs() < 0.1 * (far - near), "{name}: {depth} between {near} and {far}");
+                let depth =
+                    f64::from(aov(&picture, DEPTH, x, y)[0]) / along.dot(view.forward.as_dvec3());
+                assert!(
+                    (depth - near).abs() < 0.1 * (far - near),
+                    "{name}: {depth} between {near} and {far}"
+                );
             }
             // The faceted ball's normals are interpolated as its positions are: both point the same way.
             let want = (inverse.transpose() * local.normalize()).normalize();
             worst = worst.max(n.angle_between(want));
-            assert!(n.dot((view.position - aov3(&picture, POSITION, x, y)).normalize()) > -0.1, "{name}: inside out");
+            assert!(
+                n.dot((view.position - aov3(&picture, POSITION, x, y)).normalize()) > -0.1,
+                "{name}: inside out"
+            );
         }
     }
     // Normals' own code, and vertices half a step of the rasterizer's grid from their places along both axes: a position so far
@@ -274,13 +324,24 @@ fn the_surface_comes_back_within_half_a_step() {
     let materials: Vec<Material> = (0..count)
         .map(|index| {
             let x = index as f32 / (count - 1) as f32;
-            let base = Vec3::new(x, (1.0 - x) * (1.0 - x), (0.18 * (index as f32 * 0.77).fract()).min(1.0));
-            Material { metallic: 1.0 - x, ..dielectric("surface", base, (index as f32 * 0.37).fract()) }
+            let base = Vec3::new(
+                x,
+                (1.0 - x) * (1.0 - x),
+                (0.18 * (index as f32 * 0.77).fract()).min(1.0),
+            );
+            Material {
+                metallic: 1.0 - x,
+                ..dielectric("surface", base, (index as f32 * 0.37).fract())
+            }
         })
         .collect();
-    let channels =
-        [GbufferChannel::BaseColor, GbufferChannel::Metallic, GbufferChannel::Roughness, GbufferChannel::Occlusion]
-            .map(Aov::Channel);
+    let channels = [
+        GbufferChannel::BaseColor,
+        GbufferChannel::Metallic,
+        GbufferChannel::Roughness,
+        GbufferChannel::Occlusion,
+    ]
+    .map(Aov::Channel);
     let picture = picture(&mut renderer, &wall(&materials), &wall_view(count), &with(&channels));
     let mut worst = 0f64;
     for (index, material) in materials.iter().enumerate() {
@@ -292,10 +353,15 @@ fn the_surface_comes_back_within_half_a_step() {
             let steps = (base[channel].sqrt() - asked.sqrt()).abs() * 4095.0;
             worst = worst.max(steps);
         }
-        worst = worst.max((at(GbufferChannel::Metallic).x - f64::from(material.metallic)).abs() * 255.0);
-        worst = worst.max((at(GbufferChannel::Roughness).x - f64::from(material.roughness)).abs() * 4095.0);
+        worst = worst
+            .max((at(GbufferChannel::Metallic).x - f64::from(material.metallic)).abs() * 255.0);
+        worst = worst
+            .max((at(GbufferChannel::Roughness).x - f64::from(material.roughness)).abs() * 4095.0);
         assert_eq!(at(GbufferChannel::Occlusion).x, 1.0);
-        assert!(relative(base + 1e-6, Brdf::of(material).base + 1e-6) < 1e-5, "another code than expected");
+        assert!(
+            relative(base + 1e-6, Brdf::of(material).base + 1e-6) < 1e-5,
+            "another code than expected"
+        );
     }
     println!("surface: {worst:.4} of a step");
     assert!(worst < 0.501, "{worst} of a step");
@@ -307,8 +373,11 @@ fn the_surface_comes_back_within_half_a_step() {
 fn textures_are_sharp_at_triangle_edges() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    let texel = |x: usize, y: usize| if (x * 7 + y * 13 + x * y).is_multiple_of(3) { 255u8 } else { 0 };
-    let rgba8 = (0..64 * 64).flat_map(|i| [texel(i % 64, i / 64), 255 - texel(i % 64, i / 64), 128, 255]).collect();
+    let texel =
+        |x: usize, y: usize| if (x * 7 + y * 13 + x * y).is_multiple_of(3) { 255u8 } else { 0 };
+    let rgba8 = (0..64 * 64)
+        .flat_map(|i| [texel(i % 64, i / 64), 255 - texel(i % 64, i / 64), 128, 255])
+        .collect();
     for (name, uv_set, transform) in [
         ("plain", 0, TextureRef::IDENTITY),
         ("second coordinates", 1, TextureRef::IDENTITY),
@@ -317,18 +386,33 @@ fn textures_are_sharp_at_triangle_edges() {
     ] {
         for mask in [false, true] {
             let mut builder = SceneBuilder::new("sharp");
-            let texels = procedural::textures::TextureImage { width: 64, height: 64, rgba8: Vec::clone(&rgba8) };
+            let texels = procedural::textures::TextureImage {
+                width: 64,
+                height: 64,
+                rgba8: Vec::clone(&rgba8),
+            };
             let texture = builder.add_texture("texels", texels, Sampler::default());
-            let reference =
-                TextureRef { uv_set: u8::from(uv_set == 1), transform, ..SceneBuilder::texture_ref(texture) };
+            let reference = TextureRef {
+                uv_set: u8::from(uv_set == 1),
+                transform,
+                ..SceneBuilder::texture_ref(texture)
+            };
             let alpha = if mask { AlphaMode::Mask { cutoff: 0.5 } } else { AlphaMode::Opaque };
             let white = dielectric("texels", Vec3::ONE, 1.0);
             let material = Material { base_color_texture: Some(reference), alpha, ..white };
             let material = builder.add_material(material);
             let mut part = shapes::plane(Vec2::splat(2.0), 32, 32);
             match uv_set {
-                1 => part.uv1 = std::mem::replace(&mut part.uv0, vec![Vec2::splat(0.3); part.positions.len()]),
-                2 => part.uv0.iter_mut().for_each(|uv| *uv = Vec2::new(uv.x * 4.0 + 1.0, uv.y * 4.0 - 2.0)),
+                1 => {
+                    part.uv1 = std::mem::replace(
+                        &mut part.uv0,
+                        vec![Vec2::splat(0.3); part.positions.len()],
+                    )
+                }
+                2 => part
+                    .uv0
+                    .iter_mut()
+                    .for_each(|uv| *uv = Vec2::new(uv.x * 4.0 + 1.0, uv.y * 4.0 - 2.0)),
                 3 => part.uv0.iter_mut().for_each(|uv| *uv = Vec2::new(uv.y, uv.x)),
                 _ => {}
             }
@@ -352,7 +436,8 @@ fn textures_are_sharp_at_triangle_edges() {
 
 fn gradient_quad() -> Primitive {
     let mut quad = shapes::plane(Vec2::splat(2.0), 1, 1);
-    quad.colors = quad.positions.iter().map(|p| Vec4::new(1.0, 1.0, 1.0, p.x * 0.5 + 0.5)).collect();
+    quad.colors =
+        quad.positions.iter().map(|p| Vec4::new(1.0, 1.0, 1.0, p.x * 0.5 + 0.5)).collect();
     quad
 }
 
@@ -397,13 +482,21 @@ fn emissive_material(builder: &mut SceneBuilder, nits: f32, opacity: Option<f32>
 fn blending_is_over_and_from_back_to_front() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    let settings =
-        RenderSettings { exposure: exposure_for(300.0, 0.5), aovs: vec![Aov::Emission], ..RenderSettings::default() };
+    let settings = RenderSettings {
+        exposure: exposure_for(300.0, 0.5),
+        aovs: vec![Aov::Emission],
+        ..RenderSettings::default()
+    };
     let view = perspective(DVec3::Y * 5.0, DVec3::ZERO, 0.2, 0.01, (32, 32));
     let mut worst = 0f64;
     // (nits, opacity, height): in whatever order they are declared.
     for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2]] {
-        let layers = [(300.0, None, 0.0), (100.0, Some(0.5), 0.4), (50.0, Some(0.25), 0.8), (1000.0, Some(0.5), -0.5)];
+        let layers = [
+            (300.0, None, 0.0),
+            (100.0, Some(0.5), 0.4),
+            (50.0, Some(0.25), 0.8),
+            (1000.0, Some(0.5), -0.5),
+        ];
         let mut builder = SceneBuilder::new("layers");
         for index in order {
             let (nits, opacity, height) = layers[index];
@@ -439,14 +532,19 @@ fn back_faces_show_where_they_should() {
         let settings = RenderSettings { exposure: exposure_for(4.0, 0.5), ..with(&[NORMAL]) };
         let picture = picture(&mut renderer, &builder.build().unwrap(), &view, &settings);
         let [x, y, z, there] = aov(&picture, NORMAL, 16, 16);
-        assert_eq!(there == 1.0, double_sided || above, "double sided {double_sided}, from above {above}");
+        assert_eq!(
+            there == 1.0,
+            double_sided || above,
+            "double sided {double_sided}, from above {above}"
+        );
         if there == 1.0 {
             assert!(Vec3::new(x, y, z).distance(Vec3::Y * side as f32) < 1e-4);
             let lit = nits(&picture, 16, 16).y;
             let point = hit_plane(&view, 16, 16, DVec3::ZERO, DVec3::Y);
             let to = DVec3::new(0.2, -2.0, 0.0) - point;
             let v = (view.position - point).normalize();
-            let want = Brdf::diffuse(0.5).total(DVec3::Y * side, to.normalize(), v).y * 100.0 / to.length_squared();
+            let want = Brdf::diffuse(0.5).total(DVec3::Y * side, to.normalize(), v).y * 100.0
+                / to.length_squared();
             assert!((lit - want).abs() <= 2e-3 * want, "{lit} for {want}");
         }
     }
@@ -465,10 +563,14 @@ fn what_the_view_leaves_out_is_not_in_the_picture() {
     let mut all = Primitive::default();
     for index in 0..400 {
         let turn = f64::from(index) * 2.399_963;
-        let at =
-            DVec3::new(turn.cos() * (1.0 + f64::from(index % 23) * 0.4), f64::from(index % 11) - 5.0, turn.sin() * 6.0);
+        let at = DVec3::new(
+            turn.cos() * (1.0 + f64::from(index % 23) * 0.4),
+            f64::from(index % 11) - 5.0,
+            turn.sin() * 6.0,
+        );
         let stretch = DVec3::new(1.0 + f64::from(index % 3), 1.0, 1.0 + f64::from(index % 5));
-        let place = DMat4::from_translation(at) * DMat4::from_rotation_y(turn) * DMat4::from_scale(stretch);
+        let place =
+            DMat4::from_translation(at) * DMat4::from_rotation_y(turn) * DMat4::from_scale(stretch);
         builder.instance("ball", mesh, place);
         shapes::append(&mut all, &ball, &DAffine3::from_mat4(place));
     }
@@ -485,15 +587,22 @@ fn what_the_view_leaves_out_is_not_in_the_picture() {
         (DVec3::new(0.0, 0.0, 2.0), DVec3::new(-1.0, 0.3, 0.0)),
         (DVec3::new(3.0, 1.0, 0.0), DVec3::new(3.0, -5.0, 0.1)),
     ] {
-        for view in [perspective(eye, target, 0.9, 0.05, (128, 96)), parallel(eye, target, 2.0, 20.0, (128, 96))] {
+        for view in [
+            perspective(eye, target, 0.9, 0.05, (128, 96)),
+            parallel(eye, target, 2.0, 20.0, (128, 96)),
+        ] {
             let by_instance = picture(&mut renderer, &many, &view, &with(&[DEPTH]));
             let at_once = picture(&mut renderer, &one, &view, &with(&[DEPTH]));
             left_out += by_instance.draw_stats.frustum_culled;
-            assert_eq!(by_instance.draw_stats.instances + by_instance.draw_stats.frustum_culled, 400);
+            assert_eq!(
+                by_instance.draw_stats.instances + by_instance.draw_stats.frustum_culled,
+                400
+            );
             assert_eq!(at_once.draw_stats.frustum_culled, 0);
             // A silhouette's pixel may fall to the other side by rounding of the transform; a missing ball may not.
             let pixels = by_instance.aovs[0].1.iter().zip(&at_once.aovs[0].1);
-            let count = pixels.filter(|(a, b)| a[3] != b[3] || (a[0] - b[0]).abs() > 1e-3 * b[0]).count();
+            let count =
+                pixels.filter(|(a, b)| a[3] != b[3] || (a[0] - b[0]).abs() > 1e-3 * b[0]).count();
             let shown = at_once.aovs[0].1.iter().filter(|pixel| pixel[3] == 1.0).count();
             assert!(count <= 12, "{count} pixels differ");
             assert!(shown > 1000, "{shown} pixels show anything");
@@ -509,10 +618,12 @@ fn ten_kilometres_away_the_picture_is_the_same() {
     // A sun's cascades are fixed in the world: far away their texels lie otherwise (tests/gpu/shadow_maps.rs goes there).
     let shadows = ShadowSettings { enabled: false, ..ShadowSettings::default() };
     let settings = RenderSettings { shadows, ..indoor() };
-    let here = picture(&mut renderer, &mixed(DVec3::ZERO), &mixed_view(DVec3::ZERO, (160, 90)), &settings);
+    let here =
+        picture(&mut renderer, &mixed(DVec3::ZERO), &mixed_view(DVec3::ZERO, (160, 90)), &settings);
     for away in [DVec3::new(10_000.0, 300.0, -7_000.0), DVec3::new(-1e6, 0.0, 4e5)] {
         let there = picture(&mut renderer, &mixed(away), &mixed_view(away, (160, 90)), &settings);
-        let most = here.display.iter().zip(&there.display).map(|(a, b)| a.abs_diff(*b)).max().unwrap();
+        let most =
+            here.display.iter().zip(&there.display).map(|(a, b)| a.abs_diff(*b)).max().unwrap();
         println!("{away}: {most} of 255");
         assert!(most <= 1, "{away}: {most} of 255");
     }
@@ -535,11 +646,18 @@ fn nothing_is_infinite_or_not_a_number() {
     // A flattened ball: its transform is singular.
     let black = builder.add_material(dielectric("black", Vec3::ZERO, 0.0));
     let flat = builder.add_mesh("flat", shapes::icosphere(0.5, 2), black);
-    let squashed = DMat4::from_translation(DVec3::new(0.0, 1.0, -1.0)) * DMat4::from_scale(DVec3::new(1.0, 0.0, 1.0));
+    let squashed = DMat4::from_translation(DVec3::new(0.0, 1.0, -1.0))
+        * DMat4::from_scale(DVec3::new(1.0, 0.0, 1.0));
     builder.instance("flat", flat, squashed);
-    let view = perspective(DVec3::new(0.0, 1.0, 4.0), DVec3::new(0.0, 0.5, 0.0), 0.8, 0.01, (160, 90));
+    let view =
+        perspective(DVec3::new(0.0, 1.0, 4.0), DVec3::new(0.0, 0.5, 0.0), 0.8, 0.01, (160, 90));
     // Lamps that lie on the floor, one exactly where a pixel's ray meets it; one inside of a ball; one on the camera.
-    builder.point_light_candela("on a pixel", Candela(1e6), Vec3::ONE, hit_plane(&view, 80, 70, DVec3::ZERO, DVec3::Y));
+    builder.point_light_candela(
+        "on a pixel",
+        Candela(1e6),
+        Vec3::ONE,
+        hit_plane(&view, 80, 70, DVec3::ZERO, DVec3::Y),
+    );
     builder.point_light_candela("on the floor", Candela(1e6), Vec3::ONE, DVec3::new(0.5, 0.0, 1.0));
     builder.point_light_candela("in a ball", Candela(1e4), Vec3::ONE, DVec3::new(1.0, 0.5, 0.0));
     builder.point_light_candela("on the camera", Candela(1e4), Vec3::ONE, view.position);
@@ -549,24 +667,42 @@ fn nothing_is_infinite_or_not_a_number() {
     builder.sun("dark", Lux(0.0), Vec3::ZERO, DVec3::NEG_Y);
     let scene = builder.build().unwrap();
     for (white, by_lists) in [(1e-3, true), (30_000.0, true), (1e9, true), (30_000.0, false)] {
-        let light_lists = ClusteredLightSettings { enabled: by_lists, ..ClusteredLightSettings::default() };
-        let settings =
-            RenderSettings { exposure: exposure_for(white, 1.0), clustered_lights: light_lists, ..with(&all_aovs()) };
+        let light_lists =
+            ClusteredLightSettings { enabled: by_lists, ..ClusteredLightSettings::default() };
+        let settings = RenderSettings {
+            exposure: exposure_for(white, 1.0),
+            clustered_lights: light_lists,
+            ..with(&all_aovs())
+        };
         let picture = picture(&mut renderer, &scene, &view, &settings);
-        assert!(picture.nits.iter().flatten().all(|value| value.is_finite() && *value >= 0.0), "white at {white} nit");
+        assert!(
+            picture.nits.iter().flatten().all(|value| value.is_finite() && *value >= 0.0),
+            "white at {white} nit"
+        );
         for (aov, pixels) in &picture.aovs {
-            assert!(pixels.iter().flatten().all(|value| value.is_finite()), "{aov:?}, white at {white} nit");
+            assert!(
+                pixels.iter().flatten().all(|value| value.is_finite()),
+                "{aov:?}, white at {white} nit"
+            );
         }
         let bright = pixel_of(&view, DVec3::new(-1.0, 0.5, 0.0)).unwrap();
         let dim = pixel_of(&view, DVec3::new(1.0, 0.5, 0.0)).unwrap();
         if white == 1e9 {
-            assert!(relative(aov3(&picture, Aov::Emission, bright.0, bright.1), DVec3::splat(1e9)) < 1e-3);
+            assert!(
+                relative(aov3(&picture, Aov::Emission, bright.0, bright.1), DVec3::splat(1e9))
+                    < 1e-3
+            );
         } else {
             let most = f64::min(65504.0 * white, 1e9);
-            assert!(relative(nits(&picture, bright.0, bright.1), DVec3::splat(most)) < 2e-3, "white at {white} nit");
+            assert!(
+                relative(nits(&picture, bright.0, bright.1), DVec3::splat(most)) < 2e-3,
+                "white at {white} nit"
+            );
         }
         if white == 1e-3 {
-            assert!(relative(aov3(&picture, Aov::Emission, dim.0, dim.1), DVec3::splat(1e-3)) < 1e-3);
+            assert!(
+                relative(aov3(&picture, Aov::Emission, dim.0, dim.1), DVec3::splat(1e-3)) < 1e-3
+            );
         }
     }
 }
@@ -583,7 +719,8 @@ fn lists(enabled: bool, exposure: Exposure) -> RenderSettings {
 fn display(settings: &RenderSettings, nits: [f32; 3]) -> Vec3 {
     let exposed = Vec3::from_array(nits) * settings.exposure.multiplier() as f32;
     let mapped = settings.tone_mapper.apply(exposed);
-    let encode = |c: f32| if c <= 0.003_130_8 { 12.92 * c } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 };
+    let encode =
+        |c: f32| if c <= 0.003_130_8 { 12.92 * c } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 };
     Vec3::new(encode(mapped.x), encode(mapped.y), encode(mapped.z)) * 255.0
 }
 
@@ -591,7 +728,9 @@ fn display(settings: &RenderSettings, nits: [f32; 3]) -> Vec3 {
 fn light_lists_change_no_pixel_by_an_eight_bit_step() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    for (lamps, size, whites) in [(200, (160, 90), vec![500.0, 1000.0, 4000.0]), (10_000, (80, 45), vec![3686.0])] {
+    for (lamps, size, whites) in
+        [(200, (160, 90), vec![500.0, 1000.0, 4000.0]), (10_000, (80, 45), vec![3686.0])]
+    {
         let scene = procedural::hall(lamps, 50_000).unwrap();
         let placed = scene.walk();
         let camera = placed.iter().find(|placed| placed.node.camera.is_some()).unwrap();
@@ -600,7 +739,9 @@ fn light_lists_change_no_pixel_by_an_eight_bit_step() {
         let on_device = renderer.upload(&scene).unwrap();
         for white in whites {
             let settings = lists(true, exposure_for(white, 1.0));
-            let all = renderer.render(&on_device, &view, &lists(false, exposure_for(white, 1.0))).unwrap();
+            let all = renderer
+                .render(&on_device, &view, &lists(false, exposure_for(white, 1.0)))
+                .unwrap();
             let listed = renderer.render(&on_device, &view, &settings).unwrap();
             assert_eq!(all.lists.evaluated, u64::from(all.lists.clusters) * lamps as u64);
             assert_eq!(listed.lists.overflowed, 0);
@@ -610,9 +751,13 @@ fn light_lists_change_no_pixel_by_an_eight_bit_step() {
                     // Half floats round values around 1 by 2^-11 on their own.
                     linear = linear.max((f64::from(a - b).abs() - f64::from(*a) / 1024.0) / white);
                 }
-                shown = shown.max((display(&settings, a) - display(&settings, b)).abs().max_element());
+                shown =
+                    shown.max((display(&settings, a) - display(&settings, b)).abs().max_element());
             }
-            println!("{lamps} lamps, white {white} nit: {shown:.3} of 255, {linear:.6} of white, {:?}", listed.lists);
+            println!(
+                "{lamps} lamps, white {white} nit: {shown:.3} of 255, {linear:.6} of white, {:?}",
+                listed.lists
+            );
             assert!(linear <= f64::from(settings.clustered_lights.cull_bound), "{linear} of white");
             assert!(shown < 1.0, "{shown} of 255");
             assert!(
@@ -635,7 +780,8 @@ fn overflowing_light_clusters_lose_no_light() {
     let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(30.0), 1, 1), gray);
     builder.instance("plane", mesh, DMat4::IDENTITY);
     for lamp in 0..1600 {
-        let place = DVec3::new(f64::from(lamp % 40) * 0.5 - 9.75, 2.0, f64::from(lamp / 40) * 0.5 - 9.75);
+        let place =
+            DVec3::new(f64::from(lamp % 40) * 0.5 - 9.75, 2.0, f64::from(lamp / 40) * 0.5 - 9.75);
         builder.point_light_candela("lamp", Candela(1.0), Vec3::ONE, place);
     }
     let mut scene = builder.build().unwrap();
@@ -655,7 +801,10 @@ fn overflowing_light_clusters_lose_no_light() {
     assert!(0 < first.lists.overflowed && first.lists.overflowed < first.lists.clusters);
     assert_eq!(second.lists.overflowed, 0);
     assert!(second.lists.evaluated <= second.lists.required_capacity);
-    assert!(second.lists.evaluated < u64::from(second.lists.clusters) * 1600, "every cluster lists every light");
+    assert!(
+        second.lists.evaluated < u64::from(second.lists.clusters) * 1600,
+        "every cluster lists every light"
+    );
     for picture in [&first, &second] {
         for (want, got) in all.nits.iter().flatten().zip(picture.nits.iter().flatten()) {
             assert!((want - got).abs() <= 2e-3 * want, "{got} for {want}");
@@ -668,7 +817,9 @@ fn overflowing_light_clusters_lose_no_light() {
 fn a_single_bright_light_survives_light_culling() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    for (distance, value) in [(5.0, 0.95), (8.0, 0.95), (8.0, 8.0), (50.0, 0.95), (50.0, 100.0), (3.0, 0.1)] {
+    for (distance, value) in
+        [(5.0, 0.95), (8.0, 0.95), (8.0, 8.0), (50.0, 0.95), (50.0, 100.0), (3.0, 0.1)]
+    {
         let mut builder = SceneBuilder::new("lone");
         let grey = builder.add_material(dielectric("grey", Vec3::splat(0.5), 1.0));
         let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(30.0), 1, 1), grey);
@@ -676,11 +827,15 @@ fn a_single_bright_light_survives_light_culling() {
         builder.point_light_candela("lamp", Candela(100.0), Vec3::ONE, DVec3::Y * distance);
         let scene = builder.build().unwrap();
         let view = perspective(DVec3::new(0.1, 2.0, 0.0), DVec3::ZERO, 0.3, 0.01, (48, 32));
-        let exposure = exposure_for(0.5 * 100.0 / (distance * distance) / std::f64::consts::PI, value);
+        let exposure =
+            exposure_for(0.5 * 100.0 / (distance * distance) / std::f64::consts::PI, value);
         let all = picture(&mut renderer, &scene, &view, &lists(false, exposure));
         let listed = picture(&mut renderer, &scene, &view, &lists(true, exposure));
         let (want, got) = (nits(&all, 24, 16).y, nits(&listed, 24, 16).y);
-        assert!((got - want).abs() < 2e-3 * want, "{distance} m at {value} of white: {got} for {want}");
+        assert!(
+            (got - want).abs() < 2e-3 * want,
+            "{distance} m at {value} of white: {got} for {want}"
+        );
     }
 }
 
@@ -731,7 +886,8 @@ fn a_spot_that_shines_behind_itself_lights_what_is_there() {
         let scene = builder.build().unwrap();
         let view = perspective(DVec3::new(0.0, 3.0, 6.0), DVec3::ZERO, 1.0, 0.05, (96, 64));
         let mean = |enabled: bool, renderer: &mut sunny16::frame::Renderer| {
-            let light_lists = ClusteredLightSettings { enabled, ..ClusteredLightSettings::default() };
+            let light_lists =
+                ClusteredLightSettings { enabled, ..ClusteredLightSettings::default() };
             let settings = RenderSettings {
                 clustered_lights: light_lists,
                 exposure: exposure_for(10.0, 0.5),
@@ -741,6 +897,9 @@ fn a_spot_that_shines_behind_itself_lights_what_is_there() {
             picture.nits.iter().map(|n| f64::from(n[1])).sum::<f64>() / picture.nits.len() as f64
         };
         let (listed, all) = (mean(true, &mut renderer), mean(false, &mut renderer));
-        assert!(all > 0.1 && (listed / all - 1.0).abs() < 1e-3, "{outer} degrees: {listed} of {all}");
+        assert!(
+            all > 0.1 && (listed / all - 1.0).abs() < 1e-3,
+            "{outer} degrees: {listed} of {all}"
+        );
     }
 }

@@ -33,7 +33,11 @@ fn diffuse_material(name: &str, rgb: Vec3) -> sunny16::scene::Material {
 fn settings(gi: GiSettings, nits: f64) -> RenderSettings {
     RenderSettings {
         exposure: exposure_for(nits, 0.18),
-        shadows: ShadowSettings { method: ShadowMethod::Traced, samples: 16, ..ShadowSettings::default() },
+        shadows: ShadowSettings {
+            method: ShadowMethod::Traced,
+            samples: 16,
+            ..ShadowSettings::default()
+        },
         gi,
         aovs: vec![Aov::IndirectDiffuse, Aov::VplClampLoss],
         ..RenderSettings::default()
@@ -73,10 +77,12 @@ fn vpl_irradiance_matches_closed_form() {
     let scene = builder.build().unwrap();
     let (at, down) = (DVec3::new(0.4, 2.0, -0.2), DVec3::new(0.3, -1.0, 0.1).normalize());
     let flux = Vec3::new(900.0, 700.0, 500.0);
-    let vpls = vec![Vpl { position: at.as_vec3(), normal: pack_normal(down.as_vec3()), flux, size: 0.01 }];
+    let vpls =
+        vec![Vpl { position: at.as_vec3(), normal: pack_normal(down.as_vec3()), flux, size: 0.01 }];
     let set = VplSet { nodes: light_tree(&vpls), vpls, ..VplSet::default() };
     let view = perspective(DVec3::new(0.0, 5.0, 6.0), DVec3::ZERO, 0.8, 0.1, (96, 64));
-    let gi = GiSettings { enabled: true, filter: false, compensation: false, ..GiSettings::default() };
+    let gi =
+        GiSettings { enabled: true, filter: false, compensation: false, ..GiSettings::default() };
     let mut on_device = renderer.upload_for(&scene, &settings(gi, 50.0).shadows).unwrap();
     on_device.set_vpls(renderer.gpu(), &scene, set).unwrap();
     let picture = after(&mut renderer, &on_device, &view, &settings(gi, 50.0), 1);
@@ -89,7 +95,9 @@ fn vpl_irradiance_matches_closed_form() {
             let crossing = |from: DVec3| from.lerp(place, 0.99 / from.y).abs();
             let eye = DVec3::new(0.0, 5.0, 6.0);
             let seen = eye.lerp(place, (eye.y - 1.0) / eye.y);
-            if place.x.abs().max(place.z.abs()) > 3.9 || (seen.x - 1.0).abs() < 0.4 && seen.z.abs() < 1.7 {
+            if place.x.abs().max(place.z.abs()) > 3.9
+                || (seen.x - 1.0).abs() < 0.4 && seen.z.abs() < 1.7
+            {
                 continue;
             }
             let over = at.lerp(place, (at.y - 1.0) / at.y);
@@ -101,7 +109,8 @@ fn vpl_irradiance_matches_closed_form() {
             } else if dx > 0.05 || dz > 0.05 {
                 let to = at - place;
                 let l = to.normalize();
-                let e = flux.as_dvec3() / std::f64::consts::PI * l.y * down.dot(-l) / to.length_squared();
+                let e = flux.as_dvec3() / std::f64::consts::PI * l.y * down.dot(-l)
+                    / to.length_squared();
                 let brdf = crate::common::Brdf::of(&diffuse_material("white", Vec3::ONE));
                 let v = (eye - place).normalize();
                 let (diffuse, _) = brdf.evaluate(DVec3::Y, l, v);
@@ -144,7 +153,8 @@ const SIZE: (usize, usize) = (64, 64);
 const FROM: DVec3 = DVec3::new(0.031, 1.017, 4.2);
 
 fn room_pose() -> (DMat4, Projection) {
-    let projection = Projection::Perspective { vertical_fov: 0.6, aspect: None, near: 0.05, far: None };
+    let projection =
+        Projection::Perspective { vertical_fov: 0.6, aspect: None, near: 0.05, far: None };
     (look_at_transform(FROM, DVec3::new(0.013, 0.991, 0.0)), projection)
 }
 
@@ -166,7 +176,11 @@ fn path_traced_with(scene: &Scene, samples: u32, seed: u32) -> Vec<DVec3> {
     let (pose, projection) = room_pose();
     let world = World::new(scene, FROM);
     let camera = Pinhole::new(pose, projection, SIZE.0, SIZE.1);
-    let mut film = Film::new(SIZE.0, SIZE.1, FilmSettings { pixel_jitter: false, seed, ..FilmSettings::default() });
+    let mut film = Film::new(
+        SIZE.0,
+        SIZE.1,
+        FilmSettings { pixel_jitter: false, seed, ..FilmSettings::default() },
+    );
     assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
     film.mean(|parts| parts.indirect_diffuse)
 }
@@ -175,10 +189,17 @@ fn save(name: &str, picture: &[DVec3], white: f64) {
     let Some(folder) = std::env::var_os("SUNNY16_PICTURES") else { return };
     let bytes: Vec<u8> = picture
         .iter()
-        .flat_map(|c| c.to_array().map(|v| (color::srgb_oetf((v / white).clamp(0.0, 1.0)) * 255.0 + 0.5) as u8))
+        .flat_map(|c| {
+            c.to_array()
+                .map(|v| (color::srgb_oetf((v / white).clamp(0.0, 1.0)) * 255.0 + 0.5) as u8)
+        })
         .collect();
     let file = std::path::Path::new(&folder).join(format!("{name}.ppm"));
-    std::fs::write(file, [format!("P6\n{} {}\n255\n", SIZE.0, SIZE.1).into_bytes(), bytes].concat()).unwrap();
+    std::fs::write(
+        file,
+        [format!("P6\n{} {}\n255\n", SIZE.0, SIZE.1).into_bytes(), bytes].concat(),
+    )
+    .unwrap();
 }
 
 const ALL: [&str; 3] = ["point", "panel", "sun"];
@@ -211,7 +232,11 @@ fn room(name: &str, wanted: &[&str], gi: GiSettings, frames: u32) -> (f64, f64) 
         let picture = after(&mut renderer, &on_device, &view, &settings, frames);
         let got = indirect(&picture);
         let (rms, bias) = blocks(SIZE, &got, &reference, &[]);
-        println!("{name} {lamp}: blocks {:.2} %, mean {:+.2} %, {mean:.2} nits", rms * 100.0, bias * 100.0);
+        println!(
+            "{name} {lamp}: blocks {:.2} %, mean {:+.2} %, {mean:.2} nits",
+            rms * 100.0,
+            bias * 100.0
+        );
         print_map(SIZE, &got, &reference, &[]);
         save(&format!("{name}-{lamp}-gi"), &got, mean * 4.0);
         save(&format!("{name}-{lamp}-path"), &reference, mean * 4.0);
@@ -261,7 +286,8 @@ fn denoiser_preserves_mean_radiance() {
     let scene = builder.build().unwrap();
     let (pose, projection) = room_pose();
     let view = View::new(pose, &projection, 256, 256);
-    let plain = GiSettings { enabled: true, freeze_after: 4096, filter: false, ..GiSettings::default() };
+    let plain =
+        GiSettings { enabled: true, freeze_after: 4096, filter: false, ..GiSettings::default() };
     let mut on_device = renderer.upload_for(&scene, &settings(plain, 5.0).shadows).unwrap();
     on_device.update_gi(renderer.gpu(), &scene, &plain).unwrap();
     let mut seen = |gi: GiSettings, frames| {
@@ -272,7 +298,9 @@ fn denoiser_preserves_mean_radiance() {
     let raw = seen(plain, 1);
     let filtered = seen(GiSettings { filter: true, ..plain }, 1);
     let sum = |list: &[f64]| list.iter().sum::<f64>();
-    let off = |list: &[f64]| list.iter().zip(&settled).map(|(a, b)| (a - b).abs()).sum::<f64>() / sum(&settled);
+    let off = |list: &[f64]| {
+        list.iter().zip(&settled).map(|(a, b)| (a - b).abs()).sum::<f64>() / sum(&settled)
+    };
     let bias = sum(&filtered) / sum(&settled) - 1.0;
     println!(
         "one frame: off by {:.1} %, filtered {:.1} %, mean {:+.2} %",
@@ -280,7 +308,12 @@ fn denoiser_preserves_mean_radiance() {
         off(&filtered) * 100.0,
         bias * 100.0
     );
-    assert!(off(&filtered) < 0.06 && off(&filtered) < 0.5 * off(&raw), "{} {}", off(&raw), off(&filtered));
+    assert!(
+        off(&filtered) < 0.06 && off(&filtered) < 0.5 * off(&raw),
+        "{} {}",
+        off(&raw),
+        off(&filtered)
+    );
     assert!(bias.abs() < 0.02, "{bias}");
 }
 
@@ -323,7 +356,13 @@ fn walls_do_not_leak() {
 #[test]
 #[ignore = "prints what settings make of it"]
 fn compare_gi_settings() {
-    let plain = GiSettings { enabled: true, bounces: 16, filter: false, freeze_after: 4096, ..GiSettings::default() };
+    let plain = GiSettings {
+        enabled: true,
+        bounces: 16,
+        filter: false,
+        freeze_after: 4096,
+        ..GiSettings::default()
+    };
     let (asked, gi, frames) = settings_from_env(plain, 64);
     room(&asked, &ALL, gi, frames);
 }
@@ -346,7 +385,8 @@ fn rough_metals_reflect_indirect_light() {
     let (pose, projection) = room_pose();
     let world = World::new(&scene, FROM);
     let camera = Pinhole::new(pose, projection, SIZE.0, SIZE.1);
-    let mut film = Film::new(SIZE.0, SIZE.1, FilmSettings { pixel_jitter: false, ..FilmSettings::default() });
+    let mut film =
+        Film::new(SIZE.0, SIZE.1, FilmSettings { pixel_jitter: false, ..FilmSettings::default() });
     assert!(film.add(&world, &camera, 1024, &AtomicBool::new(false)));
     let reference = film.mean(|parts| parts.indirect_specular);
     let view = View::new(pose, &projection, SIZE.0 as u32, SIZE.1 as u32);
@@ -381,13 +421,19 @@ fn rough_metals_reflect_indirect_light() {
         );
         assert!(count > 150, "{count}");
         // What is left is chance: rays that meet the other ball's image of the lamp.
-        assert!((got / want - 1.0).abs() < 0.04 && rms < 0.3, "roughness {roughness}: {got} {want}, {rms}");
+        assert!(
+            (got / want - 1.0).abs() < 0.04 && rms < 0.3,
+            "roughness {roughness}: {got} {want}, {rms}"
+        );
     }
 }
 
 /// What a frame shows of bounced light, exposed.
 fn shown(picture: &RenderedImage, settings: &RenderSettings) -> Vec<f64> {
-    indirect(picture).iter().map(|c| color::luminance(*c) * settings.exposure.multiplier()).collect()
+    indirect(picture)
+        .iter()
+        .map(|c| color::luminance(*c) * settings.exposure.multiplier())
+        .collect()
 }
 
 /// Steps of eight bits of the sRGB curve between two exposed values.
@@ -407,10 +453,14 @@ fn a_closed_door_keeps_light_out() {
     on_device.update_gi(renderer.gpu(), &scene, &gi).unwrap();
     let mut means = Vec::new();
     for node in scene.walk() {
-        let Some(camera) = node.node.camera.and_then(|camera| scene.cameras.get(camera)) else { continue };
+        let Some(camera) = node.node.camera.and_then(|camera| scene.cameras.get(camera)) else {
+            continue;
+        };
         let view = View::new(node.world, &camera.projection, 96, 54);
         let picture = after(&mut renderer, &on_device, &view, &settings, 4);
-        means.push(indirect(&picture).iter().map(|c| color::luminance(*c)).sum::<f64>() / (96.0 * 54.0));
+        means.push(
+            indirect(&picture).iter().map(|c| color::luminance(*c)).sum::<f64>() / (96.0 * 54.0),
+        );
     }
     println!("corridor {} nits, room {} nits", means[0], means[1]);
     assert!(means[0] > 1.0 && means[1] == 0.0, "{means:?}");
@@ -425,12 +475,18 @@ fn gi_history_converges_in_eight_frames_and_is_stable() {
     let build = |flux: f64, at: DVec3| {
         let mut builder = cornell();
         builder.point_light_lumens("lamp", Lumen(flux), Vec3::ONE, at);
-        builder.point_light_lumens("other", Lumen(300.0), Vec3::new(1.0, 0.8, 0.5), DVec3::new(0.6, 1.2, 0.5));
+        builder.point_light_lumens(
+            "other",
+            Lumen(300.0),
+            Vec3::new(1.0, 0.8, 0.5),
+            DVec3::new(0.6, 1.2, 0.5),
+        );
         builder.build().unwrap()
     };
     let home = DVec3::new(0.0, 1.85, 0.0);
     let first = build(800.0, home);
-    let (_, gi, _) = settings_from_env(GiSettings { enabled: true, vpls: 8192, ..GiSettings::default() }, 0);
+    let (_, gi, _) =
+        settings_from_env(GiSettings { enabled: true, vpls: 8192, ..GiSettings::default() }, 0);
     let settings = settings(gi, 5.0);
     let (pose, projection) = room_pose();
     let view = View::new(pose, &projection, 48, 48);
@@ -450,7 +506,14 @@ fn gi_history_converges_in_eight_frames_and_is_stable() {
                 sum += steps(*a, *b);
                 count += 1.0;
             }
-            byte = picture.display.iter().zip(&bytes).map(|(a, b)| a.abs_diff(*b)).max().unwrap().max(byte);
+            byte = picture
+                .display
+                .iter()
+                .zip(&bytes)
+                .map(|(a, b)| a.abs_diff(*b))
+                .max()
+                .unwrap()
+                .max(byte);
             (last, bytes) = (now, picture.display);
         }
         let mean = sum / count;
@@ -485,7 +548,8 @@ fn gi_history_converges_in_eight_frames_and_is_stable() {
         let settled = shown(&renderer.render(&fresh, &view, &settings).unwrap(), &settings);
         let means = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
         let off = |list: &[f64]| {
-            list.iter().zip(&settled).map(|(a, b)| (a - b).abs()).sum::<f64>() / settled.iter().sum::<f64>()
+            list.iter().zip(&settled).map(|(a, b)| (a - b).abs()).sum::<f64>()
+                / settled.iter().sum::<f64>()
         };
         println!(
             "{name}: mean {:+.2} % of the settled one, pixels off by {:.2} %, eight fresh frames by {:.2} %",
@@ -494,7 +558,12 @@ fn gi_history_converges_in_eight_frames_and_is_stable() {
             off(&eight) * 100.0
         );
         assert!((means(&eighth) / means(&settled) - 1.0).abs() < 0.02, "{name}");
-        assert!(off(&eighth) < 1.5 * off(&eight) + 0.01, "{name}: {} {}", off(&eighth), off(&eight));
+        assert!(
+            off(&eighth) < 1.5 * off(&eight) + 0.01,
+            "{name}: {} {}",
+            off(&eighth),
+            off(&eight)
+        );
         // The next change begins from a history of the scene that is followed.
         after(&mut renderer, &scene, &view, &settings, 16);
     }

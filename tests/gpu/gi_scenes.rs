@@ -30,7 +30,13 @@ struct TestScene {
 }
 
 impl TestScene {
-    fn new(name: &'static str, scene: Scene, camera: &str, size: (usize, usize), samples: u32) -> Self {
+    fn new(
+        name: &'static str,
+        scene: Scene,
+        camera: &str,
+        size: (usize, usize),
+        samples: u32,
+    ) -> Self {
         let camera = scene
             .walk()
             .into_iter()
@@ -60,20 +66,29 @@ impl TestScene {
         let world = World::new(&self.scene, self.eye());
         let camera = Pinhole::new(self.camera.0, self.camera.1, self.size.0, self.size.1);
         let shows = |pixel: usize, off: DVec2| {
-            let middle = DVec2::new((pixel % self.size.0) as f64 + 0.5, (pixel / self.size.0) as f64 + 0.5);
+            let middle =
+                DVec2::new((pixel % self.size.0) as f64 + 0.5, (pixel / self.size.0) as f64 + 0.5);
             let (origin, direction) = camera.ray(middle + off);
-            let (depth, normal) = (f64::from(depths[pixel][0]), Vec3::from_slice(&normals[pixel]).as_dvec3());
+            let (depth, normal) =
+                (f64::from(depths[pixel][0]), Vec3::from_slice(&normals[pixel]).as_dvec3());
             world.closest_opaque(origin, direction).map_or(depth == 0.0, |solid| {
                 let there = direction.dot(camera.forward()) * solid.point.distance;
                 (depth / there - 1.0).abs() < 1e-3 && normal.dot(solid.point.normal) > 0.98
             })
         };
         // Vertices are placed to 1/256 of a pixel at best, twice for an edge.
-        let around = (0..16).map(|i| DVec2::from_angle(f64::from(i) * std::f64::consts::TAU / 16.0) / 128.0);
+        let around =
+            (0..16).map(|i| DVec2::from_angle(f64::from(i) * std::f64::consts::TAU / 16.0) / 128.0);
         let list: Vec<usize> = (0..depths.len())
-            .filter(|&pixel| !shows(pixel, DVec2::ZERO) && around.clone().any(|off| shows(pixel, off)))
+            .filter(|&pixel| {
+                !shows(pixel, DVec2::ZERO) && around.clone().any(|off| shows(pixel, off))
+            })
             .collect();
-        assert!(list.len() <= depths.len() / 200, "edges through the middle of {} pixels", list.len());
+        assert!(
+            list.len() <= depths.len() / 200,
+            "edges through the middle of {} pixels",
+            list.len()
+        );
         if !list.is_empty() {
             println!("{}: edges through the middle of pixels {list:?}", self.name);
         }
@@ -85,7 +100,8 @@ impl TestScene {
         let film = |scene: &Scene, bounces: u32, samples: u32| {
             let world = World::new(scene, self.eye());
             let camera = Pinhole::new(self.camera.0, self.camera.1, self.size.0, self.size.1);
-            let mut settings = FilmSettings { pixel_jitter: false, seed, ..FilmSettings::default() };
+            let mut settings =
+                FilmSettings { pixel_jitter: false, seed, ..FilmSettings::default() };
             settings.path.bounces = bounces;
             let mut film = Film::new(self.size.0, self.size.1, settings);
             assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
@@ -109,7 +125,8 @@ fn places() -> [TestScene; 3] {
 }
 
 fn light_room() -> TestScene {
-    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("validation/cases/light_room/scene.glb");
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("validation/cases/light_room/scene.glb");
     let mut scene = sunny16::scene::gltf::load(&file).unwrap();
     Look::default().apply(&mut scene).unwrap();
     TestScene::new("light_room", scene, "Camera", (72, 48), 4096)
@@ -140,7 +157,11 @@ fn references_are_made() {
 fn settings(gi: GiSettings, nits: f64) -> RenderSettings {
     RenderSettings {
         exposure: exposure_for(nits, 0.18),
-        shadows: ShadowSettings { method: ShadowMethod::Traced, samples: 16, ..ShadowSettings::default() },
+        shadows: ShadowSettings {
+            method: ShadowMethod::Traced,
+            samples: 16,
+            ..ShadowSettings::default()
+        },
         gi,
         aovs: vec![
             Aov::IndirectDiffuse,
@@ -156,7 +177,12 @@ fn settings(gi: GiSettings, nits: f64) -> RenderSettings {
 }
 
 /// Bounced diffuse light and the whole picture after some frames of a still view; and the pixels that are not compared.
-fn rendered(renderer: &mut Renderer, place: &TestScene, gi: GiSettings, frames: u32) -> ([Vec<DVec3>; 2], Vec<usize>) {
+fn rendered(
+    renderer: &mut Renderer,
+    place: &TestScene,
+    gi: GiSettings,
+    frames: u32,
+) -> ([Vec<DVec3>; 2], Vec<usize>) {
     let view = View::new(place.camera.0, &place.camera.1, place.size.0 as u32, place.size.1 as u32);
     let settings = settings(gi, mean(&reference(place.name)));
     let mut scene = renderer.upload_for(&place.scene, &settings.shadows).unwrap();
@@ -167,9 +193,12 @@ fn rendered(renderer: &mut Renderer, place: &TestScene, gi: GiSettings, frames: 
     }
     let picture = renderer.render(&scene, &view, &settings).unwrap();
     // Of its parts: what the picture shows of them comes later.
-    let part = |index: usize| picture.aovs[index].1.iter().map(|p| Vec3::from_slice(p).as_dvec3()).collect();
+    let part = |index: usize| {
+        picture.aovs[index].1.iter().map(|p| Vec3::from_slice(p).as_dvec3()).collect()
+    };
     let parts: [Vec<DVec3>; 5] = [0, 1, 2, 3, 4].map(part);
-    let whole = (0..parts[0].len()).map(|pixel| parts.iter().map(|part| part[pixel]).sum()).collect();
+    let whole =
+        (0..parts[0].len()).map(|pixel| parts.iter().map(|part| part[pixel]).sum()).collect();
     let [diffuse, ..] = parts;
     ([diffuse, whole], place.at_edges(&picture.aovs[5].1, &picture.aovs[6].1))
 }
@@ -198,7 +227,14 @@ fn compared(name: &str, place: &TestScene, gi: GiSettings, frames: u32) -> [(f64
 }
 
 fn unmerged() -> GiSettings {
-    GiSettings { enabled: true, vpls: 300_000, bounces: 16, filter: false, freeze_after: 4096, ..GiSettings::default() }
+    GiSettings {
+        enabled: true,
+        vpls: 300_000,
+        bounces: 16,
+        filter: false,
+        freeze_after: 4096,
+        ..GiSettings::default()
+    }
 }
 
 fn merged() -> GiSettings {
@@ -206,7 +242,13 @@ fn merged() -> GiSettings {
 }
 
 /// The bounds: 8x8 blocks of bounced diffuse light below 1.5 % with all patches, below 3 % with merged ones.
-fn within(place: &TestScene, gi: GiSettings, frames: u32, [blocks, mean]: [f64; 2], whole: [f64; 2]) {
+fn within(
+    place: &TestScene,
+    gi: GiSettings,
+    frames: u32,
+    [blocks, mean]: [f64; 2],
+    whole: [f64; 2],
+) {
     let of = compared(if gi.merge { "merged" } else { "unmerged" }, place, gi, frames);
     for ((rms, bias), [most, most_bias]) in of.into_iter().zip([[blocks, mean], whole]) {
         assert!(rms < most && bias.abs() < most_bias, "{}: {rms} {bias}", place.name);
@@ -234,7 +276,13 @@ fn the_light_room_is_what_the_path_tracer_says() {
 
 #[test]
 fn an_atrium_is_what_the_path_tracer_says() {
-    within(&atrium(), GiSettings { vpl_samples: 16, ..unmerged() }, 32, [0.03, 0.015], [0.03, 0.015]);
+    within(
+        &atrium(),
+        GiSettings { vpl_samples: 16, ..unmerged() },
+        32,
+        [0.03, 0.015],
+        [0.03, 0.015],
+    );
 }
 
 /// A sun that reaches few places needs many photons for the bound of 1.5 %.

@@ -39,8 +39,14 @@ fn a_history_holds_what_the_last_frame_wrote() {
             // What only the next frame reads must be named as a result of this one, or its pass is culled.
             graph.output(other);
             let early = graph.read_back("early", previous);
-            graph.pass("write").color_cleared(current, [frame as f32 + 1.0, 0.5, -2.0, 1.0]).record(|_| Ok(()));
-            graph.pass("write other").color_cleared(other, [100.0 + frame as f32; 4]).record(|_| Ok(()));
+            graph
+                .pass("write")
+                .color_cleared(current, [frame as f32 + 1.0, 0.5, -2.0, 1.0])
+                .record(|_| Ok(()));
+            graph
+                .pass("write other")
+                .color_cleared(other, [100.0 + frame as f32; 4])
+                .record(|_| Ok(()));
             let late = graph.read_back("late", previous);
             let now = graph.read_back("now", current);
             let others = graph.read_back("other", other_previous);
@@ -78,7 +84,10 @@ fn images_share_memory_and_keep_their_pixels() {
         let mut image = graph.image("start", 64, 64, LIGHT);
         graph.pass("start").color_cleared(image, [start, 2.0 * start, 0.0, 1.0]).record(|_| Ok(()));
         let unused = graph.image("unused", 64, 64, LIGHT);
-        graph.pass("culled").color_cleared(unused, [1.0; 4]).record(|_| panic!("a culled pass was recorded"));
+        graph
+            .pass("culled")
+            .color_cleared(unused, [1.0; 4])
+            .record(|_| panic!("a culled pass was recorded"));
         // Each pass reads the last one's image and writes its own: no more than two are alive at any time.
         for _ in 0..7 {
             image = tonemap.declare(
@@ -121,7 +130,8 @@ fn without_reuse_nothing_is_shared_and_frames_in_flight_do_not_mix() {
     let mut waiting = Vec::new();
     for frame in 0..6u64 {
         let mut graph = Graph::new(frame);
-        let images: Vec<_> = (0..3).map(|index| graph.image(&format!("image {index}"), 16, 16, LIGHT)).collect();
+        let images: Vec<_> =
+            (0..3).map(|index| graph.image(&format!("image {index}"), 16, 16, LIGHT)).collect();
         for (index, &image) in images.iter().enumerate() {
             let value = (frame * 10 + index as u64) as f32;
             graph.pass("clear").color_cleared(image, [value; 4]).record(|_| Ok(()));
@@ -136,7 +146,10 @@ fn without_reuse_nothing_is_shared_and_frames_in_flight_do_not_mix() {
             frames.wait(ticket).unwrap();
             for (index, out) in outs.into_iter().enumerate() {
                 let got = halves(executed.buffer(out).unwrap().mapped());
-                assert!(got.iter().all(|&value| value == (frame * 10 + index as u64) as f32), "frame {frame}: {got:?}");
+                assert!(
+                    got.iter().all(|&value| value == (frame * 10 + index as u64) as f32),
+                    "frame {frame}: {got:?}"
+                );
             }
         }
     }

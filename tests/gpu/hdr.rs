@@ -14,8 +14,14 @@ use sunny16::{
     viewer::painter::{HdrPicture, PICTURE, Painter},
 };
 
-const HUES: [[f32; 3]; 6] =
-    [[1.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.25, 0.05], [0.125, 0.05, 1.0]];
+const HUES: [[f32; 3]; 6] = [
+    [1.0, 1.0, 1.0],
+    [1.0, 0.0, 0.0],
+    [0.0, 1.0, 0.0],
+    [0.0, 0.0, 1.0],
+    [1.0, 0.25, 0.05],
+    [0.125, 0.05, 1.0],
+];
 const LEVELS: usize = 32;
 /// Below the picture: the panel's rows.
 const PANEL: u32 = 6;
@@ -45,7 +51,8 @@ fn codes(format: vk::Format, bytes: &[u8]) -> Vec<Vec3> {
             .map(|b| {
                 let word = u32::from_le_bytes(b.try_into().unwrap());
                 assert_eq!(word >> 30, 3, "alpha is 1");
-                vec3((word & 1023) as f32, (word >> 10 & 1023) as f32, (word >> 20 & 1023) as f32) / 1023.0
+                vec3((word & 1023) as f32, (word >> 10 & 1023) as f32, (word >> 20 & 1023) as f32)
+                    / 1023.0
             })
             .collect(),
         _ => bytes
@@ -66,14 +73,19 @@ fn the_device_encodes_highlights_and_panels_as_the_host_does() {
         .iter()
         .flat_map(|hue| {
             // Exposed values of 1e-3 to 1e3, with white at 50 nit.
-            (0..LEVELS).map(move |i| hue.map(|h| h * 50.0 * 1e-3 * 1e6f32.powf(i as f32 / (LEVELS - 1) as f32)))
+            (0..LEVELS).map(move |i| {
+                hue.map(|h| h * 50.0 * 1e-3 * 1e6f32.powf(i as f32 / (LEVELS - 1) as f32))
+            })
         })
         .collect();
     let white_balance = Mat3::from_diagonal(vec3(1.1, 1.0, 0.8));
     let mut painter = Painter::new(&guard.gpu, vk::Format::R8G8B8A8_UNORM).unwrap();
     let mut white = TexturesDelta::default();
     let image = ColorImage::filled([1, 1], egui::Color32::WHITE);
-    white.set.insert(TextureId::Managed(0), [ImageDelta::full(image, egui::TextureOptions::LINEAR)].into());
+    white.set.insert(
+        TextureId::Managed(0),
+        [ImageDelta::full(image, egui::TextureOptions::LINEAR)].into(),
+    );
     // The texture stays through changes of the display.
     painter.take(white, &[], 1.0, SIZE).unwrap();
     let mut number = 0;
@@ -83,14 +95,18 @@ fn the_device_encodes_highlights_and_panels_as_the_host_does() {
     ] {
         painter.aim_at(format, encoding).unwrap();
         assert_eq!((painter.format(), painter.encoding()), (format, encoding));
-        for (mapper, [paper, peak]) in
-            ToneMapper::ALL.into_iter().zip([[203.0, 1000.0], [100.0, 4000.0], [203.0, 1000.0], [300.0, 300.0]])
-        {
+        for (mapper, [paper, peak]) in ToneMapper::ALL.into_iter().zip([
+            [203.0, 1000.0],
+            [100.0, 4000.0],
+            [203.0, 1000.0],
+            [300.0, 300.0],
+        ]) {
             number += 1;
             let range = DisplayRange::new(Nit(paper), Nit(peak)).unwrap();
             let to_display = DisplayTransform { mapper, white_balance, dither: true };
             let size = [LEVELS, HUES.len()];
-            let light = HdrPicture { number, size, nits: &nits, multiplier: 1.0 / 50.0, to_display };
+            let light =
+                HdrPicture { number, size, nits: &nits, multiplier: 1.0 / 50.0, to_display };
             painter.set_hdr_picture(Some(light), range).unwrap();
             let mut shapes = UiShapes { scale: 1.0, ..UiShapes::default() };
             quad(&mut shapes, u64::MAX, [0, HUES.len() as u32], [255; 4]);
@@ -114,7 +130,10 @@ fn the_device_encodes_highlights_and_panels_as_the_host_does() {
                     _ => off / want.max(Vec3::splat(0.01)) * 500.0,
                 };
                 worst = worst.max(off.max_element());
-                assert!(off.max_element() <= 2.0, "{encoding:?} {mapper:?} {what}: {got} is not {want}");
+                assert!(
+                    off.max_element() <= 2.0,
+                    "{encoding:?} {mapper:?} {what}: {got} is not {want}"
+                );
             };
             let mut brightest: f32 = 0.0;
             for (i, nits) in nits.iter().enumerate() {
@@ -123,10 +142,17 @@ fn the_device_encodes_highlights_and_panels_as_the_host_does() {
                 brightest = brightest.max(linear.max_element());
                 compare(got[i], linear, &format!("{exposed}"));
             }
-            assert!((brightest / range.headroom() - 1.0).abs() < 0.01, "the ramp reaches the peak: {brightest}");
+            assert!(
+                (brightest / range.headroom() - 1.0).abs() < 0.01,
+                "the ramp reaches the peak: {brightest}"
+            );
             for (i, byte) in BYTES.into_iter().enumerate() {
                 let linear = Vec3::splat(color::srgb_eotf(f64::from(byte) / 255.0) as f32);
-                compare(got[(HUES.len() + 2 * i) * LEVELS + 3], linear, &format!("panel of {byte}"));
+                compare(
+                    got[(HUES.len() + 2 * i) * LEVELS + 3],
+                    linear,
+                    &format!("panel of {byte}"),
+                );
             }
             let name = mapper.name();
             println!(

@@ -40,7 +40,8 @@ fn bare(scene: &Scene) -> Scene {
 }
 
 fn settings(nits: f64) -> RenderSettings {
-    let light_lists = ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
+    let light_lists =
+        ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
     let exposure = if nits > 0.0 { exposure_for(nits, 0.9) } else { Exposure::default() };
     RenderSettings {
         exposure,
@@ -68,7 +69,10 @@ fn compare(renderer: &mut Renderer, scene: &Scene, view: &View, lamp: DMat4) -> 
             let point = hit_plane(view, x, y, DVec3::ZERO, DVec3::Y);
             let away = (point - lamp.w_axis.truncate()).normalize();
             let want = profile.candela_towards(to_lamp * away).get() / profile.peak().get();
-            let (a, b) = (aov3(&with, Aov::DirectDiffuse, x, y).y, aov3(&without, Aov::DirectDiffuse, x, y).y);
+            let (a, b) = (
+                aov3(&with, Aov::DirectDiffuse, x, y).y,
+                aov3(&without, Aov::DirectDiffuse, x, y).y,
+            );
             if b > 0.01 * most * 0.3 {
                 worst = worst.max((a / b - want).abs());
                 brightest = brightest.max(want);
@@ -105,9 +109,14 @@ fn corpus() -> Vec<(String, Arc<IesProfile>)> {
         Ok(entries) => {
             let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
             files.sort();
-            for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "ies")) {
+            for file in
+                files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "ies"))
+            {
                 if let Ok(profile) = IesProfile::parse(&std::fs::read(file).unwrap()) {
-                    profiles.push((file.file_name().unwrap().to_string_lossy().into_owned(), Arc::new(profile)));
+                    profiles.push((
+                        file.file_name().unwrap().to_string_lossy().into_owned(),
+                        Arc::new(profile),
+                    ));
                 }
             }
         }
@@ -120,14 +129,21 @@ fn corpus() -> Vec<(String, Arc<IesProfile>)> {
 fn every_file_lights_a_plane_as_it_says() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    let view = perspective(DVec3::new(0.2, 6.0, 0.1), DVec3::new(0.1, 0.0, 0.0), 1.5, 0.01, (64, 48));
+    let view =
+        perspective(DVec3::new(0.2, 6.0, 0.1), DVec3::new(0.1, 0.0, 0.0), 1.5, 0.01, (64, 48));
     for (name, profile) in corpus() {
-        for turn in
-            [DQuat::IDENTITY, DQuat::from_rotation_z(0.5) * DQuat::from_rotation_y(1.1), DQuat::from_rotation_x(PI)]
-        {
+        for turn in [
+            DQuat::IDENTITY,
+            DQuat::from_rotation_z(0.5) * DQuat::from_rotation_y(1.1),
+            DQuat::from_rotation_x(PI),
+        ] {
             let lamp = lamp_at(DVec3::new(0.3, 2.0, -0.2), turn);
-            let (worst, brightest) = compare(&mut renderer, &scene(&profile, Emitter::Point, lamp, 60.0), &view, lamp);
-            println!("{name}: greatest difference {:.3} % of the peak, brightest {brightest:.2}", worst * 100.0);
+            let (worst, brightest) =
+                compare(&mut renderer, &scene(&profile, Emitter::Point, lamp, 60.0), &view, lamp);
+            println!(
+                "{name}: greatest difference {:.3} % of the peak, brightest {brightest:.2}",
+                worst * 100.0
+            );
             assert!(worst < 0.005 * guard.slack(), "{name}: {worst}");
         }
     }
@@ -141,7 +157,13 @@ fn all_light_together_is_the_files_lumens() {
     for (name, profile) in corpus() {
         // Six views of a plane 1 m below a lamp that is turned instead; a pixel's solid angle is cos^3 dA / d^2.
         let mut flux = 0.0;
-        let view = perspective(DVec3::new(0.0, 1.0, 0.0), DVec3::ZERO, (PI / 2.0) as f32, 0.01, (192, 192));
+        let view = perspective(
+            DVec3::new(0.0, 1.0, 0.0),
+            DVec3::ZERO,
+            (PI / 2.0) as f32,
+            0.01,
+            (192, 192),
+        );
         for turn in [
             DQuat::IDENTITY,
             DQuat::from_rotation_x(PI / 2.0),
@@ -155,20 +177,26 @@ fn all_light_together_is_the_files_lumens() {
             let plain = bare(&lit);
             let (lit, plain) = (renderer.upload(&lit).unwrap(), renderer.upload(&plain).unwrap());
             let exposed = settings(0.5 / PI * profile.peak().get());
-            let (lit, plain) =
-                (renderer.render(&lit, &view, &exposed).unwrap(), renderer.render(&plain, &view, &exposed).unwrap());
+            let (lit, plain) = (
+                renderer.render(&lit, &view, &exposed).unwrap(),
+                renderer.render(&plain, &view, &exposed).unwrap(),
+            );
             for y in 0..192 {
                 for x in 0..192 {
                     let point = hit_plane(&view, x, y, DVec3::ZERO, DVec3::Y);
                     let cos = 1.0 / (point - DVec3::Y).length();
                     let solid_angle = (2.0f64 / 192.0).powi(2) * cos.powi(3);
-                    let part = aov3(&lit, Aov::DirectDiffuse, x, y).y / aov3(&plain, Aov::DirectDiffuse, x, y).y;
+                    let part = aov3(&lit, Aov::DirectDiffuse, x, y).y
+                        / aov3(&plain, Aov::DirectDiffuse, x, y).y;
                     flux += part * profile.peak().get() * solid_angle;
                 }
             }
         }
         let want = profile.lumens().get();
-        println!("{name}: {flux:.2} lm through the box, the file has {want:.2}: {:+.3} %", (flux / want - 1.0) * 100.0);
+        println!(
+            "{name}: {flux:.2} lm through the box, the file has {want:.2}: {:+.3} %",
+            (flux / want - 1.0) * 100.0
+        );
         assert!((flux / want - 1.0).abs() < 0.005, "{name}: {flux}, not {want}");
     }
 }
@@ -189,10 +217,17 @@ fn a_spot_cuts_its_profile() {
     // Lumens of distribution and cone together.
     let lumens = light.lumens().unwrap().get();
     let by_lumens = Light {
-        source: PhysicalLight::new(light.emitter(), LightStrength::Lumens(sunny16::photometry::Lumen(lumens))).unwrap(),
+        source: PhysicalLight::new(
+            light.emitter(),
+            LightStrength::Lumens(sunny16::photometry::Lumen(lumens)),
+        )
+        .unwrap(),
         ..light.clone()
     };
-    assert!((by_lumens.candela().unwrap().get() / Candela(profile.peak().get()).get() - 1.0).abs() < 1e-9);
+    assert!(
+        (by_lumens.candela().unwrap().get() / Candela(profile.peak().get()).get() - 1.0).abs()
+            < 1e-9
+    );
 }
 
 /// The picture of docs/ies.md: `cargo test --test gpu profiles::pictures -- --ignored`.
@@ -222,13 +257,20 @@ fn pictures() {
     let mut scene = builder.build().unwrap();
     for (light, (_, profile)) in scene.lights.iter_mut().zip(&profiles) {
         light.profile = Some(Arc::clone(profile));
-        light.source =
-            PhysicalLight::new(Emitter::Point, LightStrength::Lumens(sunny16::photometry::Lumen(150.0))).unwrap();
+        light.source = PhysicalLight::new(
+            Emitter::Point,
+            LightStrength::Lumens(sunny16::photometry::Lumen(150.0)),
+        )
+        .unwrap();
     }
     let view = perspective(DVec3::new(0.0, 0.0, 6.0), DVec3::ZERO, 0.65, 0.01, (640, 270));
     let exposure = exposure_for(12.0, 0.6);
-    let picture =
-        crate::common::picture(&mut renderer, &scene, &view, &RenderSettings { exposure, ..RenderSettings::default() });
+    let picture = crate::common::picture(
+        &mut renderer,
+        &scene,
+        &view,
+        &RenderSettings { exposure, ..RenderSettings::default() },
+    );
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pictures/ies_wall.png");
     sunny16::output::write_png(&target, picture.width, picture.height, &picture.display).unwrap();
 }

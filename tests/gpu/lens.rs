@@ -37,7 +37,8 @@ fn rigged(assignments: &[&str], size: (u32, u32)) -> Rigged {
     let lens = look.mounted_lens(aspect).unwrap().unwrap();
     let rig = look.camera.rig.mounted_rig(look.camera.f_stop, &lens).unwrap();
     let effects = look.effects(Some(&rig), [size.0, size.1]).unwrap();
-    let effects = CameraEffects { bloom: None, ..look.effects_with_mounted_lens(&lens, effects).unwrap() };
+    let effects =
+        CameraEffects { bloom: None, ..look.effects_with_mounted_lens(&lens, effects).unwrap() };
     let vertical_fov = rig.vertical_fov() as f32;
     let projection = Projection::Perspective { vertical_fov, aspect: None, near: 0.01, far: None };
     let view = View::new(DMat4::IDENTITY, &projection, size.0, size.1);
@@ -68,8 +69,9 @@ fn raster(renderer: &mut Renderer, scene: &Scene, rigged: &Rigged) -> Vec<[f32; 
 
 fn traced(scene: &Scene, rigged: &Rigged, size: (u32, u32), samples: u32) -> Vec<[f32; 3]> {
     let (width, height) = (size.0 as usize, size.1 as usize);
-    let camera = LensCamera::new(DMat4::IDENTITY, rigged.projection, width, height, &rigged.effects)
-        .with_lens(Some(Arc::clone(&rigged.lens)));
+    let camera =
+        LensCamera::new(DMat4::IDENTITY, rigged.projection, width, height, &rigged.effects)
+            .with_lens(Some(Arc::clone(&rigged.lens)));
     let mut film = Film::new(width, height, FilmSettings::default());
     film.advance(&World::new(scene, DVec3::ZERO), &camera, samples, &AtomicBool::new(false));
     film.mean(LightComponents::total).iter().map(|c| c.as_vec3().to_array()).collect()
@@ -127,8 +129,13 @@ fn points_are_where_the_chief_rays_meet_the_sensor() {
     for (name, more) in LENSES {
         let rigged = of(name, more, SIZE);
         let gate = rigged.lens.gate();
-        let wanted =
-            [dvec2(180.0, 150.0), dvec2(720.0, 120.0), dvec2(1200.0, 810.0), dvec2(390.0, 600.0), dvec2(750.0, 495.0)];
+        let wanted = [
+            dvec2(180.0, 150.0),
+            dvec2(720.0, 120.0),
+            dvec2(1200.0, 810.0),
+            dvec2(390.0, 600.0),
+            dvec2(750.0, 495.0),
+        ];
         let distance = 2000.0;
         let seen: Vec<(DVec2, DVec3)> = wanted
             .iter()
@@ -140,7 +147,9 @@ fn points_are_where_the_chief_rays_meet_the_sensor() {
             .collect();
         // Some twelve pixels wide: edges are not smoothed, which leaves half a pixel of the pinhole's picture, and of an anamorphic one two of this.
         let side = 12.0 * gate.x / f64::from(SIZE.0) / rigged.lens.pinhole_distance() * distance;
-        let scene = squares(&seen.iter().map(|(_, at)| (*at, side, Vec3::splat(100.0))).collect::<Vec<_>>());
+        let scene = squares(
+            &seen.iter().map(|(_, at)| (*at, side, Vec3::splat(100.0))).collect::<Vec<_>>(),
+        );
         let picture = raster(&mut renderer, &scene, &rigged);
         for (pixel, at) in &seen {
             let to = dvec2(at.x, at.y) / distance;
@@ -148,14 +157,19 @@ fn points_are_where_the_chief_rays_meet_the_sensor() {
                 // Where rays of this colour put it: the place whose chief ray goes there, by Newton's method.
                 let mut place = place_of(*pixel, gate);
                 for _ in 0..20 {
-                    let miss = tangents(&rigged.lens.lens().chief_ray(place, wavelength).unwrap()).unwrap() - to;
+                    let miss = tangents(&rigged.lens.lens().chief_ray(place, wavelength).unwrap())
+                        .unwrap()
+                        - to;
                     let stretch = rigged.lens.imaging().at(place).stretch[1];
                     place -= miss * rigged.lens.imaging().image_distance() / stretch;
                 }
                 let want = pixel_of(place, gate);
                 let got = middle(&picture, *pixel, 25.0, channel);
                 worst = worst.max((got - want).length());
-                assert!((got - want).length() < 1.1, "{name}, channel {channel}: {got} is not {want}");
+                assert!(
+                    (got - want).length() < 1.1,
+                    "{name}, channel {channel}: {got} is not {want}"
+                );
             }
         }
         assert!(seen.len() >= 4, "{name}");
@@ -197,7 +211,10 @@ fn even_light_falls_as_the_pupil_closes() {
             sums[1] += f64::from(slow[1]);
         }
         let mean = sums[1] / sums[0] - 1.0;
-        println!("{name}: raster {worst_fast:.2} % of the middle at worst, path tracer's mean {:+.2} %", mean * 100.0);
+        println!(
+            "{name}: raster {worst_fast:.2} % of the middle at worst, path tracer's mean {:+.2} %",
+            mean * 100.0
+        );
         // The pupil's area in numbers is good to a per cent (its own test); rims fall in the grid's cells.
         assert!(worst_fast < 2.5, "{name}: {worst_fast}");
         assert!(mean.abs() < 0.01, "{name}: {mean}");
@@ -244,7 +261,11 @@ fn both_renderers_see_the_same_through_a_lens() {
                 let moved = |by: f64| (f64::from(x * 17 + y) * by).rem_euclid(1.0) * 0.3;
                 let nits = Vec3::new(100.0, 60.0 + 5.0 * x as f32, 60.0 + 5.0 * y as f32);
                 places.push((
-                    DVec3::new(f64::from(x) + moved(0.618_034), f64::from(y) + moved(0.754_878), 0.0) * step
+                    DVec3::new(
+                        f64::from(x) + moved(0.618_034),
+                        f64::from(y) + moved(0.754_878),
+                        0.0,
+                    ) * step
                         - DVec3::Z * 4.0,
                     step * 0.6,
                     nits,
@@ -260,7 +281,8 @@ fn both_renderers_see_the_same_through_a_lens() {
             let (across, down, side) = (size.0 as usize / 8, size.1 as usize / 8, 8 * finer);
             let of = |block: usize| {
                 let inside = (0..side * side).map(|i| {
-                    let (x, y) = (block % across * side + i % side, block / across * side + i / side);
+                    let (x, y) =
+                        (block % across * side + i % side, block / across * side + i / side);
                     Vec3::from(picture[y * size.0 as usize * finer + x]).as_dvec3()
                 });
                 inside.sum::<DVec3>() / (side * side) as f64
@@ -269,12 +291,17 @@ fn both_renderers_see_the_same_through_a_lens() {
         };
         let (fast, slow) = (blocks(&fast, 8), blocks(&slow, 1));
         let mean = slow.iter().sum::<DVec3>() / slow.len() as f64;
-        let squares = fast.iter().zip(&slow).map(|(a, b)| (*a - *b).length_squared()).sum::<f64>() / fast.len() as f64;
+        let squares = fast.iter().zip(&slow).map(|(a, b)| (*a - *b).length_squared()).sum::<f64>()
+            / fast.len() as f64;
         let error = squares.sqrt() / mean.length();
-        println!("{name} {more:?}: {:.2} % on blocks, the picture's mean {:+.2} %", error * 100.0, {
-            let own = fast.iter().sum::<DVec3>() / fast.len() as f64;
-            (own.length() / mean.length() - 1.0) * 100.0
-        });
+        println!(
+            "{name} {more:?}: {:.2} % on blocks, the picture's mean {:+.2} %",
+            error * 100.0,
+            {
+                let own = fast.iter().sum::<DVec3>() / fast.len() as f64;
+                (own.length() / mean.length() - 1.0) * 100.0
+            }
+        );
         assert!(error < bound, "{name} {more:?}: {error}");
     }
 }
@@ -287,8 +314,9 @@ fn a_lens_adds_its_own_pass_and_nothing_else() {
     let scene = squares(&[(DVec3::NEG_Z, 0.1, Vec3::ONE)]);
     let on_device = renderer.upload(&scene).unwrap();
     let mut names = |lens: Option<Arc<MountedLens>>| -> Vec<String> {
-        let prepared =
-            renderer.plan(&on_device, &rigged.view, &RenderSettings { lens, ..RenderSettings::default() }).unwrap();
+        let prepared = renderer
+            .plan(&on_device, &rigged.view, &RenderSettings { lens, ..RenderSettings::default() })
+            .unwrap();
         prepared.plan.order.iter().map(|&pass| prepared.passes[pass].name.clone()).collect()
     };
     let (without, with) = (names(None), names(Some(Arc::clone(&rigged.lens))));
@@ -298,8 +326,8 @@ fn a_lens_adds_its_own_pass_and_nothing_else() {
     );
     assert_eq!(with.len(), without.len() + 1);
     // None of its aberrations on: the pinhole's picture, at no cost.
-    let off =
-        ["distortion", "chromatic_aberration", "vignetting"].map(|fault| format!("effects.{fault}.enabled=false"));
+    let off = ["distortion", "chromatic_aberration", "vignetting"]
+        .map(|fault| format!("effects.{fault}.enabled=false"));
     let dials = [&["camera.lens.f_stop=8"][..], &off.each_ref().map(String::as_str)].concat();
     assert_eq!(names(Some(of("dgauss-50-f2", &dials, (64, 48)).lens)), without);
     drop(on_device);

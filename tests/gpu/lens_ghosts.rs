@@ -120,8 +120,9 @@ impl Seen {
         for (index, pixel) in self.light.iter().enumerate() {
             let (x, y) = (index as u32 % self.size[0], index as u32 / self.size[0]);
             // The sensor's right is the picture's left, its up the picture's down.
-            let place = DVec2::new(0.5 - (f64::from(x) + 0.5) / width, (f64::from(y) + 0.5) / height - 0.5)
-                * DVec2::from_array(self.gate);
+            let place =
+                DVec2::new(0.5 - (f64::from(x) + 0.5) / width, (f64::from(y) + 0.5) / height - 0.5)
+                    * DVec2::from_array(self.gate);
             for (sum, value) in sum.iter_mut().zip(pixel) {
                 *sum += value * self.area();
             }
@@ -135,7 +136,13 @@ impl Seen {
 }
 
 /// The same by counting rays: light, middle and extents on the film.
-fn counted(settings: &LensGhosts, beam: &Beam, lux: f64, channel: usize, rays: u32) -> (f64, DVec2, DVec2) {
+fn counted(
+    settings: &LensGhosts,
+    beam: &Beam,
+    lux: f64,
+    channel: usize,
+    rays: u32,
+) -> (f64, DVec2, DVec2) {
     let (lens, wavelength) = (&settings.lens, CHANNELS[channel]);
     let mut film = SensorFilm::new(DVec2::from_array(settings.gate), [180, 120]);
     for bounces in lens.reflection_pairs() {
@@ -143,7 +150,9 @@ fn counted(settings: &LensGhosts, beam: &Beam, lux: f64, channel: usize, rays: u
     }
     let (mut sum, mut first, mut second) = (0.0, DVec2::ZERO, DVec2::ZERO);
     for (index, light) in film.light.iter().enumerate() {
-        let at = DVec2::new((index % 180) as f64 + 0.5, (index / 180) as f64 + 0.5) / DVec2::new(180.0, 120.0) - 0.5;
+        let at = DVec2::new((index % 180) as f64 + 0.5, (index / 180) as f64 + 0.5)
+            / DVec2::new(180.0, 120.0)
+            - 0.5;
         let place = at * film.size;
         sum += light;
         first += place * *light;
@@ -151,11 +160,20 @@ fn counted(settings: &LensGhosts, beam: &Beam, lux: f64, channel: usize, rays: u
     }
     let middle = first / sum;
     let extent = (second / sum - middle * middle).max(DVec2::ZERO).map(f64::sqrt);
-    (sum * lux / lens.reference_illuminance(DVec2::ZERO, wavelength, Losses::Counted, 100_000), middle, extent)
+    (
+        sum * lux / lens.reference_illuminance(DVec2::ZERO, wavelength, Losses::Counted, 100_000),
+        middle,
+        extent,
+    )
 }
 
 fn bench<'a>(guard: &crate::common::Guard, pass: &'a LensGhostsPass) -> Bench<'a> {
-    Bench { pass, frames: Frames::new(&guard.gpu, 2).unwrap(), cache: GraphCache::default(), number: 0 }
+    Bench {
+        pass,
+        frames: Frames::new(&guard.gpu, 2).unwrap(),
+        cache: GraphCache::default(),
+        number: 0,
+    }
 }
 
 /// All ghosts together: light within 2 %, middle and size within 1 % of the sensor's width, for points and for discs.
@@ -199,10 +217,12 @@ fn both_tiers_agree_near_the_axis() {
     let Some(guard) = gpu() else { return };
     let pass = LensGhostsPass::new(&guard.gpu).unwrap();
     let mut bench = bench(&guard, &pass);
-    let lens = lens("dgauss-50-f2", &LensSettings { f_stop: Some(32.0), ..LensSettings::default() });
+    let lens =
+        lens("dgauss-50-f2", &LensSettings { f_stop: Some(32.0), ..LensSettings::default() });
     let beam = Beam::from_angles(0.01, 2.0, 0.0).unwrap();
     let [fast, traced] = [GhostMethod::Paraxial, GhostMethod::Traced].map(|tier| {
-        let settings = LensGhosts { lens: Arc::clone(&lens), gate: [0.012, 0.008], tier, cull: 0.0 };
+        let settings =
+            LensGhosts { lens: Arc::clone(&lens), gate: [0.012, 0.008], tier, cull: 0.0 };
         bench.run(&guard, [240, 160], &[source(&beam, 1e3)], &settings).moments()
     });
     for channel in 0..3 {
@@ -218,25 +238,33 @@ fn ghosts_keep_their_size_at_any_resolution() {
     let Some(guard) = gpu() else { return };
     let pass = LensGhostsPass::new(&guard.gpu).unwrap();
     let mut bench = bench(&guard, &pass);
-    let lens = lens("cooke-triplet-50-f5", &LensSettings { f_stop: Some(8.0), ..LensSettings::default() });
+    let lens =
+        lens("cooke-triplet-50-f5", &LensSettings { f_stop: Some(8.0), ..LensSettings::default() });
     let beam = Beam::from_angles(0.1, 1.2, 0.004_65).unwrap();
-    let sums = [([96, 64], [0.036, 0.024]), ([192, 128], [0.036, 0.024]), ([72, 128], [0.0135, 0.024])].map(
-        |(size, gate): ([u32; 2], [f64; 2])| {
-            let settings = LensGhosts { lens: Arc::clone(&lens), gate, tier: GhostMethod::Traced, cull: 0.0 };
-            let seen = bench.run(&guard, size, &[source(&beam, 1000.0)], &settings);
-            let (mut light, mut height) = (0.0, 0.0);
-            for (index, pixel) in seen.light.iter().enumerate() {
-                let (x, y) = (index as u32 % size[0], index as u32 / size[0]);
-                let at = |index: u32, side: usize| (f64::from(index) + 0.5) / f64::from(size[side]) - 0.5;
-                if (at(x, 0) * gate[0]).abs() < 0.006_75 {
-                    light += pixel[1] * seen.area();
-                    height += pixel[1] * seen.area() * at(y, 1) * gate[1];
+    let sums =
+        [([96, 64], [0.036, 0.024]), ([192, 128], [0.036, 0.024]), ([72, 128], [0.0135, 0.024])]
+            .map(|(size, gate): ([u32; 2], [f64; 2])| {
+                let settings = LensGhosts {
+                    lens: Arc::clone(&lens),
+                    gate,
+                    tier: GhostMethod::Traced,
+                    cull: 0.0,
+                };
+                let seen = bench.run(&guard, size, &[source(&beam, 1000.0)], &settings);
+                let (mut light, mut height) = (0.0, 0.0);
+                for (index, pixel) in seen.light.iter().enumerate() {
+                    let (x, y) = (index as u32 % size[0], index as u32 / size[0]);
+                    let at = |index: u32, side: usize| {
+                        (f64::from(index) + 0.5) / f64::from(size[side]) - 0.5
+                    };
+                    if (at(x, 0) * gate[0]).abs() < 0.006_75 {
+                        light += pixel[1] * seen.area();
+                        height += pixel[1] * seen.area() * at(y, 1) * gate[1];
+                    }
                 }
-            }
-            println!("{size:?}: light {light:e}, {:.3} mm down", height / light * 1e3);
-            (light, height / light)
-        },
-    );
+                println!("{size:?}: light {light:e}, {:.3} mm down", height / light * 1e3);
+                (light, height / light)
+            });
     for (light, height) in sums {
         assert!((light / sums[1].0 - 1.0).abs() < 0.03, "{sums:?}");
         assert!((height - sums[1].1).abs() < 0.01 * 0.024, "{sums:?}");
@@ -249,7 +277,10 @@ fn the_chain_goes_through_the_centre() {
     let Some(guard) = gpu() else { return };
     let pass = LensGhostsPass::new(&guard.gpu).unwrap();
     let mut bench = bench(&guard, &pass);
-    let lens = lens("cooke-triplet-50-f5", &LensSettings { f_stop: Some(11.0), ..LensSettings::default() });
+    let lens = lens(
+        "cooke-triplet-50-f5",
+        &LensSettings { f_stop: Some(11.0), ..LensSettings::default() },
+    );
     let settings = LensGhosts { lens, gate: [0.036, 0.024], tier: GhostMethod::Traced, cull: 0.0 };
     let azimuth = 0.5_f64;
     let beam = Beam::from_angles(0.15, azimuth, 0.0).unwrap();
@@ -274,15 +305,22 @@ fn culling_counts_and_remembers() {
     let mut bench = bench(&guard, &pass);
     let lens = lens("dgauss-50-f2", &LensSettings { f_stop: Some(8.0), ..LensSettings::default() });
     let beam = Beam::from_angles(0.1, 0.3, 0.004_65).unwrap();
-    let at = |cull| LensGhosts { lens: Arc::clone(&lens), gate: [0.036, 0.024], tier: GhostMethod::Traced, cull };
-    let mut drawn = |cull: f64, lux: f32| bench.run(&guard, [96, 64], &[source(&beam, lux)], &at(cull)).report;
+    let at = |cull| LensGhosts {
+        lens: Arc::clone(&lens),
+        gate: [0.036, 0.024],
+        tier: GhostMethod::Traced,
+        cull,
+    };
+    let mut drawn =
+        |cull: f64, lux: f32| bench.run(&guard, [96, 64], &[source(&beam, lux)], &at(cull)).report;
     let all = drawn(0.0, 1.0);
     assert_eq!((all.dropped, all.light_dropped, all.sources), (0, 0.0, 1));
     assert!(all.drawn > 20 && all.drawn + all.off_screen <= 45, "{all:?}");
     // Off: nothing of the state is left by a picture without the source.
     let nobody = bench.run(&guard, [96, 64], &[], &at(0.0)).report;
     assert_eq!((nobody.drawn, nobody.sources), (0, 0));
-    let mut drawn = |cull: f64, lux: f32| bench.run(&guard, [96, 64], &[source(&beam, lux)], &at(cull)).report;
+    let mut drawn =
+        |cull: f64, lux: f32| bench.run(&guard, [96, 64], &[source(&beam, lux)], &at(cull)).report;
     let few = drawn(1e-3, 1.0);
     assert!(few.drawn < all.drawn && few.drawn + few.dropped == all.drawn, "{few:?}");
     assert!(few.light_dropped > 0.0 && few.light_dropped < 1.0, "{few:?}");
@@ -326,7 +364,8 @@ fn strange_sources_are_harmless() {
             FlareSource { angular_radius: f32::NAN, ..good },
         ];
         for tier in [GhostMethod::Paraxial, GhostMethod::Traced] {
-            let settings = LensGhosts { lens: Arc::clone(&lens), gate: [0.036, 0.024], tier, cull: 0.0 };
+            let settings =
+                LensGhosts { lens: Arc::clone(&lens), gate: [0.036, 0.024], tier, cull: 0.0 };
             let seen = bench.run(&guard, [48, 32], &sources, &settings);
             assert!(seen.report.drawn > 0, "{name}: {:?}", seen.report);
         }

@@ -37,8 +37,10 @@ fn bumps(deviation: f64) -> TextureImage {
         }
         sum
     };
-    let all: Vec<(f64, f64)> = (0..TEXELS * TEXELS).map(|i| slope(i % TEXELS, i / TEXELS)).collect();
-    let square: f64 = all.iter().map(|(x, y)| x * x + y * y).sum::<f64>() / (2.0 * all.len() as f64);
+    let all: Vec<(f64, f64)> =
+        (0..TEXELS * TEXELS).map(|i| slope(i % TEXELS, i / TEXELS)).collect();
+    let square: f64 =
+        all.iter().map(|(x, y)| x * x + y * y).sum::<f64>() / (2.0 * all.len() as f64);
     let scale = deviation / square.sqrt();
     let rgba8 = all
         .iter()
@@ -57,7 +59,8 @@ fn scene(map: Option<(f64, Sampler)>, roughness: f32) -> Scene {
     if let Some((deviation, sampler)) = map {
         let texture = builder.add_texture("bumps", bumps(deviation), sampler);
         let transform = [[40.0, 0.0, 0.0], [0.0, 40.0, 0.0]];
-        material.normal_texture = Some(TextureRef { transform, ..SceneBuilder::texture_ref(texture) });
+        material.normal_texture =
+            Some(TextureRef { transform, ..SceneBuilder::texture_ref(texture) });
     }
     let material = builder.add_material(material);
     let mut plane = shapes::plane(Vec2::splat(8.0), 1, 1);
@@ -91,11 +94,13 @@ fn shrunk(pixels: &[f64], side: usize, by: usize) -> Vec<f64> {
 fn bumps_from_afar_shine_as_they_do_from_near() {
     let Some(gpu) = gpu() else { return };
     let mut renderer = gpu.renderer();
-    let unfiltered = Sampler { mag_linear: false, min_linear: false, mip_linear: None, ..Sampler::default() };
+    let unfiltered =
+        Sampler { mag_linear: false, min_linear: false, mip_linear: None, ..Sampler::default() };
     let (side, by) = (32, 16);
     // A GGX that is widened is no GGX blurred: between the two distributions lie 16 to 20 % (docs/textures.md).
     for (deviation, roughness) in [(0.05, 0.2), (0.15, 0.3), (0.3, 0.3)] {
-        let truth = luminance(&mut renderer, &scene(Some((deviation, unfiltered)), roughness), side * by);
+        let truth =
+            luminance(&mut renderer, &scene(Some((deviation, unfiltered)), roughness), side * by);
         let truth = shrunk(&truth, (side * by) as usize, by as usize);
         let mean = truth.iter().sum::<f64>() / truth.len() as f64;
         let away = |found: &[f64]| {
@@ -103,7 +108,11 @@ fn bumps_from_afar_shine_as_they_do_from_near() {
             let whole: f64 = truth.iter().map(|b| b * b).sum();
             ((square / whole).sqrt(), found.iter().sum::<f64>() / found.len() as f64 / mean - 1.0)
         };
-        let after = away(&luminance(&mut renderer, &scene(Some((deviation, Sampler::default())), roughness), side));
+        let after = away(&luminance(
+            &mut renderer,
+            &scene(Some((deviation, Sampler::default())), roughness),
+            side,
+        ));
         // What mips of normals alone give: the mean normal is the plane's own.
         let before = away(&luminance(&mut renderer, &scene(None, roughness), side));
         println!(
@@ -113,6 +122,9 @@ fn bumps_from_afar_shine_as_they_do_from_near() {
             after.1 * 100.0,
             before.1 * 100.0
         );
-        assert!(after.0 < 0.25 && after.0 < before.0 / 3.0 && after.1.abs() < 0.1, "{after:?} {before:?}");
+        assert!(
+            after.0 < 0.25 && after.0 < before.0 / 3.0 && after.1.abs() < 0.1,
+            "{after:?} {before:?}"
+        );
     }
 }

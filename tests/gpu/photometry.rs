@@ -7,7 +7,9 @@
 
 use std::f64::consts::PI;
 
-use crate::common::{Brdf, aov3, exposure_for, gpu, hit_plane, nits, perspective, picture, relative};
+use crate::common::{
+    Brdf, aov3, exposure_for, gpu, hit_plane, nits, perspective, picture, relative,
+};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::Exposure,
@@ -44,12 +46,19 @@ fn on_plane(view: &View, x: usize, y: usize) -> (DVec3, DVec3) {
 
 /// Every pixel evaluates every lamp: what light lists may leave out is tested by itself, in `frame_gpu.rs`.
 fn every_lamp(exposure: Exposure) -> RenderSettings {
-    let light_lists = ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
+    let light_lists =
+        ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
     RenderSettings { exposure, clustered_lights: light_lists, ..RenderSettings::default() }
 }
 
 /// What one pixel gives at an exposure that puts it at 0.9 of white: read-back nits, and their diffuse part.
-fn measure(renderer: &mut Renderer, scene: &Scene, view: &View, at: (usize, usize), want: DVec3) -> (DVec3, DVec3) {
+fn measure(
+    renderer: &mut Renderer,
+    scene: &Scene,
+    view: &View,
+    at: (usize, usize),
+    want: DVec3,
+) -> (DVec3, DVec3) {
     let exposure = exposure_for(want.max_element(), 0.95);
     let settings = RenderSettings { aovs: vec![Aov::DirectDiffuse], ..every_lamp(exposure) };
     let picture = picture(renderer, scene, view, &settings);
@@ -155,9 +164,16 @@ fn a_spot_has_the_cone_of_khr_lights_punctual() {
         let lamp = DVec3::new(0.2, 2.0, 0.0);
         let along = DVec3::new(tilt.sin(), -tilt.cos(), 0.0);
         let scene = lit_plane(material.clone(), 30.0, |builder| {
-            let flux = candela * 2.0 * PI * ((1.0 - inner.cos()) + (inner.cos() - outer.cos()) / 3.0);
+            let flux =
+                candela * 2.0 * PI * ((1.0 - inner.cos()) + (inner.cos() - outer.cos()) / 3.0);
             let flux = sunny16::photometry::units::Lumen(flux);
-            builder.spot_light_lumens("spot", flux, Vec3::ONE, (inner, outer), look_at_transform(lamp, lamp + along));
+            builder.spot_light_lumens(
+                "spot",
+                flux,
+                Vec3::ONE,
+                (inner, outer),
+                look_at_transform(lamp, lamp + along),
+            );
         });
         // The file's angles are single precision.
         let (inner, outer) = (f64::from(inner as f32), f64::from(outer as f32));
@@ -165,7 +181,13 @@ fn a_spot_has_the_cone_of_khr_lights_punctual() {
             let scale = 1.0 / (inner.cos() - outer.cos()).max(0.001);
             (cos * scale - outer.cos() * scale).clamp(0.0, 1.0).powi(2)
         };
-        let view = perspective(DVec3::new(0.3, 6.0, 0.5), DVec3::new(0.5, 0.0, 0.0), 0.9, 0.01, (160, 100));
+        let view = perspective(
+            DVec3::new(0.3, 6.0, 0.5),
+            DVec3::new(0.5, 0.0, 0.0),
+            0.9,
+            0.01,
+            (160, 100),
+        );
         let settings = every_lamp(exposure_for(0.5 * candela / (4.0 * PI), 0.9));
         let picture = picture(&mut renderer, &scene, &view, &settings);
         let (mut inside, mut penumbra, mut outside) = (0, 0, 0);
@@ -178,7 +200,8 @@ fn a_spot_has_the_cone_of_khr_lights_punctual() {
                 let l = to.normalize();
                 let cos = (-l).dot(along);
                 let got = nits(&picture, x, y);
-                let want = brdf.total(DVec3::Y, l, v) * candela * profile(cos) / to.length_squared();
+                let want =
+                    brdf.total(DVec3::Y, l, v) * candela * profile(cos) / to.length_squared();
                 if cos > inner.cos() {
                     inside += 1;
                 } else if cos > outer.cos() {
@@ -259,7 +282,8 @@ fn coloured_light_on_coloured_matter_by_channel() {
     for at in PIXELS {
         let (point, v) = on_plane(&view, at.0, at.1);
         let to = lamp - point;
-        let by_lamp = brdf.total(DVec3::Y, to.normalize(), v) * 300.0 * color.as_dvec3() / to.length_squared();
+        let by_lamp = brdf.total(DVec3::Y, to.normalize(), v) * 300.0 * color.as_dvec3()
+            / to.length_squared();
         let by_sun = brdf.total(DVec3::Y, l_sun, v) * lux.1 * lux.0.as_dvec3();
         let want = by_lamp + by_sun;
         for channel in 0..3 {
@@ -284,7 +308,8 @@ fn card_through_the_program(base: f32, view_degrees: f64) -> (f64, f64, f64) {
     assert!(scene.lights[0].is_directional());
     std::fs::write(dir.path().join("card.glb"), write_glb(&scene).unwrap()).unwrap();
     let render = |output: &str, more: &[&str]| {
-        let mut args = vec!["render", "card.glb", "-o", output, "--size", "33x33", "--aov", "direct_diffuse"];
+        let mut args =
+            vec!["render", "card.glb", "-o", output, "--size", "33x33", "--aov", "direct_diffuse"];
         args.extend(["--set", "camera.lens.f_stop=16", "--set", "camera.body.shutter=1/100"]);
         args.extend(["--set", "camera.body.iso=100", "--validation"]);
         args.extend(more);
@@ -295,8 +320,9 @@ fn card_through_the_program(base: f32, view_degrees: f64) -> (f64, f64, f64) {
     render("nits.exr", &[]);
     render("exposed.exr", &["--exposed"]);
     let centre = 16 * 33 + 16;
-    let read =
-        |file: &str, channel: &str| f64::from(crate::common::exr_channel(&dir.path().join(file), channel)[centre]);
+    let read = |file: &str, channel: &str| {
+        f64::from(crate::common::exr_channel(&dir.path().join(file), channel)[centre])
+    };
     (read("nits.exr", "G"), read("exposed.exr", "G"), read("nits.exr", "direct_diffuse.G"))
 }
 

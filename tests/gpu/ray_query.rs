@@ -57,10 +57,18 @@ fn crowd(at: DVec3) -> Scene {
     let mut random = Random(5);
     let mut b = SceneBuilder::new("crowd");
     let matte = b.add_material(dielectric("matte", Vec3::splat(0.5), 1.0));
-    let pane = b.add_material(Material { alpha: AlphaMode::Blend, ..dielectric("pane", Vec3::splat(0.9), 0.1) });
+    let pane = b.add_material(Material {
+        alpha: AlphaMode::Blend,
+        ..dielectric("pane", Vec3::splat(0.9), 0.1)
+    });
     let holes = textures::picture(32, 32, |u, v| {
         let (x, y) = (u * 2.0 - 1.0, v * 2.0 - 1.0);
-        [0.2, 0.6, 0.1, (1.1 - (x * x + y * y) + 0.4 * (9.0 * x).sin() * (7.0 * y).cos()).clamp(0.0, 1.0)]
+        [
+            0.2,
+            0.6,
+            0.1,
+            (1.1 - (x * x + y * y) + 0.4 * (9.0 * x).sin() * (7.0 * y).cos()).clamp(0.0, 1.0),
+        ]
     });
     let holes = b.add_texture("leaf", holes, Sampler::default());
     let leaf = b.add_material(Material {
@@ -87,14 +95,18 @@ fn crowd(at: DVec3) -> Scene {
         DVec3::new(1.0, 0.0, 1.0),
     ];
     for number in 0..180usize {
-        let place =
-            DVec3::new(unit(&mut random) * 12.0 - 6.0, 0.3 + unit(&mut random) * 3.0, unit(&mut random) * 12.0 - 6.0);
+        let place = DVec3::new(
+            unit(&mut random) * 12.0 - 6.0,
+            0.3 + unit(&mut random) * 3.0,
+            unit(&mut random) * 12.0 - 6.0,
+        );
         let (axis, turn) = (direction(&mut random), unit(&mut random) * 6.0);
         let transform = DMat4::from_translation(at + place)
             * DMat4::from_axis_angle(axis, turn)
             * DMat4::from_scale(scales[number % scales.len()]);
         let flat = scales[number % scales.len()].y == 0.0;
-        let mesh = if flat { 3 + number / scales.len() % 2 } else { number / scales.len() % meshes.len() };
+        let mesh =
+            if flat { 3 + number / scales.len() % 2 } else { number / scales.len() % meshes.len() };
         b.instance("solid", meshes[mesh], transform);
     }
     b.sun("sun", Lux(30_000.0), Vec3::ONE, DVec3::new(0.3, -1.0, -0.4));
@@ -106,11 +118,18 @@ fn rays(bvh: &SceneBvh, top: &SceneTlas, count: usize, spread: f64) -> [Vec<Ray>
     let mut random = Random(77);
     let first: Vec<Ray> = (0..count)
         .map(|_| {
-            let towards = DVec3::new(unit(&mut random) - 0.5, (unit(&mut random) - 0.7) * 0.5, -1.0) * spread;
+            let towards =
+                DVec3::new(unit(&mut random) - 0.5, (unit(&mut random) - 0.7) * 0.5, -1.0) * spread;
             let towards = DVec3::new(towards.x, towards.y, -1.0);
             // Of any length, as rays to lamps are.
             let direction = (towards * (0.2 + 5.0 * unit(&mut random))).as_vec3();
-            Ray { origin: Vec3::ZERO, direction, t_min: 0.0, t_max: f32::INFINITY, away: Vec3::ZERO }
+            Ray {
+                origin: Vec3::ZERO,
+                direction,
+                t_min: 0.0,
+                t_max: f32::INFINITY,
+                away: Vec3::ZERO,
+            }
         })
         .collect();
     let [onward, to_lamps] = leaving(bvh, top, &first);
@@ -120,7 +139,8 @@ fn rays(bvh: &SceneBvh, top: &SceneTlas, count: usize, spread: f64) -> [Vec<Ray>
 /// Where a ray meets a surface first, and the surface's unit normal on the ray's side.
 fn hit_position_normal(bvh: &SceneBvh, top: &SceneTlas, ray: &Ray) -> Option<(Vec3, Vec3)> {
     let hit = bvh.closest(top, ray)?;
-    let normal = top.instances[hit.instance as usize].normal(bvh.triangles[hit.triangle as usize].normal());
+    let normal =
+        top.instances[hit.instance as usize].normal(bvh.triangles[hit.triangle as usize].normal());
     let normal = normal.try_normalize()?;
     let away = if normal.dot(ray.direction) > 0.0 { -normal } else { normal };
     Some((ray.origin + ray.direction * hit.t, away))
@@ -155,7 +175,11 @@ fn rim(ray: &Ray, corners: [DVec3; 3]) -> (f64, f64) {
     let edge = |from: DVec3, to: DVec3| {
         let (side, start) = (to - from, from - o);
         let square = side.length_squared() - side.dot(along).powi(2);
-        let at = if square > 0.0 { (start.dot(along) * side.dot(along) - start.dot(side)) / square } else { 0.0 };
+        let at = if square > 0.0 {
+            (start.dot(along) * side.dot(along) - start.dot(side)) / square
+        } else {
+            0.0
+        };
         let place = from + side * at.clamp(0.0, 1.0) - o;
         (place - along * place.dot(along)).length()
     };
@@ -168,7 +192,9 @@ fn corners(bvh: &SceneBvh, standing: &[(u32, [[f32; 4]; 3])], met: &TraceHit) ->
     let triangle = bvh.triangles[met.triangle as usize];
     [triangle.a, triangle.b, triangle.c].map(|v| {
         let v = v.as_dvec3();
-        let row = |r: [f32; 4]| f64::from(r[0]) * v.x + f64::from(r[1]) * v.y + f64::from(r[2]) * v.z + f64::from(r[3]);
+        let row = |r: [f32; 4]| {
+            f64::from(r[0]) * v.x + f64::from(r[1]) * v.y + f64::from(r[2]) * v.z + f64::from(r[3])
+        };
         DVec3::new(row(rows[0]), row(rows[1]), row(rows[2]))
     })
 }
@@ -196,7 +222,13 @@ fn shallow(ray: &Ray, corners: [DVec3; 3]) -> f64 {
     (ray.origin.as_dvec3() - a).dot((b - a).cross(c - a).normalize()).abs()
 }
 
-fn beside(bvh: &SceneBvh, eye: DVec3, both: [&mut DeviceTracer; 2], rays: &[Ray], any: bool) -> Beside {
+fn beside(
+    bvh: &SceneBvh,
+    eye: DVec3,
+    both: [&mut DeviceTracer; 2],
+    rays: &[Ray],
+    any: bool,
+) -> Beside {
     let [trees, query] = both.map(|device| {
         let sent = device.send(rays, any).unwrap();
         device.trace(&sent).unwrap().0
@@ -232,12 +264,16 @@ fn beside(bvh: &SceneBvh, eye: DVec3, both: [&mut DeviceTracer; 2], rays: &[Ray]
         }
         let (past, from_start) = rim(ray, corners(bvh, &standing, one));
         // Of the places that enter the computation.
-        let reach = f64::from(ray.origin.abs().max_element()).max(f64::from(one.t * ray.direction.length()));
+        let reach = f64::from(ray.origin.abs().max_element())
+            .max(f64::from(one.t * ray.direction.length()));
         let rounding = f64::from(SLACK) * reach;
         let lift = f64::from(top.instances[one.instance as usize].slack) + f64::from(SLACK) * reach;
         let near_end = (f64::from(one.t) / f64::from(ray.t_max) - 1.0).abs() < 1e-5;
         // Surfaces that cross: the lifts of both decide which comes first.
-        let theirs = top.instances.get(other.instance as usize).map_or(0.0, |instance| f64::from(instance.slack));
+        let theirs = top
+            .instances
+            .get(other.instance as usize)
+            .map_or(0.0, |instance| f64::from(instance.slack));
         let apart = f64::from((a.t - b.t).abs() * ray.direction.length());
         let crossing = other.instance != NONE && apart < lift + theirs;
         if past < rounding || near_end {
@@ -273,11 +309,14 @@ fn hits_match_between_ray_backends() {
         let bvh = SceneBvh::new(&scene, |_| true);
         let top = bvh.tlas_from(eye);
         assert!(
-            bvh.blases.iter().any(|bottom| bottom.masked()) && bvh.blases.iter().any(|bottom| !bottom.casts_shadows())
+            bvh.blases.iter().any(|bottom| bottom.masked())
+                && bvh.blases.iter().any(|bottom| !bottom.casts_shadows())
         );
         assert!(bvh.blases.iter().any(|bottom| bottom.baked_transform().is_some()));
         let mirrored = |instance: &sunny16::bvh::BvhInstance| {
-            Mat3::from_cols_array_2d(&instance.rows.map(|row| row.truncate().to_array())).determinant() < 0.0
+            Mat3::from_cols_array_2d(&instance.rows.map(|row| row.truncate().to_array()))
+                .determinant()
+                < 0.0
         };
         assert!(top.instances.iter().any(mirrored));
         let mut trees = DeviceTracer::new(&guard.gpu, (&scene, &bvh), eye, false).unwrap().unwrap();
@@ -323,9 +362,11 @@ fn hits_in_a_box_match_between_ray_backends() {
         // Into the box.
         first.iter_mut().for_each(|ray| ray.direction.z = -ray.direction.z);
         let [onward, to_lamps] = leaving(&bvh, &top, &first);
-        for (what, rays, any) in
-            [("from the eye", &first, false), ("onward", &onward, false), ("to a lamp, any", &to_lamps, true)]
-        {
+        for (what, rays, any) in [
+            ("from the eye", &first, false),
+            ("onward", &onward, false),
+            ("to a lamp, any", &to_lamps, true),
+        ] {
             let found = beside(&bvh, eye, [&mut trees, &mut query], rays, any);
             check(&format!("in a box, {what}"), &found);
         }
@@ -343,14 +384,20 @@ fn rays_that_end_right_before_a_panel_differ_at_the_panel_alone() {
     let eye = DVec3::new(2.78, 2.73, -8.0);
     let bvh = SceneBvh::new(&scene, |_| true);
     let (top, world) = (bvh.tlas_from(eye), World::new(&scene, eye));
-    let mut both =
-        [false, true].map(|query| DeviceTracer::new(&guard.gpu, (&scene, &bvh), eye, query).unwrap().unwrap());
+    let mut both = [false, true]
+        .map(|query| DeviceTracer::new(&guard.gpu, (&scene, &bvh), eye, query).unwrap().unwrap());
     let mut random = Random(79);
     // As its camera sees it: 25 mm behind a lens of 35 mm. What `bench --what rays` sends.
     let across = |random: &mut Random| ((unit(random) - 0.5) * 25.0 / 35.0) as f32;
     let seen: Vec<Ray> = (0..60_000)
         .map(|_| Vec3::new(across(&mut random), across(&mut random), 1.0))
-        .map(|direction| Ray { origin: Vec3::ZERO, direction, t_min: 0.0, t_max: f32::INFINITY, away: Vec3::ZERO })
+        .map(|direction| Ray {
+            origin: Vec3::ZERO,
+            direction,
+            t_min: 0.0,
+            t_max: f32::INFINITY,
+            away: Vec3::ZERO,
+        })
         .collect();
     let (mut to_panel, mut panels, mut surfaces) = (Vec::new(), Vec::new(), 0);
     for ray in &seen {
@@ -363,13 +410,15 @@ fn rays_that_end_right_before_a_panel_differ_at_the_panel_alone() {
         let (towards, t_max) = (light.direction.as_vec3(), light.end(from) as f32);
         if towards.dot(away) > 0.0 {
             to_panel.push(Ray { origin, direction: towards, t_min: 0.0, t_max, away });
-            let facing = top.instances[on.instance as usize].normal(bvh.triangles[on.triangle as usize].normal());
+            let facing = top.instances[on.instance as usize]
+                .normal(bvh.triangles[on.triangle as usize].normal());
             panels.push((on.instance, facing.normalize().dot(towards).abs()));
         }
     }
     // How far along a ray the lift carries it towards a panel that it meets at an angle of this cosine.
     let carried = |ray: &Ray, (instance, cosine): (u32, f32)| {
-        (SLACK * ray.origin.abs().max_element() + top.instances[instance as usize].slack) / cosine.max(1e-9)
+        (SLACK * ray.origin.abs().max_element() + top.instances[instance as usize].slack)
+            / cosine.max(1e-9)
     };
     let [trees, query] = both.each_mut().map(|device| {
         let sent = device.send(&to_panel, true).unwrap();
@@ -381,7 +430,8 @@ fn rays_that_end_right_before_a_panel_differ_at_the_panel_alone() {
             continue;
         }
         let nearest = bvh.closest(&top, ray);
-        let there = nearest.is_some_and(|hit| hit.instance == panel.0 && ray.t_max - hit.t <= carried(ray, panel));
+        let there = nearest
+            .is_some_and(|hit| hit.instance == panel.0 && ray.t_max - hit.t <= carried(ray, panel));
         at_panel += u32::from(b.instance == NONE && there);
         elsewhere += u32::from(!(b.instance == NONE && there));
     }
@@ -399,7 +449,10 @@ fn rays_that_end_right_before_a_panel_differ_at_the_panel_alone() {
         100.0 * f64::from(at_panel) / (seen.len() + all + surfaces) as f64
     );
     // Edges and contacts, within rounding and lift, as everywhere.
-    assert!(at_panel as usize > all / 20 && elsewhere as usize <= all / 1000, "{all} {at_panel} {elsewhere}");
+    assert!(
+        at_panel as usize > all / 20 && elsewhere as usize <= all / 1000,
+        "{all} {at_panel} {elsewhere}"
+    );
 }
 
 /// What is not a number or not finite meets nothing, and a reach of nothing ends where it begins.
@@ -410,7 +463,13 @@ fn nan_rays_miss() {
     let bvh = SceneBvh::new(&scene, |_| true);
     let eye = DVec3::new(0.0, 2.0, 9.0);
     let mut query = DeviceTracer::new(&guard.gpu, (&scene, &bvh), eye, true).unwrap().unwrap();
-    let down = Ray { origin: Vec3::ZERO, direction: Vec3::NEG_Y, t_min: 0.0, t_max: f32::INFINITY, away: Vec3::ZERO };
+    let down = Ray {
+        origin: Vec3::ZERO,
+        direction: Vec3::NEG_Y,
+        t_min: 0.0,
+        t_max: f32::INFINITY,
+        away: Vec3::ZERO,
+    };
     let list = [
         down,
         Ray { direction: Vec3::NAN, ..down },
@@ -420,7 +479,8 @@ fn nan_rays_miss() {
         Ray { t_max: f32::NAN, ..down },
     ];
     let sent = query.send(&list, false).unwrap();
-    let met: Vec<bool> = query.trace(&sent).unwrap().0.iter().map(|met| met.instance != NONE).collect();
+    let met: Vec<bool> =
+        query.trace(&sent).unwrap().0.iter().map(|met| met.instance != NONE).collect();
     // A reach that is no number becomes the greatest there is on its way to the device.
     assert_eq!(met, [true, false, false, false, false, true]);
 }
@@ -433,8 +493,11 @@ fn acceleration_structures_follow_moved_vertices() {
     let scene = confetti(400);
     let eye = DVec3::new(0.0, 3.0, 7.0);
     let view = perspective(eye, DVec3::new(0.0, 0.8, 0.0), 0.9, 0.1, (64, 48));
-    let settings =
-        RenderSettings { exposure: exposure_for(10_000.0, 0.5), shadows: TRACED, ..RenderSettings::default() };
+    let settings = RenderSettings {
+        exposure: exposure_for(10_000.0, 0.5),
+        shadows: TRACED,
+        ..RenderSettings::default()
+    };
     let mut on_device = renderer.upload_for(&scene, &TRACED).unwrap();
     let mut last: Option<Vec<TraceHit>> = None;
     // The last but one wears a tree out: the pose after it builds all anew.
@@ -443,21 +506,27 @@ fn acceleration_structures_follow_moved_vertices() {
         posed.apply(&pose(far));
         on_device.follow(renderer.gpu(), &posed).unwrap();
         // Nothing traces in this frame, yet what moves is followed.
-        let dark = RenderSettings { shadows: ShadowSettings { enabled: false, ..TRACED }, ..settings.clone() };
+        let dark = RenderSettings {
+            shadows: ShadowSettings { enabled: false, ..TRACED },
+            ..settings.clone()
+        };
         renderer.render(&on_device, &view, if far == 0.9 { &dark } else { &settings }).unwrap();
         let trees = on_device.bvh.as_ref().unwrap();
         let mut host = trees.host().clone();
-        let bottoms: Vec<_> = host.blases.iter().map(|bottom| (bottom.mesh, bottom.primitive)).collect();
+        let bottoms: Vec<_> =
+            host.blases.iter().map(|bottom| (bottom.mesh, bottom.primitive)).collect();
         for (mesh, primitive) in bottoms {
             if let Some(moved) = posed.baked(mesh, primitive) {
                 host.refit(mesh, primitive, &moved);
             }
         }
         let top = host.tlas_from(eye);
-        let mut both =
-            [false, true].map(|query| DeviceTracer::of_scene(&guard.gpu, &on_device, eye, query).unwrap().unwrap());
+        let mut both = [false, true].map(|query| {
+            DeviceTracer::of_scene(&guard.gpu, &on_device, eye, query).unwrap().unwrap()
+        });
         let [first, onward, to_lamps] = rays(&host, &top, 40_000, 1.2);
-        for (what, rays, any) in [("first", &first, false), ("onward", &onward, false), ("to a lamp", &to_lamps, true)]
+        for (what, rays, any) in
+            [("first", &first, false), ("onward", &onward, false), ("to a lamp", &to_lamps, true)]
         {
             let [trees, query] = &mut both;
             let found = beside(&host, eye, [trees, query], rays, any);
@@ -466,7 +535,11 @@ fn acceleration_structures_follow_moved_vertices() {
         let sent = both[1].send(&first, false).unwrap();
         let met = both[1].trace(&sent).unwrap().0;
         if let Some(last) = last.replace(met.clone()) {
-            let other = met.iter().zip(&last).filter(|(a, b)| a.instance != b.instance || a.t != b.t).count();
+            let other = met
+                .iter()
+                .zip(&last)
+                .filter(|(a, b)| a.instance != b.instance || a.t != b.t)
+                .count();
             println!("{far} m: {other} rays meet other things than in the last pose");
             assert!(other > 100, "{other}");
         }
@@ -480,13 +553,18 @@ fn nothing_is_left_of_scenes_that_are_gone() {
     let mut renderer = guard.renderer();
     let (scene, moving) = (crowd(DVec3::ZERO), confetti(100));
     let view = perspective(DVec3::new(0.0, 3.0, 9.0), DVec3::ZERO, 0.9, 0.1, (32, 24));
-    let settings =
-        RenderSettings { exposure: exposure_for(10_000.0, 0.5), shadows: TRACED, ..RenderSettings::default() };
+    let settings = RenderSettings {
+        exposure: exposure_for(10_000.0, 0.5),
+        shadows: TRACED,
+        ..RenderSettings::default()
+    };
     let mut counts = Vec::new();
     for round in 0..4 {
-        let mut on_device = renderer.upload_for(if round % 2 == 0 { &scene } else { &moving }, &TRACED).unwrap();
+        let mut on_device =
+            renderer.upload_for(if round % 2 == 0 { &scene } else { &moving }, &TRACED).unwrap();
         renderer.render(&on_device, &view, &settings).unwrap();
-        let of = |list: Vec<String>| list.iter().filter(|name| name.contains("acceleration")).count();
+        let of =
+            |list: Vec<String>| list.iter().filter(|name| name.contains("acceleration")).count();
         let alive = of(guard.gpu.live_objects());
         if round % 2 == 1 {
             on_device.follow(renderer.gpu(), &moving).unwrap();
@@ -496,7 +574,12 @@ fn nothing_is_left_of_scenes_that_are_gone() {
         guard.gpu.wait_idle();
         let by_name = guard.gpu.memory_by_name();
         let bytes = |name: &str| by_name.get(name).copied().unwrap_or(0);
-        counts.push((alive, of(guard.gpu.live_objects()), bytes("ray query structures"), bytes("ray query places")));
+        counts.push((
+            alive,
+            of(guard.gpu.live_objects()),
+            bytes("ray query structures"),
+            bytes("ray query places"),
+        ));
     }
     println!("{counts:?}");
     assert!(counts[0].0 > 3);
@@ -506,7 +589,13 @@ fn nothing_is_left_of_scenes_that_are_gone() {
 }
 
 /// The picture of a scene by one of both ways, the last of some frames.
-fn seen(rays: RayBackend, scene: &Scene, view: &View, settings: &RenderSettings, frames: u32) -> RenderedImage {
+fn seen(
+    rays: RayBackend,
+    scene: &Scene,
+    view: &View,
+    settings: &RenderSettings,
+    frames: u32,
+) -> RenderedImage {
     let guard = gpu_with_rays(rays).unwrap();
     assert_eq!(guard.gpu.ray_query(), rays == RayBackend::RayQuery);
     let mut renderer = guard.renderer();
@@ -521,10 +610,14 @@ fn seen(rays: RayBackend, scene: &Scene, view: &View, settings: &RenderSettings,
 }
 
 fn same_pictures(what: &str, scene: &Scene, view: &View, settings: &RenderSettings, frames: u32) {
-    let [trees, query] =
-        [RayBackend::Software, RayBackend::RayQuery].map(|rays| seen(rays, scene, view, settings, frames));
-    let sum = |picture: &RenderedImage| picture.nits.iter().map(|p| f64::from(p[0] + p[1] + p[2])).sum::<f64>();
-    let off = |(a, b): (&[f32; 3], &[f32; 3])| (0..3).map(|c| f64::from((a[c] - b[c]).abs())).sum::<f64>();
+    let [trees, query] = [RayBackend::Software, RayBackend::RayQuery]
+        .map(|rays| seen(rays, scene, view, settings, frames));
+    let sum = |picture: &RenderedImage| {
+        picture.nits.iter().map(|p| f64::from(p[0] + p[1] + p[2])).sum::<f64>()
+    };
+    let off = |(a, b): (&[f32; 3], &[f32; 3])| {
+        (0..3).map(|c| f64::from((a[c] - b[c]).abs())).sum::<f64>()
+    };
     let apart: f64 = trees.nits.iter().zip(&query.nits).map(off).sum();
     let pixels = trees.nits.iter().zip(&query.nits).filter(|(a, b)| a != b).count();
     let mean = (sum(&query) / sum(&trees) - 1.0).abs();
@@ -551,7 +644,15 @@ fn lit_crowd() -> (Scene, View, RenderSettings) {
     }
     scene.lights.extend(lamps.lights);
     let view = perspective(FAR + DVec3::new(0.4, 3.0, 10.0), FAR + DVec3::Y, 0.9, 0.1, (200, 140));
-    (scene, view, RenderSettings { exposure: exposure_for(6_000.0, 0.5), shadows: TRACED, ..RenderSettings::default() })
+    (
+        scene,
+        view,
+        RenderSettings {
+            exposure: exposure_for(6_000.0, 0.5),
+            shadows: TRACED,
+            ..RenderSettings::default()
+        },
+    )
 }
 
 #[test]
@@ -574,8 +675,18 @@ fn area_light_shadows_match_between_ray_backends() {
     scene.emissive_lights = true;
     // The box's own camera, 25 mm behind a lens of 35 mm: the corners of its opening lie on the picture's diagonal.
     let angle = 2.0 * (0.0125_f32 / 0.035).atan();
-    let view = perspective(DVec3::new(2.78, 2.73, -8.0), DVec3::new(2.78, 2.73, 0.0), angle, 0.1, (32, 32));
-    let settings = RenderSettings { exposure: exposure_for(100.0, 0.5), shadows: TRACED, ..RenderSettings::default() };
+    let view = perspective(
+        DVec3::new(2.78, 2.73, -8.0),
+        DVec3::new(2.78, 2.73, 0.0),
+        angle,
+        0.1,
+        (32, 32),
+    );
+    let settings = RenderSettings {
+        exposure: exposure_for(100.0, 0.5),
+        shadows: TRACED,
+        ..RenderSettings::default()
+    };
     same_pictures("a box under a wide lamp", &scene, &view, &settings, 1);
 }
 

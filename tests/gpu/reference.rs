@@ -22,7 +22,8 @@ use sunny16::{
 };
 
 const SIZE: (usize, usize) = (96, 64);
-const PROJECTION: Projection = Projection::Perspective { vertical_fov: 0.7, aspect: None, near: 0.05, far: None };
+const PROJECTION: Projection =
+    Projection::Perspective { vertical_fov: 0.7, aspect: None, near: 0.05, far: None };
 
 /// Two rows of balls and a wall on a floor, under one lamp.
 fn scene(emitter: Emitter, strength: LightStrength) -> Scene {
@@ -59,12 +60,16 @@ fn compare(name: &str, renderer: &mut Renderer, scene: &Scene, samples: u32) -> 
     let eye = DVec3::new(0.3, 1.9, 3.4);
     let pose = look_at_transform(eye, DVec3::new(0.0, 0.15, 0.0));
     let view = View::new(pose, &PROJECTION, SIZE.0 as u32, SIZE.1 as u32);
-    let shadows = ShadowSettings { method: ShadowMethod::Traced, samples, ..ShadowSettings::default() };
+    let shadows =
+        ShadowSettings { method: ShadowMethod::Traced, samples, ..ShadowSettings::default() };
     let world = World::new(scene, eye);
     let camera = Pinhole::new(pose, PROJECTION, SIZE.0, SIZE.1);
     let walk = PathSettings { bounces: 1, ..PathSettings::default() };
-    let mut film =
-        Film::new(SIZE.0, SIZE.1, FilmSettings { path: walk, pixel_jitter: false, ..FilmSettings::default() });
+    let mut film = Film::new(
+        SIZE.0,
+        SIZE.1,
+        FilmSettings { path: walk, pixel_jitter: false, ..FilmSettings::default() },
+    );
     assert!(film.add(&world, &camera, 64, &AtomicBool::new(false)));
     let y = |c: DVec3| color::luminance(c);
     let of = |p: &[f32; 3]| y(Vec3::from_array(*p).as_dvec3());
@@ -74,28 +79,44 @@ fn compare(name: &str, renderer: &mut Renderer, scene: &Scene, samples: u32) -> 
     let mean = reference.iter().map(|c| y(*c)).sum::<f64>() / reference.len() as f64;
     let settings = RenderSettings {
         exposure: exposure_for(mean, 0.2),
-        clustered_lights: ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() },
+        clustered_lights: ClusteredLightSettings {
+            enabled: false,
+            ..ClusteredLightSettings::default()
+        },
         shadows,
         ..RenderSettings::default()
     };
     let raster = picture(renderer, scene, &view, &settings);
-    let raster: Vec<f64> =
-        raster.nits.iter().zip(&glows).map(|(p, glow)| if y(*glow) > 0.0 { 0.0 } else { of(p) }).collect();
-    let reference: Vec<f64> =
-        reference.iter().zip(&glows).map(|(c, glow)| if y(*glow) > 0.0 { 0.0 } else { y(*c) }).collect();
+    let raster: Vec<f64> = raster
+        .nits
+        .iter()
+        .zip(&glows)
+        .map(|(p, glow)| if y(*glow) > 0.0 { 0.0 } else { of(p) })
+        .collect();
+    let reference: Vec<f64> = reference
+        .iter()
+        .zip(&glows)
+        .map(|(c, glow)| if y(*glow) > 0.0 { 0.0 } else { y(*c) })
+        .collect();
     let mean = reference.iter().sum::<f64>() / reference.len() as f64;
     let got = raster.iter().sum::<f64>() / reference.len() as f64;
     let mut blocks = 0.0;
     for top in (0..SIZE.1).step_by(8) {
         for left in (0..SIZE.0).step_by(8) {
-            let sum: f64 =
-                (0..64).map(|i| (top + i / 8) * SIZE.0 + left + i % 8).map(|at| raster[at] - reference[at]).sum();
+            let sum: f64 = (0..64)
+                .map(|i| (top + i / 8) * SIZE.0 + left + i % 8)
+                .map(|at| raster[at] - reference[at])
+                .sum();
             blocks += (sum / 64.0).powi(2);
         }
     }
     let blocks = (blocks / (SIZE.0 * SIZE.1 / 64) as f64).sqrt() / mean;
     let bias = got / mean - 1.0;
-    println!("{name}: mean {:+.3} % of {mean:.3} nit, blocks {:.2} % rms", bias * 100.0, blocks * 100.0);
+    println!(
+        "{name}: mean {:+.3} % of {mean:.3} nit, blocks {:.2} % rms",
+        bias * 100.0,
+        blocks * 100.0
+    );
     assert!(mean > 0.0);
     (bias.abs(), blocks)
 }
@@ -110,7 +131,11 @@ fn direct_light_and_shadows_are_those_of_the_path_tracer() {
         ("point", Emitter::Point, LightStrength::Candela(Candela(200.0))),
         ("spot", Emitter::Spot { cone, flux: SpotFlux::Exact }, lumens),
         ("parallel", Emitter::PARALLEL, LightStrength::Lux(Lux(100.0))),
-        ("sun of 4 degrees", Emitter::Sun { angular_radius: 0.035 }, LightStrength::Lux(Lux(100.0))),
+        (
+            "sun of 4 degrees",
+            Emitter::Sun { angular_radius: 0.035 },
+            LightStrength::Lux(Lux(100.0)),
+        ),
         ("sphere", Emitter::Sphere { radius: 0.2 }, lumens),
         ("disk", Emitter::Disk { radius: 0.4, sides: Sides::One }, lumens),
         ("rectangle", Emitter::Rectangle { width: 0.9, height: 0.5, sides: Sides::One }, lumens),
@@ -149,7 +174,8 @@ fn unlit_surfaces_show_their_base_colour_at_any_exposure_and_light_nothing() {
     let plane = builder.add_mesh("floor", shapes::plane(Vec2::splat(6.0), 1, 1), floor);
     builder.instance("floor", plane, DMat4::IDENTITY);
     // What a material emits counts for nothing where it is unlit.
-    let flat = Material { unlit: true, emission: Vec3::splat(300.0), ..dielectric("flat", color, 1.0) };
+    let flat =
+        Material { unlit: true, emission: Vec3::splat(300.0), ..dielectric("flat", color, 1.0) };
     let flat = builder.add_material(flat);
     let block = builder.add_mesh("block", shapes::cuboid(Vec3::splat(0.8)), flat);
     builder.instance("block", block, DMat4::from_translation(DVec3::Y * 0.4));
@@ -159,22 +185,32 @@ fn unlit_surfaces_show_their_base_colour_at_any_exposure_and_light_nothing() {
     let view = View::new(pose, &PROJECTION, SIZE.0 as u32, SIZE.1 as u32);
     let camera = Pinhole::new(pose, PROJECTION, SIZE.0, SIZE.1);
     let world = World::new(&scene, eye);
-    let mut film = Film::new(SIZE.0, SIZE.1, FilmSettings { pixel_jitter: false, ..FilmSettings::default() });
+    let mut film =
+        Film::new(SIZE.0, SIZE.1, FilmSettings { pixel_jitter: false, ..FilmSettings::default() });
     assert!(film.add(&world, &camera, 8, &AtomicBool::new(false)));
     assert!(film.mean(|parts| parts.total()).iter().all(|light| *light == DVec3::ZERO));
     for ev100 in [-2.0, 6.0, 15.0] {
         let exposure = exposure_for(1.2 * f64::exp2(ev100), 1.0);
         let white = exposure.saturation_luminance();
-        let raster = picture(&mut renderer, &scene, &view, &RenderSettings { exposure, ..RenderSettings::default() });
+        let raster = picture(
+            &mut renderer,
+            &scene,
+            &view,
+            &RenderSettings { exposure, ..RenderSettings::default() },
+        );
         let shown = film.displayed(white);
         let seen = shown.iter().filter(|nits| **nits != DVec3::ZERO).count();
         assert!((300..4000).contains(&seen), "{seen}");
         let off = |a: DVec3, b: DVec3| (a - b).abs().max_element() / white.get();
         let want = color.as_dvec3() * white.get();
         assert!(shown.iter().all(|nits| *nits == DVec3::ZERO || off(*nits, want) < 1e-6));
-        let worst = raster.nits.iter().zip(&shown).map(|(a, b)| off(Vec3::from_array(*a).as_dvec3(), *b));
+        let worst =
+            raster.nits.iter().zip(&shown).map(|(a, b)| off(Vec3::from_array(*a).as_dvec3(), *b));
         let worst = worst.fold(0.0, f64::max);
-        println!("unlit at EV100 {ev100}: {seen} pixels, worst difference {:.3} % of white", worst * 100.0);
+        println!(
+            "unlit at EV100 {ev100}: {seen} pixels, worst difference {:.3} % of white",
+            worst * 100.0
+        );
         // Half floats.
         assert!(worst < 1e-3, "{worst}");
     }
@@ -185,7 +221,8 @@ fn glowing_triangles_light_and_shade_as_the_path_tracer_says() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut scene = scene(Emitter::Point, LightStrength::Candela(Candela(0.0)));
-    let corners = [DVec3::new(0.9, 1.6, 0.4), DVec3::new(1.7, 1.9, -0.3), DVec3::new(1.1, 2.3, 0.7)];
+    let corners =
+        [DVec3::new(0.9, 1.6, 0.4), DVec3::new(1.7, 1.9, -0.3), DVec3::new(1.1, 2.3, 0.7)];
     let normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalize();
     let triangle = Primitive {
         positions: corners.map(|corner| corner.as_vec3()).to_vec(),
@@ -215,7 +252,10 @@ fn a_glowing_ball_lights_in_few_pieces_as_the_path_tracer_says() {
     let mut renderer = guard.renderer();
     let mut scene = scene(Emitter::Point, LightStrength::Candela(Candela(0.0)));
     let ball = Primitive { material: Some(scene.materials.len()), ..shapes::icosphere(0.3, 3) };
-    scene.materials.push(Material { emission: Vec3::new(900.0, 800.0, 600.0), ..dielectric("glow", Vec3::ZERO, 1.0) });
+    scene.materials.push(Material {
+        emission: Vec3::new(900.0, 800.0, 600.0),
+        ..dielectric("glow", Vec3::ZERO, 1.0)
+    });
     let local = DMat4::from_translation(DVec3::new(1.2, 2.2, 1.0));
     scene.nodes.push(Node { mesh: Some(scene.meshes.len()), local, ..Node::default() });
     scene.roots.push(scene.nodes.len() - 1);

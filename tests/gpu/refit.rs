@@ -22,7 +22,11 @@ const TRACED: ShadowSettings =
     ShadowSettings { enabled: true, method: ShadowMethod::Traced, samples: 1, resolution: 256 };
 
 fn settings() -> RenderSettings {
-    RenderSettings { exposure: exposure_for(10_000.0, 0.5), shadows: TRACED, ..RenderSettings::default() }
+    RenderSettings {
+        exposure: exposure_for(10_000.0, 0.5),
+        shadows: TRACED,
+        ..RenderSettings::default()
+    }
 }
 
 /// What two buffers of the device hold.
@@ -33,11 +37,13 @@ fn read(renderer: &Renderer, buffers: [&Arc<Buffer>; 2]) -> [Vec<u8>; 2] {
     let handles = buffers.map(|buffer| {
         let (from, size) = (graph.external(buffer), buffer.size());
         let out = graph.readback(&format!("{} on the host", buffer.name()), size);
-        graph.pass("read").uses(from, Access::CopyFrom).uses(out, Access::CopyTo).record(move |cx| {
-            let (from, to) = (cx.buffer(from), cx.buffer(out));
-            cx.rec.copy_buffer(&from, &to, 0, 0, size);
-            Ok(())
-        });
+        graph.pass("read").uses(from, Access::CopyFrom).uses(out, Access::CopyTo).record(
+            move |cx| {
+                let (from, to) = (cx.buffer(from), cx.buffer(out));
+                cx.rec.copy_buffer(&from, &to, 0, 0, size);
+                Ok(())
+            },
+        );
         out
     });
     let mut rec = frames.begin().unwrap();
@@ -68,9 +74,12 @@ fn check(what: &str, renderer: &Renderer, on_device: &GpuScene, posed: &Scene) -
         let mut expected = host.nodes[range.clone()].to_vec();
         bvh::refit(&mut expected, bottom.nodes.0, |index| theirs[index as usize].bounds());
         assert!(found == expected, "{what}: boxes of tree {index}");
-        let places = bottom.triangles.0 as usize..(bottom.triangles.0 + bottom.triangles.1) as usize;
+        let places =
+            bottom.triangles.0 as usize..(bottom.triangles.0 + bottom.triangles.1) as usize;
         let Some(moved_part) = posed.baked(bottom.mesh, bottom.primitive) else {
-            assert!(found == &host.nodes[range] && triangles[places.clone()] == host.triangles[places]);
+            assert!(
+                found == &host.nodes[range] && triangles[places.clone()] == host.triangles[places]
+            );
             continue;
         };
         moved += 1;
@@ -85,13 +94,19 @@ fn check(what: &str, renderer: &Renderer, on_device: &GpuScene, posed: &Scene) -
                 assert!(far <= 2e-5 * size, "{what}: a vertex is off by {far} of {size}");
                 let turn = unpack_normal(normal).distance(moved_part.normals[*vertex as usize]);
                 // Two roundings to 16 bits; edges without length may turn any way.
-                assert!(turn < 2e-3 || moved_part.deform.as_ref().is_some_and(|deform| deform.flat), "{what}: {turn}");
+                assert!(
+                    turn < 2e-3 || moved_part.deform.as_ref().is_some_and(|deform| deform.flat),
+                    "{what}: {turn}"
+                );
             }
         }
         worst = worst.max(sah_cost(found) / sah_cost(&host.nodes[range]));
     }
     let drift = trees.refit().map_or(1.0, sunny16::passes::refit::Refit::max_drift);
-    assert!((drift / worst - 1.0).abs() < 1e-3, "{what}: costs grew by {worst}, the device says {drift}");
+    assert!(
+        (drift / worst - 1.0).abs() < 1e-3,
+        "{what}: costs grew by {worst}, the device says {drift}"
+    );
     moved
 }
 
@@ -119,7 +134,8 @@ fn refit_bounds_match_deformed_vertices() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/gltf");
-    let mut scenes = vec![("confetti".to_string(), confetti(300), vec![pose(0.0), pose(0.4), pose(-0.2)])];
+    let mut scenes =
+        vec![("confetti".to_string(), confetti(300), vec![pose(0.0), pose(0.4), pose(-0.2)])];
     for file in [
         "vulkan-assets/CesiumMan/glTF-Binary/CesiumMan.glb",
         "bevy/animated/Fox.glb",
@@ -129,7 +145,8 @@ fn refit_bounds_match_deformed_vertices() {
         let path = folder.join(file);
         if path.is_file() {
             let scene = with_sun(gltf::load(&path).unwrap());
-            let poses = [0.0, 0.7, 0.3].map(|time| scene.pose(&AnimationSelection::Auto, time)).to_vec();
+            let poses =
+                [0.0, 0.7, 0.3].map(|time| scene.pose(&AnimationSelection::Auto, time)).to_vec();
             scenes.push((file.into(), scene, poses));
         } else {
             println!("skipped: {file} is absent");
@@ -140,7 +157,10 @@ fn refit_bounds_match_deformed_vertices() {
         let view = framed(&scene);
         // The first frame without a step, then each pose; nothing is baked.
         renderer.render(&on_device, &view, &settings()).unwrap();
-        assert!(check(&format!("{name} at rest"), &renderer, &on_device, &scene) > 0, "{name}: nothing moves");
+        assert!(
+            check(&format!("{name} at rest"), &renderer, &on_device, &scene) > 0,
+            "{name}: nothing moves"
+        );
         for (number, pose) in poses.iter().enumerate() {
             let mut posed = scene.clone();
             posed.apply(pose);
@@ -157,7 +177,8 @@ fn shadows_follow_deformation_and_degraded_bvhs_are_rebuilt() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let scene = confetti(400);
-    let view = perspective(DVec3::new(0.0, 4.0, 7.0), DVec3::new(0.0, 0.5, 0.0), 0.9, 0.1, (160, 120));
+    let view =
+        perspective(DVec3::new(0.0, 4.0, 7.0), DVec3::new(0.0, 0.5, 0.0), 0.9, 0.1, (160, 120));
     let mut on_device = renderer.upload_for(&scene, &TRACED).unwrap();
     let rebuilt = |scene: &GpuScene| scene.bvh.as_ref().unwrap().rebuild_count();
     let drift = |scene: &GpuScene| scene.bvh.as_ref().unwrap().refit().unwrap().max_drift();
@@ -175,7 +196,12 @@ fn shadows_follow_deformation_and_degraded_bvhs_are_rebuilt() {
         }
         let fresh = renderer.upload_for(&posed, &TRACED).unwrap();
         let expected = renderer.render(&fresh, &view, &settings()).unwrap();
-        let differ = picture.nits.iter().zip(&expected.nits).filter(|(a, b)| (a[1] - b[1]).abs() > 0.02 * b[1]).count();
+        let differ = picture
+            .nits
+            .iter()
+            .zip(&expected.nits)
+            .filter(|(a, b)| (a[1] - b[1]).abs() > 0.02 * b[1])
+            .count();
         // Pixels on whose rims the last bits of moved vertices decide.
         println!("{far} m: {differ} pixels differ, {:?}", seen.last());
         assert!(differ <= 6, "{far} m: {differ} pixels differ");
@@ -192,7 +218,11 @@ fn rebuilt_blas_keeps_its_slot() {
     let mut bvh = SceneBvh::new(&scene, |_| true);
     let mut posed = scene.clone();
     posed.apply(&pose(3.0));
-    let index = bvh.blases.iter().position(|bottom| posed.baked(bottom.mesh, bottom.primitive).is_some()).unwrap();
+    let index = bvh
+        .blases
+        .iter()
+        .position(|bottom| posed.baked(bottom.mesh, bottom.primitive).is_some())
+        .unwrap();
     let of = bvh.blases[index];
     let moved = posed.baked(of.mesh, of.primitive).unwrap();
     bvh.refit(of.mesh, of.primitive, &moved);
@@ -210,9 +240,15 @@ fn rebuilt_blas_keeps_its_slot() {
     for step in 0..2000 {
         let angle = f64::from(step) * 0.37;
         let origin = Vec3::new((f64::from(step) * 0.011).sin() as f32 * 2.0, 3.0, 6.0);
-        let direction = Vec3::new(angle.sin() as f32 * 0.4, -0.3 - (angle * 0.7).cos().abs() as f32 * 0.3, -1.0);
-        let ray = bvh::Ray { origin, direction, t_min: 0.0, t_max: f32::INFINITY, away: Vec3::ZERO };
-        let hits = [bvh.closest(&ours, &ray), fresh.closest(&theirs, &ray)].map(|hit| hit.map(|hit| hit.t));
+        let direction = Vec3::new(
+            angle.sin() as f32 * 0.4,
+            -0.3 - (angle * 0.7).cos().abs() as f32 * 0.3,
+            -1.0,
+        );
+        let ray =
+            bvh::Ray { origin, direction, t_min: 0.0, t_max: f32::INFINITY, away: Vec3::ZERO };
+        let hits = [bvh.closest(&ours, &ray), fresh.closest(&theirs, &ray)]
+            .map(|hit| hit.map(|hit| hit.t));
         assert_eq!(hits[0], hits[1], "{ray:?}");
     }
 }

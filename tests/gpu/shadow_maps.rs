@@ -45,13 +45,20 @@ fn meets(from: DVec3, direction: DVec3, longest: f64, more: f64) -> bool {
 }
 
 fn settings(enabled: bool) -> RenderSettings {
-    let shadows = ShadowSettings { enabled, method: ShadowMethod::Maps, ..ShadowSettings::default() };
+    let shadows =
+        ShadowSettings { enabled, method: ShadowMethod::Maps, ..ShadowSettings::default() };
     RenderSettings { exposure: exposure_for(60.0, 0.5), shadows, ..RenderSettings::default() }
 }
 
 /// Compares each pixel of the plane with the closed form; what is within `edge` (m) of the shadow's edge may be grey.
 /// Returns how many pixels were in shadow, in light and at the edge.
-fn compare(scene: &Scene, view: &View, offset: DVec3, edge: f64, way: impl Fn(DVec3) -> (DVec3, f64)) -> [usize; 3] {
+fn compare(
+    scene: &Scene,
+    view: &View,
+    offset: DVec3,
+    edge: f64,
+    way: impl Fn(DVec3) -> (DVec3, f64),
+) -> [usize; 3] {
     let Some(guard) = gpu() else { return [9999, 9999, 0] };
     let mut renderer = guard.renderer();
     let with = picture(&mut renderer, scene, view, &settings(true));
@@ -64,7 +71,11 @@ fn compare(scene: &Scene, view: &View, offset: DVec3, edge: f64, way: impl Fn(DV
             let eye = view.position - offset;
             let to_eye = eye - point;
             // Pixels that show the box itself.
-            if meets(point, to_eye, 1.0, 0.02) || !point.is_finite() || point.length() > 9.0 || to_eye.y < 0.0 {
+            if meets(point, to_eye, 1.0, 0.02)
+                || !point.is_finite()
+                || point.length() > 9.0
+                || to_eye.y < 0.0
+            {
                 continue;
             }
             let lit = nits(&without, x, y).y;
@@ -73,7 +84,8 @@ fn compare(scene: &Scene, view: &View, offset: DVec3, edge: f64, way: impl Fn(DV
             }
             let got = nits(&with, x, y).y / lit;
             let (direction, longest) = way(point);
-            let (inside, outside) = (meets(point, direction, longest, -edge), !meets(point, direction, longest, edge));
+            let (inside, outside) =
+                (meets(point, direction, longest, -edge), !meets(point, direction, longest, edge));
             if !inside && !outside {
                 counts[2] += 1;
             } else {
@@ -84,12 +96,23 @@ fn compare(scene: &Scene, view: &View, offset: DVec3, edge: f64, way: impl Fn(DV
             }
         }
     }
-    assert!(wrong.is_empty(), "{} wrong of {counts:?}, e.g. {:?}", wrong.len(), &wrong[..wrong.len().min(5)]);
+    assert!(
+        wrong.is_empty(),
+        "{} wrong of {counts:?}, e.g. {:?}",
+        wrong.len(),
+        &wrong[..wrong.len().min(5)]
+    );
     counts
 }
 
 fn eye(offset: DVec3) -> View {
-    perspective(offset + DVec3::new(1.5, 3.0, 3.5), offset + DVec3::new(0.0, 0.0, 0.2), 0.9, 0.05, (160, 100))
+    perspective(
+        offset + DVec3::new(1.5, 3.0, 3.5),
+        offset + DVec3::new(0.0, 0.0, 0.2),
+        0.9,
+        0.05,
+        (160, 100),
+    )
 }
 
 #[test]
@@ -99,7 +122,9 @@ fn a_point_lamps_shadow_lies_where_it_must() {
         let scene = boxed(offset, |builder| {
             builder.point_light_candela("lamp", Candela(900.0), Vec3::ONE, offset + lamp);
         });
-        let counts = compare(&scene, &eye(offset), offset, 0.006, |p| ((lamp - p).normalize(), (lamp - p).length()));
+        let counts = compare(&scene, &eye(offset), offset, 0.006, |p| {
+            ((lamp - p).normalize(), (lamp - p).length())
+        });
         assert!(counts[0] > 200 && counts[1] > 5000 && counts[2] < counts[0], "{counts:?}");
     }
 }
@@ -110,7 +135,13 @@ fn a_spots_shadow_lies_where_it_must() {
     for half_angle in [0.5, 0.9] {
         let scene = boxed(DVec3::ZERO, |builder| {
             let pose = look_at_transform(lamp, CENTER);
-            builder.spot_light_lumens("lamp", Lumen(3000.0), Vec3::ONE, (half_angle * 0.8, half_angle), pose);
+            builder.spot_light_lumens(
+                "lamp",
+                Lumen(3000.0),
+                Vec3::ONE,
+                (half_angle * 0.8, half_angle),
+                pose,
+            );
         });
         let way = |p: DVec3| ((lamp - p).normalize(), (lamp - p).length());
         let counts = compare(&scene, &eye(DVec3::ZERO), DVec3::ZERO, 0.02, way);
@@ -147,7 +178,8 @@ fn the_shadow_begins_where_the_box_stands() {
     builder.point_light_candela("lamp", Candela(900.0), Vec3::ONE, lamp);
     let scene = builder.build().unwrap();
     // Looking along Z at the foot of the far side, x = 0.5.
-    let view = perspective(DVec3::new(1.2, 0.5, 0.0), DVec3::new(0.52, 0.0, 0.0), 0.1, 0.01, (64, 64));
+    let view =
+        perspective(DVec3::new(1.2, 0.5, 0.0), DVec3::new(0.52, 0.0, 0.0), 0.1, 0.01, (64, 64));
     let with = picture(&mut renderer, &scene, &view, &settings(true));
     let mut dark = 0;
     for y in 0..64 {
@@ -164,20 +196,25 @@ fn the_shadow_begins_where_the_box_stands() {
 
 /// Luminance of each pixel without shadows, by rays and by maps.
 fn three_ways(renderer: &mut Renderer, scene: &Scene, view: &View) -> [Vec<f64>; 3] {
-    [(false, ShadowMethod::Maps), (true, ShadowMethod::Traced), (true, ShadowMethod::Maps)].map(|(enabled, method)| {
-        let shadows = ShadowSettings { enabled, method, ..ShadowSettings::default() };
-        let picture = picture(renderer, scene, view, &RenderSettings { shadows, ..settings(true) });
-        let pixels = (0..view.height as usize).flat_map(|y| (0..view.width as usize).map(move |x| (x, y)));
-        pixels.map(|(x, y)| nits(&picture, x, y).y).collect()
-    })
+    [(false, ShadowMethod::Maps), (true, ShadowMethod::Traced), (true, ShadowMethod::Maps)].map(
+        |(enabled, method)| {
+            let shadows = ShadowSettings { enabled, method, ..ShadowSettings::default() };
+            let picture =
+                picture(renderer, scene, view, &RenderSettings { shadows, ..settings(true) });
+            let pixels = (0..view.height as usize)
+                .flat_map(|y| (0..view.width as usize).map(move |x| (x, y)));
+            pixels.map(|(x, y)| nits(&picture, x, y).y).collect()
+        },
+    )
 }
 
 /// Pixels around which, `side` to each side, all hold.
 fn around(view: &View, side: usize, holds: impl Fn(usize) -> bool) -> Vec<usize> {
     let (across, down) = (view.width as usize, view.height as usize);
     let middles = (side..down - side).flat_map(|y| (side..across - side).map(move |x| (x, y)));
-    let all =
-        |&(x, y): &(usize, usize)| (y - side..=y + side).all(|y| (x - side..=x + side).all(|x| holds(y * across + x)));
+    let all = |&(x, y): &(usize, usize)| {
+        (y - side..=y + side).all(|y| (x - side..=x + side).all(|x| holds(y * across + x)))
+    };
     middles.filter(all).map(|(x, y)| y * across + x).collect()
 }
 
@@ -204,7 +241,8 @@ fn a_curled_sheet_keeps_its_inside_dark() {
     let lamp = look_at_transform(DVec3::new(1.37, 0.7, 1.57), DVec3::new(0.07, 0.07, 0.22));
     builder.spot_light_lumens("lamp", Lumen(1300.0), Vec3::ONE, (0.7, 1.08), lamp);
     let scene = builder.build().unwrap();
-    let view = perspective(DVec3::new(0.0, 0.45, 1.5), DVec3::new(0.0, 0.06, 0.0), 0.16, 0.05, (192, 128));
+    let view =
+        perspective(DVec3::new(0.0, 0.45, 1.5), DVec3::new(0.0, 0.06, 0.0), 0.16, 0.05, (192, 128));
     let Some(guard) = gpu() else { return };
     let [open, rays, maps] = three_ways(&mut guard.renderer(), &scene, &view);
     let dark = around(&view, 1, |i| open[i] > 0.5 && rays[i] < 1e-3 * open[i]);
@@ -219,11 +257,22 @@ fn a_curled_sheet_keeps_its_inside_dark() {
 }
 
 /// A sun, a point or a spot by number, that shines from `from` to the middle; the spot's flux and cone angles (rad).
-fn add_lamp(builder: &mut SceneBuilder, kind: usize, from: DVec3, (flux, cone): (Lumen, (f64, f64))) {
+fn add_lamp(
+    builder: &mut SceneBuilder,
+    kind: usize,
+    from: DVec3,
+    (flux, cone): (Lumen, (f64, f64)),
+) {
     match kind {
         0 => builder.sun("lamp", Lux(3000.0), Vec3::ONE, -from.normalize()),
         1 => builder.point_light_candela("lamp", Candela(9000.0), Vec3::ONE, from),
-        _ => builder.spot_light_lumens("lamp", flux, Vec3::ONE, cone, look_at_transform(from, DVec3::ZERO)),
+        _ => builder.spot_light_lumens(
+            "lamp",
+            flux,
+            Vec3::ONE,
+            cone,
+            look_at_transform(from, DVec3::ZERO),
+        ),
     };
 }
 
@@ -239,20 +288,27 @@ fn tilted_planes_do_not_shade_themselves() {
             let plane = builder.add_mesh("plane", shapes::plane(Vec2::splat(4.0), 1, 1), matte);
             let turn = DMat4::from_rotation_y(0.3) * DMat4::from_rotation_z(0.4);
             builder.instance("plane", plane, turn);
-            let way = turn.transform_vector3(DVec3::new(degrees.to_radians().sin(), degrees.to_radians().cos(), 0.0));
+            let way = turn.transform_vector3(DVec3::new(
+                degrees.to_radians().sin(),
+                degrees.to_radians().cos(),
+                0.0,
+            ));
             add_lamp(&mut builder, kind, way * 3.0, (Lumen(20_000.0), (0.9, 1.1)));
             let scene = builder.build().unwrap();
             let above = turn.transform_vector3(DVec3::new(0.6, 2.0, 1.4));
             let view = perspective(above, DVec3::ZERO, 0.9, 0.05, (96, 64));
-            let [with, without] =
-                [true, false].map(|enabled| picture(&mut renderer, &scene, &view, &settings(enabled)));
+            let [with, without] = [true, false]
+                .map(|enabled| picture(&mut renderer, &scene, &view, &settings(enabled)));
             let mut counts = [0; 2];
             for (x, y) in (0..64).flat_map(|y| (0..96).map(move |x| (x, y))) {
                 let (got, lit) = (nits(&with, x, y).y, nits(&without, x, y).y);
                 counts[0] += usize::from(lit > 0.0);
                 counts[1] += usize::from(got < 0.998 * lit);
             }
-            assert!(counts[0] > 2500 && counts[1] == 0, "lamp {kind} at {degrees} degrees: {counts:?}");
+            assert!(
+                counts[0] > 2500 && counts[1] == 0,
+                "lamp {kind} at {degrees} degrees: {counts:?}"
+            );
         }
     }
 }
@@ -265,10 +321,14 @@ fn round_surfaces_do_not_shade_themselves() {
     for (name, hollow) in [("ball", false), ("bowl", true)] {
         for kind in 0..3 {
             let mut builder = SceneBuilder::new(name);
-            let matte = Material { double_sided: true, ..dielectric("matte", Vec3::splat(0.5), 1.0) };
+            let matte =
+                Material { double_sided: true, ..dielectric("matte", Vec3::splat(0.5), 1.0) };
             let matte = builder.add_material(matte);
             let ball = shapes::sheet(48, 24, |u, v| {
-                let (a, b) = (std::f32::consts::TAU * u, std::f32::consts::PI * if hollow { 0.5 * v } else { v });
+                let (a, b) = (
+                    std::f32::consts::TAU * u,
+                    std::f32::consts::PI * if hollow { 0.5 * v } else { v },
+                );
                 let y = if hollow { -b.cos() } else { b.cos() };
                 Vec3::new(b.sin() * a.cos(), y, b.sin() * a.sin()) * 0.3
             });
@@ -284,7 +344,10 @@ fn round_surfaces_do_not_shade_themselves() {
             let lost: Vec<f64> = lit.iter().map(|&i| (open[i] - maps[i]) / brightest).collect();
             let worst = lost.iter().fold(0.0, |a: f64, b| a.max(*b));
             let all = mean(lost.iter().copied());
-            println!("{name}, lamp {kind}: {} pixels lose {all:.6} of the brightest, at most {worst:.4}", lit.len());
+            println!(
+                "{name}, lamp {kind}: {} pixels lose {all:.6} of the brightest, at most {worst:.4}",
+                lit.len()
+            );
             assert!(lit.len() > 600, "{name} {kind}: {}", lit.len());
             assert!(all < 1e-3, "{name} {kind}: {all}");
         }
@@ -298,8 +361,15 @@ fn maps_kept_from_frame_to_frame_are_those_that_would_be_drawn() {
         builder.sun("sun", Lux(300.0), Vec3::ONE, DVec3::new(0.4, -1.0, -0.3));
         builder.point_light_candela("lamp", Candela(900.0), Vec3::ONE, DVec3::new(-0.6, 2.2, 0.5));
     });
-    let views = [0.0, 0.02, 0.5, 6.0]
-        .map(|step| perspective(DVec3::new(1.5 + step, 3.0, 3.5), DVec3::new(step, 0.0, 0.2), 0.9, 0.05, (96, 64)));
+    let views = [0.0, 0.02, 0.5, 6.0].map(|step| {
+        perspective(
+            DVec3::new(1.5 + step, 3.0, 3.5),
+            DVec3::new(step, 0.0, 0.2),
+            0.9,
+            0.05,
+            (96, 64),
+        )
+    });
     let mut renderer = guard.renderer();
     let uploaded = renderer.upload(&scene).unwrap();
     let other = renderer.upload(&boxed(DVec3::X, |_| {})).unwrap();
@@ -320,7 +390,8 @@ fn maps_kept_from_frame_to_frame_are_those_that_would_be_drawn() {
 fn no_step_is_seen_between_cascades() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    let view = perspective(DVec3::new(0.0, 12.0, 6.0), DVec3::new(0.0, 0.0, -22.0), 0.8, 0.05, (9, 400));
+    let view =
+        perspective(DVec3::new(0.0, 12.0, 6.0), DVec3::new(0.0, 0.0, -22.0), 0.8, 0.05, (9, 400));
     let mut jumps = 0;
     for edge in [0.05, 0.1] {
         let mut builder = SceneBuilder::new("edge");
@@ -345,7 +416,10 @@ fn no_step_is_seen_between_cascades() {
         let greatest = levels.iter().fold(0.0, |a, b| f64::max(a, *b));
         let least = levels.iter().fold(1.0, |a, b| f64::min(a, *b));
         let step = levels.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f64::max);
-        println!("{edge} m: {} rows, from {least:.3} to {greatest:.3}, greatest step {step:.3}", levels.len());
+        println!(
+            "{edge} m: {} rows, from {least:.3} to {greatest:.3}, greatest step {step:.3}",
+            levels.len()
+        );
         // Three changes between four cascades: without blending one of them has a third of the range at least.
         if greatest - least > 0.2 {
             jumps += 1;

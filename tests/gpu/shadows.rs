@@ -1,6 +1,8 @@
 //! Traced shadows on the device against the host's trees and against closed forms.
 
-use crate::common::{Guard, aov3, exposure_for, gpu, hit_plane, parallel, perspective, picture, pixel_ray};
+use crate::common::{
+    Guard, aov3, exposure_for, gpu, hit_plane, parallel, perspective, picture, pixel_ray,
+};
 use glam::{DMat4, DQuat, DVec3, Vec2, Vec3};
 use sunny16::{
     bvh::{Ray, SceneBvh, SceneTlas, casts_shadow},
@@ -20,8 +22,14 @@ use sunny16::{
 };
 
 fn settings(enabled: bool, samples: u32, nits: f64) -> RenderSettings {
-    let shadows = ShadowSettings { enabled, method: ShadowMethod::Traced, samples, ..ShadowSettings::default() };
-    let light_lists = ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
+    let shadows = ShadowSettings {
+        enabled,
+        method: ShadowMethod::Traced,
+        samples,
+        ..ShadowSettings::default()
+    };
+    let light_lists =
+        ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
     let aovs = vec![Aov::DirectDiffuse];
     // So bright that every light gets as many rays as are asked for.
     RenderSettings {
@@ -35,7 +43,13 @@ fn settings(enabled: bool, samples: u32, nits: f64) -> RenderSettings {
 
 /// The part of the light that reaches each pixel; none where there is no light even without shadows. The ratio of two
 /// half floats that the driver may cut off: right to 0.2 %.
-fn visibility(renderer: &mut Renderer, scene: &Scene, view: &View, samples: u32, nits: f64) -> Vec<Option<f64>> {
+fn visibility(
+    renderer: &mut Renderer,
+    scene: &Scene,
+    view: &View,
+    samples: u32,
+    nits: f64,
+) -> Vec<Option<f64>> {
     let with = picture(renderer, scene, view, &settings(true, samples, nits));
     let without = picture(renderer, scene, view, &settings(false, samples, nits));
     let (width, height) = (with.width, with.height);
@@ -71,10 +85,17 @@ impl Host {
     fn seen(&self, view: &View, x: usize, y: usize) -> Option<(DVec3, Vec3)> {
         let (from, along) = pixel_ray(view, x, y);
         let origin = (from - self.eye).as_vec3();
-        let ray = Ray { origin, direction: along.as_vec3(), t_min: 0.0, t_max: f32::MAX, away: Vec3::ZERO };
+        let ray = Ray {
+            origin,
+            direction: along.as_vec3(),
+            t_min: 0.0,
+            t_max: f32::MAX,
+            away: Vec3::ZERO,
+        };
         let hit = self.bvh.closest(&self.top, &ray)?;
         let instance = &self.top.instances[hit.instance as usize];
-        let normal = instance.normal(self.bvh.triangles[hit.triangle as usize].normal()).normalize();
+        let normal =
+            instance.normal(self.bvh.triangles[hit.triangle as usize].normal()).normalize();
         let normal = if normal.dot(along.as_vec3()) > 0.0 { -normal } else { normal };
         Some((from + along * f64::from(hit.t), normal))
     }
@@ -89,7 +110,12 @@ impl Host {
 
 /// Compares lit and unlit with the host's answer in every pixel; only where the host's answers differ among a pixel's
 /// neighbours may the device's be another. Gives how many pixels are lit, in shadow, and let off.
-fn agree(renderer: &mut Renderer, scene: &Scene, view: &View, way: impl Fn(DVec3) -> DVec3) -> [usize; 3] {
+fn agree(
+    renderer: &mut Renderer,
+    scene: &Scene,
+    view: &View,
+    way: impl Fn(DVec3) -> DVec3,
+) -> [usize; 3] {
     let host = Host::new(scene, view.position);
     let got = visibility(renderer, scene, view, 1, 20.0);
     let (width, height) = (view.width as usize, view.height as usize);
@@ -99,7 +125,9 @@ fn agree(renderer: &mut Renderer, scene: &Scene, view: &View, way: impl Fn(DVec3
     let mut counts = [0; 3];
     for y in 1..height - 1 {
         for x in 1..width - 1 {
-            let (Some(got), Some(hidden)) = (got[y * width + x], want[y * width + x]) else { continue };
+            let (Some(got), Some(hidden)) = (got[y * width + x], want[y * width + x]) else {
+                continue;
+            };
             let near = |dx: usize, dy: usize| want[(y + dy - 1) * width + x + dx - 1];
             let edge = (0..9).any(|i| near(i % 3, i / 3) != Some(hidden));
             let right = (got - if hidden { 0.0 } else { 1.0 }).abs() < 2e-3;
@@ -119,19 +147,31 @@ fn boxes(offset: DVec3, light: impl FnOnce(&mut SceneBuilder)) -> Scene {
     let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(12.0), 1, 1), matte);
     builder.instance("floor", floor, DMat4::from_translation(offset));
     let cube = builder.add_mesh("cube", shapes::cuboid(Vec3::splat(0.5)), matte);
-    let turned =
-        |angle: f64, place: DVec3| DMat4::from_rotation_translation(DQuat::from_rotation_y(angle), offset + place);
+    let turned = |angle: f64, place: DVec3| {
+        DMat4::from_rotation_translation(DQuat::from_rotation_y(angle), offset + place)
+    };
     builder.instance("standing", cube, turned(0.4, DVec3::new(0.0, 0.25, 0.0)));
     let leaning = DQuat::from_rotation_x(0.7) * DQuat::from_rotation_z(0.5);
-    builder.instance("floating", cube, DMat4::from_rotation_translation(leaning, offset + DVec3::new(0.9, 0.8, -0.4)));
-    let mirrored = turned(1.0, DVec3::new(-0.9, 0.25, -0.7)) * DMat4::from_scale(DVec3::new(-0.6, 1.0, 1.4));
+    builder.instance(
+        "floating",
+        cube,
+        DMat4::from_rotation_translation(leaning, offset + DVec3::new(0.9, 0.8, -0.4)),
+    );
+    let mirrored =
+        turned(1.0, DVec3::new(-0.9, 0.25, -0.7)) * DMat4::from_scale(DVec3::new(-0.6, 1.0, 1.4));
     builder.instance("mirrored", cube, mirrored);
     light(&mut builder);
     builder.build().unwrap()
 }
 
 fn over(offset: DVec3) -> View {
-    perspective(offset + DVec3::new(1.2, 1.9, 2.4), offset + DVec3::new(0.1, 0.2, -0.2), 0.8, 0.01, (192, 120))
+    perspective(
+        offset + DVec3::new(1.2, 1.9, 2.4),
+        offset + DVec3::new(0.1, 0.2, -0.2),
+        0.8,
+        0.01,
+        (192, 120),
+    )
 }
 
 #[test]
@@ -168,12 +208,18 @@ fn masked_leaves_cast_the_shadow_of_their_picture_and_glass_casts_none() {
         boxes(DVec3::ZERO, |b| {
             let picture = textures::picture(64, 64, |u, v| {
                 let (x, y) = (u * 3.0 - 1.5, v * 3.0 - 1.5);
-                [0.2, 0.6, 0.1, (1.4 - (x * x + y * y) * 2.0 + 0.3 * (8.0 * y.atan2(x)).sin()).clamp(0.0, 1.0)]
+                [
+                    0.2,
+                    0.6,
+                    0.1,
+                    (1.4 - (x * x + y * y) * 2.0 + 0.3 * (8.0 * y.atan2(x)).sin()).clamp(0.0, 1.0),
+                ]
             });
             let texture = b.add_texture("leaf", picture, sampler);
             let mut reference = SceneBuilder::texture_ref(texture);
             reference.transform = [[2.0, 0.3, 0.1], [-0.2, 2.0, 0.4]];
-            let leaf = Material { alpha, base_color_texture: Some(reference), ..diffuse_material() };
+            let leaf =
+                Material { alpha, base_color_texture: Some(reference), ..diffuse_material() };
             let leaf = b.add_material(leaf);
             let mesh = b.add_mesh("leaf", shapes::plane(Vec2::splat(1.2), 3, 3), leaf);
             b.instance("leaf", mesh, DMat4::from_translation(DVec3::new(-0.3, 1.0, 0.3)));
@@ -217,7 +263,13 @@ fn penumbra(
     let scene = builder.build().unwrap();
     let (columns, rows) = (320, 10);
     let height = half_width * f64::from(rows) / f64::from(columns);
-    let view = parallel(DVec3::new(0.0, EDGE * 0.9, 0.0), DVec3::ZERO, height as f32, 1.0, (columns, rows));
+    let view = parallel(
+        DVec3::new(0.0, EDGE * 0.9, 0.0),
+        DVec3::ZERO,
+        height as f32,
+        1.0,
+        (columns, rows),
+    );
     let mut renderer = guard.renderer();
     let seen = visibility(&mut renderer, &scene, &view, samples, 20.0);
     (0..columns as usize)
@@ -244,11 +296,19 @@ fn penumbrae_are_as_wide_as_similar_triangles_say() {
     let Some(guard) = gpu() else { return };
     let far = HEIGHT - EDGE;
     let nits = LightStrength::Nits(Nit(400.0));
-    let shape = |emitter: Emitter| move |b: &mut SceneBuilder, pose| _ = b.light("l", emitter, nits, Vec3::ONE, pose);
+    let shape = |emitter: Emitter| {
+        move |b: &mut SceneBuilder, pose| _ = b.light("l", emitter, nits, Vec3::ONE, pose)
+    };
     let tangent = |r: f64| 2.0 * EDGE * (r / far).asin().tan();
     let sun = |radius: f64| {
         move |b: &mut SceneBuilder, pose| {
-            b.light("sun", Emitter::Sun { angular_radius: radius }, LightStrength::Lux(Lux(100.0)), Vec3::ONE, pose);
+            b.light(
+                "sun",
+                Emitter::Sun { angular_radius: radius },
+                LightStrength::Lux(Lux(100.0)),
+                Vec3::ONE,
+                pose,
+            );
         }
     };
     let check = |name: &str, profile: Vec<(f64, f64)>, want: f64| {
@@ -266,7 +326,11 @@ fn penumbrae_are_as_wide_as_similar_triangles_say() {
     let want = 0.6 * EDGE / far;
     check("rectangle", penumbra(&guard, shape(rectangle), want * 0.62, 1024), want);
     let want = tangent(0.3);
-    check("sphere", penumbra(&guard, shape(Emitter::Sphere { radius: 0.3 }), want * 0.62, 1024), want);
+    check(
+        "sphere",
+        penumbra(&guard, shape(Emitter::Sphere { radius: 0.3 }), want * 0.62, 1024),
+        want,
+    );
     let want = 0.6 * EDGE / far;
     let disk = Emitter::Disk { radius: 0.3, sides: Sides::One };
     check("disk", penumbra(&guard, shape(disk), want * 0.62, 1024), want);
@@ -303,7 +367,10 @@ fn a_rectangles_penumbra_is_the_weighted_ramp() {
     let errors: Vec<f64> = profile.iter().map(|&(x, v)| v - reference(x)).collect();
     let mean = errors.iter().sum::<f64>() / errors.len() as f64;
     let rms = (errors.iter().map(|e| e * e).sum::<f64>() / errors.len() as f64).sqrt();
-    println!("ramp: mean error {mean:+.5}, root mean square {rms:.5} over {} columns of ten pixels", errors.len());
+    println!(
+        "ramp: mean error {mean:+.5}, root mean square {rms:.5} over {} columns of ten pixels",
+        errors.len()
+    );
     assert!(profile.iter().any(|(_, v)| *v == 0.0) && profile.iter().any(|(_, v)| *v > 0.998));
     assert!(mean.abs() < 1e-3 && rms < 5e-3);
 }
@@ -314,7 +381,9 @@ type AddLamp = Box<dyn Fn(&mut SceneBuilder, DVec3, DVec3)>;
 fn lamps() -> Vec<AddLamp> {
     let nits = LightStrength::Nits(Nit(3000.0));
     let shape = move |emitter: Emitter| -> AddLamp {
-        Box::new(move |b, at, target| _ = b.light("lamp", emitter, nits, Vec3::ONE, look_at_transform(at, target)))
+        Box::new(move |b, at, target| {
+            _ = b.light("lamp", emitter, nits, Vec3::ONE, look_at_transform(at, target))
+        })
     };
     vec![
         Box::new(|b, at, _| _ = b.point_light_candela("lamp", Candela(500.0), Vec3::ONE, at)),
@@ -353,7 +422,8 @@ fn no_light_leaks_into_a_closed_box_nor_out_of_one() {
             checked += seen.iter().flatten().count();
             assert_eq!(lit, 0, "turned {turn}, lamp inside: {inside}");
             // Exposed for brighter light a lamp gets few rays, perhaps one.
-            let dim = RenderSettings { exposure: exposure_for(50.0, 0.02), ..settings(true, 8, 50.0) };
+            let dim =
+                RenderSettings { exposure: exposure_for(50.0, 0.02), ..settings(true, 8, 50.0) };
             let dim = picture(&mut renderer, &scene, &view, &dim);
             let at = |i: usize| aov3(&dim, Aov::DirectDiffuse, i % 128, i / 128).y;
             let lit = seen.iter().enumerate().filter(|(i, v)| v.is_some() && at(*i) != 0.0).count();
@@ -378,7 +448,13 @@ fn nothing_shades_itself_to_the_horizon() {
         builder.sun("sun", Lux(100.0 / low), Vec3::ONE, DVec3::new(1.0, -low, 0.3));
         let scene = builder.build().unwrap();
         for eye in [0.02, 1.7, 30.0] {
-            let view = perspective(DVec3::new(0.0, eye, 0.0), DVec3::new(0.3, eye * 0.8, -1.0), 1.0, 0.01, (160, 100));
+            let view = perspective(
+                DVec3::new(0.0, eye, 0.0),
+                DVec3::new(0.3, eye * 0.8, -1.0),
+                1.0,
+                0.01,
+                (160, 100),
+            );
             let seen = visibility(&mut renderer, &scene, &view, 1, 16.0);
             let shaded = seen.iter().flatten().filter(|v| **v < 0.99).count();
             let asked = seen.iter().flatten().count();
@@ -400,7 +476,8 @@ fn a_smooth_ball_has_no_facets_in_its_light() {
     let scene = builder.build().unwrap();
     let view = perspective(DVec3::new(0.3, 0.4, 2.0), DVec3::ZERO, 0.6, 0.01, (200, 200));
     let seen = visibility(&mut renderer, &scene, &view, 1, 5.0);
-    let (asked, shaded) = (seen.iter().flatten().count(), seen.iter().flatten().filter(|v| **v < 0.99).count());
+    let (asked, shaded) =
+        (seen.iter().flatten().count(), seen.iter().flatten().filter(|v| **v < 0.99).count());
     println!("{shaded} of {asked} pixels of a ball of 24 by 12 facets shade themselves");
     assert!(asked > 3000 && shaded * 200 < asked);
 }

@@ -8,7 +8,10 @@ use glam::{DMat4, DVec3, Vec3};
 use sunny16::{
     camera::ToneMapper,
     compare::flip,
-    frame::{AntiAliasing, Aov, RenderSettings, RenderedImage, Reprojection, SsrAov, SsrSettings, TemporalSettings},
+    frame::{
+        AntiAliasing, Aov, RenderSettings, RenderedImage, Reprojection, SsrAov, SsrSettings,
+        TemporalSettings,
+    },
     passes::{GpuScene, View},
     reference::{Film, FilmSettings, PathSettings, Pinhole, World},
     scene::{
@@ -70,7 +73,11 @@ fn room(ground: Ground) -> Scene {
         .map(|(i, &c)| builder.add_material(emissive_material(&format!("glow {i}"), c)))
         .collect();
     let mut card = |name: &str, corner: Vec3, x: Vec3, y: Vec3, color: usize| {
-        let mesh = builder.add_mesh(name, shapes::quad(corner + y, x, -y, 1, 1), colors[color % colors.len()]);
+        let mesh = builder.add_mesh(
+            name,
+            shapes::quad(corner + y, x, -y, 1, 1),
+            colors[color % colors.len()],
+        );
         builder.instance(name, mesh, DMat4::IDENTITY);
     };
     if ground == Ground::Corridor {
@@ -98,26 +105,45 @@ fn room(ground: Ground) -> Scene {
     if things {
         builder.instance("ball", ball, DMat4::from_translation(DVec3::new(-0.7, 0.55, -2.0)));
     }
-    let stripe =
-        |i: usize| shapes::quad(Vec3::new(-0.3 + 0.15 * i as f32, 0.4, 0.0), Vec3::X * 0.15, Vec3::NEG_Y * 0.8, 1, 1);
-    let card = builder.add_mesh_of("card", (0..4).map(|i| (stripe(i), colors[[0, 3, 4, 2][i]])).collect());
+    let stripe = |i: usize| {
+        shapes::quad(
+            Vec3::new(-0.3 + 0.15 * i as f32, 0.4, 0.0),
+            Vec3::X * 0.15,
+            Vec3::NEG_Y * 0.8,
+            1,
+            1,
+        )
+    };
+    let card =
+        builder.add_mesh_of("card", (0..4).map(|i| (stripe(i), colors[[0, 3, 4, 2][i]])).collect());
     if things {
         builder.instance("card", card, DMat4::from_translation(DVec3::new(0.9, 0.6, -2.5)));
     }
     let mut mirror = |name: &str, shape, roughness: f32, place: DVec3| {
-        let material =
-            builder.add_material(Material { double_sided: true, ..metal(name, Vec3::splat(0.9), roughness) });
+        let material = builder.add_material(Material {
+            double_sided: true,
+            ..metal(name, Vec3::splat(0.9), roughness)
+        });
         let mesh = builder.add_mesh(name, shape, material);
         builder.instance(name, mesh, DMat4::from_translation(place));
     };
-    let flat = |x: f32, width: f32| shapes::quad(Vec3::new(x, 0.0, -10.0), Vec3::X * width, Vec3::Z * 14.0, 1, 1);
+    let flat = |x: f32, width: f32| {
+        shapes::quad(Vec3::new(x, 0.0, -10.0), Vec3::X * width, Vec3::Z * 14.0, 1, 1)
+    };
     match ground {
         Ground::Floor(roughness) => mirror("floor", flat(-8.0, 16.0), roughness, DVec3::ZERO),
         Ground::Corridor => mirror("floor", flat(-1.5, 3.0), 0.0, DVec3::ZERO),
-        Ground::Hill => mirror("hill", shapes::uv_sphere(12.0, 512, 256), 0.0, DVec3::new(0.0, -12.0, -2.0)),
+        Ground::Hill => {
+            mirror("hill", shapes::uv_sphere(12.0, 512, 256), 0.0, DVec3::new(0.0, -12.0, -2.0))
+        }
         Ground::Ramp => {
             for i in 0..5u8 {
-                mirror("strip", flat(-2.0 + 0.8 * f32::from(i), 0.8), 0.1 + 0.08 * f32::from(i), DVec3::ZERO);
+                mirror(
+                    "strip",
+                    flat(-2.0 + 0.8 * f32::from(i), 0.8),
+                    0.1 + 0.08 * f32::from(i),
+                    DVec3::ZERO,
+                );
             }
         }
     }
@@ -147,7 +173,12 @@ fn ssr() -> SsrSettings {
 }
 
 fn settings(ssr: SsrSettings) -> RenderSettings {
-    RenderSettings { exposure: exposure_for(MOST, 0.8), ssr, aovs: watched(), ..RenderSettings::default() }
+    RenderSettings {
+        exposure: exposure_for(MOST, 0.8),
+        ssr,
+        aovs: watched(),
+        ..RenderSettings::default()
+    }
 }
 
 /// What is asked for beside the picture: where reflections were found; all that is known of them where pictures are kept.
@@ -161,16 +192,27 @@ fn watched() -> Vec<Aov> {
 
 fn shown(pixels: &[[f32; 3]]) -> Vec<[f32; 3]> {
     let multiplier = exposure_for(MOST, 0.8).multiplier() as f32;
-    pixels.iter().map(|p| ToneMapper::Agx.apply(Vec3::from_array(*p) * multiplier).to_array()).collect()
+    pixels
+        .iter()
+        .map(|p| ToneMapper::Agx.apply(Vec3::from_array(*p) * multiplier).to_array())
+        .collect()
 }
 
 fn save(name: &str, pixels: &[[f32; 3]]) {
     let Some(folder) = std::env::var_os("SSR_PICTURES") else { return };
     let path = std::path::Path::new(&folder).join(format!("{name}.png"));
-    let bytes: Vec<u8> =
-        shown(pixels).iter().flat_map(|p| p.map(|v| (v.clamp(0.0, 1.0).powf(1.0 / 2.2) * 255.0) as u8)).collect();
-    image::save_buffer(path, &bytes, across(pixels), pixels.len() as u32 / across(pixels), image::ColorType::Rgb8)
-        .unwrap();
+    let bytes: Vec<u8> = shown(pixels)
+        .iter()
+        .flat_map(|p| p.map(|v| (v.clamp(0.0, 1.0).powf(1.0 / 2.2) * 255.0) as u8))
+        .collect();
+    image::save_buffer(
+        path,
+        &bytes,
+        across(pixels),
+        pixels.len() as u32 / across(pixels),
+        image::ColorType::Rgb8,
+    )
+    .unwrap();
 }
 
 fn save_aovs(name: &str, picture: &RenderedImage) {
@@ -184,8 +226,18 @@ fn save_aovs(name: &str, picture: &RenderedImage) {
             Aov::Ssr(SsrAov::Rejection) => [p[0] / 7.0; 3],
             _ => [p[0], p[1], p[2]],
         };
-        let bytes: Vec<u8> = pixels.iter().flat_map(|p| show(p).map(|v| (v.clamp(0.0, 1.0) * 255.0) as u8)).collect();
-        image::save_buffer(path, &bytes, picture.width as u32, picture.height as u32, image::ColorType::Rgb8).unwrap();
+        let bytes: Vec<u8> = pixels
+            .iter()
+            .flat_map(|p| show(p).map(|v| (v.clamp(0.0, 1.0) * 255.0) as u8))
+            .collect();
+        image::save_buffer(
+            path,
+            &bytes,
+            picture.width as u32,
+            picture.height as u32,
+            image::ColorType::Rgb8,
+        )
+        .unwrap();
     }
 }
 
@@ -194,7 +246,10 @@ fn found(frames: &[RenderedImage], least: f64) -> Vec<bool> {
     let mut shares = vec![0.0; frames[0].nits.len()];
     for frame in frames {
         let (_, pixels) = frame.aovs.iter().find(|(aov, _)| *aov == HIT).unwrap();
-        shares.iter_mut().zip(pixels).for_each(|(sum, p)| *sum += f64::from(p[0] + p[1]) / frames.len() as f64);
+        shares
+            .iter_mut()
+            .zip(pixels)
+            .for_each(|(sum, p)| *sum += f64::from(p[0] + p[1]) / frames.len() as f64);
     }
     shares.iter().map(|&share| share >= least).collect()
 }
@@ -210,13 +265,20 @@ fn masked(values: &[f32], mask: &[bool]) -> f64 {
 }
 
 fn flip_where(test: &[[f32; 3]], reference: &[[f32; 3]], mask: &[bool]) -> f64 {
-    let map = flip::ldr(&shown(test), &shown(reference), across(test) as usize, flip::PIXELS_PER_DEGREE);
+    let map =
+        flip::ldr(&shown(test), &shown(reference), across(test) as usize, flip::PIXELS_PER_DEGREE);
     masked(&map, mask)
 }
 
-fn traced(scene: &Scene, (eye, at): (DVec3, DVec3), size: (u32, u32), samples: u32) -> Vec<[f32; 3]> {
+fn traced(
+    scene: &Scene,
+    (eye, at): (DVec3, DVec3),
+    size: (u32, u32),
+    samples: u32,
+) -> Vec<[f32; 3]> {
     let world = World::new(scene, eye);
-    let projection = Projection::Perspective { vertical_fov: FOV, aspect: None, near: NEAR, far: None };
+    let projection =
+        Projection::Perspective { vertical_fov: FOV, aspect: None, near: NEAR, far: None };
     let (width, height) = (size.0 as usize, size.1 as usize);
     let pinhole = Pinhole::new(look_at_transform(eye, at), projection, width, height);
     let walk = PathSettings { bounces: 1, ..PathSettings::default() };
@@ -234,7 +296,10 @@ fn against_the_path_tracer(name: &str, ground: Ground, samples: u32, half: bool)
     let scene = renderer.upload(&host).unwrap();
     let (eye, at) = eye();
     let aa = AntiAliasing::Temporal(TemporalSettings::default());
-    let settings = RenderSettings { anti_aliasing: aa, ..settings(SsrSettings { half_resolution: half, ..ssr() }) };
+    let settings = RenderSettings {
+        anti_aliasing: aa,
+        ..settings(SsrSettings { half_resolution: half, ..ssr() })
+    };
     renderer.reset_history();
     let size = if ground == Ground::Ramp { SMALL } else { SIZE };
     let view = view(eye, at).resized(size.0, size.1);
@@ -254,11 +319,18 @@ fn against_the_path_tracer(name: &str, ground: Ground, samples: u32, half: bool)
     let mask = found(&frames, least);
     let count = mask.iter().filter(|&&on| on).count();
     // Elsewhere both are alike: the metric looks at what is around a pixel too.
-    let shown: Vec<_> = mask.iter().enumerate().map(|(i, &on)| if on { picture.nits[i] } else { want[i] }).collect();
+    let shown: Vec<_> = mask
+        .iter()
+        .enumerate()
+        .map(|(i, &on)| if on { picture.nits[i] } else { want[i] })
+        .collect();
     let off = flip_where(&shown, &want, &mask);
     save(&format!("{name}-ssr"), &picture.nits);
     save(&format!("{name}-traced"), &want);
-    save(&format!("{name}-mask"), &mask.iter().map(|&on| [if on { 100.0 } else { 0.0 }; 3]).collect::<Vec<_>>());
+    save(
+        &format!("{name}-mask"),
+        &mask.iter().map(|&on| [if on { 100.0 } else { 0.0 }; 3]).collect::<Vec<_>>(),
+    );
     save_aovs(name, picture);
     println!("{name}: FLIP {off:.4} over {count} pixels");
     (off, count)
@@ -306,7 +378,12 @@ enum Moves {
 /// What each way of finding the history comes to: how far (mean of channels of exposed light) the last of 16 frames is off the
 /// converged picture at its pose, over pixels that reflect something; of a moving card, over those whose reflection has
 /// changed over the last 3 frames.
-fn off_after_16(ground: Ground, moves: Moves, aa: AntiAliasing, ways: &[Reprojection]) -> Option<Vec<f64>> {
+fn off_after_16(
+    ground: Ground,
+    moves: Moves,
+    aa: AntiAliasing,
+    ways: &[Reprojection],
+) -> Option<Vec<f64>> {
     let guard = gpu()?;
     let mut renderer = guard.renderer();
     let mut host = room(ground);
@@ -331,7 +408,9 @@ fn off_after_16(ground: Ground, moves: Moves, aa: AntiAliasing, ways: &[Reprojec
     };
     let scale = exposure_for(MOST, 0.8).multiplier() as f32;
     let difference = |a: &RenderedImage, b: &RenderedImage| -> Vec<f32> {
-        let one = |(a, b): (&[f32; 3], &[f32; 3])| (0..3).map(|c| (a[c] - b[c]).abs() * scale / 3.0).sum();
+        let one = |(a, b): (&[f32; 3], &[f32; 3])| {
+            (0..3).map(|c| (a[c] - b[c]).abs() * scale / 3.0).sum()
+        };
         a.nits.iter().zip(&b.nits).map(one).collect()
     };
     let still = settings(SsrSettings { max_history_frames: 0, ..ssr() });
@@ -341,17 +420,24 @@ fn off_after_16(ground: Ground, moves: Moves, aa: AntiAliasing, ways: &[Reprojec
     });
     pose(&mut scene, 15);
     // Of wide lobes the mean of 32 frames has grain of its own, which counts as a difference.
-    let samples = if matches!(ground, Ground::Floor(roughness) if roughness > 0.0) { 256 } else { 32 };
+    let samples =
+        if matches!(ground, Ground::Floor(roughness) if roughness > 0.0) { 256 } else { 32 };
     let want = renderer.render_still(&scene, &at_frame(15), &still, samples).unwrap();
     let watch = settings(SsrSettings { max_history_frames: 8, ..ssr() });
     renderer.reset_history();
-    let frames: Vec<RenderedImage> = (0..8).map(|_| renderer.render(&scene, &at_frame(15), &watch).unwrap()).collect();
+    let frames: Vec<RenderedImage> =
+        (0..8).map(|_| renderer.render(&scene, &at_frame(15), &watch).unwrap()).collect();
     let mut mask = found(&frames, 0.97);
     if let Some(earlier) = earlier {
-        mask.iter_mut().zip(difference(&want, &earlier)).for_each(|(on, changed)| *on &= changed > 0.05);
+        mask.iter_mut()
+            .zip(difference(&want, &earlier))
+            .for_each(|(on, changed)| *on &= changed > 0.05);
     }
     let mut run = |&way: &Reprojection| {
-        let settings = RenderSettings { anti_aliasing: aa, ..settings(SsrSettings { reprojection: way, ..ssr() }) };
+        let settings = RenderSettings {
+            anti_aliasing: aa,
+            ..settings(SsrSettings { reprojection: way, ..ssr() })
+        };
         renderer.reset_history();
         let mut last = None;
         for frame in 0..16 {
@@ -373,7 +459,13 @@ fn off_after_16(ground: Ground, moves: Moves, aa: AntiAliasing, ways: &[Reprojec
 fn follows(ground: Ground, moves: Moves, aa: AntiAliasing) {
     let ways = [Reprojection::Virtual, Reprojection::Surface];
     let Some(off) = off_after_16(ground, moves, aa, &ways) else { return };
-    println!("{} {moves:?}: virtual {:.5}, surface {:.5}, ratio {:.3}", ground.name(), off[0], off[1], off[0] / off[1]);
+    println!(
+        "{} {moves:?}: virtual {:.5}, surface {:.5}, ratio {:.3}",
+        ground.name(),
+        off[0],
+        off[1],
+        off[0] / off[1]
+    );
     assert!(off[0] < 0.5 * off[1], "{off:?}");
 }
 
@@ -426,7 +518,12 @@ fn reflections_in_a_glossy_floor_follow_a_camera_that_comes_nearer() {
 #[test]
 #[ignore = "prints a table"]
 fn compare_ssr_settings() {
-    let ways = [Reprojection::Virtual, Reprojection::Surface, Reprojection::Smallest, Reprojection::HitParallax];
+    let ways = [
+        Reprojection::Virtual,
+        Reprojection::Surface,
+        Reprojection::Smallest,
+        Reprojection::HitParallax,
+    ];
     for ground in [Ground::Floor(0.0), Ground::Floor(0.2), Ground::Hill] {
         for moves in [Moves::Aside, Moves::Turn, Moves::Dolly, Moves::Card] {
             if let Some(off) = off_after_16(ground, moves, AntiAliasing::None, &ways) {
@@ -452,7 +549,8 @@ fn ssr_debug_aovs_do_not_change_the_image() {
     let (eye, at) = eye();
     for way in [Reprojection::Virtual, Reprojection::Smallest] {
         let mut run = |aovs: Vec<Aov>| -> Vec<Vec<[f32; 3]>> {
-            let settings = RenderSettings { aovs, ..settings(SsrSettings { reprojection: way, ..ssr() }) };
+            let settings =
+                RenderSettings { aovs, ..settings(SsrSettings { reprojection: way, ..ssr() }) };
             renderer.reset_history();
             let mut frame = |number: u32| {
                 let aside = DVec3::X * 0.05 * f64::from(number.min(3));
@@ -462,7 +560,11 @@ fn ssr_debug_aovs_do_not_change_the_image() {
         };
         let (watched, plain) = (run(vec![HIT]), run(Vec::new()));
         for (frame, (a, b)) in watched.iter().zip(&plain).enumerate() {
-            let off = a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| (a - b).abs() / (a + b).max(1.0));
+            let off = a
+                .iter()
+                .flatten()
+                .zip(b.iter().flatten())
+                .map(|(a, b)| (a - b).abs() / (a + b).max(1.0));
             let far = off.filter(|&off| off > 2e-3).count();
             assert!(far * 1000 <= a.len(), "{way:?}, frame {frame}: {far} values differ");
         }
@@ -484,13 +586,21 @@ fn a_ray_by_itself_shows_what_it_does_among_others() {
         let mut run = |aovs: Vec<Aov>, enabled: bool| -> Vec<[f32; 3]> {
             let ssr = SsrSettings { enabled, taps: 1, max_history_frames: 0, ..ssr() };
             renderer.reset_history();
-            renderer.render(&uploaded, &view(eye, at), &RenderSettings { aovs, ..settings(ssr) }).unwrap().nits
+            renderer
+                .render(&uploaded, &view(eye, at), &RenderSettings { aovs, ..settings(ssr) })
+                .unwrap()
+                .nits
         };
-        let (among, alone, without) = (run(vec![HIT], true), run(Vec::new(), true), run(Vec::new(), false));
+        let (among, alone, without) =
+            (run(vec![HIT], true), run(Vec::new(), true), run(Vec::new(), false));
         let off = |other: &[[f32; 3]]| -> Vec<f32> {
             let most = |p: [f32; 3]| p.into_iter().fold(0.0, f32::max);
             let pairs = alone.iter().zip(other);
-            pairs.map(|(&a, &b)| most([0, 1, 2].map(|i| (a[i] - b[i]).abs())) / most(a).max(most(b)).max(1.0)).collect()
+            pairs
+                .map(|(&a, &b)| {
+                    most([0, 1, 2].map(|i| (a[i] - b[i]).abs())) / most(a).max(most(b)).max(1.0)
+                })
+                .collect()
         };
         // Among others a ray's light has ten digits of the brightest channel, and is rounded to half floats once more.
         let worst = off(&among).into_iter().fold(0.0, f32::max);
@@ -512,8 +622,10 @@ fn a_step_of_exposure_changes_no_light() {
         for frame in 0..8 {
             let aside = DVec3::X * 0.05 * f64::from(frame);
             let value = if frame < 6 { 0.8 } else { 0.8 * step };
-            let settings = RenderSettings { exposure: exposure_for(MOST, value), ..settings(ssr()) };
-            last = Some(renderer.render(&scene, &view(eye + aside, at + aside), &settings).unwrap());
+            let settings =
+                RenderSettings { exposure: exposure_for(MOST, value), ..settings(ssr()) };
+            last =
+                Some(renderer.render(&scene, &view(eye + aside, at + aside), &settings).unwrap());
         }
         last.unwrap()
     };
@@ -532,7 +644,9 @@ fn a_step_of_exposure_changes_no_light() {
 fn still_views_do_not_flicker() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    for (name, aa) in [("none", AntiAliasing::None), ("taa", AntiAliasing::Temporal(TemporalSettings::default()))] {
+    for (name, aa) in
+        [("none", AntiAliasing::None), ("taa", AntiAliasing::Temporal(TemporalSettings::default()))]
+    {
         let scene = renderer.upload(&room(Ground::Ramp)).unwrap();
         let (eye, at) = eye();
         let view = view(eye, at).resized(SMALL.0, SMALL.1);
@@ -541,16 +655,21 @@ fn still_views_do_not_flicker() {
         for _ in 0..128 {
             renderer.render(&scene, &view, &settings).unwrap();
         }
-        let frames: Vec<RenderedImage> = (0..16).map(|_| renderer.render(&scene, &view, &settings).unwrap()).collect();
+        let frames: Vec<RenderedImage> =
+            (0..16).map(|_| renderer.render(&scene, &view, &settings).unwrap()).collect();
         let deviation = |index: usize| {
             let mean = frames.iter().map(|f| f64::from(f.display[index])).sum::<f64>() / 16.0;
-            (frames.iter().map(|f| (f64::from(f.display[index]) - mean).powi(2)).sum::<f64>() / 16.0).sqrt()
+            (frames.iter().map(|f| (f64::from(f.display[index]) - mean).powi(2)).sum::<f64>()
+                / 16.0)
+                .sqrt()
         };
         let mut all: Vec<f64> = (0..frames[0].display.len()).map(deviation).collect();
         all.sort_by(f64::total_cmp);
         let (mean, worst) = (all.iter().sum::<f64>() / all.len() as f64, all[all.len() - 1]);
         let most = all[all.len() * 999 / 1000];
-        println!("{name}: flicker mean {mean:.4}, of 99.9 % below {most:.3}, worst {worst:.3} steps");
+        println!(
+            "{name}: flicker mean {mean:.4}, of 99.9 % below {most:.3}, worst {worst:.3} steps"
+        );
         assert!(mean < 0.25 && worst < 1.0, "{name}: {mean} {most} {worst}");
     }
 }

@@ -47,7 +47,8 @@ fn burst(blades: u32, f_number: f64) -> Starburst {
 
 fn render(renderer: &mut Renderer, scene: &Scene, settings: Option<Starburst>) -> RenderedImage {
     let effects = CameraEffects { starburst: settings, ..CameraEffects::default() };
-    let settings = RenderSettings { exposure: exposure_for(WHITE, 1.0), effects, ..RenderSettings::default() };
+    let settings =
+        RenderSettings { exposure: exposure_for(WHITE, 1.0), effects, ..RenderSettings::default() };
     let mut on_device = renderer.upload_for(scene, &settings.shadows).unwrap();
     on_device.enable_offscreen_flares(renderer.gpu(), scene).unwrap();
     let picture = renderer.render(&on_device, &camera(), &settings).unwrap();
@@ -88,7 +89,8 @@ fn starburst_of_a_point_light_conserves_energy() {
     for (blades, f_number, x, y) in [(6, 16.0, 160, 120), (0, 8.0, 160, 120), (5, 2.8, 100, 170)] {
         let place = on_pixel(x, y, 4.0);
         let candela = 2.0 * WHITE * 1000.0 * 16.0 * pitch().powi(2);
-        let picture = render(&mut renderer, &lamp(candela, place, &[]), Some(burst(blades, f_number)));
+        let picture =
+            render(&mut renderer, &lamp(candela, place, &[]), Some(burst(blades, f_number)));
         // Illuminance at the lens over the solid angle of a pixel.
         let cosine = -place.z / place.length();
         let want = candela / place.length_squared() / (pitch().powi(2) * cosine.powi(3));
@@ -101,9 +103,18 @@ fn starburst_of_a_point_light_conserves_energy() {
         let steps = starburst::steps(GATE / f64::from(SIZE.0), f_number);
         let values = green(&picture);
         let mut compared = 0;
-        for (dx, dy) in
-            [(0i32, 0i32), (1, 0), (0, -1), (2, 1), (5, -3), (-9, 4), (17, 17), (-30, 8), (3, 28), (40, -35)]
-        {
+        for (dx, dy) in [
+            (0i32, 0i32),
+            (1, 0),
+            (0, -1),
+            (2, 1),
+            (5, -3),
+            (-9, 4),
+            (17, 17),
+            (-30, 8),
+            (3, 28),
+            (40, -35),
+        ] {
             let center = [f64::from(dx) * steps, f64::from(-dy) * steps];
             let want = want * table.on_square(center, steps).y;
             let got = values[(y as i32 + dy) as usize * 320 + (x as i32 + dx) as usize];
@@ -128,7 +139,8 @@ fn a_glowing_surface_keeps_its_light() {
         let plain = render(&mut renderer, &scene, None);
         let spread = render(&mut renderer, &scene, Some(burst(6, 16.0)));
         let change = total(&spread) / total(&plain) - 1.0;
-        let dark = |picture: &RenderedImage| green(picture).iter().filter(|&&value| value == 0.0).count();
+        let dark =
+            |picture: &RenderedImage| green(picture).iter().filter(|&&value| value == 0.0).count();
         println!(
             "a square of {side} pixels: light {:+.3} %, dark pixels {} of {}",
             change * 100.0,
@@ -138,7 +150,8 @@ fn a_glowing_surface_keeps_its_light() {
         assert!(change.abs() < 0.01, "{change}");
         assert!(dark(&spread) < dark(&plain) / 2);
         // The light that is elsewhere now is missing where it came from.
-        let brightest = |picture: &RenderedImage| green(picture).iter().fold(0f64, |a, &b| a.max(b));
+        let brightest =
+            |picture: &RenderedImage| green(picture).iter().fold(0f64, |a, &b| a.max(b));
         assert!(brightest(&spread) < brightest(&plain));
     }
 }
@@ -152,14 +165,21 @@ fn starburst_of_an_area_light_conserves_energy() {
     for (emitter, what) in [(sphere, "sphere"), (panel, "panel")] {
         let mut builder = SceneBuilder::new("body");
         let place = dvec3(0.1, 0.1, -4.0);
-        builder.light("lamp", emitter, LightStrength::Nits(Nit(1e6)), Vec3::ONE, look_at_transform(place, DVec3::ZERO));
+        builder.light(
+            "lamp",
+            emitter,
+            LightStrength::Nits(Nit(1e6)),
+            Vec3::ONE,
+            look_at_transform(place, DVec3::ZERO),
+        );
         let scene = builder.build().unwrap();
         let plain = render(&mut renderer, &scene, None);
         let spread = render(&mut renderer, &scene, Some(burst(6, 16.0)));
         let change = total(&spread) / total(&plain) - 1.0;
         println!("{what}: light {:+.3} %", change * 100.0);
         assert!(total(&plain) > 1e6 && change.abs() < 0.01, "{what}: {change}");
-        let dark = |picture: &RenderedImage| green(picture).iter().filter(|&&value| value == 0.0).count();
+        let dark =
+            |picture: &RenderedImage| green(picture).iter().filter(|&&value| value == 0.0).count();
         assert!(dark(&spread) < dark(&plain) / 2, "{what}");
     }
 }
@@ -176,12 +196,16 @@ fn spikes(picture: &RenderedImage, (x, y): (usize, usize), ring: std::ops::Range
             count[bin] += 1.0;
         }
     }
-    let mean: Vec<f64> = light.iter().zip(&count).map(|(light, count)| light / count.max(1.0)).collect();
+    let mean: Vec<f64> =
+        light.iter().zip(&count).map(|(light, count)| light / count.max(1.0)).collect();
     let mut sorted = mean.clone();
     sorted.sort_by(f64::total_cmp);
     let threshold = 3.0 * sorted[BINS / 2];
-    let peak =
-        |bin: usize| (1..=3).all(|d| mean[bin] > mean[(bin + d) % BINS] && mean[bin] >= mean[(bin + BINS - d) % BINS]);
+    let peak = |bin: usize| {
+        (1..=3).all(|d| {
+            mean[bin] > mean[(bin + d) % BINS] && mean[bin] >= mean[(bin + BINS - d) % BINS]
+        })
+    };
     (0..BINS).filter(|&bin| mean[bin] > threshold && peak(bin)).count()
 }
 
@@ -208,7 +232,8 @@ fn occluded_lights_have_no_starburst() {
     // A square before the lamp, whose right edge lies beside it, on it, and far to its right.
     let edge = |right: f64| [(dvec3(place.x / 2.0 + right - 0.5, 0.0, -2.0), 1.0)];
     for (right, want) in [(-0.2, 1.0), (0.0, 0.5), (0.2, 0.0)] {
-        let seen = total(&render(&mut renderer, &lamp(candela, place, &edge(right)), settings)) / free;
+        let seen =
+            total(&render(&mut renderer, &lamp(candela, place, &edge(right)), settings)) / free;
         println!("edge {right} m from the lamp: {seen:.3} of its light");
         assert!((seen - want).abs() < 0.02, "{right}: {seen}");
     }
@@ -216,7 +241,13 @@ fn occluded_lights_have_no_starburst() {
     let sphere = |squares: &[(DVec3, f64)]| {
         let mut builder = SceneBuilder::new("sphere");
         let emitter = Emitter::Sphere { radius: 0.1 };
-        builder.light("lamp", emitter, LightStrength::Nits(Nit(1e6)), Vec3::ONE, DMat4::from_translation(place));
+        builder.light(
+            "lamp",
+            emitter,
+            LightStrength::Nits(Nit(1e6)),
+            Vec3::ONE,
+            DMat4::from_translation(place),
+        );
         for &(center, side) in squares {
             add_square(&mut builder, center, side, Vec3::ZERO);
         }
@@ -224,10 +255,9 @@ fn occluded_lights_have_no_starburst() {
     };
     // Far from the lamp, where only its spikes are.
     let spread = |picture: &RenderedImage| {
-        let far = green(picture)
-            .into_iter()
-            .enumerate()
-            .filter(|(index, _)| ((index % 320) as f64 - 160.0).hypot((index / 320) as f64 - 120.0) > 40.0);
+        let far = green(picture).into_iter().enumerate().filter(|(index, _)| {
+            ((index % 320) as f64 - 160.0).hypot((index / 320) as f64 - 120.0) > 40.0
+        });
         far.map(|(_, value)| value).sum::<f64>()
     };
     let all = spread(&render(&mut renderer, &sphere(&[]), settings));
@@ -245,7 +275,10 @@ fn offscreen_lights_cast_starbursts_unless_occluded() {
     // 40 pixels to the right of the border, 2 m away.
     let place = dvec3(200.0 * pitch() * 2.0, 0.0, -2.0);
     let candela = WHITE * 1e5 * 4.0 * pitch().powi(2);
-    let star = Some(Starburst { iris: Iris { blades: 6, curvature: 0.0, rotation: PI / 6.0 }, ..burst(6, 16.0) });
+    let star = Some(Starburst {
+        iris: Iris { blades: 6, curvature: 0.0, rotation: PI / 6.0 },
+        ..burst(6, 16.0)
+    });
     let free = total(&render(&mut renderer, &lamp(candela, place, &[]), star));
     let hidden = total(&render(&mut renderer, &lamp(candela, place, &[(place * 0.5, 0.05)]), star));
     println!("{free} nit over all pixels, {hidden} where it is hidden");
@@ -283,7 +316,12 @@ fn without_it_nothing_is_declared_and_odd_settings_are_harmless() {
     let mut renderer = guard.renderer();
     let scene = lamp(1e4, on_pixel(160, 120, 4.0), &[]);
     let plain = render(&mut renderer, &scene, None);
-    assert!(plain.times.iter().all(|time| !time.name.contains("starburst") && !time.name.contains("bright")));
+    assert!(
+        plain
+            .times
+            .iter()
+            .all(|time| !time.name.contains("starburst") && !time.name.contains("bright"))
+    );
     assert_eq!(total(&plain), 0.0);
     let hidden = render(&mut renderer, &scene, Some(Starburst { points: false, ..burst(6, 16.0) }));
     assert_eq!(total(&hidden), 0.0);

@@ -40,10 +40,12 @@ fn gpu_tone_mapping_matches_cpu() {
     let mut builder = SceneBuilder::new("ramp");
     for (row, hue) in HUES.iter().enumerate() {
         for (column, level) in levels.iter().enumerate() {
-            let material = Material { emission: Vec3::from_array(*hue) * *level, ..Material::default() };
+            let material =
+                Material { emission: Vec3::from_array(*hue) * *level, ..Material::default() };
             let material = builder.add_material(material);
             let mesh = builder.add_mesh("patch", shapes::plane(Vec2::ONE, 1, 1), material);
-            let at = DVec3::new(column as f64 - levels.len() as f64 / 2.0 + 0.5, 0.0, row as f64 - 3.5);
+            let at =
+                DVec3::new(column as f64 - levels.len() as f64 / 2.0 + 0.5, 0.0, row as f64 - 3.5);
             builder.instance("patch", mesh, DMat4::from_translation(at));
         }
     }
@@ -53,13 +55,18 @@ fn gpu_tone_mapping_matches_cpu() {
     let view = parallel(DVec3::Y * 5.0, DVec3::ZERO, 4.0, 10.0, size);
     for tone_mapper in ToneMapper::ALL {
         // White is 1 nit: exposed values are the emission itself.
-        let settings = RenderSettings { tone_mapper, exposure: exposure_for(1.0, 1.0), ..RenderSettings::default() };
+        let settings = RenderSettings {
+            tone_mapper,
+            exposure: exposure_for(1.0, 1.0),
+            ..RenderSettings::default()
+        };
         let picture = renderer.render(&on_device, &view, &settings).unwrap();
         let (mut worst, mut least, mut greatest) = (0f64, f32::MAX, 0f32);
         let mut seen = std::collections::BTreeSet::new();
         for (index, exposed) in picture.nits.iter().enumerate() {
             let exposed = Vec3::from_array(*exposed) * settings.exposure.multiplier() as f32;
-            (least, greatest) = (least.min(exposed.max_element()), greatest.max(exposed.max_element()));
+            (least, greatest) =
+                (least.min(exposed.max_element()), greatest.max(exposed.max_element()));
             let want = tone_mapper.apply(exposed);
             for channel in 0..3 {
                 let got = f64::from(picture.display[index * 4 + channel]);
@@ -68,8 +75,15 @@ fn gpu_tone_mapping_matches_cpu() {
             }
             assert_eq!(picture.display[index * 4 + 3], 255);
         }
-        println!("{}: {worst:.3} of 1/255, {} shades, from {least} to {greatest}", tone_mapper.name(), seen.len());
+        println!(
+            "{}: {worst:.3} of 1/255, {} shades, from {least} to {greatest}",
+            tone_mapper.name(),
+            seen.len()
+        );
         assert!(worst <= 1.0, "{}: {worst} of 255", tone_mapper.name());
-        assert!(least == 0.0 && greatest == 65504.0 && seen.len() > 20, "the ramp is not in the picture");
+        assert!(
+            least == 0.0 && greatest == 65504.0 && seen.len() > 20,
+            "the ramp is not in the picture"
+        );
     }
 }

@@ -14,9 +14,13 @@ use sunny16::{
         environment::{RadianceMap, RowMapping},
         lights::{Cone, Emitter, LightStrength, Sides, SpotFlux},
     },
-    reference::{Film, FilmSettings, LightComponents, PathSettings, Pinhole, World, volumes::henyey_greenstein},
+    reference::{
+        Film, FilmSettings, LightComponents, PathSettings, Pinhole, World,
+        volumes::henyey_greenstein,
+    },
     scene::{
-        Environment, Material, MediumCoefficients, ParticipatingVolume, Projection, Scene, VolumeShape,
+        Environment, Material, MediumCoefficients, ParticipatingVolume, Projection, Scene,
+        VolumeShape,
         build::{SceneBuilder, dielectric, look_at_transform},
         look::ShadowMethod,
         procedural::shapes,
@@ -63,7 +67,8 @@ fn cloud(n: u32) -> DensityGrid {
 /// The mean of a small picture, in which all pixels show next to the same: no noise of places within steps.
 fn mean(of: &[[f32; 3]]) -> DVec3 {
     let luminances: Vec<f32> = of.iter().map(|p| p[1]).collect();
-    let (low, high) = luminances.iter().fold((f32::MAX, 0f32), |(low, high), &v| (low.min(v), high.max(v)));
+    let (low, high) =
+        luminances.iter().fold((f32::MAX, 0f32), |(low, high), &v| (low.min(v), high.max(v)));
     println!("  pixels from {low:.4} to {high:.4}");
     of.iter().map(|p| Vec3::from_array(*p).as_dvec3()).sum::<DVec3>() / of.len() as f64
 }
@@ -79,7 +84,8 @@ fn transmittance_follows_beer_lambert() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let turned = DMat4::from_rotation_y(0.4) * boxed(DVec3::new(2.0, 30.0, 30.0));
-    for (place, length) in [(boxed(DVec3::new(2.0, 30.0, 30.0)), 2.0), (turned, 2.0 / 0.4f64.cos())] {
+    for (place, length) in [(boxed(DVec3::new(2.0, 30.0, 30.0)), 2.0), (turned, 2.0 / 0.4f64.cos())]
+    {
         let mut scene = Scene { environment: around(100.0), ..Scene::default() };
         let fog = filled(place, 0.0, 0.0, 0.0);
         let colored = |absorption| MediumCoefficients { absorption, ..fog.medium };
@@ -129,7 +135,8 @@ fn a_composite_tells_surfaces_apart_by_distance() {
         }
     }
     let pictures = [None, Some(6.05)].map(|far| {
-        let projection = Projection::Perspective { vertical_fov: 0.6, aspect: None, near: 0.1, far };
+        let projection =
+            Projection::Perspective { vertical_fov: 0.6, aspect: None, near: 0.1, far };
         picture(&mut renderer, &scene, &View::new(camera, &projection, 24, 16), &settings)
     });
     for (a, b) in pictures[0].nits.iter().zip(&pictures[1].nits) {
@@ -143,13 +150,16 @@ fn a_slab_scatters_the_sun_once_as_the_closed_form_says() {
     let mut renderer = guard.renderer();
     let (absorption, scattering, thickness, lux) = (0.2, 0.5, 2.0, 1000.0);
     let extinction = absorption + scattering;
-    for (g, cosine, behind) in [(0.0, 0.6, false), (0.6, 0.8, true), (-0.3, 0.8, false), (0.85, 1.0, true)] {
+    for (g, cosine, behind) in
+        [(0.0, 0.6, false), (0.6, 0.8, true), (-0.3, 0.8, false), (0.85, 1.0, true)]
+    {
         let sine = f64::sqrt(1.0 - cosine * cosine);
         let shines = DVec3::new(sine, 0.0, if behind { cosine } else { -cosine });
         let mut builder = SceneBuilder::new("slab");
         builder.sun("sun", Lux(lux), Vec3::ONE, shines);
         let mut scene = builder.build().unwrap();
-        scene.volumes = vec![filled(boxed(DVec3::new(1e3, 1e3, thickness)), absorption, scattering, g)];
+        scene.volumes =
+            vec![filled(boxed(DVec3::new(1e3, 1e3, thickness)), absorption, scattering, g)];
         let integral = if behind {
             let k = 1.0 / cosine - 1.0;
             let depth: f64 = extinction * thickness;
@@ -165,8 +175,10 @@ fn a_slab_scatters_the_sun_once_as_the_closed_form_says() {
         let want = lux * scattering * henyey_greenstein(shines.z, g) * integral;
         let view = parallel(10.0 * DVec3::Z, DVec3::ZERO, 0.5, 20.0, (16, 16));
         for steps in [8, 32] {
-            let settings =
-                RenderSettings { volumes: VolumeSettings { steps, ..VolumeSettings::default() }, ..settings(want) };
+            let settings = RenderSettings {
+                volumes: VolumeSettings { steps, ..VolumeSettings::default() },
+                ..settings(want)
+            };
             let got = picture(&mut renderer, &scene, &view, &settings);
             near(
                 mean(&got.nits),
@@ -204,7 +216,8 @@ fn the_air_around_lamps_glows_as_quadrature_says() {
         builder.light("lamp", emitter, strength, Vec3::ONE, pose);
         let mut scene = builder.build().unwrap();
         scene.lights[0].visible = false;
-        scene.volumes = vec![filled(boxed(DVec3::splat(4.0)), extinction - scattering, scattering, g)];
+        scene.volumes =
+            vec![filled(boxed(DVec3::splat(4.0)), extinction - scattering, scattering, g)];
         let view = perspective(-6.0 * DVec3::X, DVec3::ZERO, 0.002, 0.1, (16, 16));
         let settings = RenderSettings {
             shadows: ShadowSettings { method: ShadowMethod::Traced, ..ShadowSettings::default() },
@@ -229,11 +242,14 @@ fn the_air_around_lamps_glows_as_quadrature_says() {
                 Emitter::Spot { cone, .. } => 100.0 * cone.falloff(facing),
                 Emitter::Sphere { radius } => 1e5 * std::f64::consts::PI * radius * radius,
                 Emitter::Rectangle { width, height, .. } => 1e5 * width * height * facing.max(0.0),
-                Emitter::Disk { radius, .. } => 1e5 * std::f64::consts::PI * radius * radius * facing.abs(),
+                Emitter::Disk { radius, .. } => {
+                    1e5 * std::f64::consts::PI * radius * radius * facing.abs()
+                }
                 _ => 100.0,
             };
             let way = t - 4.0 + r;
-            want += (-extinction * way).exp() * intensity * henyey_greenstein(d.dot(along) / r, g) / (r * r);
+            want += (-extinction * way).exp() * intensity * henyey_greenstein(d.dot(along) / r, g)
+                / (r * r);
         }
         want *= scattering * 4.2 / f64::from(steps);
         near(mean(&got.nits), DVec3::splat(want), 2e-2, name);
@@ -258,8 +274,10 @@ fn lamps_shine_through_fog_on_to_what_stands_behind() {
     let dim = picture(&mut renderer, &scene, &view, &settings(1.0));
     near(nits(&dim, 8, 8), nits(&clear, 8, 8) * (-0.9f64).exp(), 5e-3, "a shadow of fog");
     // Switched off, or where there are none, no pass is there, and the picture is the same to the bit.
-    let off =
-        RenderSettings { volumes: VolumeSettings { enabled: false, ..VolumeSettings::default() }, ..settings(1.0) };
+    let off = RenderSettings {
+        volumes: VolumeSettings { enabled: false, ..VolumeSettings::default() },
+        ..settings(1.0)
+    };
     let off = picture(&mut renderer, &scene, &view, &off);
     assert_eq!(off.nits, clear.nits);
     for picture in [&off, &clear] {
@@ -285,8 +303,15 @@ fn light_without_shadows_is_dimmed_by_volumes() {
         let wall = builder.add_material(dielectric("wall", Vec3::splat(0.5), 1.0));
         let plane = builder.add_mesh("wall", shapes::plane(Vec2::splat(2.0), 1, 1), wall);
         builder.instance("wall", plane, DMat4::IDENTITY);
-        builder.light("lamp", emitter, strength, Vec3::ONE, look_at_transform(4.0 * DVec3::Y, DVec3::ZERO));
-        let clear = picture(&mut renderer, &builder.clone().build().unwrap(), &view, &settings(1.0));
+        builder.light(
+            "lamp",
+            emitter,
+            strength,
+            Vec3::ONE,
+            look_at_transform(4.0 * DVec3::Y, DVec3::ZERO),
+        );
+        let clear =
+            picture(&mut renderer, &builder.clone().build().unwrap(), &view, &settings(1.0));
         builder.instance("board", plane, DMat4::from_translation(3.0 * DVec3::Y));
         let mut scene = builder.build().unwrap();
         // Above the eye, so that nothing of it is seen.
@@ -296,7 +321,8 @@ fn light_without_shadows_is_dimmed_by_volumes() {
         let hidden = picture(&mut renderer, &scene, &view, &settings(1.0));
         assert_eq!(nits(&hidden, 8, 8), DVec3::ZERO, "{name} hidden");
         let shadows = ShadowSettings { enabled: false, ..ShadowSettings::default() };
-        let no_pass = picture(&mut renderer, &scene, &view, &RenderSettings { shadows, ..settings(1.0) });
+        let no_pass =
+            picture(&mut renderer, &scene, &view, &RenderSettings { shadows, ..settings(1.0) });
         near(nits(&no_pass, 8, 8), dim, 5e-3, &format!("{name}, shadow passes off"));
         scene.lights[0].shadow = false;
         let no_shadow = picture(&mut renderer, &scene, &view, &settings(1.0));
@@ -330,10 +356,16 @@ fn uniform_environment_is_single_scattered() {
     near(mean(&got.nits), mean(&want), 1e-2, "mean of the picture");
 }
 
-const PROJECTION: Projection = Projection::Perspective { vertical_fov: 0.7, aspect: None, near: 0.05, far: None };
+const PROJECTION: Projection =
+    Projection::Perspective { vertical_fov: 0.7, aspect: None, near: 0.05, far: None };
 
 /// The path tracer's picture of light that was scattered once.
-fn traced(scene: &Scene, pose: DMat4, (width, height): (usize, usize), samples: u32) -> Vec<[f32; 3]> {
+fn traced(
+    scene: &Scene,
+    pose: DMat4,
+    (width, height): (usize, usize),
+    samples: u32,
+) -> Vec<[f32; 3]> {
     let world = World::new(scene, pose.w_axis.truncate());
     let camera = Pinhole::new(pose, PROJECTION, width, height);
     let walk = PathSettings { bounces: 1, ..PathSettings::default() };
@@ -342,10 +374,19 @@ fn traced(scene: &Scene, pose: DMat4, (width, height): (usize, usize), samples: 
     film.mean(LightComponents::total).iter().map(|p| p.as_vec3().to_array()).collect()
 }
 
-fn flip_of(name: &str, test: &[[f32; 3]], reference: &[[f32; 3]], settings: &RenderSettings, width: u32) -> f64 {
+fn flip_of(
+    name: &str,
+    test: &[[f32; 3]],
+    reference: &[[f32; 3]],
+    settings: &RenderSettings,
+    width: u32,
+) -> f64 {
     let exposure = settings.exposure.multiplier() as f32;
     let shown = |pixels: &[[f32; 3]]| -> Vec<[f32; 3]> {
-        pixels.iter().map(|p| ToneMapper::Linear.apply(Vec3::from_array(*p) * exposure).to_array()).collect()
+        pixels
+            .iter()
+            .map(|p| ToneMapper::Linear.apply(Vec3::from_array(*p) * exposure).to_array())
+            .collect()
     };
     let map = flip::ldr(&shown(test), &shown(reference), width as usize, flip::PIXELS_PER_DEGREE);
     let error = map.iter().map(|v| f64::from(*v)).sum::<f64>() / map.len() as f64;
@@ -366,12 +407,19 @@ fn shafts(emitter: Emitter, strength: LightStrength) -> Scene {
     let pose = look_at_transform(DVec3::new(0.5, 2.6, -2.6), DVec3::new(0.0, 0.3, 0.6));
     builder.light("lamp", emitter, strength, Vec3::new(1.0, 0.9, 0.8), pose);
     let mut scene = builder.build().unwrap();
-    let place = DMat4::from_translation(DVec3::new(0.0, 1.5, 0.0)) * boxed(DVec3::new(5.0, 3.0, 5.0));
+    let place =
+        DMat4::from_translation(DVec3::new(0.0, 1.5, 0.0)) * boxed(DVec3::new(5.0, 3.0, 5.0));
     scene.volumes = vec![filled(place, 0.02, 0.15, 0.4)];
     scene
 }
 
-fn beside(renderer: &mut Renderer, name: &str, scene: &Scene, method: ShadowMethod, white: f64) -> f64 {
+fn beside(
+    renderer: &mut Renderer,
+    name: &str,
+    scene: &Scene,
+    method: ShadowMethod,
+    white: f64,
+) -> f64 {
     let eye = DVec3::new(0.6, 1.3, 4.0);
     let pose = look_at_transform(eye, DVec3::new(0.0, 0.8, 0.0));
     let view = View::new(pose, &PROJECTION, 72, 48);
@@ -394,8 +442,20 @@ fn shafts_of_light_are_those_of_the_path_tracer() {
         ("spot by maps", spot, candela(3000.0), ShadowMethod::Maps, 20.0),
         ("spot by rays", spot, candela(3000.0), ShadowMethod::Traced, 20.0),
         ("point by maps", Emitter::Point, candela(1000.0), ShadowMethod::Maps, 15.0),
-        ("sun by maps", Emitter::PARALLEL, LightStrength::Lux(Lux(1000.0)), ShadowMethod::Maps, 120.0),
-        ("rectangle by rays", rectangle, LightStrength::Nits(Nit(10_000.0)), ShadowMethod::Traced, 60.0),
+        (
+            "sun by maps",
+            Emitter::PARALLEL,
+            LightStrength::Lux(Lux(1000.0)),
+            ShadowMethod::Maps,
+            120.0,
+        ),
+        (
+            "rectangle by rays",
+            rectangle,
+            LightStrength::Nits(Nit(10_000.0)),
+            ShadowMethod::Traced,
+            60.0,
+        ),
     ] {
         let error = beside(&mut renderer, name, &shafts(emitter, strength), method, white);
         assert!(error < 0.05, "{name}: {error}");
@@ -405,7 +465,8 @@ fn shafts_of_light_are_those_of_the_path_tracer() {
 /// A cloud under the sun over a floor, on which it throws its shadow; and a ball of fog, by its mesh.
 fn clouds(mesh: bool) -> Scene {
     let mut builder = SceneBuilder::new("cloud");
-    let grey = builder.add_material(Material { double_sided: true, ..dielectric("grey", Vec3::splat(0.4), 0.9) });
+    let grey = builder
+        .add_material(Material { double_sided: true, ..dielectric("grey", Vec3::splat(0.4), 0.9) });
     let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(12.0), 1, 1), grey);
     builder.instance("floor", floor, DMat4::IDENTITY);
     let ball = builder.add_mesh("ball", shapes::icosphere(0.8, 4), grey);
@@ -416,7 +477,11 @@ fn clouds(mesh: bool) -> Scene {
     let cotton = filled(place, 0.2, 8.0, 0.3);
     scene.volumes = vec![if mesh {
         let thin = filled(DMat4::IDENTITY, 0.2, 2.5, 0.3);
-        ParticipatingVolume { shape: VolumeShape::Mesh(ball.index()), node: Some(node.index()), ..thin }
+        ParticipatingVolume {
+            shape: VolumeShape::Mesh(ball.index()),
+            node: Some(node.index()),
+            ..thin
+        }
     } else {
         ParticipatingVolume { density: Some(cloud(32)), ..cotton }
     }];

@@ -33,7 +33,11 @@ fn steps() -> Scene {
     let glow = builder.add_material(glow);
     let floor = builder.add_mesh("floor", shapes::plane(Vec2::new(1.0, 2.0), 1, 1), glow);
     for (index, depth) in [1.0, 2.0, 5.0].into_iter().enumerate() {
-        builder.instance("floor", floor, DMat4::from_translation(DVec3::new(index as f64 * 1.2 - 1.2, -depth, 0.0)));
+        builder.instance(
+            "floor",
+            floor,
+            DMat4::from_translation(DVec3::new(index as f64 * 1.2 - 1.2, -depth, 0.0)),
+        );
     }
     let sheet = builder.add_material(dielectric("water", Vec3::ONE, 0.0));
     let surface = builder.add_mesh("surface", shapes::plane(Vec2::new(6.0, 6.0), 1, 1), sheet);
@@ -49,13 +53,22 @@ fn depth_leaves_what_the_law_says() {
     for (name, kind) in WaterKind::ALL {
         let mut scene = steps();
         let coefficients = kind.coefficients();
-        let settings = WaterSettings { coefficients, slope: 0.0, slope_still: 0.0, ..WaterSettings::default() };
+        let settings = WaterSettings {
+            coefficients,
+            slope: 0.0,
+            slope_still: 0.0,
+            ..WaterSettings::default()
+        };
         scene.add_water(1, &settings).unwrap();
         for refraction in [RefractionMethod::Traced, RefractionMethod::Screen] {
-            let settings =
-                RenderSettings { exposure: exposure_for(100.0, 0.5), refraction, ..RenderSettings::default() };
+            let settings = RenderSettings {
+                exposure: exposure_for(100.0, 0.5),
+                refraction,
+                ..RenderSettings::default()
+            };
             let picture = picture(&mut renderer, &scene, &view, &settings);
-            let through = 100.0 * (1.0 - water::fresnel(1.0, water::IOR)) / (water::IOR * water::IOR);
+            let through =
+                100.0 * (1.0 - water::fresnel(1.0, water::IOR)) / (water::IOR * water::IOR);
             let mut worst = 0f64;
             for (x, depth) in [(-1.2, 1.0), (0.0, 2.0), (1.2, 5.0)] {
                 let (px, py) = pixel_of(&view, DVec3::new(x, 0.0, 0.0)).unwrap();
@@ -75,8 +88,10 @@ fn depth_leaves_what_the_law_says() {
 fn what_water_scatters_is_what_the_closed_form_says() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    let coefficients =
-        WaterCoefficients { absorption: DVec3::new(0.5, 0.2, 0.05), scattering: DVec3::new(0.02, 0.02, 0.04) };
+    let coefficients = WaterCoefficients {
+        absorption: DVec3::new(0.5, 0.2, 0.05),
+        scattering: DVec3::new(0.02, 0.02, 0.04),
+    };
     let mut builder = SceneBuilder::new("deep");
     let black = builder.add_material(metal("black", Vec3::ZERO, 1.0));
     let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(40.0), 1, 1), black);
@@ -89,34 +104,50 @@ fn what_water_scatters_is_what_the_closed_form_says() {
     let disk = Emitter::SUN;
     builder.light("sun", disk, LightStrength::Lux(Lux(10_000.0)), Vec3::ONE, towards);
     let mut scene = builder.build().unwrap();
-    let settings = WaterSettings { coefficients, slope: 0.0, slope_still: 0.0, ..WaterSettings::default() };
+    let settings =
+        WaterSettings { coefficients, slope: 0.0, slope_still: 0.0, ..WaterSettings::default() };
     scene.add_water(1, &settings).unwrap();
     let (cosine, into) = water::refract_sunlight(0.8, water::IOR);
     let out_of = (1.0 - water::fresnel(1.0, water::IOR)) / (water::IOR * water::IOR);
     let extinction = coefficients.extinction();
     let rate = extinction * (1.0 + 1.0 / cosine);
     let filled = (DVec3::ONE - (-rate * 3.0).map(f64::exp)) / rate;
-    let want =
-        out_of * 10_000.0 * 0.8 * into / cosine * coefficients.scattering * filled / (4.0 * std::f64::consts::PI);
+    let want = out_of * 10_000.0 * 0.8 * into / cosine * coefficients.scattering * filled
+        / (4.0 * std::f64::consts::PI);
     let view = parallel(DVec3::new(0.0, 3.0, 0.0), DVec3::new(0.0, 0.0, 1e-4), 1.0, 20.0, (32, 16));
     for refraction in [RefractionMethod::Traced, RefractionMethod::Screen] {
-        let settings =
-            RenderSettings { exposure: exposure_for(want.max_element(), 0.5), refraction, ..RenderSettings::default() };
+        let settings = RenderSettings {
+            exposure: exposure_for(want.max_element(), 0.5),
+            refraction,
+            ..RenderSettings::default()
+        };
         let got = nits(&picture(&mut renderer, &scene, &view, &settings), 16, 8);
         let error = ((got - want) / want).abs().max_element();
-        println!("scattered, {refraction:?}: {got}, closed form {want}, off by {:.2} %", error * 100.0);
+        println!(
+            "scattered, {refraction:?}: {got}, closed form {want}, off by {:.2} %",
+            error * 100.0
+        );
         assert!(error < 0.02, "{refraction:?}: {got} {want}");
     }
     // The path tracer has all orders of scattering; two bounces, surface and water, are the first one.
     let pose = look_at_transform(DVec3::new(0.0, 3.0, 0.0), DVec3::new(0.0, 0.0, 1e-4));
-    let projection = Projection::Orthographic { half_width: 1.0, half_height: 1.0, near: 0.1, far: 20.0 };
-    let (world, camera) = (World::new(&scene, DVec3::Y * 3.0), Pinhole::new(pose, projection, 16, 16));
+    let projection =
+        Projection::Orthographic { half_width: 1.0, half_height: 1.0, near: 0.1, far: 20.0 };
+    let (world, camera) =
+        (World::new(&scene, DVec3::Y * 3.0), Pinhole::new(pose, projection, 16, 16));
     for (bounces, least, most) in [(3, 0.97, 1.03), (12, 1.0, 1.4)] {
         let walk = PathSettings { bounces, ..PathSettings::default() };
-        let mut film = Film::new(16, 16, FilmSettings { path: walk, pixel_jitter: false, ..FilmSettings::default() });
+        let mut film = Film::new(
+            16,
+            16,
+            FilmSettings { path: walk, pixel_jitter: false, ..FilmSettings::default() },
+        );
         assert!(film.add(&world, &camera, 512, &AtomicBool::new(false)));
         let mean = film.mean(|parts| parts.total()).iter().sum::<DVec3>() / 256.0;
-        println!("scattered, path tracer of {bounces} bounces: {mean}, over the closed form {}", mean / want);
+        println!(
+            "scattered, path tracer of {bounces} bounces: {mean}, over the closed form {}",
+            mean / want
+        );
         let ratio = color::luminance(mean) / color::luminance(want);
         assert!((least..most).contains(&ratio), "{bounces}: {ratio}");
     }
@@ -137,7 +168,11 @@ fn pool(settings: &WaterSettings, sun: f64) -> Scene {
             shapes::plane(Vec2::new(0.5, 4.0), 1, 1),
             if stripe % 2 == 0 { light } else { dark },
         );
-        builder.instance("tile", tile, DMat4::from_translation(DVec3::new(f64::from(stripe) * 0.5 - 1.75, -0.6, 0.0)));
+        builder.instance(
+            "tile",
+            tile,
+            DMat4::from_translation(DVec3::new(f64::from(stripe) * 0.5 - 1.75, -0.6, 0.0)),
+        );
     }
     for (size, at) in [
         (Vec3::new(0.4, 1.0, 4.8), DVec3::new(-2.2, -0.3, 0.0)),
@@ -155,27 +190,42 @@ fn pool(settings: &WaterSettings, sun: f64) -> Scene {
     builder.instance("surface", surface, DMat4::IDENTITY);
     let towards = look_at_transform(DVec3::new(3.0, 6.0, 2.0), DVec3::ZERO);
     let disk = Emitter::Sun { angular_radius: sun };
-    builder.light("sun", disk, LightStrength::Lux(Lux(10_000.0)), Vec3::new(1.0, 0.95, 0.85), towards);
+    builder.light(
+        "sun",
+        disk,
+        LightStrength::Lux(Lux(10_000.0)),
+        Vec3::new(1.0, 0.95, 0.85),
+        towards,
+    );
     let mut scene = builder.build().unwrap();
     scene.add_water(3, settings).unwrap();
     let texels = (0..64 * 32)
         .map(|i| if i / 64 < 16 { Vec3::new(0.6, 0.8, 1.2) * 1000.0 } else { Vec3::splat(200.0) })
         .collect();
     let map = RadianceMap::new(64, 32, RowMapping::Linear, texels).unwrap();
-    scene.environment = Some(Environment { map: Arc::new(map), rotation: 0.0, origin: "test".into() });
+    scene.environment =
+        Some(Environment { map: Arc::new(map), rotation: 0.0, origin: "test".into() });
     scene
 }
 
 /// The path tracer's picture of so many samples, kept in `tests/data/water`; `SUNNY16_WRITE=1` traces it anew. A few paths a pixel are traced in any case:
 /// their mean must be the kept picture's.
 /// Without a kept picture 128 samples stand in, whose noise is more than the difference that FLIP is bounded by: false then.
-fn reference(name: &str, samples: u32, scene: &Scene, (pose, projection): (DMat4, Projection)) -> (Vec<DVec3>, bool) {
+fn reference(
+    name: &str,
+    samples: u32,
+    scene: &Scene,
+    (pose, projection): (DMat4, Projection),
+) -> (Vec<DVec3>, bool) {
     let traced = |samples: u32| {
         let world = World::new(scene, EYE);
         let camera = Pinhole::new(pose, projection, SIZE.0, SIZE.1);
         let walk = PathSettings { bounces: 8, ..PathSettings::default() };
-        let mut film =
-            Film::new(SIZE.0, SIZE.1, FilmSettings { path: walk, pixel_jitter: false, ..FilmSettings::default() });
+        let mut film = Film::new(
+            SIZE.0,
+            SIZE.1,
+            FilmSettings { path: walk, pixel_jitter: false, ..FilmSettings::default() },
+        );
         assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
         film.mean(|parts| parts.total())
     };
@@ -194,26 +244,38 @@ fn reference(name: &str, samples: u32, scene: &Scene, (pose, projection): (DMat4
         return (traced(128), false);
     }
     let [r, g, b] = ["R", "G", "B"].map(|channel| exr_channel(&file, channel));
-    let kept: Vec<DVec3> = r.iter().zip(&g).zip(&b).map(|((r, g), b)| Vec3::new(*r, *g, *b).as_dvec3()).collect();
-    let mean = |picture: &[DVec3]| picture.iter().map(|c| color::luminance(*c)).sum::<f64>() / picture.len() as f64;
+    let kept: Vec<DVec3> =
+        r.iter().zip(&g).zip(&b).map(|((r, g), b)| Vec3::new(*r, *g, *b).as_dvec3()).collect();
+    let mean = |picture: &[DVec3]| {
+        picture.iter().map(|c| color::luminance(*c)).sum::<f64>() / picture.len() as f64
+    };
     let now = mean(&traced(16));
     assert!((now / mean(&kept) - 1.0).abs() < 0.02, "{name}: {now} nits, kept {}", mean(&kept));
     (kept, true)
 }
 
 /// FLIP and the relative error of the mean, raster beside path tracer; PPMs go to `SUNNY16_PICTURES`.
-fn beside_the_path_tracer(name: &str, samples: u32, renderer: &mut Renderer, scene: &Scene) -> (f64, f64) {
-    let projection = Projection::Perspective { vertical_fov: 0.75, aspect: None, near: 0.1, far: None };
+fn beside_the_path_tracer(
+    name: &str,
+    samples: u32,
+    renderer: &mut Renderer,
+    scene: &Scene,
+) -> (f64, f64) {
+    let projection =
+        Projection::Perspective { vertical_fov: 0.75, aspect: None, near: 0.1, far: None };
     let pose = look_at_transform(EYE, DVec3::new(0.0, -0.3, 0.0));
     let view = View::new(pose, &projection, SIZE.0 as u32, SIZE.1 as u32);
     let (reference, quiet) = reference(name, samples, scene, (pose, projection));
     let exposure = exposure_for(5000.0, 0.6);
-    let shadows = ShadowSettings { method: ShadowMethod::Traced, samples: 32, ..ShadowSettings::default() };
+    let shadows =
+        ShadowSettings { method: ShadowMethod::Traced, samples: 32, ..ShadowSettings::default() };
     let settings = RenderSettings { exposure, shadows, ..RenderSettings::default() };
     let raster = picture(renderer, scene, &view, &settings);
     let raster: Vec<DVec3> = raster.nits.iter().map(|p| Vec3::from_array(*p).as_dvec3()).collect();
     let shown = |picture: &[DVec3]| -> Vec<[f32; 3]> {
-        let display = |c: &DVec3| (*c * exposure.multiplier()).clamp(DVec3::ZERO, DVec3::ONE).as_vec3().to_array();
+        let display = |c: &DVec3| {
+            (*c * exposure.multiplier()).clamp(DVec3::ZERO, DVec3::ONE).as_vec3().to_array()
+        };
         picture.iter().map(display).collect()
     };
     if let Some(folder) = std::env::var_os("SUNNY16_PICTURES") {
@@ -229,7 +291,9 @@ fn beside_the_path_tracer(name: &str, samples: u32, renderer: &mut Renderer, sce
     }
     let map = flip::ldr(&shown(&raster), &shown(&reference), SIZE.0, PIXELS_PER_DEGREE);
     let flip = map.iter().map(|&e| f64::from(e)).sum::<f64>() / map.len() as f64;
-    let mean = |picture: &[DVec3]| picture.iter().map(|c| color::luminance(*c)).sum::<f64>() / picture.len() as f64;
+    let mean = |picture: &[DVec3]| {
+        picture.iter().map(|c| color::luminance(*c)).sum::<f64>() / picture.len() as f64
+    };
     let bias = mean(&raster) / mean(&reference) - 1.0;
     println!("{name}: FLIP {flip:.4}, mean {:+.2} %", bias * 100.0);
     (if quiet { flip } else { 0.0 }, bias)
@@ -239,7 +303,8 @@ fn beside_the_path_tracer(name: &str, samples: u32, renderer: &mut Renderer, sce
 fn level_water_is_that_of_the_path_tracer() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    let level = WaterSettings { slope: 0.0, slope_still: 0.0, shore: 0.0, ..WaterSettings::default() };
+    let level =
+        WaterSettings { slope: 0.0, slope_still: 0.0, shore: 0.0, ..WaterSettings::default() };
     let (flip, bias) = beside_the_path_tracer("level", 16_384, &mut renderer, &pool(&level, 0.05));
     assert!(flip < 0.05, "{flip}");
     assert!(bias.abs() < 0.05, "{bias}");
@@ -249,7 +314,8 @@ fn level_water_is_that_of_the_path_tracer() {
 fn frozen_waves_are_those_of_the_path_tracer() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    let coefficients = WaterCoefficients { scattering: DVec3::ZERO, ..WaterKind::Coastal.coefficients() };
+    let coefficients =
+        WaterCoefficients { scattering: DVec3::ZERO, ..WaterKind::Coastal.coefficients() };
     let waves = WaterSettings {
         coefficients,
         direction: DVec2::new(1.0, 0.3),
@@ -271,7 +337,13 @@ fn frozen_waves_are_those_of_the_path_tracer() {
 
 /// Where bent light falls on a bed: bundles of light by the surface in double precision, by Snell's law and the sun's disk, counted by
 /// the pixels of a view straight down to half a width `half`; of what level water sends there.
-fn gathered(scene: &Scene, towards_sun: DVec3, sun: f64, (depth, half): (f64, f64), view: &View) -> Vec<f64> {
+fn gathered(
+    scene: &Scene,
+    towards_sun: DVec3,
+    sun: f64,
+    (depth, half): (f64, f64),
+    view: &View,
+) -> Vec<f64> {
     let pixels = view.width as usize;
     // The picture's columns and rows by x and z.
     let corner = |x, y| pixel_ray(view, x, y).0;
@@ -292,7 +364,9 @@ fn gathered(scene: &Scene, towards_sun: DVec3, sun: f64, (depth, half): (f64, f6
     let step = 2.0 * reach / bundles as f64;
     let mut counts = vec![0.0; pixels * pixels];
     for i in 0..bundles * bundles {
-        let place = DVec2::new((i % bundles) as f64 + 0.5, (i / bundles) as f64 + 0.5) * step - reach - shift;
+        let place = DVec2::new((i % bundles) as f64 + 0.5, (i / bundles) as f64 + 0.5) * step
+            - reach
+            - shift;
         let slope = water.slope_at(place, scene.time);
         let normal = DVec3::new(-slope.x, 1.0, -slope.y).normalize();
         // Evenly over the disk, by two of the plastic number's powers.
@@ -304,7 +378,8 @@ fn gathered(scene: &Scene, towards_sun: DVec3, sun: f64, (depth, half): (f64, f6
         let at = DVec2::new(at.dot(ways[0]), at.dot(ways[1]));
         let pixel = ((at + half) / (2.0 * half) * pixels as f64).floor();
         if pixel.min_element() >= 0.0 && pixel.max_element() < pixels as f64 {
-            let share = c / (normal.y * towards_sun.y) * (1.0 - water::fresnel(c, water::IOR)) / level;
+            let share =
+                c / (normal.y * towards_sun.y) * (1.0 - water::fresnel(c, water::IOR)) / level;
             counts[pixel.y as usize * pixels + pixel.x as usize] += share;
         }
     }
@@ -329,34 +404,65 @@ fn caustics_are_where_bent_light_falls() {
     builder.instance("surface", surface, DMat4::IDENTITY);
     let sun = 0.02;
     let disk = Emitter::Sun { angular_radius: sun };
-    builder.light("sun", disk, LightStrength::Lux(Lux(10_000.0)), Vec3::ONE, look_at_transform(towards, DVec3::ZERO));
+    builder.light(
+        "sun",
+        disk,
+        LightStrength::Lux(Lux(10_000.0)),
+        Vec3::ONE,
+        look_at_transform(towards, DVec3::ZERO),
+    );
     let scene = builder.build().unwrap();
     // From within the water, so that the surface bends the light's way only.
     let half = 0.1;
-    let view = parallel(DVec3::new(0.0, -0.3, 0.0), DVec3::new(0.0, -depth, 1e-6), half as f32, 1.0, (48, 48));
-    let waves = WaterSettings { slope: 0.03, slope_still: 0.03, tile: 2.0, shore: 0.0, ..WaterSettings::default() };
+    let view = parallel(
+        DVec3::new(0.0, -0.3, 0.0),
+        DVec3::new(0.0, -depth, 1e-6),
+        half as f32,
+        1.0,
+        (48, 48),
+    );
+    let waves = WaterSettings {
+        slope: 0.03,
+        slope_still: 0.03,
+        tile: 2.0,
+        shore: 0.0,
+        ..WaterSettings::default()
+    };
     let mut pictured = |caustics: bool, resolution: u32| {
         let mut scene = scene.clone();
         scene.add_water(1, &WaterSettings { caustics, ..waves.clone() }).unwrap();
         let exposure = exposure_for(2000.0, 0.5);
-        let settings =
-            RenderSettings { exposure, caustics: CausticSettings { resolution }, ..RenderSettings::default() };
+        let settings = RenderSettings {
+            exposure,
+            caustics: CausticSettings { resolution },
+            ..RenderSettings::default()
+        };
         let picture = picture(&mut renderer, &scene, &view, &settings);
         (picture.nits.iter().map(|p| f64::from(p[1])).collect::<Vec<f64>>(), scene)
     };
     let (level, scene) = pictured(false, 16);
     let want = gathered(&scene, towards, sun, (depth, half), &view);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let rms = |values: &mut dyn Iterator<Item = f64>| (values.map(|v| v * v).sum::<f64>() / want.len() as f64).sqrt();
+    let rms = |values: &mut dyn Iterator<Item = f64>| {
+        (values.map(|v| v * v).sum::<f64>() / want.len() as f64).sqrt()
+    };
     let contrast = rms(&mut want.iter().map(|v| v - mean(&want)));
     let greatest = |values: &[f64]| values.iter().fold(0f64, |a, &b| a.max(b));
-    println!("light deviates by {contrast:.3} (rms), mean {:.4}, greatest {:.2}", mean(&want), greatest(&want));
+    println!(
+        "light deviates by {contrast:.3} (rms), mean {:.4}, greatest {:.2}",
+        mean(&want),
+        greatest(&want)
+    );
     let mut offs = Vec::new();
     for (resolution, most) in [(512, 0.12), (2048, 0.08)] {
         let (bright, _) = pictured(true, resolution);
         let got: Vec<f64> = bright.iter().zip(&level).map(|(a, b)| a / b).collect();
         let off = rms(&mut got.iter().zip(&want).map(|(a, b)| a - b));
-        println!("{resolution} texels: off by {off:.4} (rms), mean {:.4}, greatest {:.2}", mean(&got), greatest(&got));
+        println!(
+            "{resolution} texels: off by {off:.4} (rms), mean {:.4}, greatest {:.2}",
+            mean(&got),
+            greatest(&got)
+        );
         offs.push((off, most));
         assert!((mean(&got) / mean(&want) - 1.0).abs() < 0.005, "{} {}", mean(&got), mean(&want));
     }
@@ -371,14 +477,23 @@ fn pictures_of_caustics() {
     let (Some(guard), Some(folder)) = (gpu(), std::env::var_os("SUNNY16_PICTURES")) else { return };
     let mut renderer = guard.renderer();
     let (width, height) = (400, 300);
-    let projection = Projection::Perspective { vertical_fov: 0.75, aspect: None, near: 0.1, far: None };
+    let projection =
+        Projection::Perspective { vertical_fov: 0.75, aspect: None, near: 0.1, far: None };
     let pose = look_at_transform(DVec3::new(-0.6, 2.2, 1.8), DVec3::new(-0.1, -0.6, -0.1));
     let view = View::new(pose, &projection, width, height);
     let exposure = exposure_for(5000.0, 0.6);
-    let waves = WaterSettings { slope: 0.04, slope_still: 0.04, tile: 4.0, shore: 0.0, ..WaterSettings::default() };
+    let waves = WaterSettings {
+        slope: 0.04,
+        slope_still: 0.04,
+        tile: 4.0,
+        shore: 0.0,
+        ..WaterSettings::default()
+    };
     let write = |name: &str, pixels: &[DVec3]| {
         let display = |c: &DVec3| {
-            (*c * exposure.multiplier()).to_array().map(|v| (color::srgb_oetf(v.clamp(0.0, 1.0)) * 255.0 + 0.5) as u8)
+            (*c * exposure.multiplier())
+                .to_array()
+                .map(|v| (color::srgb_oetf(v.clamp(0.0, 1.0)) * 255.0 + 0.5) as u8)
         };
         let bytes: Vec<u8> = pixels.iter().flat_map(display).collect();
         let head = format!("P6\n{width} {height}\n255\n");
@@ -387,7 +502,11 @@ fn pictures_of_caustics() {
     };
     for (name, caustics) in [("without", false), ("with", true)] {
         let scene = pool(&WaterSettings { caustics, ..waves.clone() }, 0.015);
-        let shadows = ShadowSettings { method: ShadowMethod::Traced, samples: 32, ..ShadowSettings::default() };
+        let shadows = ShadowSettings {
+            method: ShadowMethod::Traced,
+            samples: 32,
+            ..ShadowSettings::default()
+        };
         let settings = RenderSettings {
             exposure,
             shadows,
@@ -398,15 +517,20 @@ fn pictures_of_caustics() {
         write(name, &nits.iter().map(|p| Vec3::from_array(*p).as_dvec3()).collect::<Vec<_>>());
     }
     let scene = pool(&waves, 0.015);
-    let (world, camera) =
-        (World::new(&scene, view.position), Pinhole::new(pose, projection, width as usize, height as usize));
+    let (world, camera) = (
+        World::new(&scene, view.position),
+        Pinhole::new(pose, projection, width as usize, height as usize),
+    );
     let walk = PathSettings { bounces: 8, ..PathSettings::default() };
     let mut film = Film::new(
         width as usize,
         height as usize,
         FilmSettings { path: walk, pixel_jitter: false, ..FilmSettings::default() },
     );
-    let samples = std::env::var("SUNNY16_SAMPLES").ok().and_then(|samples| samples.parse().ok()).unwrap_or(512);
+    let samples = std::env::var("SUNNY16_SAMPLES")
+        .ok()
+        .and_then(|samples| samples.parse().ok())
+        .unwrap_or(512);
     assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
     write("path", &film.mean(|parts| parts.total()));
 }

@@ -22,7 +22,8 @@ const SIDE: f64 = 2.0;
 
 pub fn cases() -> Vec<Case> {
     let mut builder = SceneBuilder::new("points");
-    let glow = Material { emission: Vec3::splat(NITS as f32), ..dielectric("glow", Vec3::ZERO, 1.0) };
+    let glow =
+        Material { emission: Vec3::splat(NITS as f32), ..dielectric("glow", Vec3::ZERO, 1.0) };
     let glow = builder.add_material(glow);
     let image = F * S / (S - F);
     let pixel = SENSOR / f64::from(SIZE[0]);
@@ -75,7 +76,10 @@ pub fn cases() -> Vec<Case> {
         if circle > 8.0 {
             let inner = format!("{name}, inside");
             let half = (circle * 0.5 / 2f64.sqrt() - 2.0).floor();
-            case.rect(&inner, [at[0] - half, at[1] - half, at[0] + half, at[1] + half].map(|v| v as u32));
+            case.rect(
+                &inner,
+                [at[0] - half, at[1] - half, at[0] + half, at[1] + half].map(|v| v as u32),
+            );
             let value = NITS * SIDE * SIDE / (PI / 4.0 * circle * circle);
             let why = "spread evenly over the circle";
             case.expect_of_all(&inner, value, [0.02, 0.02, 0.0], why);

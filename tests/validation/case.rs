@@ -21,14 +21,18 @@ impl Reference {
     /// The script reads samples and their kind from here: independent ones, or multi-jittered where highlights are few
     /// pixels wide.
     pub fn mitsuba(samples: u32, kind: &str) -> Self {
-        let made = format!("Mitsuba 3.9.1, {samples} {kind} samples, glTF's BRDF (scripts/mitsuba_case.py)");
+        let made = format!(
+            "Mitsuba 3.9.1, {samples} {kind} samples, glTF's BRDF (scripts/mitsuba_case.py)"
+        );
         Self { name: "mitsuba", made }
     }
 
     pub fn cycles(samples: u32, brdf: &str) -> Self {
         Self {
             name: "cycles",
-            made: format!("Cycles of bpy 4.5.15, {samples} samples, {brdf} (scripts/cycles_case.py)"),
+            made: format!(
+                "Cycles of bpy 4.5.15, {samples} samples, {brdf} (scripts/cycles_case.py)"
+            ),
         }
     }
 
@@ -88,17 +92,37 @@ impl Case {
 
     fn toml(&self) -> String {
         let mut out = String::new();
-        let scene = if self.scene.is_some() { "scene.glb".into() } else { format!("../{}/scene.glb", self.scene_of) };
-        let _ = writeln!(out, "# Made by tests/validation.\ntitle = {:?}\ntext = {:?}", self.title, self.text);
+        let scene = if self.scene.is_some() {
+            "scene.glb".into()
+        } else {
+            format!("../{}/scene.glb", self.scene_of)
+        };
+        let _ = writeln!(
+            out,
+            "# Made by tests/validation.\ntitle = {:?}\ntext = {:?}",
+            self.title, self.text
+        );
         let _ = writeln!(out, "size = {:?}\nscene = {scene:?}", self.size);
         if !self.look.is_empty() {
             let _ = writeln!(out, "look = \"scene.look.toml\"");
         }
-        let _ = writeln!(out, "camera = {:?}", if self.camera.is_empty() { "Camera" } else { self.camera });
-        let _ = writeln!(out, "bounces = {}\nspp = {}\nraster = {}", self.bounces, self.spp, self.raster);
+        let _ = writeln!(
+            out,
+            "camera = {:?}",
+            if self.camera.is_empty() { "Camera" } else { self.camera }
+        );
+        let _ = writeln!(
+            out,
+            "bounces = {}\nspp = {}\nraster = {}",
+            self.bounces, self.spp, self.raster
+        );
         for reference in &self.references {
             let (name, file) = (reference.name, reference.file());
-            let _ = writeln!(out, "\n[[reference]]\nname = {name:?}\nfile = {file:?}\nmade = {:?}", reference.made);
+            let _ = writeln!(
+                out,
+                "\n[[reference]]\nname = {name:?}\nfile = {file:?}\nmade = {:?}",
+                reference.made
+            );
         }
         out + &self.rest
     }
@@ -113,9 +137,20 @@ impl Case {
     }
 
     /// A closed form; `more` holds further lines, such as `set`.
-    pub fn expect(&mut self, test: &str, region: &str, value: &str, within: f64, why: &str, more: &str) {
+    pub fn expect(
+        &mut self,
+        test: &str,
+        region: &str,
+        value: &str,
+        within: f64,
+        why: &str,
+        more: &str,
+    ) {
         let within = format!("{within}");
-        let _ = write!(self.rest, "\n[[expect]]\ntest = {test:?}\nregion = {region:?}\n{value}\nwithin = {within}\n");
+        let _ = write!(
+            self.rest,
+            "\n[[expect]]\ntest = {test:?}\nregion = {region:?}\n{value}\nwithin = {within}\n"
+        );
         let _ = writeln!(self.rest, "{more}why = {why:?}");
     }
 
@@ -132,9 +167,18 @@ impl Case {
     }
 
     /// A bound; `limit` is a line such as `at_most = 0.005`, `more` holds further lines.
-    pub fn bound(&mut self, [test, against]: [&str; 2], metric: &str, limit: &str, more: &str, why: &str) {
-        let _ =
-            write!(self.rest, "\n[[bound]]\ntest = {test:?}\nagainst = {against:?}\nmetric = {metric:?}\n{limit}\n");
+    pub fn bound(
+        &mut self,
+        [test, against]: [&str; 2],
+        metric: &str,
+        limit: &str,
+        more: &str,
+        why: &str,
+    ) {
+        let _ = write!(
+            self.rest,
+            "\n[[bound]]\ntest = {test:?}\nagainst = {against:?}\nmetric = {metric:?}\n{limit}\n"
+        );
         let _ = writeln!(self.rest, "{more}why = {why:?}");
     }
 
@@ -154,7 +198,12 @@ pub fn list(names: &[String]) -> String {
 /// All cameras of the scene made parallel, `half` metres from the middle to the sides.
 pub fn make_parallel(scene: &mut Scene, half: [f32; 2]) {
     for camera in &mut scene.cameras {
-        let projection = Projection::Orthographic { half_width: half[0], half_height: half[1], near: 0.01, far: 100.0 };
+        let projection = Projection::Orthographic {
+            half_width: half[0],
+            half_height: half[1],
+            near: 0.01,
+            far: 100.0,
+        };
         *camera = Camera { name: camera.name.clone(), projection };
     }
 }
@@ -165,7 +214,13 @@ pub fn bare(mut part: Primitive) -> Primitive {
     part
 }
 
-pub fn place(builder: &mut SceneBuilder, name: &str, part: Primitive, material: MaterialId, at: DVec3) {
+pub fn place(
+    builder: &mut SceneBuilder,
+    name: &str,
+    part: Primitive,
+    material: MaterialId,
+    at: DVec3,
+) {
     let mesh = builder.add_mesh(name, bare(part), material);
     builder.instance(name, mesh, DMat4::from_translation(at));
 }
@@ -180,7 +235,8 @@ fn shared(glb: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
     for view in document["bufferViews"].as_array_mut().unwrap() {
         let number = |key: &str| view[key].as_u64().unwrap_or(0) as usize;
-        let bytes = binary[number("byteOffset")..number("byteOffset") + number("byteLength")].to_vec();
+        let bytes =
+            binary[number("byteOffset")..number("byteOffset") + number("byteLength")].to_vec();
         let at = *kept.entry(bytes.clone()).or_insert_with(|| {
             let at = packed.len();
             packed.extend(&bytes);

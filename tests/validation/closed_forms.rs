@@ -41,7 +41,8 @@ impl Surface {
         let (mut specular, mut diffuse) = (0.0, 0.0);
         for i in 0..n {
             for j in 0..n {
-                let (x, y) = ((f64::from(i) + 0.5) / f64::from(n), (f64::from(j) + 0.5) / f64::from(n));
+                let (x, y) =
+                    ((f64::from(i) + 0.5) / f64::from(n), (f64::from(j) + 0.5) / f64::from(n));
                 // Visible normals: Heitz 2018, listing 1. Weight of a reflection: F G2 / G1.
                 let s = dvec3(alpha * v.x, alpha * v.y, v.z).normalize();
                 let t1 = if s.z < 0.9999 { DVec3::Z.cross(s).normalize() } else { DVec3::X };
@@ -54,8 +55,10 @@ impl Surface {
                 let h = dvec3(alpha * h.x, alpha * h.y, h.z.max(1e-12)).normalize();
                 let l = 2.0 * v.dot(h) * h - v;
                 if l.z > 0.0 {
-                    let lambda =
-                        |u: DVec3| 0.5 * ((1.0 + alpha * alpha * (u.x * u.x + u.y * u.y) / (u.z * u.z)).sqrt() - 1.0);
+                    let lambda = |u: DVec3| {
+                        0.5 * ((1.0 + alpha * alpha * (u.x * u.x + u.y * u.y) / (u.z * u.z)).sqrt()
+                            - 1.0)
+                    };
                     let g = (1.0 + lambda(v)) / (1.0 + lambda(v) + lambda(l));
                     let w = (1.0 - v.dot(h)).powi(5);
                     let f = (1.0 - self.metallic) * (0.04 + 0.96 * w)
@@ -140,7 +143,11 @@ impl Lamp {
             Self::Rectangle(nits, width, height) => {
                 let mut parts = middles(64).flat_map(|a| {
                     middles(64).map(move |b| {
-                        (dvec3((a - 0.5) * width, 0.0, (b - 0.5) * height), DVec3::NEG_Y, width * height / 4096.0)
+                        (
+                            dvec3((a - 0.5) * width, 0.0, (b - 0.5) * height),
+                            DVec3::NEG_Y,
+                            width * height / 4096.0,
+                        )
                     })
                 });
                 area(nits, &mut parts)
@@ -161,7 +168,11 @@ impl Lamp {
                     middles(96).map(move |b| {
                         let (s, c) = (TAU * b).sin_cos();
                         let n = dvec3(0.0, s, c);
-                        (n * radius + DVec3::X * (a - 0.5) * length, n, TAU * radius * length / 9216.0)
+                        (
+                            n * radius + DVec3::X * (a - 0.5) * length,
+                            n,
+                            TAU * radius * length / 9216.0,
+                        )
                     })
                 });
                 let ends = middles(64).flat_map(|a| {
@@ -195,7 +206,8 @@ impl Hollow {
         let mut hollow = Self { light: vec![glow; nodes.len()], nodes, surface, glow };
         let kernel: Vec<Vec<f64>> = hollow.nodes.iter().map(|&mu| hollow.kernel(mu)).collect();
         for _ in 0..200 {
-            let dot = |row: &Vec<f64>| row.iter().zip(&hollow.light).map(|(k, l)| k * l).sum::<f64>();
+            let dot =
+                |row: &Vec<f64>| row.iter().zip(&hollow.light).map(|(k, l)| k * l).sum::<f64>();
             hollow.light = kernel.iter().map(|row| glow + dot(row)).collect();
         }
         hollow

@@ -24,7 +24,8 @@ const HALF: [f64; 2] = [4.0, 1.0];
 const AT: DVec3 = dvec3(0.0, 1.0, 0.0);
 /// A measured distribution, cd at 0, 5, ... degrees: wings at 25 degrees, none from 60 on.
 const WINGS: [f64; 19] = [
-    400.0, 420.0, 480.0, 560.0, 640.0, 700.0, 690.0, 600.0, 420.0, 200.0, 60.0, 10.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+    400.0, 420.0, 480.0, 560.0, 640.0, 700.0, 690.0, 600.0, 420.0, 200.0, 60.0, 10.0, 0.0, 0.0,
+    0.0, 0.0, 0.0, 0.0, 0.0,
 ];
 
 struct Kind {
@@ -137,7 +138,8 @@ fn one(kind: Kind) -> Case {
             builder.sun("Lamp", Lux(lux), Vec3::ONE, -towards);
         }
         Lamp::Spot(value, inner, outer) => {
-            let emitter = Emitter::Spot { cone: Cone::new(inner, outer).unwrap(), flux: SpotFlux::Exact };
+            let emitter =
+                Emitter::Spot { cone: Cone::new(inner, outer).unwrap(), flux: SpotFlux::Exact };
             builder.light("Lamp", emitter, candela(value), Vec3::ONE, down);
         }
         Lamp::Point(value) => {
@@ -153,11 +155,15 @@ fn one(kind: Kind) -> Case {
     builder.camera("Camera", dvec3(0.0, 5.0, 5.0), DVec3::ZERO, 0.5, None);
     let mut scene = builder.build().unwrap();
     make_parallel(&mut scene, HALF.map(|half| half as f32));
-    let look = if kind.look.is_empty() { String::new() } else { format!("[lights.Lamp]\n{}", kind.look) };
+    let look =
+        if kind.look.is_empty() { String::new() } else { format!("[lights.Lamp]\n{}", kind.look) };
     let mut case = Case {
         name: format!("falloff_{}", kind.name),
         title: format!("Falloff: {}", kind.name),
-        text: format!("A matte strip (base colour 0.5, roughness 1) and a lamp 1 m above it: {}.", kind.what),
+        text: format!(
+            "A matte strip (base colour 0.5, roughness 1) and a lamp 1 m above it: {}.",
+            kind.what
+        ),
         size: SIZE,
         scene: Some(scene),
         look,
@@ -190,9 +196,13 @@ fn one(kind: Kind) -> Case {
         // Rays all over a pixel see its mean, the raster renderer its middle: not the same where light bends.
         let mean = |steps: u32| {
             let mut sum = 0.0;
-            let step = |edge: u32, i: u32| f64::from(edge) + (f64::from(i) + 0.5) / f64::from(steps);
-            let columns = (rect[0]..rect[2]).flat_map(|edge| (0..steps).map(move |i| step(edge, i)));
-            let rows: Vec<f64> = (rect[1]..rect[3]).flat_map(|edge| (0..steps).map(move |i| step(edge, i))).collect();
+            let step =
+                |edge: u32, i: u32| f64::from(edge) + (f64::from(i) + 0.5) / f64::from(steps);
+            let columns =
+                (rect[0]..rect[2]).flat_map(|edge| (0..steps).map(move |i| step(edge, i)));
+            let rows: Vec<f64> = (rect[1]..rect[3])
+                .flat_map(|edge| (0..steps).map(move |i| step(edge, i)))
+                .collect();
             for px in columns {
                 for py in &rows {
                     let x = (2.0 * px / f64::from(SIZE[0]) - 1.0) * HALF[0];
@@ -204,9 +214,11 @@ fn one(kind: Kind) -> Case {
             sum / f64::from(32 * steps * steps)
         };
         let (whole, middle) = (mean(3), mean(1));
-        for (test, value, within) in
-            [("path", whole, kind.within[0]), ("mitsuba", whole, kind.within[1]), ("raster", middle, kind.within[2])]
-        {
+        for (test, value, within) in [
+            ("path", whole, kind.within[0]),
+            ("mitsuba", whole, kind.within[1]),
+            ("raster", middle, kind.within[2]),
+        ] {
             case.expect(test, name, &format!("value = {:?}", number(value)), within, kind.why, "");
         }
         names.push(name.to_owned());
@@ -214,6 +226,12 @@ fn one(kind: Kind) -> Case {
     let limit = "at_most = 0.005";
     let more = crate::case::list(&names);
     case.bound(["path", "mitsuba"], "mean", limit, &more, "the same light by another renderer");
-    case.bound(["raster", "path_pixel_centers"], "mean", limit, &more, "direct light alone, at the middles of pixels");
+    case.bound(
+        ["raster", "path_pixel_centers"],
+        "mean",
+        limit,
+        &more,
+        "direct light alone, at the middles of pixels",
+    );
     case
 }

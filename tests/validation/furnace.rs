@@ -32,7 +32,8 @@ fn tiles(degrees: f64) -> Case {
             let name = format!("tile {row} {column}");
             let material = Material { metallic, ..dielectric(&name, Vec3::ONE, roughness) };
             let material = builder.add_material(material);
-            let mesh = builder.add_mesh(&name, bare(shapes::plane(Vec2::splat(0.9), 1, 1)), material);
+            let mesh =
+                builder.add_mesh(&name, bare(shapes::plane(Vec2::splat(0.9), 1, 1)), material);
             let at = DMat4::from_translation(dvec3(column as f64 - 2.5, 1.0 - row as f64, 0.0));
             builder.instance(&name, mesh, at * DMat4::from_rotation_x(90f64.to_radians()));
         }
@@ -68,8 +69,10 @@ fn tiles(degrees: f64) -> Case {
             let name = format!("metallic {metallic}, roughness {roughness}");
             let (x, y) = ((column as f64 - 2.5) * scale, (row as f64 - 1.0) * cos * scale);
             let (x, y) = (x + f64::from(size[0]) / 2.0, y + f64::from(size[1]) / 2.0);
-            let (across, down) = ((0.4 * scale).floor(), (0.4 * cos * scale - 0.5).floor().max(0.0));
-            let rect = [x - across, y.floor() - down, x + across, y.floor() + down + 1.0].map(|v| v.round() as u32);
+            let (across, down) =
+                ((0.4 * scale).floor(), (0.4 * cos * scale - 0.5).floor().max(0.0));
+            let rect = [x - across, y.floor() - down, x + across, y.floor() + down + 1.0]
+                .map(|v| v.round() as u32);
             case.rect(&name, rect);
             let albedo = Surface::grey(1.0, f64::from(metallic), f64::from(roughness)).albedo(v);
             let why = "directional albedo of glTF's BRDF, quadrature over visible normals and over the cosine";
@@ -77,7 +80,13 @@ fn tiles(degrees: f64) -> Case {
             names.push(name);
         }
     }
-    case.bound(["path", "mitsuba"], "mean", "at_most = 0.003", &list(&names), "the same light by another renderer");
+    case.bound(
+        ["path", "mitsuba"],
+        "mean",
+        "at_most = 0.003",
+        &list(&names),
+        "the same light by another renderer",
+    );
     case
 }
 
@@ -116,7 +125,13 @@ fn ball_in_ball() -> Case {
     let why = "F = 1 and no loss: the surroundings' own luminance";
     case.expect("path", "white mirror", one, 0.005, why, "");
     case.expect("mitsuba", "white mirror", one, 0.005, why, "");
-    case.bound(["path", "mitsuba"], "mean", "at_most = 0.003", "", "the same light by another renderer");
+    case.bound(
+        ["path", "mitsuba"],
+        "mean",
+        "at_most = 0.003",
+        "",
+        "the same light by another renderer",
+    );
     case
 }
 
@@ -126,7 +141,10 @@ fn hollow() -> Case {
     let glow = 1.0 / Hollow::new(surface, 1.0).towards(1.0);
     let hollow = Hollow::new(surface, glow);
     let mut builder = SceneBuilder::new("hollow");
-    let wall = Material { emission: Vec3::splat(glow as f32), ..dielectric("wall", Vec3::splat(0.5), 1.0) };
+    let wall = Material {
+        emission: Vec3::splat(glow as f32),
+        ..dielectric("wall", Vec3::splat(0.5), 1.0)
+    };
     let wall = builder.add_material(wall);
     place(&mut builder, "wall", inside_out(shapes::icosphere(2.0, 4)), wall, DVec3::ZERO);
     let eye = dvec3(1.5, 0.0, 0.0);
@@ -148,7 +166,9 @@ fn hollow() -> Case {
     let forward = (dvec3(1.0, 0.0, -2.0) - eye).normalize();
     let right = forward.cross(DVec3::Y).normalize();
     let up = right.cross(forward);
-    for (name, rect) in [("left", [8, 24, 24, 40]), ("middle", [56, 24, 72, 40]), ("right", [104, 24, 120, 40])] {
+    for (name, rect) in
+        [("left", [8, 24, 24, 40]), ("middle", [56, 24, 72, 40]), ("right", [104, 24, 120, 40])]
+    {
         case.rect(name, rect);
         let (mut sum, mut count) = (0.0, 0.0);
         for y in rect[1]..rect[3] {
@@ -164,9 +184,16 @@ fn hollow() -> Case {
                 count += 1.0;
             }
         }
-        let why = "light of a chord's angle alone: a Fredholm equation in one variable, by quadrature";
+        let why =
+            "light of a chord's angle alone: a Fredholm equation in one variable, by quadrature";
         case.expect_of_all(name, sum / count, [0.005, 0.005, 0.0], why);
     }
-    case.bound(["path", "mitsuba"], "mean", "at_most = 0.005", "", "the same light by another renderer");
+    case.bound(
+        ["path", "mitsuba"],
+        "mean",
+        "at_most = 0.005",
+        "",
+        "the same light by another renderer",
+    );
     case
 }

@@ -24,7 +24,8 @@ fn scene() -> Scene {
     let mut builder = SceneBuilder::new("grid");
     let wall = builder.add_material(dielectric("wall", Vec3::splat(0.5), 1.0));
     let plane = builder.add_mesh("wall", bare(shapes::plane(Vec2::new(8.0, 5.0), 1, 1)), wall);
-    let upright = DMat4::from_translation(dvec3(0.0, 0.0, -0.6)) * DMat4::from_rotation_x(90f64.to_radians());
+    let upright =
+        DMat4::from_translation(dvec3(0.0, 0.0, -0.6)) * DMat4::from_rotation_x(90f64.to_radians());
     builder.instance("wall", plane, upright);
     for (row, metallic) in METALLIC.into_iter().enumerate() {
         for (column, roughness) in ROUGHNESS.into_iter().enumerate() {
@@ -32,7 +33,11 @@ fn scene() -> Scene {
             let material = Material { metallic, ..dielectric(&name, BASE, roughness) };
             let material = builder.add_material(material);
             let mesh = builder.add_mesh(&name, bare(shapes::icosphere(0.4, 4)), material);
-            builder.instance(&name, mesh, DMat4::from_translation(dvec3(column as f64 - 2.5, 1.0 - row as f64, 0.0)));
+            builder.instance(
+                &name,
+                mesh,
+                DMat4::from_translation(dvec3(column as f64 - 2.5, 1.0 - row as f64, 0.0)),
+            );
         }
     }
     builder.sun("Sun", Lux(10_000.0), Vec3::ONE, dvec3(0.5, -0.8, -0.9));
@@ -44,18 +49,26 @@ fn scene() -> Scene {
         Vec3::ONE,
         look_at_transform(at, DVec3::ZERO),
     );
-    builder.camera("Camera", dvec3(0.0, 0.0, 12.0), DVec3::ZERO, 2.0 * (1.6f32 / 12.0).atan(), Some(2.0));
+    builder.camera(
+        "Camera",
+        dvec3(0.0, 0.0, 12.0),
+        DVec3::ZERO,
+        2.0 * (1.6f32 / 12.0).atan(),
+        Some(2.0),
+    );
     builder.build().unwrap()
 }
 
 /// A sky for the grid: pale blue above, brown below, a broad glow before the balls at the upper left. Radiance .hdr without
 /// compression: four bytes a pixel, 128 of a mantissa's byte and 128 + 1 of exponent are 1.
 pub fn hdr(width: usize, height: usize, nits: impl Fn(DVec3) -> DVec3) -> Vec<u8> {
-    let mut out = format!("#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y {height} +X {width}\n").into_bytes();
+    let mut out =
+        format!("#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y {height} +X {width}\n").into_bytes();
     for y in 0..height {
         for x in 0..width {
             let turn = ((x as f64 + 0.5) / width as f64 - 0.5) * std::f64::consts::TAU;
-            let (sin_e, cos_e) = ((0.5 - (y as f64 + 0.5) / height as f64) * std::f64::consts::PI).sin_cos();
+            let (sin_e, cos_e) =
+                ((0.5 - (y as f64 + 0.5) / height as f64) * std::f64::consts::PI).sin_cos();
             // The middle of the picture is -Z, to the right is +X.
             let rgb = nits(dvec3(cos_e * turn.sin(), sin_e, -cos_e * turn.cos()));
             let exponent = rgb.max_element().log2().floor() as i32 + 1;
@@ -118,7 +131,8 @@ pub fn cases() -> Vec<Case> {
             let mut bounded = Vec::new();
             for row in 0..3 {
                 for (column, roughness) in ROUGHNESS.into_iter().enumerate() {
-                    let at = [96.0 + 30.0 * (column as f64 - 2.5), 48.0 + 30.0 * (row as f64 - 1.0)];
+                    let at =
+                        [96.0 + 30.0 * (column as f64 - 2.5), 48.0 + 30.0 * (row as f64 - 1.0)];
                     case.circle(&name(row, column), at, 11.5);
                     if roughness >= 0.2 {
                         bounded.push(name(row, column));
@@ -129,7 +143,8 @@ pub fn cases() -> Vec<Case> {
                 let why = "one BRDF, two renderers; a ball's mean";
                 // A highlight of two pixels: at these samples that ball is noisy by up to 0.8 % (one deviation).
                 let noisy = (light == "lamp").then(|| name(2, 1));
-                let sharp: Vec<String> = bounded.iter().filter(|ball| Some(*ball) != noisy.as_ref()).cloned().collect();
+                let sharp: Vec<String> =
+                    bounded.iter().filter(|ball| Some(*ball) != noisy.as_ref()).cloned().collect();
                 case.bound(["path", "mitsuba"], "mean", "at_most = 0.005", &list(&sharp), why);
                 if let Some(ball) = noisy {
                     let why = "two pixels hold half of its light, noisy by up to 0.8 % (validation/README.md)";

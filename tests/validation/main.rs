@@ -53,7 +53,8 @@ fn the_cases_are_what_the_code_makes() {
             let file = folder.join(&name);
             if name == "case.toml" {
                 let text = String::from_utf8(bytes.clone()).unwrap();
-                sunny16::compare::case::Case::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+                sunny16::compare::case::Case::parse(&text)
+                    .unwrap_or_else(|error| panic!("{}: {error}", case.name));
             }
             if write {
                 fs::create_dir_all(&folder).unwrap();
@@ -78,7 +79,11 @@ fn every_folder_belongs_to_a_case_and_every_reference_is_there() {
     for case in &cases {
         for reference in &case.references {
             let file = folder().join(&case.name).join(reference.file());
-            assert!(file.is_file(), "{} is missing: validation/scripts/remake.sh makes it", file.display());
+            assert!(
+                file.is_file(),
+                "{} is missing: validation/scripts/remake.sh makes it",
+                file.display()
+            );
         }
     }
 }

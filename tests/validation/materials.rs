@@ -8,7 +8,8 @@ use glam::{DMat4, DVec3, Vec2, Vec3, dvec3, vec3};
 use sunny16::{
     photometry::Lux,
     scene::{
-        Anisotropy, Clearcoat, DiffuseTransmission, Iridescence, Material, MaterialVolume, Scene, Sheen, Specular,
+        Anisotropy, Clearcoat, DiffuseTransmission, Iridescence, Material, MaterialVolume, Scene,
+        Sheen, Specular,
         build::{SceneBuilder, dielectric},
         procedural::shapes,
     },
@@ -63,7 +64,11 @@ fn in_tile(d: DVec3) -> DVec3 {
 
 fn sphere(smooth: bool) -> sunny16::scene::Primitive {
     // Those with a direction have tangents along the circles of latitude.
-    bare(if smooth { shapes::icosphere(0.42, 3) } else { shapes::with_tangents(shapes::uv_sphere(0.42, 40, 20)) })
+    bare(if smooth {
+        shapes::icosphere(0.42, 3)
+    } else {
+        shapes::with_tangents(shapes::uv_sphere(0.42, 40, 20))
+    })
 }
 
 fn scene(name: &str, make: Make<'_>, ball: impl Fn() -> sunny16::scene::Primitive) -> Scene {
@@ -71,9 +76,14 @@ fn scene(name: &str, make: Make<'_>, ball: impl Fn() -> sunny16::scene::Primitiv
     for row in 0..4 {
         for column in 0..COLUMNS {
             let name = format!("row {row}, column {column}");
-            let material = builder.add_material(Material { name: name.clone(), ..make(row % 3, column) });
+            let material =
+                builder.add_material(Material { name: name.clone(), ..make(row % 3, column) });
             let tile = row == 3;
-            let part = if tile { bare(shapes::with_tangents(shapes::plane(Vec2::splat(0.8), 1, 1))) } else { ball() };
+            let part = if tile {
+                bare(shapes::with_tangents(shapes::plane(Vec2::splat(0.8), 1, 1)))
+            } else {
+                ball()
+            };
             let mesh = builder.add_mesh(&name, part, material);
             let turn = if tile { lean() } else { DMat4::IDENTITY };
             builder.instance(&name, mesh, DMat4::from_translation(at(row, column)) * turn);
@@ -102,7 +112,9 @@ fn sunny(
     let mut case = Case {
         name: name.into(),
         title: title.into(),
-        text: format!("{text} The fourth row: tiles of the first row's materials. One sun of 10,000 lx."),
+        text: format!(
+            "{text} The fourth row: tiles of the first row's materials. One sun of 10,000 lx."
+        ),
         size: [128, 128],
         scene: Some(scene),
         bounces: 1,
@@ -139,7 +151,11 @@ fn fifth(cos: f64) -> f64 {
 /// D V of GGX, height-correlated, along two axes: formulas of KHR_materials_anisotropy.
 fn ggx(v: DVec3, l: DVec3, along: f64, across: f64) -> f64 {
     let h = (v + l).normalize();
-    let d = 1.0 / (PI * along * across * ((h.x / along).powi(2) + (h.y / across).powi(2) + h.z * h.z).powi(2));
+    let d = 1.0
+        / (PI
+            * along
+            * across
+            * ((h.x / along).powi(2) + (h.y / across).powi(2) + h.z * h.z).powi(2));
     let length = |w: DVec3| dvec3(along * w.x, across * w.y, w.z).length();
     d * 0.5 / (l.z * length(v) + v.z * length(l))
 }
@@ -170,7 +186,12 @@ fn specular() -> Case {
     };
     let text = "Specular 0, 0.25, 0.5, 1 across; colour white, (8, 2, 0.5), and (0.1, 1, 4) at index 1.8 down.";
     let scene = scene("material_specular", &make, || sphere(true));
-    sunny("material_specular", ["KHR_materials_specular: strength and colour", text], scene, Some(&closed))
+    sunny(
+        "material_specular",
+        ["KHR_materials_specular: strength and colour", text],
+        scene,
+        Some(&closed),
+    )
 }
 
 const COATS: [(f32, f32); 4] = [(0.0, 0.2), (0.5, 0.2), (1.0, 0.2), (1.0, 0.5)];
@@ -194,7 +215,12 @@ fn clearcoat() -> Case {
     };
     let text = "Coat 0, 0.5, 1 of roughness 0.2, and 1 of roughness 0.5 across; over red paint, gold, and black down.";
     let scene = scene("material_clearcoat", &make, || sphere(true));
-    sunny("material_clearcoat", ["KHR_materials_clearcoat: how much, how rough", text], scene, Some(&closed))
+    sunny(
+        "material_clearcoat",
+        ["KHR_materials_clearcoat: how much, how rough", text],
+        scene,
+        Some(&closed),
+    )
 }
 
 const SHEENS: [f32; 4] = [0.2, 0.4, 0.7, 1.0];
@@ -211,7 +237,8 @@ fn charlie(v: DVec3, l: DVec3, roughness: f64) -> f64 {
         rough * (1.0 - t) + smooth * t
     };
     let fit = |x: f64| p(0) / (1.0 + p(1) * x.powf(p(2))) + p(3) * x + p(4);
-    let lambda = |x: f64| if x < 0.5 { fit(x).exp() } else { (2.0 * fit(0.5) - fit(1.0 - x)).exp() };
+    let lambda =
+        |x: f64| if x < 0.5 { fit(x).exp() } else { (2.0 * fit(0.5) - fit(1.0 - x)).exp() };
     d / ((1.0 + lambda(v.z) + lambda(l.z)) * 4.0 * v.z)
 }
 
@@ -247,7 +274,12 @@ fn sheen() -> Case {
     };
     let text = "Sheen of roughness 0.2, 0.4, 0.7, 1 across; of 0.9 on red, blue on black, 0.5 on white down.";
     let scene = scene("material_sheen", &make, || sphere(true));
-    sunny("material_sheen", ["KHR_materials_sheen: roughness and colour", text], scene, Some(&closed))
+    sunny(
+        "material_sheen",
+        ["KHR_materials_sheen: roughness and colour", text],
+        scene,
+        Some(&closed),
+    )
 }
 
 const STRENGTHS: [f32; 4] = [0.0, 0.3, 0.6, 1.0];
@@ -270,7 +302,12 @@ fn anisotropy() -> Case {
     };
     let text = "Strength 0, 0.3, 0.6, 1 across, turned by 0, 45 and 90 degrees down; gold of roughness 0.3.";
     let scene = scene("material_anisotropy", &make, || sphere(false));
-    sunny("material_anisotropy", ["KHR_materials_anisotropy: strength and direction", text], scene, Some(&closed))
+    sunny(
+        "material_anisotropy",
+        ["KHR_materials_anisotropy: strength and direction", text],
+        scene,
+        Some(&closed),
+    )
 }
 
 const FILMS: [f32; 4] = [150.0, 300.0, 500.0, 800.0];
@@ -292,7 +329,10 @@ fn film(cos: f64, thickness: f64) -> DVec3 {
         // Light is turned by half a wave at the film's upper face seen from below, and not at a denser base.
         let turned = m * PI;
         let gauss = |value: f64, place: f64, width: f64| {
-            value * (2.0 * PI * width).sqrt() * (place * phase + turned).cos() * (-width * phase * phase).exp()
+            value
+                * (2.0 * PI * width).sqrt()
+                * (place * phase + turned).cos()
+                * (-width * phase * phase).exp()
                 / 1.0685e-7
         };
         let x = gauss(5.4856e-13, 1.6810e6, 4.3278e9) + gauss(9.7470e-14, 2.2399e6, 4.5282e9);
@@ -309,9 +349,18 @@ fn film(cos: f64, thickness: f64) -> DVec3 {
 
 fn iridescence() -> Case {
     let make = |row: usize, column: usize| {
-        let film = |ior| Iridescence { factor: 1.0, ior, thickness_maximum: FILMS[column], ..Iridescence::default() };
+        let film = |ior| Iridescence {
+            factor: 1.0,
+            ior,
+            thickness_maximum: FILMS[column],
+            ..Iridescence::default()
+        };
         match row {
-            0 => Material { metallic: 1.0, iridescence: film(1.3), ..dielectric("", Vec3::splat(0.5), 0.4) },
+            0 => Material {
+                metallic: 1.0,
+                iridescence: film(1.3),
+                ..dielectric("", Vec3::splat(0.5), 0.4)
+            },
             1 => Material { iridescence: film(1.8), ..dielectric("", Vec3::splat(0.02), 0.4) },
             _ => Material { metallic: 1.0, iridescence: film(2.0), ..dielectric("", GOLD, 0.4) },
         }
@@ -322,7 +371,12 @@ fn iridescence() -> Case {
     };
     let text = "Films of 150, 300, 500, 800 nm across; of index 1.3 on grey metal, 1.8 on black paint, 2 on gold down.";
     let scene = scene("material_iridescence", &make, || sphere(true));
-    sunny("material_iridescence", ["KHR_materials_iridescence: thickness and index", text], scene, Some(&closed))
+    sunny(
+        "material_iridescence",
+        ["KHR_materials_iridescence: thickness and index", text],
+        scene,
+        Some(&closed),
+    )
 }
 
 fn diffuse_transmission() -> Case {
@@ -341,7 +395,9 @@ fn diffuse_transmission() -> Case {
     });
     // Leaves, of which the first column turns away from the sun and the rows below further: lit from behind.
     for node in &mut scene.nodes {
-        let Some(row) = node.name.strip_prefix("row ").and_then(|rest| rest[..1].parse::<usize>().ok()) else {
+        let Some(row) =
+            node.name.strip_prefix("row ").and_then(|rest| rest[..1].parse::<usize>().ok())
+        else {
             continue;
         };
         let column: usize = node.name[node.name.len() - 1..].parse().unwrap();
@@ -380,15 +436,18 @@ fn before_stripes(
     for stripe in 0..16 {
         let glow = if stripe % 2 == 0 { Vec3::splat(400.0) } else { Vec3::splat(25.0) };
         let black = Material { metallic: 1.0, base_color: glam::Vec4::W, ..Material::default() };
-        let wall = builder.add_material(Material { name: "stripe".into(), emission: glow, ..black });
-        let mesh = builder.add_mesh("stripe", bare(shapes::plane(Vec2::new(0.25, 4.0), 1, 1)), wall);
+        let wall =
+            builder.add_material(Material { name: "stripe".into(), emission: glow, ..black });
+        let mesh =
+            builder.add_mesh("stripe", bare(shapes::plane(Vec2::new(0.25, 4.0), 1, 1)), wall);
         let place = DMat4::from_translation(dvec3(f64::from(stripe) * 0.25 - 1.875, 0.0, -1.2));
         builder.instance("stripe", mesh, place * DMat4::from_rotation_x(90f64.to_radians()));
     }
     for row in 0..3 {
         for column in 0..COLUMNS {
             let name = format!("row {row}, column {column}");
-            let material = builder.add_material(Material { name: name.clone(), ..make(row, column) });
+            let material =
+                builder.add_material(Material { name: name.clone(), ..make(row, column) });
             let mesh = builder.add_mesh(&name, bare(part(row)), material);
             let turn = DMat4::from_rotation_y(0.5) * DMat4::from_rotation_x(0.3);
             let place = dvec3(column as f64 - 1.5, 1.25 * (1.0 - row as f64), 0.0);
@@ -427,16 +486,26 @@ const SOLID: MaterialVolume = MaterialVolume {
 
 fn transmission() -> Case {
     let make = |row: usize, column: usize| {
-        let amber = MaterialVolume { attenuation_distance: 0.5, attenuation_color: vec3(0.8, 0.45, 0.1), ..SOLID };
+        let amber = MaterialVolume {
+            attenuation_distance: 0.5,
+            attenuation_color: vec3(0.8, 0.45, 0.1),
+            ..SOLID
+        };
         let volume = [MaterialVolume::default(), SOLID, amber][row];
         let roughness = [0.0, 0.15, 0.3, 0.5][column];
         let color = if row == 0 { vec3(0.6, 0.9, 0.7) } else { Vec3::ONE };
         Material { transmission: 1.0, volume, ..dielectric("", color, roughness) }
     };
-    let text = "Roughness 0, 0.15, 0.3, 0.5 across; thin walls of a ball, clear balls, amber blocks down.";
-    before_stripes("material_transmission", ["KHR_materials_transmission and volume: roughness", text], &make, &|row| {
-        if row == 2 { shapes::cuboid(Vec3::splat(0.55)) } else { shapes::icosphere(0.42, 4) }
-    })
+    let text =
+        "Roughness 0, 0.15, 0.3, 0.5 across; thin walls of a ball, clear balls, amber blocks down.";
+    before_stripes(
+        "material_transmission",
+        ["KHR_materials_transmission and volume: roughness", text],
+        &make,
+        &|row| {
+            if row == 2 { shapes::cuboid(Vec3::splat(0.55)) } else { shapes::icosphere(0.42, 4) }
+        },
+    )
 }
 
 fn dispersion() -> Case {

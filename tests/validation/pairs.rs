@@ -36,7 +36,8 @@ fn pairs() -> Case {
             let name = format!("{name}, metallic {metallic}");
             let material = Material { metallic, ..dielectric(&name, Vec3::from(base), roughness) };
             let material = builder.add_material(material);
-            let mesh = builder.add_mesh(&name, bare(shapes::plane(Vec2::splat(0.9), 1, 1)), material);
+            let mesh =
+                builder.add_mesh(&name, bare(shapes::plane(Vec2::splat(0.9), 1, 1)), material);
             let at = dvec3(column as f64 - 1.5, 0.0, row as f64 - 1.0);
             builder.instance(&name, mesh, DMat4::from_translation(at));
         }
@@ -178,7 +179,8 @@ fn sunny_16() -> Case {
         text: "The card of the exposure ladder at f/16, 1/100 s, ISO 100.".into(),
         size: [16, 16],
         scene_of: "exposure_ladder",
-        look: "[camera.lens]\nf_stop = 16.0\n\n[camera.body]\nshutter = \"1/100\"\niso = 100.0\n".into(),
+        look: "[camera.lens]\nf_stop = 16.0\n\n[camera.body]\nshutter = \"1/100\"\niso = 100.0\n"
+            .into(),
         bounces: 1,
         spp: 16,
         raster: true,

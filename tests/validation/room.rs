@@ -24,7 +24,9 @@ fn scene() -> Scene {
     let floor = builder.add_material(dielectric("dark floor, 10 %", Vec3::splat(0.09), 0.8));
     let wall = builder.add_material(dielectric("white wall, 78 %", Vec3::splat(0.8), 1.0));
     let back = builder.add_material(dielectric("blue-grey wall", vec3(0.25, 0.32, 0.42), 1.0));
-    let turn = |x: f64, z: f64| DMat4::from_rotation_z(z.to_radians()) * DMat4::from_rotation_x(x.to_radians());
+    let turn = |x: f64, z: f64| {
+        DMat4::from_rotation_z(z.to_radians()) * DMat4::from_rotation_x(x.to_radians())
+    };
     let (w, h, d) = (ROOM.x, ROOM.y, ROOM.z);
     for (name, size, material, at, pose) in [
         ("floor", [w, d], floor, dvec3(0.0, 0.0, 0.0), turn(0.0, 0.0)),
@@ -53,13 +55,22 @@ fn scene() -> Scene {
     // 18 % in all: 0.96 of the base and 0.01 of the surface.
     let grey = builder.add_material(dielectric("grey card, 18 %", Vec3::splat(0.177), 1.0));
     let mesh = builder.add_mesh("grey card", bare(shapes::plane(Vec2::new(0.5, 0.5), 1, 1)), grey);
-    builder.instance("grey card", mesh, DMat4::from_translation(dvec3(-1.2, 1.3, -1.79)) * turn(90.0, 0.0));
+    builder.instance(
+        "grey card",
+        mesh,
+        DMat4::from_translation(dvec3(-1.2, 1.3, -1.79)) * turn(90.0, 0.0),
+    );
     // 3000 lm of a panel of 1.2 by 0.3 m, 4000 K: L = flux / (pi A).
     let nits = (3000.0 / (std::f64::consts::PI * 1.2 * 0.3)) as f32;
     let emission = black_body(Kelvin(4000.0)) * nits;
-    let panel = builder.add_material(Material { emission, ..dielectric("panel, 3000 lm", Vec3::ZERO, 1.0) });
+    let panel = builder
+        .add_material(Material { emission, ..dielectric("panel, 3000 lm", Vec3::ZERO, 1.0) });
     let mesh = builder.add_mesh("panel", bare(shapes::plane(Vec2::new(1.2, 0.3), 1, 1)), panel);
-    builder.instance("panel", mesh, DMat4::from_translation(dvec3(0.0, 2.69, 0.2)) * turn(180.0, 0.0));
+    builder.instance(
+        "panel",
+        mesh,
+        DMat4::from_translation(dvec3(0.0, 2.69, 0.2)) * turn(180.0, 0.0),
+    );
     let warm = black_body(Kelvin(2700.0));
     builder.point_light_lumens("bulb", Lumen(806.0), warm, dvec3(1.5, 1.6, -1.2));
     let pose = look_at_transform(dvec3(-1.6, 2.4, 1.0), dvec3(-1.2, 1.3, -1.8));

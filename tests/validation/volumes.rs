@@ -57,7 +57,8 @@ fn voxels() -> Vec<u8> {
     let value = |i: usize| {
         let (x, y, z) = (at(i % VOXELS), at(i / VOXELS % VOXELS), at(i / VOXELS / VOXELS));
         // Polynomials alone: sines differ by the last bit from library to library.
-        let waves = (4.0 * x * x * x - 3.0 * x) * (2.0 * z * z - 1.0) + 0.5 * (4.0 * y * y * y - 3.0 * y) * x;
+        let waves = (4.0 * x * x * x - 3.0 * x) * (2.0 * z * z - 1.0)
+            + 0.5 * (4.0 * y * y * y - 3.0 * y) * x;
         (1.3 - 1.5 * (x * x + 1.4 * y * y + z * z).sqrt() + 0.4 * waves).clamp(0.0, 1.0)
     };
     (0..count).map(|i| (255.0 * value(i)).round() as u8).collect()
@@ -109,16 +110,18 @@ pub fn cases() -> Vec<Case> {
         ("cloud", true, 4096, 512),
     ] {
         let (what, look) = match (name, full) {
-            ("haze", false) => {
-                ("haze that absorbs and scatters (g 0.6) before a grating and a spot", format!("{once}{box_of_haze}"))
-            }
+            ("haze", false) => (
+                "haze that absorbs and scatters (g 0.6) before a grating and a spot",
+                format!("{once}{box_of_haze}"),
+            ),
             ("haze", true) => (
                 "haze as in volume_haze; a sphere of 1500 lm glows within it",
                 format!("{often}{}", box_of_haze.replace("[0.35, 0.3, 0.25]", "[1.4, 1.2, 1.0]")),
             ),
-            (_, false) => {
-                ("a cloud from a grid (g -0.35), its box turned, under a sun of 10,000 lx", box_of_cloud("cloud.raw"))
-            }
+            (_, false) => (
+                "a cloud from a grid (g -0.35), its box turned, under a sun of 10,000 lx",
+                box_of_cloud("cloud.raw"),
+            ),
             _ => ("the cloud of volume_cloud", box_of_cloud("../volume_cloud/cloud.raw")),
         };
         let how = if full { "all scattering" } else { "scattered once" };
@@ -133,7 +136,11 @@ pub fn cases() -> Vec<Case> {
                 "[camera.exposure]\nev100 = {}\n\n[passes.volumes]\nfilter = false\n\n{look}",
                 if name == "haze" { "4.0" } else { "9.5" }
             ),
-            more: if name == "cloud" && !full { vec![("cloud.raw".into(), voxels())] } else { Vec::new() },
+            more: if name == "cloud" && !full {
+                vec![("cloud.raw".into(), voxels())]
+            } else {
+                Vec::new()
+            },
             bounces: if full { 64 } else { 1 },
             spp,
             raster: !full,
@@ -141,7 +148,11 @@ pub fn cases() -> Vec<Case> {
             ..Case::default()
         };
         let regions: &[(&str, [u32; 4])] = if name == "haze" {
-            &[("shafts", [42, 10, 58, 28]), ("side", [8, 16, 20, 32]), ("floor through haze", [36, 48, 54, 60])]
+            &[
+                ("shafts", [42, 10, 58, 28]),
+                ("side", [8, 16, 20, 32]),
+                ("floor through haze", [36, 48, 54, 60]),
+            ]
         } else {
             &[("lit", [36, 14, 46, 28]), ("shaded", [23, 20, 33, 28]), ("shadow", [16, 42, 34, 50])]
         };
@@ -155,7 +166,13 @@ pub fn cases() -> Vec<Case> {
         // By runs of two seeds: of haze with a small lamp within it 1.6 % of ours and 0.7 % of Mitsuba's, of the others at most
         // 1.0 % and 0.5 %.
         let noise = if name == "haze" && full { "at_most = 0.025" } else { "at_most = 0.015" };
-        case.bound(["path", "mitsuba"], "block_rms", noise, "", "not farther than the noise of both");
+        case.bound(
+            ["path", "mitsuba"],
+            "block_rms",
+            noise,
+            "",
+            "not farther than the noise of both",
+        );
         if case.raster {
             let why = "scattered once, at the middles of pixels, without the means over neighbouring pixels";
             case.bound(["raster", "path_pixel_centers"], "mean", "at_most = 0.005", "", why);

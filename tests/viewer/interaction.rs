@@ -87,7 +87,8 @@ fn handles_move_turn_and_size_lights_and_each_drag_is_a_step() {
     let (_dir, file) = lights_scene();
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.frame(vec![]);
-    let texts = |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().document.text().to_owned();
+    let texts =
+        |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().document.text().to_owned();
     let before = texts(&bench);
 
     // Arrows: half a metre along each axis, and nothing along the others.
@@ -121,11 +122,18 @@ fn handles_move_turn_and_size_lights_and_each_drag_is_a_step() {
     };
     assert!((seen(&bench, target) - middle).length() < 0.5);
     let hold = DVec3::X * metres(&bench, target, 35.0) / right.x.abs();
-    bench.drag(seen(&bench, target + hold), seen(&bench, target + hold + DVec3::X * 0.25), PointerButton::Primary);
+    bench.drag(
+        seen(&bench, target + hold),
+        seen(&bench, target + hold + DVec3::X * 0.25),
+        PointerButton::Primary,
+    );
     let camera = look(&bench).camera;
     let (position, aimed) = (camera.position.unwrap(), camera.target.unwrap());
     println!("the target moved by {}", aimed - target);
-    assert!((aimed - target - DVec3::X * 0.25).abs().max_element() < 0.005 && (position - eye).length() < 1e-4);
+    assert!(
+        (aimed - target - DVec3::X * 0.25).abs().max_element() < 0.005
+            && (position - eye).length() < 1e-4
+    );
     assert!((seen(&bench, aimed) - middle).length() < 0.5, "it is in the middle again");
     bench.press(Key::Z, Modifiers::COMMAND);
     assert_eq!(texts(&bench), before);
@@ -134,7 +142,8 @@ fn handles_move_turn_and_size_lights_and_each_drag_is_a_step() {
     // A ring about the vertical: 40 degrees.
     select(&mut bench, "Spot", Key::R);
     let radius = metres(&bench, SPOT, 80.0);
-    let on = |degrees: f64| SPOT + DMat3::from_rotation_y(degrees.to_radians()) * (DVec3::X * radius);
+    let on =
+        |degrees: f64| SPOT + DMat3::from_rotation_y(degrees.to_radians()) * (DVec3::X * radius);
     bench.drag(seen(&bench, on(-70.0)), seen(&bench, on(-30.0)), PointerButton::Primary);
     bench.keep("turn.png");
     let shone = (DVec3::new(-0.3, 0.0, 0.0) - SPOT).normalize();
@@ -151,7 +160,11 @@ fn handles_move_turn_and_size_lights_and_each_drag_is_a_step() {
     let side = shone.cross(DVec3::Y).normalize();
     let rim = |angle: f64| SPOT + (shone * angle.cos() + side * angle.sin()) * reach;
     bench.keep("size_spot.png");
-    bench.drag(seen(&bench, rim(0.5)), seen(&bench, rim(0.5 + 10f64.to_radians())), PointerButton::Primary);
+    bench.drag(
+        seen(&bench, rim(0.5)),
+        seen(&bench, rim(0.5 + 10f64.to_radians())),
+        PointerButton::Primary,
+    );
     let outer = look(&bench).lights["Spot"].outer.expect("it was opened");
     println!("opened to {:.3} degrees", outer.to_degrees());
     assert!((outer - 0.5 - 10f64.to_radians()).abs() < 0.01, "{}", outer.to_degrees());
@@ -204,7 +217,11 @@ fn recent_scenes_are_there_in_the_next_run_and_rubbish_is_said() {
     fs::write(dir.path().join("state/recent"), "scenes = {").unwrap();
     let bench = open(OpenRequest::default());
     assert!(bench.app.recent().is_empty());
-    assert!(bench.app.error_message().is_some_and(|text| text.contains("recent")), "{:?}", bench.app.error_message());
+    assert!(
+        bench.app.error_message().is_some_and(|text| text.contains("recent")),
+        "{:?}",
+        bench.app.error_message()
+    );
 }
 
 #[test]
@@ -227,8 +244,9 @@ fn hdr_is_asked_for_by_hand_kept_and_told_where_it_is_not_offered() {
     assert!(said.starts_with("no HDR output is offered for this window"), "{said}");
     // Once for each time that it is asked for, not with every change of the window's size.
     bench.frame(vec![]);
-    let times =
-        |bench: &HeadlessViewer| bench.texts.iter().filter(|(text, _)| text.starts_with("no HDR output")).count();
+    let times = |bench: &HeadlessViewer| {
+        bench.texts.iter().filter(|(text, _)| text.starts_with("no HDR output")).count()
+    };
     bench.app.set_display_encoding(DisplayEncoding::Srgb);
     bench.frame(vec![]);
     assert_eq!(times(&bench), 1);
@@ -240,7 +258,11 @@ fn hdr_is_asked_for_by_hand_kept_and_told_where_it_is_not_offered() {
     bench.press(Key::P, Modifiers::COMMAND);
     bench.frame(vec![Event::Text("window.peak=5".into())]);
     bench.press(Key::Enter, Modifiers::NONE);
-    assert!(bench.app.error_message().unwrap().contains("40 to 10000"), "{:?}", bench.app.error_message());
+    assert!(
+        bench.app.error_message().unwrap().contains("40 to 10000"),
+        "{:?}",
+        bench.app.error_message()
+    );
     let text = fs::read_to_string(state.join("settings")).unwrap();
     assert!(text.ends_with("[window]\nhdr = true\npaper_white = 150\npeak = 1000\n"), "{text}");
     // The next run has it, and says at once that it is not offered.
@@ -269,16 +291,24 @@ fn the_inspector_shows_set_values_and_the_bar_is_one_line_beside_the_reference()
     assert!(bench.text("12.5").is_some(), "the field shows what the look has: {:?}", bench.texts);
 
     bench.app.reference_view.set_mode(reference_view::CompareMode::Flip);
-    bench.until("a verdict", |app| app.reference_view.summary.contains("FLIP") && app.reference_view.samples() >= 4);
+    bench.until("a verdict", |app| {
+        app.reference_view.summary.contains("FLIP") && app.reference_view.samples() >= 4
+    });
     bench.frame(vec![]);
     bench.keep("reference_bar.png");
     let reading = bench.app.reference_view.status_text();
     assert!(
-        bench.texts.iter().any(|(text, _)| text.contains("spp") && text.contains("FLIP") && !text.ends_with("..."))
+        bench.texts.iter().any(|(text, _)| text.contains("spp")
+            && text.contains("FLIP")
+            && !text.ends_with("..."))
     );
-    let bar: Vec<_> = ["File", "Point", "Size", "Mixer", "FLIP", "direct"].map(|word| bench.text(word)).to_vec();
+    let bar: Vec<_> =
+        ["File", "Point", "Size", "Mixer", "FLIP", "direct"].map(|word| bench.text(word)).to_vec();
     let heights: Vec<f32> = bar.iter().map(|at| at.expect("in the bar").y).collect();
-    assert!(heights.iter().all(|y| (y - heights[0]).abs() < 4.0), "one line: {heights:?} {reading}");
+    assert!(
+        heights.iter().all(|y| (y - heights[0]).abs() < 4.0),
+        "one line: {heights:?} {reading}"
+    );
 }
 
 /// A field of the inspector that shows a text is clicked, typed into and left by Enter.
@@ -300,7 +330,9 @@ fn what_is_typed_counts_once_it_is_whole_and_is_one_step() {
     select(&mut bench, "Panel", Key::Escape);
     let text = bench.app.workspace.as_ref().unwrap().document.text().to_owned();
     let strength = |bench: &HeadlessViewer| look(bench).lights["Panel"].strength;
-    for (shown, entry, lumens) in [("1200", "1500.25", 1500.25), ("1500.25", "12.5", 12.5), ("12.5", "2e3", 2000.0)] {
+    for (shown, entry, lumens) in
+        [("1200", "1500.25", 1500.25), ("1500.25", "12.5", 12.5), ("12.5", "2e3", 2000.0)]
+    {
         typed(&mut bench, shown, entry);
         assert_eq!(strength(&bench), Some(LightStrength::Lumens(Lumen(lumens))), "{entry}");
     }
@@ -309,12 +341,20 @@ fn what_is_typed_counts_once_it_is_whole_and_is_one_step() {
         typed(&mut bench, "2000", entry);
         assert_eq!(strength(&bench), Some(LightStrength::Lumens(Lumen(2000.0))), "'{entry}'");
         let said = bench.app.error_message().map(str::to_owned);
-        assert_eq!(said.is_some_and(|said| said.contains("lights.Panel.lumens")), !entry.is_empty(), "'{entry}'");
+        assert_eq!(
+            said.is_some_and(|said| said.contains("lights.Panel.lumens")),
+            !entry.is_empty(),
+            "'{entry}'"
+        );
     }
     for _ in 0..3 {
         bench.press(Key::Z, Modifiers::COMMAND);
     }
-    assert_eq!(bench.app.workspace.as_ref().unwrap().document.text(), text, "three entries, three steps");
+    assert_eq!(
+        bench.app.workspace.as_ref().unwrap().document.text(),
+        text,
+        "three entries, three steps"
+    );
 }
 
 #[test]
@@ -324,15 +364,23 @@ fn shortcuts_do_not_steer_and_arrows_do() {
     let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
     let pose = |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().viewport.pose();
     let before = pose(&bench);
-    let key = |key, pressed, modifiers| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers };
+    let key = |key, pressed, modifiers| Event::Key {
+        key,
+        physical_key: None,
+        pressed,
+        repeat: false,
+        modifiers,
+    };
     // Ctrl is let go before S, as hands do.
     bench.frame(vec![key(Key::S, true, Modifiers::COMMAND)]);
     bench.frame(vec![]);
     bench.frame(vec![key(Key::S, false, Modifiers::NONE)]);
     assert_eq!(pose(&bench), before);
-    for (arrow, modifiers) in
-        [(Key::ArrowRight, Modifiers::NONE), (Key::ArrowUp, Modifiers::SHIFT), (Key::PageUp, Modifiers::NONE)]
-    {
+    for (arrow, modifiers) in [
+        (Key::ArrowRight, Modifiers::NONE),
+        (Key::ArrowUp, Modifiers::SHIFT),
+        (Key::PageUp, Modifiers::NONE),
+    ] {
         let before = pose(&bench);
         bench.frame(vec![key(arrow, true, modifiers)]);
         std::thread::sleep(Duration::from_millis(20));
@@ -346,7 +394,8 @@ fn shortcuts_do_not_steer_and_arrows_do() {
 fn volumes_have_an_inspector_page() {
     let Some(guard) = crate::common::gpu() else { return };
     let (dir, file) = lights_scene();
-    let look = format!("{LOOK}[volumes.Fog]\nscattering = 0.25\ncenter = \"0 1 0\"\nsize = \"2 2 2\"\n");
+    let look =
+        format!("{LOOK}[volumes.Fog]\nscattering = 0.25\ncenter = \"0 1 0\"\nsize = \"2 2 2\"\n");
     fs::write(dir.path().join("lamps.look.toml"), look).unwrap();
     let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
     let at = bench.text("Fog").expect("in the outliner");
@@ -380,7 +429,9 @@ fn unsaved_changes_always_prompt() {
     bench.frame(vec![Event::Text("camera.lens.f_stop=11".into())]);
     bench.press(Key::Enter, Modifiers::NONE);
     assert_eq!(look(&bench).camera.f_stop, Some(11.0));
-    let opened = |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().viewport.session.request.scene.clone();
+    let opened = |bench: &HeadlessViewer| {
+        bench.app.workspace.as_ref().unwrap().viewport.session.request.scene.clone()
+    };
     bench.app.open(&request(&file));
     bench.frame(vec![]);
     bench.frame(vec![]);
@@ -453,7 +504,8 @@ fn pond() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("pond.glb");
     fs::write(&file, write_glb(&builder.build().unwrap()).unwrap()).unwrap();
-    let look = "[passes.aa]\nsamples = 1\n[water.Pond]\nkind = \"coastal\"\nspeed = 0.25\nslope = 0.1\n";
+    let look =
+        "[passes.aa]\nsamples = 1\n[water.Pond]\nkind = \"coastal\"\nspeed = 0.25\nslope = 0.1\n";
     fs::write(dir.path().join("pond.look.toml"), look).unwrap();
     (dir, file)
 }
@@ -479,7 +531,8 @@ fn a_flow_is_painted_saved_and_read_again() {
     bench.app.set_brush(FlowBrush { speed: 0.8, radius: 0.3 });
     bench.press(Key::B, Modifiers::NONE);
     bench.frame(vec![]);
-    let (still, text) = (shown(&mut bench), bench.app.workspace.as_ref().unwrap().document.text().to_owned());
+    let (still, text) =
+        (shown(&mut bench), bench.app.workspace.as_ref().unwrap().document.text().to_owned());
     let at = |x: f64, z: f64| DVec3::new(x, 0.1, z);
     let (from, to) = (at(-0.5, 0.5), at(0.7, -0.1));
     bench.drag(seen(&bench, from), seen(&bench, to), PointerButton::Primary);
@@ -487,7 +540,8 @@ fn a_flow_is_painted_saved_and_read_again() {
     bench.keep("flow.png");
     let painted = shown(&mut bench);
     let scene = bench.app.workspace.as_ref().unwrap().viewport.session.scene.clone();
-    let water = |scene: &Scene| scene.materials.iter().find_map(|material| material.water.clone()).unwrap();
+    let water =
+        |scene: &Scene| scene.materials.iter().find_map(|material| material.water.clone()).unwrap();
     assert!(!long || painted != still, "ripples go with the flow");
     // A stroke is a step, back and forth.
     bench.press(Key::Z, Modifiers::COMMAND);
@@ -503,7 +557,8 @@ fn a_flow_is_painted_saved_and_read_again() {
 
     // As the product's own loader has it.
     let opened = session::open(&OpenRequest { size: Some(size), ..request(&file) }).unwrap();
-    let bytes = |scene: &Scene| scene.images.iter().map(|image| image.rgba8.to_vec()).collect::<Vec<_>>();
+    let bytes =
+        |scene: &Scene| scene.images.iter().map(|image| image.rgba8.to_vec()).collect::<Vec<_>>();
     assert!(bytes(&opened.scene) == bytes(&scene), "to the bit what the device was given");
     let water = water(&opened.scene);
     let flow = |place: DVec3| water.flow_at(DVec2::new(place.x, place.z)).0;
@@ -513,13 +568,18 @@ fn a_flow_is_painted_saved_and_read_again() {
     assert!(middle.angle_to(way).abs().to_degrees() < 1.0, "{middle}, {way}");
     assert!((middle.length() / 0.8 - 1.0).abs() < 0.01, "{middle}");
     assert_eq!(flow(at(1.9, 1.1)), DVec2::ZERO);
-    assert_eq!(flow((from + to) / 2.0 + DVec3::new(-way.y, 0.0, way.x) * 0.4), DVec2::ZERO, "beyond the brush");
+    assert_eq!(
+        flow((from + to) / 2.0 + DVec3::new(-way.y, 0.0, way.x) * 0.4),
+        DVec2::ZERO,
+        "beyond the brush"
+    );
     // And the picture is the one that was painted.
     let Some(painted) = painted else { return };
     let mut renderer = Renderer::new(&guard.gpu).unwrap();
     let on_device = opened.upload(&mut renderer).unwrap();
     let view = opened.view();
-    let exposed = expose::determine_exposure(&opened, &mut renderer, &on_device, &view, true).unwrap();
+    let exposed =
+        expose::determine_exposure(&opened, &mut renderer, &on_device, &view, true).unwrap();
     let settings = opened.picture_settings(&exposed, vec![]).unwrap();
     let rendered = renderer.render_still(&on_device, &view, &settings, 1).unwrap();
     assert_eq!(rendered.display, painted, "bit for bit what `render` writes of what was saved");
@@ -539,12 +599,15 @@ fn the_sun_of_the_sky_is_turned_by_its_ring() {
     let text = bench.app.workspace.as_ref().unwrap().document.text().to_owned();
     // The ring is around what orbit goes around: the middle of the picture, as far as the middle of the scene.
     let view = bench.app.workspace.as_ref().unwrap().viewport.session.view();
-    let (low, high) = bench.app.workspace.as_ref().unwrap().viewport.session.scene.bounds().unwrap();
+    let (low, high) =
+        bench.app.workspace.as_ref().unwrap().viewport.session.scene.bounds().unwrap();
     let forward = view.forward.as_dvec3();
     let center = view.position + forward * ((low + high) / 2.0 - view.position).dot(forward);
     let radius = metres(&bench, center, 120.0);
     // Azimuth goes from north (-Z) over east (+X).
-    let on = |degrees: f64| center + DVec3::new(degrees.to_radians().sin(), 0.0, -degrees.to_radians().cos()) * radius;
+    let on = |degrees: f64| {
+        center + DVec3::new(degrees.to_radians().sin(), 0.0, -degrees.to_radians().cos()) * radius
+    };
     bench.drag(seen(&bench, on(120.0)), seen(&bench, on(155.0)), PointerButton::Primary);
     let sun = look(&bench).environment.sun;
     let azimuth = sun.azimuth.unwrap().to_degrees();

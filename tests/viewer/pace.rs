@@ -9,7 +9,9 @@ use std::{
 };
 
 use crate::common::headless_viewer::{HeadlessViewer, request};
-use egui::{Event, Key, Modifiers, MouseWheelUnit, PointerButton, Rect, Shape, TouchPhase, pos2, vec2};
+use egui::{
+    Event, Key, Modifiers, MouseWheelUnit, PointerButton, Rect, Shape, TouchPhase, pos2, vec2,
+};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     photometry::{
@@ -30,7 +32,8 @@ use sunny16::{
 
 const LOOK: &str = "[passes.aa]\nsamples = 1\n";
 
-const PANEL: &str = "[lights.Panel]\nshape = \"rectangle\"\nwidth = 0.4\nheight = 0.3\nlumens = 1200\n";
+const PANEL: &str =
+    "[lights.Panel]\nshape = \"rectangle\"\nwidth = 0.4\nheight = 0.3\nlumens = 1200\n";
 
 const ALL: &str = "[volumes.Fog]\nscattering = 0.25\ncenter = \"0 1 0\"\nsize = \"2 2 2\"\n[water.Pond]\nkind = \"coastal\"\nspeed = 0.25\n";
 
@@ -81,31 +84,48 @@ fn input_is_displayed_in_the_same_frame() {
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
     // As long as it takes here: what is counted is frames.
-    bench.app.workspace.as_mut().unwrap().viewport.set_max_wait(Some(std::time::Duration::from_secs(250)));
+    bench
+        .app
+        .workspace
+        .as_mut()
+        .unwrap()
+        .viewport
+        .set_max_wait(Some(std::time::Duration::from_secs(250)));
     let counted = |bench: &HeadlessViewer| bench.app.pacing().answered();
     let before = counted(&bench);
     let mut done = 0;
     let mut shown = |bench: &mut HeadlessViewer, what: &str, events: Vec<Event>| {
-        let number =
-            |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().viewport.last_frame.as_ref().unwrap().number;
-        let order = |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().viewport.request_id();
+        let number = |bench: &HeadlessViewer| {
+            bench.app.workspace.as_ref().unwrap().viewport.last_frame.as_ref().unwrap().number
+        };
+        let order =
+            |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().viewport.request_id();
         let (old, wished, pixels) = (number(bench), order(bench), bench.last.clone());
         bench.frame(events);
         assert_ne!(order(bench), wished, "{what} asks for another picture");
         let finished = bench.app.workspace.as_ref().unwrap().viewport.last_frame.clone().unwrap();
-        assert_eq!(finished.request_id, order(bench), "{what}: this frame has the picture that was asked for in it");
+        assert_eq!(
+            finished.request_id,
+            order(bench),
+            "{what}: this frame has the picture that was asked for in it"
+        );
         assert_ne!(finished.number, old);
         // And shows it: where as many pixels are drawn as there is room for, they are those of the window.
         let rect = bench.app.picture_rect();
         let [width, height] = [finished.picture.width, finished.picture.height];
         let full = (rect.width() - width as f32).abs() < 0.5;
         let row = |y: usize| {
-            let first = ((rect.top() as usize + y) * bench.window[0] as usize + rect.left() as usize) * 4;
+            let first =
+                ((rect.top() as usize + y) * bench.window[0] as usize + rect.left() as usize) * 4;
             &bench.last[first..first + width * 4]
         };
-        let same = |y: &usize| row(*y) == &finished.picture.display[y * width * 4..(y + 1) * width * 4];
+        let same =
+            |y: &usize| row(*y) == &finished.picture.display[y * width * 4..(y + 1) * width * 4];
         // Handles lie over some rows.
-        assert!(!full || (0..height).filter(same).count() > height / 2, "{what}: the window shows another picture");
+        assert!(
+            !full || (0..height).filter(same).count() > height / 2,
+            "{what}: the window shows another picture"
+        );
         assert_ne!(bench.last, pixels, "{what} changes pixels");
         done += 1;
     };
@@ -119,7 +139,12 @@ fn input_is_displayed_in_the_same_frame() {
     };
     shown(&mut bench, "the wheel", vec![wheel(120.0)]);
     bench.rest();
-    let button = |pos, button, pressed| Event::PointerButton { pos, button, pressed, modifiers: Modifiers::NONE };
+    let button = |pos, button, pressed| Event::PointerButton {
+        pos,
+        button,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
     bench.frame(vec![button(at, PointerButton::Middle, true)]);
     for step in 1..4 {
         let to = at + vec2(12.0 * step as f32, 0.0);
@@ -130,12 +155,22 @@ fn input_is_displayed_in_the_same_frame() {
     bench.rest();
     bench.press(Key::P, Modifiers::COMMAND);
     bench.frame(vec![Event::Text("camera.exposure.compensation=1".into())]);
-    let enter =
-        Event::Key { key: Key::Enter, physical_key: None, pressed: true, repeat: false, modifiers: Modifiers::NONE };
+    let enter = Event::Key {
+        key: Key::Enter,
+        physical_key: None,
+        pressed: true,
+        repeat: false,
+        modifiers: Modifiers::NONE,
+    };
     shown(&mut bench, "a dial", vec![enter]);
     bench.rest();
-    let undo =
-        Event::Key { key: Key::Z, physical_key: None, pressed: true, repeat: false, modifiers: Modifiers::COMMAND };
+    let undo = Event::Key {
+        key: Key::Z,
+        physical_key: None,
+        pressed: true,
+        repeat: false,
+        modifiers: Modifiers::COMMAND,
+    };
     shown(&mut bench, "undo", vec![undo]);
     bench.rest();
     // A light's switch: the frame in which the button is let go.
@@ -145,7 +180,9 @@ fn input_is_displayed_in_the_same_frame() {
     shown(&mut bench, "a switch", vec![button(tick, PointerButton::Primary, false)]);
     assert!(text(&bench).contains("enabled = false"), "{}", text(&bench));
     let after = counted(&bench);
-    println!("by their own frame, the next, the third, later: {before:?}, then {after:?}; {done} looked at");
+    println!(
+        "by their own frame, the next, the third, later: {before:?}, then {after:?}; {done} looked at"
+    );
     assert!(after[0] >= before[0] + done, "{after:?}");
     assert_eq!(after[1..], before[1..], "none took another frame");
 }
@@ -157,8 +194,9 @@ fn no_frame_waits_for_the_path_tracer() {
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
     bench.app.reference_view.set_mode(reference_view::CompareMode::Wipe);
-    bench
-        .until("the path tracer is at work", |app| app.reference_view.samples() > 0 && app.reference_view.is_tracing());
+    bench.until("the path tracer is at work", |app| {
+        app.reference_view.samples() > 0 && app.reference_view.is_tracing()
+    });
     // A frame that waited for the tracer would be one a picture of it.
     let (mut frames, mut pictures, mut samples) = (0, 0, bench.app.reference_view.samples());
     while pictures < 6 {
@@ -196,11 +234,23 @@ fn no_frame_waits_for_the_path_tracer() {
         modifiers: Modifiers::NONE,
     };
     bench.frame(vec![tap(true), tap(false), tap(true), tap(false)]);
-    assert!((line - bench.app.reference_view.wipe - 0.04).abs() < 1e-6, "{line} to {}", bench.app.reference_view.wipe);
-    println!("{frames} frames of the window beside {pictures} pictures of the path tracer, {samples} samples");
+    assert!(
+        (line - bench.app.reference_view.wipe - 0.04).abs() < 1e-6,
+        "{line} to {}",
+        bench.app.reference_view.wipe
+    );
+    println!(
+        "{frames} frames of the window beside {pictures} pictures of the path tracer, {samples} samples"
+    );
     assert!(pictures > 0 && frames >= 2 * pictures, "{frames} frames, {pictures} pictures");
     // Hands that move the camera are not kept waiting either: the tracer gives its work up.
-    bench.app.workspace.as_mut().unwrap().viewport.set_max_wait(Some(std::time::Duration::from_secs(250)));
+    bench
+        .app
+        .workspace
+        .as_mut()
+        .unwrap()
+        .viewport
+        .set_max_wait(Some(std::time::Duration::from_secs(250)));
     let at = bench.middle() + vec2(60.0, 40.0);
     bench.drag(at, at + vec2(40.0, 0.0), PointerButton::Middle);
     let viewport = &bench.app.workspace.as_ref().unwrap().viewport;
@@ -216,13 +266,17 @@ fn solo_changes_the_picture_and_not_the_look() {
     let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
     let shines = |bench: &HeadlessViewer| {
         let work = bench.app.workspace.as_ref().unwrap();
-        ["Spot", "Panel"].map(|name| work.viewport.session.look.lights.get(name).and_then(|l| l.enabled) != Some(false))
+        ["Spot", "Panel"].map(|name| {
+            work.viewport.session.look.lights.get(name).and_then(|l| l.enabled) != Some(false)
+        })
     };
     let before = text(&bench);
     assert_eq!(shines(&bench), [false, true]);
     let button = |bench: &HeadlessViewer, light: &str| {
         let row = bench.text(light).expect("in the outliner").y;
-        let near = |(word, at): &&(String, egui::Pos2)| (word == "solo" || word == "all") && (at.y - row).abs() < 8.0;
+        let near = |(word, at): &&(String, egui::Pos2)| {
+            (word == "solo" || word == "all") && (at.y - row).abs() < 8.0
+        };
         bench.texts.iter().find(near).expect("its button").1 + vec2(4.0, 4.0)
     };
     let at = button(&bench, "Spot");
@@ -290,7 +344,8 @@ fn a_copied_reading_is_the_pictures() {
     assert!(bench.app.error_message().is_some_and(|said| said.contains("point at the picture")));
     let bright = |nits: &[f32; 3]| nits.iter().sum::<f32>();
     let nits = &bench.picture().nits;
-    let brightest = (0..nits.len()).max_by(|&a, &b| bright(&nits[a]).total_cmp(&bright(&nits[b]))).unwrap();
+    let brightest =
+        (0..nits.len()).max_by(|&a, &b| bright(&nits[a]).total_cmp(&bright(&nits[b]))).unwrap();
     let [x, y] = [brightest % bench.picture().width, brightest / bench.picture().width];
     let at = bench.app.picture_rect().min + vec2(x as f32 + 0.5, y as f32 + 0.5);
     bench.frame(vec![Event::PointerMoved(at)]);
@@ -353,7 +408,10 @@ fn every_light() -> (tempfile::TempDir, PathBuf, Vec<&'static str>) {
         ("Measured", "ies = \"lamp.ies\"\n"),
         ("Sphere", "shape = \"sphere\"\nradius = 0.05\nlumens = 800\n"),
         ("Disk", "shape = \"disk\"\nradius = 0.05\nnits = 2000\n"),
-        ("Rectangle", "shape = \"rectangle\"\nwidth = 0.4\nheight = 0.3\nsides = \"two\"\nev100 = 14\n"),
+        (
+            "Rectangle",
+            "shape = \"rectangle\"\nwidth = 0.4\nheight = 0.3\nsides = \"two\"\nev100 = 14\n",
+        ),
         ("Tube", "shape = \"tube\"\nradius = 0.01\nlength = 1.0\ncandela = 120\n"),
         ("Sun", "angular_diameter = 0.533\n"),
         // Some 78 EV, where 64 is the most that a look takes.
@@ -376,7 +434,13 @@ fn every_light() -> (tempfile::TempDir, PathBuf, Vec<&'static str>) {
             }
             _ => (Emitter::Point, LightStrength::Lumens(Lumen(800.0))),
         };
-        builder.light(name, emitter, strength, Vec3::new(1.0, 0.6, 0.3), look_at_transform(at, at - DVec3::Y));
+        builder.light(
+            name,
+            emitter,
+            strength,
+            Vec3::new(1.0, 0.6, 0.3),
+            look_at_transform(at, at - DVec3::Y),
+        );
         if !properties.is_empty() {
             look += &format!("[lights.{name}]\n{properties}");
         }
@@ -417,12 +481,17 @@ fn choose(bench: &mut HeadlessViewer, (list, changes): &choice::Offer) {
             Look::default().set(path, value).unwrap_or_else(|error| panic!("list {list}: {error}"));
         }
     }
-    let step: Vec<_> = changes.iter().map(|(path, value)| (path.as_str(), value.as_deref())).collect();
+    let step: Vec<_> =
+        changes.iter().map(|(path, value)| (path.as_str(), value.as_deref())).collect();
     bench.app.set(&step);
     assert_eq!(bench.app.error_message(), None, "list {list}: {changes:?}");
     let values = bench.app.workspace.as_ref().unwrap().document.values();
     for (path, value) in changes {
-        assert_eq!(values.contains_key(path), value.is_some(), "list {list}: {path} after {changes:?}");
+        assert_eq!(
+            values.contains_key(path),
+            value.is_some(),
+            "list {list}: {path} after {changes:?}"
+        );
     }
 }
 
@@ -463,7 +532,10 @@ fn lists_offer_what_the_look_takes() {
         "passes.tonemap.operator",
         "water.Pond.kind",
     ] {
-        assert!(counts.get(list).is_some_and(|&count| count > 2), "{list} was not opened: {counts:?}");
+        assert!(
+            counts.get(list).is_some_and(|&count| count > 2),
+            "{list} was not opened: {counts:?}"
+        );
     }
 }
 
@@ -483,13 +555,17 @@ fn each_unit_of_each_kind_of_light_leads_to_each_other() {
             let viewport = &bench.app.workspace.as_ref().unwrap().viewport;
             let node = &viewport.current_scene().nodes[viewport.light_nodes(light)[0]];
             let light = &viewport.current_scene().lights[node.light.unwrap()];
-            light.candela().map_or_else(|| light.source.lux(1.0).get(), Candela::get) * light.color_luminance()
+            light.candela().map_or_else(|| light.source.lux(1.0).get(), Candela::get)
+                * light.color_luminance()
         };
         let before = strength(&bench);
         let same = |bench: &HeadlessViewer, offer: &choice::Offer| {
             let now = strength(bench);
             // Seven digits; an EV of some tens has five after its point.
-            assert!((now - before).abs() <= 2e-5 * before, "{light}: {before} is {now} by {offer:?}");
+            assert!(
+                (now - before).abs() <= 2e-5 * before,
+                "{light}: {before} is {now} by {offer:?}"
+            );
         };
         let firsts = offers_of(&mut bench, &watched, page());
         for first in &firsts {
@@ -514,7 +590,9 @@ fn scenes_are_read_beside_the_window() {
     let Some(guard) = crate::common::gpu() else { return };
     let (dir, file) = lights_scene("");
     let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
-    let opened = |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().viewport.session.request.scene.clone();
+    let opened = |bench: &HeadlessViewer| {
+        bench.app.workspace.as_ref().unwrap().viewport.session.request.scene.clone()
+    };
     bench.patient = false;
     // A quarter of a million triangles: they are not there by the next frame.
     let large = request(std::path::Path::new("builtin:atrium"));
@@ -571,14 +649,16 @@ fn unreadable(bench: &HeadlessViewer) -> Vec<String> {
             .map(|state| state.outer_rect)
     };
     // These scroll.
-    let scrolls: Vec<Rect> = ["outliner", "inspector", "scopes"].into_iter().filter_map(panel).collect();
+    let scrolls: Vec<Rect> =
+        ["outliner", "inspector", "scopes"].into_iter().filter_map(panel).collect();
     let mut found = Vec::new();
     bench.shapes.iter().for_each(|shape| texts(&shape.shape, shape.clip_rect, &mut found));
     let mut wrong = Vec::new();
     // Buttons, lists and fields have frames.
     for shape in &bench.shapes {
         let Shape::Rect(frame) = &shape.shape else { continue };
-        let (rect, framed) = (frame.rect, frame.blur_width == 0.0 && frame.rect.width() < 0.9 * width);
+        let (rect, framed) =
+            (frame.rect, frame.blur_width == 0.0 && frame.rect.width() < 0.9 * width);
         let scrolled = scrolls.iter().any(|panel| panel.expand(1.0).contains_rect(shape.clip_rect));
         if framed && !scrolled && rect.left() < width && rect.right() > width + 1.5 {
             wrong.push(format!("cut: a frame at {rect:?}"));
@@ -607,8 +687,14 @@ fn unreadable(bench: &HeadlessViewer) -> Vec<String> {
 
 /// Scales, and sizes of the window in points.
 fn windows() -> impl Iterator<Item = (f32, [f32; 2])> {
-    let sizes = [[MIN_WINDOW_SIZE.width as f32, MIN_WINDOW_SIZE.height as f32], [960.0, 540.0], [1440.0, 900.0]];
-    [1.0, 1.25, 1.5, 2.0].into_iter().flat_map(move |scale| sizes.into_iter().map(move |size| (scale, size)))
+    let sizes = [
+        [MIN_WINDOW_SIZE.width as f32, MIN_WINDOW_SIZE.height as f32],
+        [960.0, 540.0],
+        [1440.0, 900.0],
+    ];
+    [1.0, 1.25, 1.5, 2.0]
+        .into_iter()
+        .flat_map(move |scale| sizes.into_iter().map(move |size| (scale, size)))
 }
 
 fn sized(bench: &mut HeadlessViewer, (scale, size): (f32, [f32; 2])) {
@@ -634,7 +720,11 @@ fn panels_can_be_read_at_each_scale() {
         let (scale, [width, height]) = window;
         let mut check = |bench: &mut HeadlessViewer, what: &str| {
             bench.keep(&format!("scale.{scale}.{width}x{height}.{what}.png"));
-            wrong.extend(unreadable(bench).into_iter().map(|text| format!("{scale} {width}x{height} {what}: {text}")));
+            wrong.extend(
+                unreadable(bench)
+                    .into_iter()
+                    .map(|text| format!("{scale} {width}x{height} {what}: {text}")),
+            );
         };
         sized(&mut bench, window);
         let at = bench.app.picture_rect().center();
@@ -647,7 +737,8 @@ fn panels_can_be_read_at_each_scale() {
             bench.app.picture_rect()
         );
         for word in ["camera EV", "scene EV", " nit EV "] {
-            let whole = bench.texts.iter().any(|(text, _)| text.contains(word) && !text.ends_with("..."));
+            let whole =
+                bench.texts.iter().any(|(text, _)| text.contains(word) && !text.ends_with("..."));
             assert!(whole, "{word} at {window:?}: {:?}", bench.texts);
         }
         bench.app.workspace.as_mut().unwrap().select(Selection::Light("Spot".into()));
@@ -690,7 +781,8 @@ fn pages_and_dialogs_can_be_read_at_each_scale() {
             bench.frame(vec![]);
             bench.frame(vec![]);
             bench.keep(&format!("scale.{scale}.{width}x{height}.{what}.png"));
-            let found = unreadable(bench).into_iter().filter(|text| !floats || text.starts_with("cut"));
+            let found =
+                unreadable(bench).into_iter().filter(|text| !floats || text.starts_with("cut"));
             wrong.extend(found.map(|text| format!("{scale} {width}x{height} {what}: {text}")));
         };
         sized(&mut bench, window);
@@ -729,15 +821,24 @@ fn pages_and_dialogs_can_be_read_at_each_scale() {
 #[test]
 fn the_gallery_can_be_read_at_each_scale() {
     let Some(guard) = crate::common::gpu() else { return };
-    let mut bench = HeadlessViewer::with(&guard.gpu, Options { gallery: true, ..Options::default() }, [640, 360]);
+    let mut bench = HeadlessViewer::with(
+        &guard.gpu,
+        Options { gallery: true, ..Options::default() },
+        [640, 360],
+    );
     bench.paints = std::env::var_os("SUNNY16_VIEWER_PICTURES").is_some();
     for window in windows() {
         sized(&mut bench, window);
         let (scale, [width, height]) = window;
         bench.keep(&format!("scale.{scale}.{width}x{height}.gallery.png"));
         // It scrolls downwards; what stands beyond the right edge nobody finds.
-        let beyond: Vec<_> = bench.shapes.iter().map(|shape| shape.shape.visual_bounding_rect()).collect();
-        let right = beyond.iter().filter(|rect| rect.is_finite()).map(|rect| rect.right()).fold(0.0, f32::max);
+        let beyond: Vec<_> =
+            bench.shapes.iter().map(|shape| shape.shape.visual_bounding_rect()).collect();
+        let right = beyond
+            .iter()
+            .filter(|rect| rect.is_finite())
+            .map(|rect| rect.right())
+            .fold(0.0, f32::max);
         assert!(right <= width + 2.0, "{right} at {window:?}");
     }
 }
@@ -753,7 +854,9 @@ fn panels_come_back_as_they_were_from_a_window_of_nothing() {
     sized(&mut bench, full);
     let panels = |bench: &HeadlessViewer| {
         ["outliner", "inspector", "scopes"].map(|name| {
-            egui::containers::panel::PanelState::load(bench.app.context(), egui::Id::new(name)).unwrap().outer_rect
+            egui::containers::panel::PanelState::load(bench.app.context(), egui::Id::new(name))
+                .unwrap()
+                .outer_rect
         })
     };
     let before = (panels(&bench), bench.app.picture_rect());

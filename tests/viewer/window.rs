@@ -28,9 +28,13 @@ fn by_command_line(gpu: &Gpu, scene: &std::path::Path, size: Size) -> RenderedIm
     let mut renderer = Renderer::new(gpu).unwrap();
     let on_device = session.upload(&mut renderer).unwrap();
     let view = session.view();
-    let exposed = expose::determine_exposure(&session, &mut renderer, &on_device, &view, true).unwrap();
-    let white_balance = expose::white_balance(&session, &mut renderer, &on_device, &view, exposed.exposure).unwrap();
-    let settings = RenderSettings { white_balance, ..session.picture_settings(&exposed, vec![]).unwrap() };
+    let exposed =
+        expose::determine_exposure(&session, &mut renderer, &on_device, &view, true).unwrap();
+    let white_balance =
+        expose::white_balance(&session, &mut renderer, &on_device, &view, exposed.exposure)
+            .unwrap();
+    let settings =
+        RenderSettings { white_balance, ..session.picture_settings(&exposed, vec![]).unwrap() };
     renderer.render_still(&on_device, &view, &settings, session.still_samples()).unwrap()
 }
 
@@ -71,9 +75,15 @@ fn dial_aim_meter_save_and_reopen_show_what_the_command_line_renders() {
     bench.click(at);
     bench.rest();
     let text = bench.app.workspace.as_ref().unwrap().document.text().to_owned();
-    let aim = bench.app.workspace.as_ref().unwrap().viewport.session.look.lights[&name].aim.expect("aimed");
-    let point = bench.app.workspace.as_ref().unwrap().surface().expect("a surface under the pointer").point;
-    assert!((aim - point).length() < 2e-5, "{aim} is where the click met the surface, {point}: {text}");
+    let aim = bench.app.workspace.as_ref().unwrap().viewport.session.look.lights[&name]
+        .aim
+        .expect("aimed");
+    let point =
+        bench.app.workspace.as_ref().unwrap().surface().expect("a surface under the pointer").point;
+    assert!(
+        (aim - point).length() < 2e-5,
+        "{aim} is where the click met the surface, {point}: {text}"
+    );
     bench.keep("aimed.png");
 
     // The incident meter reads what the function of the command line reads.
@@ -86,8 +96,14 @@ fn dial_aim_meter_save_and_reopen_show_what_the_command_line_renders() {
     let mut scene = session::read(&request(&file)).unwrap().scene;
     bench.app.workspace.as_ref().unwrap().document.look().unwrap().apply(&mut scene).unwrap();
     let mut renderer = Renderer::new(&guard.gpu).unwrap();
-    let lux =
-        incident::illuminance(&mut renderer, &scene, surface.point, surface.normal, Receptor::Flat, session.shadows());
+    let lux = incident::illuminance(
+        &mut renderer,
+        &scene,
+        surface.point,
+        surface.normal,
+        Receptor::Flat,
+        session.shadows(),
+    );
     let value: f64 = read.split(' ').next().unwrap().parse().unwrap();
     assert!((value / lux.unwrap().get() - 1.0).abs() < 1e-4, "{read}");
 
@@ -103,13 +119,23 @@ fn dial_aim_meter_save_and_reopen_show_what_the_command_line_renders() {
     again.rest();
     let size = again.size();
     assert_eq!([size.width as usize, size.height as usize], [saved.width, saved.height]);
-    assert_eq!(by_command_line(&guard.gpu, &file, size).display, again.picture().display, "what was saved is rendered");
+    assert_eq!(
+        by_command_line(&guard.gpu, &file, size).display,
+        again.picture().display,
+        "what was saved is rendered"
+    );
     assert_eq!(again.picture().display, saved.display);
 }
 
 fn sunny16_lights(bench: &HeadlessViewer) -> Vec<String> {
     let work = bench.app.workspace.as_ref().unwrap();
-    work.viewport.base().lights.iter().map(|light| light.name.clone()).filter(|name| !name.is_empty()).collect()
+    work.viewport
+        .base()
+        .lights
+        .iter()
+        .map(|light| light.name.clone())
+        .filter(|name| !name.is_empty())
+        .collect()
 }
 
 #[test]
@@ -124,13 +150,15 @@ fn what_is_shown_in_the_window_is_the_picture() {
     // Where the picture lies is where its pixels are found, one to one.
     let row = |y: usize| &bench.last[y * WINDOW[0] as usize * 4..(y + 1) * WINDOW[0] as usize * 4];
     let first = &picture.display[height / 2 * width * 4..][..width * 4];
-    let found = (0..WINDOW[1] as usize)
-        .find_map(|y| row(y).windows(first.len()).step_by(4).position(|window| window == first).map(|x| (x, y)));
+    let found = (0..WINDOW[1] as usize).find_map(|y| {
+        row(y).windows(first.len()).step_by(4).position(|window| window == first).map(|x| (x, y))
+    });
     let (x, y) = found.expect("the picture's middle row is in the window");
     let differing = (0..height)
         .filter(|line| {
             let top = y - height / 2;
-            row(top + line)[x * 4..(x + width) * 4] != picture.display[line * width * 4..(line + 1) * width * 4]
+            row(top + line)[x * 4..(x + width) * 4]
+                != picture.display[line * width * 4..(line + 1) * width * 4]
         })
         .count();
     // Lamps' handles lie over some lines.
@@ -140,8 +168,11 @@ fn what_is_shown_in_the_window_is_the_picture() {
     let light = bench.app.hdr_picture().unwrap();
     let range = bench.app.settings().range;
     let codes = |nits: &[f32; 3]| {
-        let exposed = light.to_display.white_balance * (Vec3::from_array(*nits) * light.multiplier as f32);
-        DisplayEncoding::Hdr10.codes(tone_map_hdr(light.to_display.mapper, exposed, range.headroom()), range) * 1023.0
+        let exposed =
+            light.to_display.white_balance * (Vec3::from_array(*nits) * light.multiplier as f32);
+        DisplayEncoding::Hdr10
+            .codes(tone_map_hdr(light.to_display.mapper, exposed, range.headroom()), range)
+            * 1023.0
     };
     let wanted: Vec<Vec3> = light.nits.iter().map(codes).collect();
     bench.press(Key::N, Modifiers::NONE);
@@ -162,7 +193,10 @@ fn what_is_shown_in_the_window_is_the_picture() {
         brightest = brightest.max(got.max_element());
     }
     let white = 594.0;
-    println!("HDR10: {differing} of {} pixels differ, the brightest code is {brightest}", wanted.len());
+    println!(
+        "HDR10: {differing} of {} pixels differ, the brightest code is {brightest}",
+        wanted.len()
+    );
     // Lamps' rings lie over some.
     assert!(differing < wanted.len() / 100, "{differing} of {}", wanted.len());
     assert!(brightest > white + 20.0, "highlights are beyond white: {brightest}");
@@ -178,12 +212,26 @@ fn the_camera_moves_and_comes_home() {
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
     // By hand: the meter reads nevertheless.
-    bench.app.set(&[("camera.exposure.mode", Some("manual")), ("camera.exposure.compensation", None)]);
+    bench
+        .app
+        .set(&[("camera.exposure.mode", Some("manual")), ("camera.exposure.compensation", None)]);
     bench.rest();
     let metered = |bench: &HeadlessViewer| {
-        bench.app.workspace.as_ref().unwrap().viewport.exposed().unwrap().metered.unwrap().ev100().get()
+        bench
+            .app
+            .workspace
+            .as_ref()
+            .unwrap()
+            .viewport
+            .exposed()
+            .unwrap()
+            .metered
+            .unwrap()
+            .ev100()
+            .get()
     };
-    let (before, pose) = (bench.picture().display.clone(), bench.app.workspace.as_ref().unwrap().viewport.pose());
+    let (before, pose) =
+        (bench.picture().display.clone(), bench.app.workspace.as_ref().unwrap().viewport.pose());
     let read = metered(&bench);
     let at = bench.middle();
     bench.drag(at, at + vec2(160.0, 60.0), PointerButton::Middle);
@@ -194,16 +242,23 @@ fn the_camera_moves_and_comes_home() {
     let moved = bench.app.workspace.as_ref().unwrap().viewport.pose();
     assert!((moved.w_axis - pose.w_axis).length() > 1e-3, "the drag goes around the target");
     assert_ne!(bench.picture().display, before);
-    assert!(!bench.app.workspace.as_ref().unwrap().document.changed(), "looking around is no change of the look");
+    assert!(
+        !bench.app.workspace.as_ref().unwrap().document.changed(),
+        "looking around is no change of the look"
+    );
     bench.press(Key::Home, Modifiers::NONE);
     bench.rest();
-    assert!((bench.app.workspace.as_ref().unwrap().viewport.pose().w_axis - pose.w_axis).length() < 1e-9);
+    assert!(
+        (bench.app.workspace.as_ref().unwrap().viewport.pose().w_axis - pose.w_axis).length()
+            < 1e-9
+    );
 }
 
 #[test]
 fn the_reference_accumulates_beside_the_picture() {
     let Some(guard) = crate::common::gpu() else { return };
-    let mut bench = HeadlessViewer::new(&guard.gpu, request(std::path::Path::new("builtin:cornell")));
+    let mut bench =
+        HeadlessViewer::new(&guard.gpu, request(std::path::Path::new("builtin:cornell")));
     bench.rest();
     bench.app.reference_view.set_mode(reference_view::CompareMode::Wipe);
     bench.until("the path tracer begins", |app| {
@@ -222,9 +277,13 @@ fn the_reference_accumulates_beside_the_picture() {
     sunny16::output::write_png(&png, picture.width, picture.height, &picture.display).unwrap();
     bench.app.open_file(&png);
     bench.app.reference_view.set_mode(reference_view::CompareMode::Flip);
-    bench.until("the same picture", |app| app.reference_view.summary == "mean +0.00 % as shown, FLIP 0.0000");
+    bench.until("the same picture", |app| {
+        app.reference_view.summary == "mean +0.00 % as shown, FLIP 0.0000"
+    });
     bench.app.reference_view.set_mode(reference_view::CompareMode::Stops);
-    bench.until("no stops of bytes", |app| app.reference_view.summary.contains("take a reference in light"));
+    bench.until("no stops of bytes", |app| {
+        app.reference_view.summary.contains("take a reference in light")
+    });
     bench.app.reference_view.use_path_tracer();
     bench.until("the path tracer again", |app| app.reference_view.samples() > 0);
     // Another view is another reference_view.
@@ -281,14 +340,18 @@ fn shaders() -> tempfile::TempDir {
         }
     }
     let dir = tempfile::tempdir().unwrap();
-    copy(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders"), &dir.path().join("shaders"));
+    copy(
+        &std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders"),
+        &dir.path().join("shaders"),
+    );
     dir
 }
 
 #[test]
 fn shaders_are_reloaded_as_they_are_saved_and_their_errors_shown() {
     let Some(guard) = crate::common::gpu() else { return };
-    let mut bench = HeadlessViewer::new(&guard.gpu, request(std::path::Path::new("builtin:corridor")));
+    let mut bench =
+        HeadlessViewer::new(&guard.gpu, request(std::path::Path::new("builtin:corridor")));
     bench.app.set(&[("passes.aa.samples", Some("1"))]);
     bench.rest();
     let before = bench.picture().clone();
@@ -297,9 +360,14 @@ fn shaders_are_reloaded_as_they_are_saved_and_their_errors_shown() {
     let text = fs::read_to_string(&file).unwrap();
     bench.app.take_shaders(ShaderSources::below(dir.path()).expect("the build's compiler is here"));
     // Channels change places: red for blue.
-    fs::write(&file, text.replace("out_color = vec4(code, 1.0);", "out_color = vec4(code.bgr, 1.0);")).unwrap();
+    fs::write(
+        &file,
+        text.replace("out_color = vec4(code, 1.0);", "out_color = vec4(code.bgr, 1.0);"),
+    )
+    .unwrap();
     bench.press(Key::F5, Modifiers::NONE);
-    let swapped: Vec<u8> = before.display.chunks_exact(4).flat_map(|p| [p[2], p[1], p[0], p[3]]).collect();
+    let swapped: Vec<u8> =
+        before.display.chunks_exact(4).flat_map(|p| [p[2], p[1], p[0], p[3]]).collect();
     assert_ne!(swapped, before.display);
     let shows = |app: &App, bytes: &[u8]| {
         app.workspace
@@ -311,17 +379,26 @@ fn shaders_are_reloaded_as_they_are_saved_and_their_errors_shown() {
     // An error is said with its place, and the picture stays.
     let wait = Duration::from_millis(30);
     std::thread::sleep(wait);
-    fs::write(&file, text.replace("out_color = vec4(code, 1.0);", "out_color = vec4(cod, 1.0);")).unwrap();
+    fs::write(&file, text.replace("out_color = vec4(code, 1.0);", "out_color = vec4(cod, 1.0);"))
+        .unwrap();
     bench.until("the compiler's complaint", |app| {
         app.error_message().is_some_and(|said| said.contains("tonemap.frag:"))
     });
-    assert!(bench.app.error_message().unwrap().contains("'cod'"), "{:?}", bench.app.error_message());
+    assert!(
+        bench.app.error_message().unwrap().contains("'cod'"),
+        "{:?}",
+        bench.app.error_message()
+    );
     bench.rest();
     assert_eq!(bench.picture().display, swapped);
     // What the program does not bind is refused.
     std::thread::sleep(wait);
-    let other = text.replace("void main() {", "layout(set = 0, binding = 7) uniform texture2D other;\nvoid main() {");
-    let other = other.replace("vec4(code, 1.0)", "vec4(code + texelFetch(other, pixel, 0).rgb, 1.0)");
+    let other = text.replace(
+        "void main() {",
+        "layout(set = 0, binding = 7) uniform texture2D other;\nvoid main() {",
+    );
+    let other =
+        other.replace("vec4(code, 1.0)", "vec4(code + texelFetch(other, pixel, 0).rgb, 1.0)");
     fs::write(&file, other).unwrap();
     bench.until("what does not fit", |app| {
         app.error_message().is_some_and(|said| said.contains("'other' is a resource"))
@@ -339,8 +416,10 @@ fn a_wrong_value_leaves_the_look_as_it_was_and_an_unfit_one_can_be_undone() {
     let (_dir, file) = project("");
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
-    let (before, text) =
-        (bench.picture().display.clone(), bench.app.workspace.as_ref().unwrap().document.text().to_owned());
+    let (before, text) = (
+        bench.picture().display.clone(),
+        bench.app.workspace.as_ref().unwrap().document.text().to_owned(),
+    );
     bench.app.set(&[("camera.lens.f_stop", Some("0"))]);
     assert_eq!(bench.app.workspace.as_ref().unwrap().document.text(), text);
     // No lamp of this name: the text has it, the picture is of the last look that fits.
@@ -370,7 +449,8 @@ fn a_lost_device_is_said_and_the_look_is_kept() {
     }
     let fatal = bench.app.fatal.clone().expect("the fault was met");
     assert!(fatal.contains("lost"), "{fatal}");
-    let copy = fs::read_to_string(dir.path().join("still_life.look.toml.autosave")).expect("the copy for accidents");
+    let copy = fs::read_to_string(dir.path().join("still_life.look.toml.autosave"))
+        .expect("the copy for accidents");
     assert!(copy.contains("iso = "), "{copy}");
     drop(bench);
     // What a lost device leaves is the driver's: the guard's look at what is still alive would find frames of it.
@@ -380,7 +460,9 @@ fn a_lost_device_is_said_and_the_look_is_kept() {
 /// Memory of the process that is in use (kB), where the system tells.
 fn resident() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
-    status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse().ok())
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse().ok())
 }
 
 /// What was read at equal distances did not grow by a hundredth from the first time to the last.
@@ -451,7 +533,9 @@ fn what_cannot_be_opened_is_said_and_the_gallery_opens_without_a_scene() {
     bench.keep("gallery.png");
     assert!(bench.app.workspace.is_none());
     let dir = tempfile::tempdir().unwrap();
-    for (name, bytes) in [("a.glb", &b"glTF nonsense"[..]), ("b.ies", b"x"), ("c.txt", b""), ("d.exr", b"no")] {
+    for (name, bytes) in
+        [("a.glb", &b"glTF nonsense"[..]), ("b.ies", b"x"), ("c.txt", b""), ("d.exr", b"no")]
+    {
         let file = dir.path().join(name);
         fs::write(&file, bytes).unwrap();
         bench.app.open_file(&file);
@@ -474,8 +558,9 @@ fn the_window_stays_alive_while_a_picture_takes_long() {
     // software driver shares its processors with the picture, and so most frames are asked, not the worst.
     let alone = bench.app.workspace.as_ref().unwrap().viewport.frame_ms;
     let mut frames = 0;
-    let number =
-        |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().viewport.last_frame.as_ref().unwrap().number;
+    let number = |bench: &HeadlessViewer| {
+        bench.app.workspace.as_ref().unwrap().viewport.last_frame.as_ref().unwrap().number
+    };
     let first = number(&bench);
     bench.app.workspace.as_mut().unwrap().viewport.invalidate();
     let started = Instant::now();
@@ -499,7 +584,8 @@ fn a_scene_is_played_and_stands_still_as_it_is_rendered() {
         ..OpenRequest::default()
     };
     let mut bench = HeadlessViewer::new(&guard.gpu, request.clone());
-    let engine_time = |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().viewport.time();
+    let engine_time =
+        |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().viewport.time();
     assert_eq!(engine_time(&bench), Some(0.0));
     bench.app.workspace.as_mut().unwrap().viewport.resize([64, 36], 1).unwrap();
     let viewport = &mut bench.app.workspace.as_mut().unwrap().viewport;
@@ -522,7 +608,8 @@ fn a_scene_is_played_and_stands_still_as_it_is_rendered() {
     let mut renderer = Renderer::new(&guard.gpu).unwrap();
     let on_device = session.upload(&mut renderer).unwrap();
     let view = session.view();
-    let exposed = expose::determine_exposure(&session, &mut renderer, &on_device, &view, true).unwrap();
+    let exposed =
+        expose::determine_exposure(&session, &mut renderer, &on_device, &view, true).unwrap();
     let mut settings = session.picture_settings(&exposed, vec![]).unwrap();
     session.set_motion(&mut settings, &on_device);
     let rendered = renderer.render_still(&on_device, &view, &settings, 1).unwrap();
@@ -543,7 +630,8 @@ fn a_scene_is_played_and_stands_still_as_it_is_rendered() {
     let bytes = fs::read(dir.path().join("a.0001.png")).unwrap();
     let written = image::load_from_memory(&bytes).unwrap().into_rgba8();
     // A sequence's grain is numbered.
-    let differing = written.as_raw().iter().zip(&shown).filter(|(a, b)| a.abs_diff(**b) > 3).count();
+    let differing =
+        written.as_raw().iter().zip(&shown).filter(|(a, b)| a.abs_diff(**b) > 3).count();
     assert!(differing * 50 < shown.len(), "{differing} of {} bytes", shown.len());
 }
 
@@ -567,9 +655,13 @@ fn the_mixer_balances_lights_as_the_renderer_would() {
         assert!(started.elapsed().as_secs() < 300, "the lights are not drawn");
     }
     let near = |sum: &[[f32; 3]], picture: &[[f32; 3]], most: f64| {
-        let total = |pixels: &[[f32; 3]]| pixels.iter().flatten().map(|v| f64::from(*v)).sum::<f64>();
-        let differs: f64 =
-            sum.iter().zip(picture).flat_map(|(a, b)| (0..3).map(move |i| f64::from((a[i] - b[i]).abs()))).sum();
+        let total =
+            |pixels: &[[f32; 3]]| pixels.iter().flatten().map(|v| f64::from(*v)).sum::<f64>();
+        let differs: f64 = sum
+            .iter()
+            .zip(picture)
+            .flat_map(|(a, b)| (0..3).map(move |i| f64::from((a[i] - b[i]).abs())))
+            .sum();
         let (mean, each) = (total(sum) / total(picture) - 1.0, differs / total(picture));
         println!("mean {:+.3} %, in each pixel {:.3} %", mean * 100.0, each * 100.0);
         assert!(mean.abs() < most && each < 4.0 * most, "{mean} {each}");
@@ -601,7 +693,17 @@ fn exposure_follows_the_light_of_what_is_played() {
     let mut bench = HeadlessViewer::new(&guard.gpu, request);
     bench.rest();
     let ev = |app: &App| {
-        app.workspace.as_ref().unwrap().viewport.last_frame.as_ref().unwrap().exposed.exposure.ev100().get()
+        app.workspace
+            .as_ref()
+            .unwrap()
+            .viewport
+            .last_frame
+            .as_ref()
+            .unwrap()
+            .exposed
+            .exposure
+            .ev100()
+            .get()
     };
     let near = ev(&bench.app);
     bench.app.workspace.as_mut().unwrap().viewport.set_playing(true);

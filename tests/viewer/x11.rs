@@ -74,11 +74,16 @@ impl Screen {
     fn read(folder: &Path) -> Self {
         let bytes = fs::read(folder.join("Xvfb_screen0")).unwrap();
         // XWDFile.h: words of the header stand with their highest byte first.
-        let word = |index: usize| u32::from_be_bytes(bytes[index * 4..index * 4 + 4].try_into().unwrap()) as usize;
-        let (header, width, height, bits, line, colors) = (word(0), word(4), word(5), word(11), word(12), word(19));
+        let word = |index: usize| {
+            u32::from_be_bytes(bytes[index * 4..index * 4 + 4].try_into().unwrap()) as usize
+        };
+        let (header, width, height, bits, line, colors) =
+            (word(0), word(4), word(5), word(11), word(12), word(19));
         assert_eq!((word(1), bits), (7, 32), "version of the dump, and bits a pixel");
         let first = header + colors * 12;
-        let row = |y: usize| bytes[first + y * line..][..width * 4].chunks_exact(4).map(|p| [p[2], p[1], p[0]]);
+        let row = |y: usize| {
+            bytes[first + y * line..][..width * 4].chunks_exact(4).map(|p| [p[2], p[1], p[0]])
+        };
         Self { size: [width, height], pixels: (0..height).flat_map(row).collect() }
     }
 
@@ -96,7 +101,9 @@ impl Screen {
 
     /// A part of the screen.
     fn cut(&self, [left, top]: [usize; 2], size: [usize; 2]) -> Shown {
-        let pixels = (top..top + size[1]).flat_map(|y| self.row(y)[left..left + size[0]].iter().copied()).collect();
+        let pixels = (top..top + size[1])
+            .flat_map(|y| self.row(y)[left..left + size[0]].iter().copied())
+            .collect();
         Shown { size, pixels }
     }
 }
@@ -131,7 +138,8 @@ impl Shown {
         const SIDE: usize = 16;
         let mean = |of: &Self, x: usize, y: usize, channel: usize| {
             let rows = (y..y + SIDE).map(|y| of.part(x, y, SIDE));
-            rows.flatten().map(|pixel| f64::from(pixel[channel])).sum::<f64>() / (SIDE * SIDE) as f64
+            rows.flatten().map(|pixel| f64::from(pixel[channel])).sum::<f64>()
+                / (SIDE * SIDE) as f64
         };
         let squares = (0..self.size[1] - SIDE)
             .step_by(SIDE)
@@ -156,7 +164,8 @@ struct XdotoolDriver {
 
 impl XdotoolDriver {
     fn tool(&self, arguments: &[&str]) -> String {
-        let out = Command::new("xdotool").args(arguments).env("DISPLAY", &self.display).output().unwrap();
+        let out =
+            Command::new("xdotool").args(arguments).env("DISPLAY", &self.display).output().unwrap();
         String::from_utf8_lossy(&out.stdout).trim().to_owned()
     }
 
@@ -215,7 +224,10 @@ impl XdotoolDriver {
             if worked() {
                 return;
             }
-            assert!(started.elapsed() < Duration::from_secs(120), "the palette does not take {line}");
+            assert!(
+                started.elapsed() < Duration::from_secs(120),
+                "the palette does not take {line}"
+            );
         }
     }
 
@@ -231,7 +243,11 @@ impl XdotoolDriver {
     }
 
     /// The reading under the pointer, copied by Ctrl+C, once something holds of it.
-    fn reading(&self, what: &str, holds: impl Fn(&HashMap<String, String>) -> bool) -> HashMap<String, String> {
+    fn reading(
+        &self,
+        what: &str,
+        holds: impl Fn(&HashMap<String, String>) -> bool,
+    ) -> HashMap<String, String> {
         let started = Instant::now();
         loop {
             let before = self.printed.lock().unwrap().len();
@@ -240,12 +256,19 @@ impl XdotoolDriver {
                 sleep(Duration::from_millis(50));
                 self.printed.lock().unwrap().get(before).cloned()
             });
-            let parts = line.iter().flat_map(|line| line.split(' ')).filter_map(|part| part.split_once('='));
-            let reading: HashMap<_, _> = parts.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+            let parts = line
+                .iter()
+                .flat_map(|line| line.split(' '))
+                .filter_map(|part| part.split_once('='));
+            let reading: HashMap<_, _> =
+                parts.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
             if !reading.is_empty() && holds(&reading) {
                 return reading;
             }
-            assert!(started.elapsed() < Duration::from_secs(120), "no reading of {what}: {reading:?}");
+            assert!(
+                started.elapsed() < Duration::from_secs(120),
+                "no reading of {what}: {reading:?}"
+            );
         }
     }
 }
@@ -280,8 +303,12 @@ fn open((display, screen): (&str, &Path), scene: &Path, more: &[&str]) -> (Ended
             lines.lock().unwrap().push(line);
         }
     });
-    let mut driver =
-        XdotoolDriver { display: display.to_owned(), screen: screen.into(), window: String::new(), printed };
+    let mut driver = XdotoolDriver {
+        display: display.to_owned(),
+        screen: screen.into(),
+        window: String::new(),
+        printed,
+    };
     let started = Instant::now();
     while driver.window.is_empty() {
         assert!(started.elapsed() < Duration::from_secs(120), "no window");
@@ -291,7 +318,12 @@ fn open((display, screen): (&str, &Path), scene: &Path, more: &[&str]) -> (Ended
             panic!("{status}: {text}");
         }
         sleep(Duration::from_millis(200));
-        driver.window = driver.tool(&["search", "--name", "sunny16"]).lines().next().unwrap_or_default().to_owned();
+        driver.window = driver
+            .tool(&["search", "--name", "sunny16"])
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned();
     }
     // Without a window manager nobody gives it the keyboard.
     driver.tool(&["windowfocus", "--sync", &driver.window]);
@@ -303,11 +335,19 @@ fn sleeps(driver: &XdotoolDriver, program: &Ended) {
     // Clock ticks of all threads (proc(5), fields 14 and 15); 100 a second.
     let ticks = || {
         let stat = fs::read_to_string(format!("/proc/{}/stat", program.0.id())).unwrap();
-        let fields: Vec<u64> =
-            stat.rsplit_once(')').unwrap().1.split_whitespace().skip(11).take(2).map(|x| x.parse().unwrap()).collect();
+        let fields: Vec<u64> = stat
+            .rsplit_once(')')
+            .unwrap()
+            .1
+            .split_whitespace()
+            .skip(11)
+            .take(2)
+            .map(|x| x.parse().unwrap())
+            .collect();
         fields.iter().sum::<u64>()
     };
-    let frames = || driver.reading("a window at rest", whole)["window_frames"].parse::<u64>().unwrap();
+    let frames =
+        || driver.reading("a window at rest", whole)["window_frames"].parse::<u64>().unwrap();
     let before = frames();
     sleep(Duration::from_millis(1500));
     let (worked, since) = (ticks(), Instant::now());
@@ -346,9 +386,11 @@ fn room() -> Scene {
         builder.instance(name, mesh, place);
     };
     plane(&mut builder, "floor", white, DMat4::IDENTITY);
-    let back = DMat4::from_translation(DVec3::new(0.0, 1.5, -1.5)) * DMat4::from_rotation_x(FRAC_PI_2);
+    let back =
+        DMat4::from_translation(DVec3::new(0.0, 1.5, -1.5)) * DMat4::from_rotation_x(FRAC_PI_2);
     plane(&mut builder, "back", white, back);
-    let side = DMat4::from_translation(DVec3::new(-1.5, 1.5, 0.0)) * DMat4::from_rotation_z(-FRAC_PI_2);
+    let side =
+        DMat4::from_translation(DVec3::new(-1.5, 1.5, 0.0)) * DMat4::from_rotation_z(-FRAC_PI_2);
     plane(&mut builder, "side", red, side);
     builder.spot_light_lumens(
         "Spot",
@@ -376,7 +418,8 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
     let text = || fs::read_to_string(&look).unwrap();
     const WINDOW: [&str; 2] = ["820", "440"];
 
-    let (mut program, driver) = open(at, &file, &["--validation", "--pacing", "--size", &WINDOW.join("x")]);
+    let (mut program, driver) =
+        open(at, &file, &["--validation", "--pacing", "--size", &WINDOW.join("x")]);
     driver.until("the scene's name in the title", || driver.title().contains("room.glb"));
     // Between outliner and inspector.
     let middle = [360, 260];
@@ -390,7 +433,8 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
     driver.palette("view.select=Spot", || driver.look().pixels != before.pixels);
     driver.palette("view.tool=aim", || true);
     driver.point(middle);
-    let pointed = driver.reading("the surface", |reading| whole(reading) && reading.contains_key("point"));
+    let pointed =
+        driver.reading("the surface", |reading| whole(reading) && reading.contains_key("point"));
     driver.click(middle);
     driver.key("ctrl+s");
     driver.until("the light's aim in the file", || text().contains("aim ="));
@@ -398,12 +442,16 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
     let saved: toml::Table = text().parse().unwrap();
     let aim = numbers(saved["lights"]["Spot"]["aim"].as_str().unwrap());
     for (aimed, point) in aim.iter().zip(numbers(&pointed["point"])) {
-        assert!((aimed - point).abs() < 2e-5, "{aim:?} is where the click met the surface, {pointed:?}");
+        assert!(
+            (aimed - point).abs() < 2e-5,
+            "{aim:?} is where the click met the surface, {pointed:?}"
+        );
     }
     // The incident meter is held there, and the spot meter read.
     driver.key("m");
     driver.click(middle);
-    let reading = driver.reading("incident light", |reading| whole(reading) && reading.contains_key("lux"));
+    let reading =
+        driver.reading("incident light", |reading| whole(reading) && reading.contains_key("lux"));
     assert_ne!(reading["nit"], pointed["nit"], "the light has moved");
     driver.key("Escape");
     // Files of the picture as it is.
@@ -423,20 +471,29 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
     by_command_line(&["render", &scene, "--size", size, "-o", &by("cli.exr")]);
     assert!(Shown::read(&dir.path().join("cli.png")) == shown, "bit for bit what `render` writes");
     let pixel: Vec<usize> = ["x", "y"].iter().map(|name| reading[*name].parse().unwrap()).collect();
-    let read: Vec<f32> = reading["rgb_nit"].split(',').map(|value| value.parse().unwrap()).collect();
+    let read: Vec<f32> =
+        reading["rgb_nit"].split(',').map(|value| value.parse().unwrap()).collect();
     for (channel, nits) in ["R", "G", "B"].iter().zip(read) {
         let ours = crate::common::exr_channel(&png(0).with_extension("exr"), channel);
         let theirs = crate::common::exr_channel(&dir.path().join("cli.exr"), channel);
         assert_eq!(ours, theirs, "{channel}");
-        assert_eq!(theirs[pixel[1] * shown.size[0] + pixel[0]], nits, "{channel} of pixel {pixel:?}");
+        assert_eq!(
+            theirs[pixel[1] * shown.size[0] + pixel[0]],
+            nits,
+            "{channel} of pixel {pixel:?}"
+        );
     }
     let codes: Vec<f64> = numbers(&reading["shown"]);
     assert_eq!(shown.part(pixel[0], pixel[1], 1)[0].map(f64::from).to_vec(), codes);
     let (point, normal) = (&reading["point"], &reading["normal"]);
     let json = by("meter.json");
-    by_command_line(&["meter", &scene, "--size", size, "--point", point, "--normal", normal, "--json", &json]);
-    let metered: serde_json::Value = serde_json::from_str(&fs::read_to_string(json).unwrap()).unwrap();
-    let (lux, cli) = (numbers(&reading["lux"])[0], metered.pointer("/incident/lux").unwrap().as_f64().unwrap());
+    by_command_line(&[
+        "meter", &scene, "--size", size, "--point", point, "--normal", normal, "--json", &json,
+    ]);
+    let metered: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(json).unwrap()).unwrap();
+    let (lux, cli) =
+        (numbers(&reading["lux"])[0], metered.pointer("/incident/lux").unwrap().as_f64().unwrap());
     println!("incident light: {lux} lx in the window, {cli} lx by `meter`");
     assert!((lux / cli - 1.0).abs() < 1e-5, "{lux}, {cli}");
 
@@ -451,7 +508,18 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
     assert!(apart < height / 3, "{apart} of {height} rows: only the light's handles lie over it");
 
     // The path tracer, wiped: left of the line the picture stays, right of it is what the command line traces.
-    by_command_line(&["render", &scene, "--size", size, "--renderer", "path", "--spp", "16", "-o", &by("path.png")]);
+    by_command_line(&[
+        "render",
+        &scene,
+        "--size",
+        size,
+        "--renderer",
+        "path",
+        "--spp",
+        "16",
+        "-o",
+        &by("path.png"),
+    ]);
     let traced = Shown::read(&dir.path().join("path.png"));
     let half = width / 2 + 12;
     println!("raster and path tracer are {:.2} codes apart", shown.apart(&traced, half));
@@ -459,7 +527,11 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
     driver.palette("view.compare=wipe", || true);
     driver.until("the traced half", || {
         let now = on_screen();
-        println!("{:.2} codes from it, {:.2} from raster", now.apart(&traced, half), now.apart(&shown, half));
+        println!(
+            "{:.2} codes from it, {:.2} from raster",
+            now.apart(&traced, half),
+            now.apart(&shown, half)
+        );
         now.apart(&traced, half) < 0.5 * now.apart(&shown, half)
     });
     let now = on_screen();
@@ -468,12 +540,17 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
         now.apart(&traced, half),
         now.apart(&shown, half)
     );
-    assert!(now.rows_apart(&shown, 0..width / 2 - 60) < height / 3, "left of the line is the picture");
+    assert!(
+        now.rows_apart(&shown, 0..width / 2 - 60) < height / 3,
+        "left of the line is the picture"
+    );
     // Hands go on while it works.
     for _ in 0..12 {
         driver.key("bracketright");
     }
-    driver.until("the line has moved", || on_screen().rows_apart(&shown, 0..width / 2 + 20) < height / 3);
+    driver.until("the line has moved", || {
+        on_screen().rows_apart(&shown, 0..width / 2 + 20) < height / 3
+    });
     driver.palette("view.compare=raster", || on_screen().rows_apart(&shown, 0..width) < height / 3);
 
     // Squeezed to nothing, hidden and brought back: the picture and its place are the same.
@@ -489,24 +566,32 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
     assert!(on_screen().rows_apart(&shown, 0..width) > height / 2, "it is hidden");
     driver.tool(&["windowmap", "--sync", &driver.window]);
     driver.tool(&["windowfocus", "--sync", &driver.window]);
-    driver.until("the picture after it was hidden", || on_screen().rows_apart(&shown, 0..width) < height / 3);
+    driver.until("the picture after it was hidden", || {
+        on_screen().rows_apart(&shown, 0..width) < height / 3
+    });
 
     // Software drivers offer no HDR: the window makes its pictures anew, as sRGB, and goes on.
     let settings = dir.path().join("state/sunny16/settings");
     driver.key("n");
-    driver
-        .until("the window's settings", || fs::read_to_string(&settings).is_ok_and(|text| text.contains("hdr = true")));
+    driver.until("the window's settings", || {
+        fs::read_to_string(&settings).is_ok_and(|text| text.contains("hdr = true"))
+    });
     driver.wait_until_static();
     driver.key("ctrl+s");
-    assert!(fs::read_to_string(dir.path().join("state/sunny16/recent")).unwrap().contains("room.glb"));
+    assert!(
+        fs::read_to_string(dir.path().join("state/sunny16/recent")).unwrap().contains("room.glb")
+    );
     let kept = text();
     let lines = Arc::clone(&driver.printed);
     quit(&driver, program);
-    driver.until("the window's pulse", || lines.lock().unwrap().last().is_some_and(|line| line.contains("stutters=")));
+    driver.until("the window's pulse", || {
+        lines.lock().unwrap().last().is_some_and(|line| line.contains("stutters="))
+    });
     println!("{}", lines.lock().unwrap().last().unwrap());
 
     // Opened again: the same picture, bit for bit.
-    let (program, driver) = open(at, &file, &["--validation", "--pacing", "--size", &WINDOW.join("x")]);
+    let (program, driver) =
+        open(at, &file, &["--validation", "--pacing", "--size", &WINDOW.join("x")]);
     driver.until("the scene's name in the title", || driver.title().contains("room.glb"));
     driver.point(middle);
     let again = driver.reading("the picture again", whole);
@@ -518,8 +603,8 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
     driver.until("the picture's files", || png(1).with_extension("exr").exists());
     assert!(Shown::read(&png(1)) == shown, "the same picture, bit for bit");
     for channel in ["R", "G", "B"] {
-        let [before, after] =
-            [0, 1].map(|number| crate::common::exr_channel(&png(number).with_extension("exr"), channel));
+        let [before, after] = [0, 1]
+            .map(|number| crate::common::exr_channel(&png(number).with_extension("exr"), channel));
         assert_eq!(before, after, "{channel}");
     }
     quit(&driver, program);

@@ -17,22 +17,29 @@ pub enum ColorVision {
 
 impl ColorVision {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Normal, Self::Protanopia, Self::Deuteranopia, Self::Tritanopia];
+    pub const ALL: [Self; 4] =
+        [Self::Normal, Self::Protanopia, Self::Deuteranopia, Self::Tritanopia];
 
     /// From linear sRGB to the linear sRGB that looks the same to all: Machado, Oliveira and Fernandes, "A Physiologically-based
     /// Model for Simulation of Color Vision Deficiency", IEEE TVCG 15(6), 2009, table of matrices, severity 1.
     const fn matrix(self) -> [[f64; 3]; 3] {
         match self {
             Self::Normal => [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
-            Self::Protanopia => {
-                [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
-            }
-            Self::Deuteranopia => {
-                [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
-            }
-            Self::Tritanopia => {
-                [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
-            }
+            Self::Protanopia => [
+                [0.152286, 1.052583, -0.204868],
+                [0.114503, 0.786281, 0.099216],
+                [-0.003882, -0.048116, 1.051998],
+            ],
+            Self::Deuteranopia => [
+                [0.367322, 0.860646, -0.227968],
+                [0.280085, 0.672501, 0.047413],
+                [-0.011820, 0.042940, 0.968881],
+            ],
+            Self::Tritanopia => [
+                [1.255528, -0.076749, -0.178779],
+                [-0.078411, 0.930809, 0.147602],
+                [0.004733, 0.691367, 0.303900],
+            ],
         }
     }
 
@@ -49,7 +56,11 @@ impl ColorVision {
         ]
         .map(|(row, white)| {
             let part = dot(row, seen) / white;
-            if part > 216.0 / 24389.0 { part.cbrt() } else { (24389.0 / 27.0 * part + 16.0) / 116.0 }
+            if part > 216.0 / 24389.0 {
+                part.cbrt()
+            } else {
+                (24389.0 / 27.0 * part + 16.0) / 116.0
+            }
         });
         [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
     }

@@ -122,7 +122,8 @@ impl FalseColor {
     /// The bands that can occur, brightest first.
     #[must_use]
     pub fn bands(&self) -> Vec<Band> {
-        let [first, last] = self.clips.map(|stops| ((stops + 0.5).floor() as i32).clamp(STOPS[0], STOPS[1]));
+        let [first, last] =
+            self.clips.map(|stops| ((stops + 0.5).floor() as i32).clamp(STOPS[0], STOPS[1]));
         let stops = (first..=last).rev().map(Band::Stop);
         [Band::White].into_iter().chain(stops).chain([Band::Black]).collect()
     }
@@ -130,7 +131,8 @@ impl FalseColor {
     /// How many pixels each band has, brightest first; the counts sum to the pixels.
     #[must_use]
     pub fn counts(&self, picture: Luminances<'_>) -> Vec<(Band, usize)> {
-        let mut counts: Vec<(Band, usize)> = self.bands().into_iter().map(|band| (band, 0)).collect();
+        let mut counts: Vec<(Band, usize)> =
+            self.bands().into_iter().map(|band| (band, 0)).collect();
         for &nits in picture.nits {
             let band = self.band(Nit(f64::from(nits)));
             if let Some((_, count)) = counts.iter_mut().find(|(known, _)| *known == band) {
@@ -161,7 +163,8 @@ impl FalseColor {
         let swatch = 14 * scale;
         let texts: Vec<String> = bands.iter().map(|&band| self.label(band)).collect();
         let head = format!("{:>4} {:>6} {:>7}", "STOP", "EV", "NIT");
-        let dots = texts.iter().chain([&head]).map(|text| font::text_width(text)).max().unwrap_or(0);
+        let dots =
+            texts.iter().chain([&head]).map(|text| font::text_width(text)).max().unwrap_or(0);
         let width = margin * 3 + swatch + dots * scale;
         let mut raster = Raster::new(width, margin * 2 + line * (bands.len() + 1), PAPER);
         let text_x = margin * 2 + swatch;
@@ -225,7 +228,8 @@ mod tests {
         let stops: Vec<i32> = (-5..=6).collect();
         // Just inside of both edges of a band, and its middle.
         for offset in [-0.499, 0.0, 0.499] {
-            let row = stops.iter().flat_map(|&s| [64.0 * (f64::from(s) + offset).exp2() as f32; 10]);
+            let row =
+                stops.iter().flat_map(|&s| [64.0 * (f64::from(s) + offset).exp2() as f32; 10]);
             let row: Vec<f32> = row.collect();
             let wedge = [row.clone(), row].concat();
             let picture = Luminances::new(&wedge, stops.len() * 10, 2).unwrap();
@@ -251,11 +255,17 @@ mod tests {
             let scale = scale(mapper);
             let byte = |stops: f64| {
                 let exposed = 12.5 / 120.0 * stops.exp2();
-                (srgb_oetf(f64::from(mapper.apply(glam::Vec3::splat(exposed as f32)).y)) * 255.0).round()
+                (srgb_oetf(f64::from(mapper.apply(glam::Vec3::splat(exposed as f32)).y)) * 255.0)
+                    .round()
             };
             let [black, white] = scale.clips();
             assert_eq!((byte(black - 0.01), byte(black + 0.01)), (0.0, 1.0), "{}", mapper.name());
-            assert_eq!((byte(white - 0.01), byte(white + 0.01)), (254.0, 255.0), "{}", mapper.name());
+            assert_eq!(
+                (byte(white - 0.01), byte(white + 0.01)),
+                (254.0, 255.0),
+                "{}",
+                mapper.name()
+            );
             for (nits, band) in [
                 (f64::INFINITY, Band::White),
                 (64.0 * (white + 0.01).exp2(), Band::White),
@@ -281,8 +291,8 @@ mod tests {
         for eye in ColorVision::ALL {
             let seen: Vec<[f64; 3]> = steps.iter().map(|color| eye.lab(*color)).collect();
             let apart = |least: usize, most: usize| {
-                let pairs =
-                    (0..seen.len()).flat_map(|a| (a + least..seen.len().min(a + most + 1)).map(move |b| (a, b)));
+                let pairs = (0..seen.len())
+                    .flat_map(|a| (a + least..seen.len().min(a + most + 1)).map(move |b| (a, b)));
                 pairs.map(|(a, b)| difference(seen[a], seen[b])).fold(f64::INFINITY, f64::min)
             };
             let (neighbours, others) = (apart(1, 1), apart(2, seen.len()));
@@ -298,7 +308,9 @@ mod tests {
         let bands = scale.bands();
         for (index, &band) in bands.iter().enumerate() {
             for &other in &bands[index + 1..] {
-                let apart = |i: usize| i32::from(FalseColor::color(band)[i]) - i32::from(FalseColor::color(other)[i]);
+                let apart = |i: usize| {
+                    i32::from(FalseColor::color(band)[i]) - i32::from(FalseColor::color(other)[i])
+                };
                 assert!((0..3).map(apart).map(i32::abs).max() > Some(15), "{band:?} and {other:?}");
             }
         }

@@ -171,7 +171,9 @@ impl Raster {
     pub fn text(&mut self, [x, y]: [usize; 2], scale: usize, text: &str, color: Rgb) {
         for (index, character) in text.chars().enumerate() {
             for (row, bits) in font::glyph(character).into_iter().enumerate() {
-                for column in (0..font::WIDTH).filter(|column| bits >> (font::WIDTH - 1 - column) & 1 == 1) {
+                for column in
+                    (0..font::WIDTH).filter(|column| bits >> (font::WIDTH - 1 - column) & 1 == 1)
+                {
                     let at = [x + (index * font::ADVANCE + column) * scale, y + row * scale];
                     self.fill(at, [scale, scale], color);
                 }

@@ -31,7 +31,11 @@ impl EvRange {
         let (least, most) = (least.0, most.0);
         if !(least.is_finite() && most.is_finite() && least < most) {
             let what = "the scope's greatest EV";
-            return Err(MeterError::Setting { what, value: most, allowed: "finite and above its least" });
+            return Err(MeterError::Setting {
+                what,
+                value: most,
+                allowed: "finite and above its least",
+            });
         }
         if !(1..=4096).contains(&bins) {
             let what = "the scope's number of bins";
@@ -54,7 +58,8 @@ impl EvRange {
             return self.bins - 1;
         }
         // A negative place becomes 0 in the cast.
-        let place = |ev: f64| ((ev - self.least) / (self.most - self.least) * self.bins as f64) as usize;
+        let place =
+            |ev: f64| ((ev - self.least) / (self.most - self.least) * self.bins as f64) as usize;
         ev_of(nits).map_or(0, place).min(self.bins - 1)
     }
 
@@ -196,7 +201,10 @@ impl Frame {
 ///
 /// # Errors
 /// A range that no histogram has.
-pub fn histogram(picture: Luminances<'_>, range: EvRange) -> Result<(EvHistogram, usize), MeterError> {
+pub fn histogram(
+    picture: Luminances<'_>,
+    range: EvRange,
+) -> Result<(EvHistogram, usize), MeterError> {
     let mut counts = vec![0.0; range.bins];
     let mut black = 0;
     for &nits in picture.nits {
@@ -219,11 +227,18 @@ pub fn draw_histogram(histogram: &EvHistogram, exposure: Exposure) -> Raster {
     let bar = (576 / counts.len().max(1)).clamp(1, 16);
     let (left, top, height) = (24, font::HEIGHT + 8, 160);
     let width = counts.len() * bar;
-    let mut raster = Raster::new(width + 2 * left + 4 * font::ADVANCE, top + height + 2 * font::HEIGHT + 14, PAPER);
+    let mut raster = Raster::new(
+        width + 2 * left + 4 * font::ADVANCE,
+        top + height + 2 * font::HEIGHT + 14,
+        PAPER,
+    );
     let (first, last) = (histogram.middle(0).0, histogram.middle(counts.len().saturating_sub(1)).0);
-    let half = if counts.len() > 1 { (last - first) / (counts.len() - 1) as f64 / 2.0 } else { 0.5 };
+    let half =
+        if counts.len() > 1 { (last - first) / (counts.len() - 1) as f64 / 2.0 } else { 0.5 };
     let (least, most) = (first - half, last + half);
-    let x_of = |ev: f64| left + ((ev - least) / (most - least) * width as f64).clamp(0.0, width as f64) as usize;
+    let x_of = |ev: f64| {
+        left + ((ev - least) / (most - least) * width as f64).clamp(0.0, width as f64) as usize
+    };
     let tallest = counts.iter().copied().fold(0.0, f64::max);
     for ev in (least.ceil() as i64..=most.floor() as i64).filter(|ev| ev % 2 == 0) {
         let x = x_of(ev as f64);
@@ -294,7 +309,8 @@ mod tests {
 
     /// 64 columns that rise by a quarter stop each, in the middle of their bin; four rows.
     fn ramp() -> Vec<f32> {
-        let row: Vec<f32> = (0..64).map(|x| luminance_of(Ev100((f64::from(x) + 0.5) / 4.0)).0 as f32).collect();
+        let row: Vec<f32> =
+            (0..64).map(|x| luminance_of(Ev100((f64::from(x) + 0.5) / 4.0)).0 as f32).collect();
         row.repeat(4)
     }
 
@@ -345,7 +361,10 @@ mod tests {
         assert_eq!((red.column(0)[0], red.column(0)[60], red.column(0)[63]), (1, 1, 1));
         assert_eq!((green.column(0)[0], green.column(0)[63], blue.column(0)[0]), (1, 2, 3));
         assert!(Waveform::parade(&pixels, 4, 3, range(), 3).is_err());
-        assert!(EvRange::new(Ev100(1.0), Ev100(1.0), 4).is_err() && EvRange::new(Ev100(0.0), Ev100(1.0), 0).is_err());
+        assert!(
+            EvRange::new(Ev100(1.0), Ev100(1.0), 4).is_err()
+                && EvRange::new(Ev100(0.0), Ev100(1.0), 0).is_err()
+        );
     }
 
     #[test]

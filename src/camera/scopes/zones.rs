@@ -45,13 +45,21 @@ impl ZoneMap {
             // A cast takes NaN and what is below to 0 and what is above to the end.
             (place + 0.5).floor().min(10.0) as u8
         };
-        Self { width: picture.width, height: picture.height, zones: picture.nits.iter().map(of).collect() }
+        Self {
+            width: picture.width,
+            height: picture.height,
+            zones: picture.nits.iter().map(of).collect(),
+        }
     }
 
     /// The zone of a pixel, 0 to 10; none outside.
     #[must_use]
     pub fn get(&self, x: usize, y: usize) -> Option<u8> {
-        if x < self.width && y < self.height { self.zones.get(y * self.width + x).copied() } else { None }
+        if x < self.width && y < self.height {
+            self.zones.get(y * self.width + x).copied()
+        } else {
+            None
+        }
     }
 
     /// Pixels in each zone.
@@ -75,7 +83,10 @@ impl ZoneMap {
         let near = |distance: &[u32], x: usize, y: usize, offsets: [(isize, isize); 4]| {
             let zone = self.zones.get(y * w + x);
             let of = |(dx, dy): (isize, isize)| {
-                let (Some(nx), Some(ny)) = (x.checked_add_signed(dx), y.checked_add_signed(dy)) else { return 0 };
+                let (Some(nx), Some(ny)) = (x.checked_add_signed(dx), y.checked_add_signed(dy))
+                else {
+                    return 0;
+                };
                 if nx >= w || ny >= h || self.zones.get(ny * w + nx) != zone {
                     return 0;
                 }
@@ -121,7 +132,9 @@ impl ZoneMap {
                 area.pixels += 1;
                 let room = distance[index] as usize;
                 // Ties go to the first in reading order, whatever the order of the walk.
-                if (room, std::cmp::Reverse([y, x])) > (area.room, std::cmp::Reverse([area.place[1], area.place[0]])) {
+                if (room, std::cmp::Reverse([y, x]))
+                    > (area.room, std::cmp::Reverse([area.place[1], area.place[0]]))
+                {
                     (area.room, area.place) = (room, [x, y]);
                 }
                 let mut visit = |next: usize| {
@@ -153,20 +166,27 @@ impl ZoneMap {
     pub fn draw(&self, display: Option<&[u8]>, exposure: Exposure) -> Raster {
         let scale = text_scale(self.height);
         let legend = legend(self.width, scale, exposure);
-        let mut raster = Raster::new(self.width.max(legend.width()), self.height + legend.height(), PAPER);
-        let background = |index: usize| match display.and_then(|bytes| bytes.get(index * 4..index * 4 + 3)) {
-            Some(&[r, g, b]) => {
-                // Rec.709 weights on the codes: a grey picture to draw on, not a measurement.
-                let grey = (u32::from(r) * 2126 + u32::from(g) * 7152 + u32::from(b) * 722) / 10_000;
-                [grey as u8; 3]
-            }
-            _ => [swatch(self.zones.get(index).copied().unwrap_or(0)); 3],
-        };
+        let mut raster =
+            Raster::new(self.width.max(legend.width()), self.height + legend.height(), PAPER);
+        let background =
+            |index: usize| match display.and_then(|bytes| bytes.get(index * 4..index * 4 + 3)) {
+                Some(&[r, g, b]) => {
+                    // Rec.709 weights on the codes: a grey picture to draw on, not a measurement.
+                    let grey =
+                        (u32::from(r) * 2126 + u32::from(g) * 7152 + u32::from(b) * 722) / 10_000;
+                    [grey as u8; 3]
+                }
+                _ => [swatch(self.zones.get(index).copied().unwrap_or(0)); 3],
+            };
         for y in 0..self.height {
             for x in 0..self.width {
                 let own = self.get(x, y);
                 let edge = |x, y| self.get(x, y).is_some_and(|other| Some(other) != own);
-                let color = if edge(x + 1, y) || edge(x, y + 1) { OUTLINE } else { background(y * self.width + x) };
+                let color = if edge(x + 1, y) || edge(x, y + 1) {
+                    OUTLINE
+                } else {
+                    background(y * self.width + x)
+                };
                 raster.set(x, y, color);
             }
         }
@@ -230,7 +250,8 @@ mod tests {
     #[test]
     fn a_step_wedge_is_zones_0_to_10() {
         // Grey at EV 9 is 64 nit. Zones of 40 x 30 pixels, beyond both ends one stop more.
-        let row: Vec<f32> = (-1..=11).flat_map(|zone| [64.0 * f32::powi(2.0, zone - 5); 40]).collect();
+        let row: Vec<f32> =
+            (-1..=11).flat_map(|zone| [64.0 * f32::powi(2.0, zone - 5); 40]).collect();
         let nits = row.repeat(30);
         let picture = Luminances::new(&nits, 13 * 40, 30).unwrap();
         let map = ZoneMap::new(picture, ev9());
@@ -242,7 +263,10 @@ mod tests {
         assert_eq!(counts.iter().sum::<usize>(), nits.len());
         assert_eq!((counts[0], counts[5], counts[10]), (2400, 1200, 2400));
         let areas = map.areas();
-        assert_eq!(areas.iter().map(|area| area.zone).collect::<Vec<_>>(), (0..=10).collect::<Vec<_>>());
+        assert_eq!(
+            areas.iter().map(|area| area.zone).collect::<Vec<_>>(),
+            (0..=10).collect::<Vec<_>>()
+        );
         assert_eq!(areas.iter().map(|area| area.pixels).sum::<usize>(), nits.len());
         // The first place that is 15 pixels from all edges.
         assert_eq!((areas[5].room, areas[5].place), (15, [6 * 40 + 14, 14]));
@@ -253,14 +277,27 @@ mod tests {
         for area in &areas {
             let [x, y] = area.place;
             let dots = |x: usize, y: usize| drawn.get(x, y) == Some(INK);
-            assert!((x - 9..x + 9).any(|x| (y - 4..y + 4).any(|y| dots(x, y))), "zone {} has no name", area.zone);
+            assert!(
+                (x - 9..x + 9).any(|x| (y - 4..y + 4).any(|y| dots(x, y))),
+                "zone {} has no name",
+                area.zone
+            );
         }
     }
 
     #[test]
     fn the_edges_of_zones_are_half_stops_and_odd_values_are_zone_0() {
         let place = |stops: f64| 64.0 * stops.exp2() as f32;
-        let nits = [place(-0.499), place(0.499), place(0.501), place(-0.501), 0.0, -1.0, f32::NAN, f32::INFINITY];
+        let nits = [
+            place(-0.499),
+            place(0.499),
+            place(0.501),
+            place(-0.501),
+            0.0,
+            -1.0,
+            f32::NAN,
+            f32::INFINITY,
+        ];
         let map = ZoneMap::new(Luminances::new(&nits, 8, 1).unwrap(), ev9());
         assert_eq!(map.zones, [5, 5, 6, 4, 0, 0, 0, 10]);
         // Names fit in nothing here, and nothing breaks.

@@ -30,12 +30,18 @@ pub fn denoise(
     settings: &FilmSettings,
 ) -> Result<(), CliError> {
     let oops = |what: String| CliError::Internal(format!("--denoise: Open Image Denoise: {what}"));
-    let [albedo, normal] =
-        crate::reference::aov::denoiser_guides(world, camera, (width, height), settings, GUIDE_SAMPLES)
-            .map(|v| v.concat());
+    let [albedo, normal] = crate::reference::aov::denoiser_guides(
+        world,
+        camera,
+        (width, height),
+        settings,
+        GUIDE_SAMPLES,
+    )
+    .map(|v| v.concat());
     let mut color: Vec<f32> = nits.iter().flat_map(|c| c.as_vec3().to_array()).collect();
     let device = oidn::Device::cpu().map_err(|error| oops(format!("{error:?}")))?;
-    let mut filter = oidn::RayTracing::try_new(&device).map_err(|error| oops(format!("{error:?}")))?;
+    let mut filter =
+        oidn::RayTracing::try_new(&device).map_err(|error| oops(format!("{error:?}")))?;
     filter.hdr(true).srgb(false).image_dimensions(width, height).albedo_normal(&albedo, &normal);
     filter.filter_in_place(&mut color).map_err(|error| oops(format!("{error:?}")))?;
     device.get_error().map_err(|error| oops(format!("{error:?}")))?;

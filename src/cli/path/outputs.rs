@@ -47,17 +47,25 @@ const OTHERS: [(&str, PathAov); 12] = [
     ("position", PathAov::PrimaryHit(PrimaryHitAov::Position, GbufferChannel::Position)),
     (
         "ambient_occlusion",
-        PathAov::PrimaryHit(PrimaryHitAov::AmbientOcclusion(AO_RAYS), GbufferChannel::AmbientOcclusion),
+        PathAov::PrimaryHit(
+            PrimaryHitAov::AmbientOcclusion(AO_RAYS),
+            GbufferChannel::AmbientOcclusion,
+        ),
     ),
-    ("bent_normal", PathAov::PrimaryHit(PrimaryHitAov::BentNormal(AO_RAYS), GbufferChannel::BentNormal)),
+    (
+        "bent_normal",
+        PathAov::PrimaryHit(PrimaryHitAov::BentNormal(AO_RAYS), GbufferChannel::BentNormal),
+    ),
     ("variance", PathAov::Variance),
     ("samples", PathAov::Samples),
     ("bvh_cost", PathAov::PrimaryHit(PrimaryHitAov::BvhCost, GbufferChannel::Depth)),
 ];
 
 fn all() -> impl Iterator<Item = (&'static str, PathAov)> {
-    let parts =
-        LightComponents::NAMES.into_iter().enumerate().map(|(index, name)| (name, PathAov::LightComponent(index)));
+    let parts = LightComponents::NAMES
+        .into_iter()
+        .enumerate()
+        .map(|(index, name)| (name, PathAov::LightComponent(index)));
     OTHERS.into_iter().chain(parts)
 }
 
@@ -94,9 +102,10 @@ const RGB: &[&str] = &["R", "G", "B"];
 const fn channels(wanted: PathAov) -> &'static [&'static str] {
     match wanted {
         PathAov::PrimaryHit(PrimaryHitAov::BaseColor, _) | PathAov::LightComponent(_) => RGB,
-        PathAov::PrimaryHit(PrimaryHitAov::Normal | PrimaryHitAov::Position | PrimaryHitAov::BentNormal(_), _) => {
-            &["X", "Y", "Z"]
-        }
+        PathAov::PrimaryHit(
+            PrimaryHitAov::Normal | PrimaryHitAov::Position | PrimaryHitAov::BentNormal(_),
+            _,
+        ) => &["X", "Y", "Z"],
         PathAov::PrimaryHit(PrimaryHitAov::Depth, _) => &["Z"],
         _ => &["V"],
     }
@@ -119,10 +128,13 @@ pub fn write(
         PrimaryHitAov::BentNormal(rays) => PrimaryHitAov::BentNormal(with_radius(rays)),
         first => first,
     };
-    let firsts: Vec<PrimaryHitAov> = wanted
-        .iter()
-        .filter_map(|(_, w)| if let PathAov::PrimaryHit(first, _) = w { Some(sought(*first)) } else { None })
-        .collect();
+    let firsts: Vec<PrimaryHitAov> =
+        wanted
+            .iter()
+            .filter_map(|(_, w)| {
+                if let PathAov::PrimaryHit(first, _) = w { Some(sought(*first)) } else { None }
+            })
+            .collect();
     let found = primary_hit_aovs(world, camera, eye, (width, height), &firsts);
     let of = |wanted: PathAov| -> Vec<[f32; 4]> {
         let value = |v: f64| [v as f32, v as f32, v as f32, 1.0];
@@ -134,12 +146,16 @@ pub fn write(
             PathAov::LightComponent(index) => {
                 // What is unlit shines by itself, as the raster renderer has it.
                 let white = picture.exposure.saturation_luminance().get();
-                let unlit = |parts: &LightComponents| if index == EMISSION { parts.unlit * white } else { DVec3::ZERO };
+                let unlit = |parts: &LightComponents| {
+                    if index == EMISSION { parts.unlit * white } else { DVec3::ZERO }
+                };
                 let mean = picture.film.mean(|parts| parts.to_array()[index] + unlit(parts));
                 mean.iter().map(|c| c.as_vec3().extend(1.0).to_array()).collect()
             }
             PathAov::Variance => picture.film.variance().into_iter().map(value).collect(),
-            PathAov::Samples => picture.film.counts().into_iter().map(|count| value(f64::from(count))).collect(),
+            PathAov::Samples => {
+                picture.film.counts().into_iter().map(|count| value(f64::from(count))).collect()
+            }
         }
     };
     if exr {
@@ -148,15 +164,23 @@ pub fn write(
     let mapper = session.look.passes.tone_mapper.unwrap_or_default();
     let dither = session.look.passes.dither.unwrap_or(true);
     let multiplier = picture.exposure.multiplier();
-    let development =
-        ViewTransform { exposure: picture.exposure, white_balance: picture.white_balance, mapper, dither };
+    let development = ViewTransform {
+        exposure: picture.exposure,
+        white_balance: picture.white_balance,
+        mapper,
+        dither,
+    };
     let bytes = development.display(picture.nits.iter().copied(), width);
     output::write_png(&args.output, width, height, &bytes)?;
     for (name, wanted) in wanted {
         let pixels = of(*wanted);
         let shown = match wanted {
-            PathAov::PrimaryHit(PrimaryHitAov::BvhCost, _) | PathAov::Variance | PathAov::Samples => heat_map(&pixels),
-            PathAov::PrimaryHit(_, channel) => aov_preview(Aov::Channel(*channel), &pixels, multiplier as f32),
+            PathAov::PrimaryHit(PrimaryHitAov::BvhCost, _)
+            | PathAov::Variance
+            | PathAov::Samples => heat_map(&pixels),
+            PathAov::PrimaryHit(_, channel) => {
+                aov_preview(Aov::Channel(*channel), &pixels, multiplier as f32)
+            }
             PathAov::LightComponent(_) => aov_preview(Aov::Emission, &pixels, multiplier as f32),
         };
         output::write_png(&aov_path(&args.output, name), width, height, &shown)?;
@@ -186,9 +210,13 @@ fn write_exr(
     let multiplier = picture.exposure.multiplier() as f32;
     let to_file = if args.exposed { picture.white_balance * multiplier } else { Mat3::IDENTITY };
     let light = |values: Vec<[f32; 4]>| -> Vec<[f32; 4]> {
-        values.iter().map(|v| (to_file * Vec3::new(v[0], v[1], v[2])).extend(1.0).to_array()).collect()
+        values
+            .iter()
+            .map(|v| (to_file * Vec3::new(v[0], v[1], v[2])).extend(1.0).to_array())
+            .collect()
     };
-    let picture_light = light(picture.nits.iter().map(|c| c.as_vec3().extend(1.0).to_array()).collect());
+    let picture_light =
+        light(picture.nits.iter().map(|c| c.as_vec3().extend(1.0).to_array()).collect());
     // Light by its ways and the variance are always there.
     let mut names: Vec<(&str, PathAov)> = LightComponents::NAMES
         .into_iter()
@@ -196,22 +224,32 @@ fn write_exr(
         .map(|(index, name)| (name, PathAov::LightComponent(index)))
         .collect();
     names.push(("variance", PathAov::Variance));
-    names.extend(wanted.iter().filter(|(_, wanted)| !matches!(wanted, PathAov::LightComponent(_) | PathAov::Variance)));
+    names.extend(
+        wanted.iter().filter(|(_, wanted)| {
+            !matches!(wanted, PathAov::LightComponent(_) | PathAov::Variance)
+        }),
+    );
     let layers: Vec<(&str, PathAov, Vec<[f32; 4]>)> = names
         .into_iter()
         .map(|(name, wanted)| {
             let pixels = match wanted {
                 PathAov::LightComponent(_) => light(of(wanted)),
-                PathAov::Variance if args.exposed => {
-                    of(wanted).iter().map(|v| [v[0] * multiplier * multiplier, 0.0, 0.0, 1.0]).collect()
-                }
+                PathAov::Variance if args.exposed => of(wanted)
+                    .iter()
+                    .map(|v| [v[0] * multiplier * multiplier, 0.0, 0.0, 1.0])
+                    .collect(),
                 _ => of(wanted),
             };
             (name, wanted, pixels)
         })
         .collect();
     let mut list = vec![ExrLayer { name: "", channels: RGB, pixels: &picture_light }];
-    list.extend(layers.iter().map(|(name, wanted, pixels)| ExrLayer { name, channels: channels(*wanted), pixels }));
-    let white = if args.exposed { picture.exposure.saturation_luminance().get() as f32 } else { 1.0 };
+    list.extend(layers.iter().map(|(name, wanted, pixels)| ExrLayer {
+        name,
+        channels: channels(*wanted),
+        pixels,
+    }));
+    let white =
+        if args.exposed { picture.exposure.saturation_luminance().get() as f32 } else { 1.0 };
     Ok(output::write_exr(&args.output, width, height, white, &list)?)
 }

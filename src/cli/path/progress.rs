@@ -23,11 +23,18 @@ impl Progress {
     pub fn new(quiet: bool, film: &Film, world: &World<'_>) -> Self {
         let now = Instant::now();
         let terminal = std::io::stderr().is_terminal();
-        Self { quiet, terminal, started: now, shown: now, before: (film.total_samples(), world.rays()) }
+        Self {
+            quiet,
+            terminal,
+            started: now,
+            shown: now,
+            before: (film.total_samples(), world.rays()),
+        }
     }
 
     pub fn show(&mut self, film: &Film, world: &World<'_>, spp: u32) {
-        let every = if self.terminal { Duration::from_millis(200) } else { Duration::from_secs(10) };
+        let every =
+            if self.terminal { Duration::from_millis(200) } else { Duration::from_secs(10) };
         if self.quiet || self.shown.elapsed() < every {
             return;
         }

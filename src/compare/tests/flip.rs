@@ -25,7 +25,8 @@ fn codes() -> (Vec<[f64; 3]>, Vec<[f64; 3]>) {
                 .map(|phase| (0.5 + 0.5 * phase.sin()) * scale);
             let noise = ((x * 1103.0 + y * 1699.0 + x * y * 7.0) % 64.0) / 64.0 - 0.5;
             let weights = [1.0, 0.5, -1.0];
-            let test = std::array::from_fn(|c| (reference[c] + 0.2 * noise * weights[c]).clamp(0.0, 1.0));
+            let test =
+                std::array::from_fn(|c| (reference[c] + 0.2 * noise * weights[c]).clamp(0.0, 1.0));
             (reference, test)
         })
         .unzip()
@@ -58,7 +59,9 @@ fn mean(map: &[f32]) -> f64 {
 fn agrees(map: &[f32], mean_wanted: f64, wanted: [f64; 6]) {
     let found = mean(map);
     assert!((found - mean_wanted).abs() < 5e-6, "mean {found} for {mean_wanted}");
-    for ((x, y), wanted) in [(0, 0), (10, 20), (33, 31), (47, 50), (95, 63), (31, 21)].into_iter().zip(wanted) {
+    for ((x, y), wanted) in
+        [(0, 0), (10, 20), (33, 31), (47, 50), (95, 63), (31, 21)].into_iter().zip(wanted)
+    {
         let found = f64::from(map[y * WIDTH + x]);
         assert!((found - wanted).abs() < 5e-5, "{found} for {wanted} at {x}, {y}");
     }
@@ -68,37 +71,61 @@ fn agrees(map: &[f32], mean_wanted: f64, wanted: [f64; 6]) {
 fn ldr_is_that_of_flip_evaluator() {
     let (reference, test) = codes();
     let map = flip::ldr(&linear(&test), &linear(&reference), WIDTH, 67.0);
-    agrees(&map, 0.078_669_64, [0.190_241_93, 0.041_335_35, 0.077_228_64, 0.086_040_56, 0.152_621_45, 0.034_265_33]);
+    agrees(
+        &map,
+        0.078_669_64,
+        [0.190_241_93, 0.041_335_35, 0.077_228_64, 0.086_040_56, 0.152_621_45, 0.034_265_33],
+    );
     let map = flip::ldr(&linear(&test), &linear(&reference), WIDTH, 40.0);
-    agrees(&map, 0.107_714_45, [0.223_596_78, 0.084_869_31, 0.089_076_52, 0.080_886_08, 0.159_762_31, 0.062_702_43]);
+    agrees(
+        &map,
+        0.107_714_45,
+        [0.223_596_78, 0.084_869_31, 0.089_076_52, 0.080_886_08, 0.159_762_31, 0.062_702_43],
+    );
 }
 
 #[test]
 fn hdr_is_that_of_flip_evaluator() {
     let (reference, test) = lights();
     let (map, exposures) = flip::hdr(&test, &reference, WIDTH, 67.0);
-    agrees(&map, 0.312_788_37, [0.451_069_8, 0.202_173_99, 0.467_051_03, 0.280_818_82, 0.324_328_96, 0.988_509_95]);
+    agrees(
+        &map,
+        0.312_788_37,
+        [0.451_069_8, 0.202_173_99, 0.467_051_03, 0.280_818_82, 0.324_328_96, 0.988_509_95],
+    );
     let exposures = exposures.unwrap();
     assert!((exposures.start + 13.204_415).abs() < 1e-4, "{exposures:?}");
     assert!((exposures.stop + 2.127_062_3).abs() < 1e-4, "{exposures:?}");
     assert_eq!(exposures.count, 12);
     let (map, _) = flip::hdr(&test, &reference, WIDTH, 40.0);
-    agrees(&map, 0.346_155_12, [0.529_231_79, 0.324_443_55, 0.478_899_54, 0.305_397_93, 0.338_215_05, 0.993_821_8]);
+    agrees(
+        &map,
+        0.346_155_12,
+        [0.529_231_79, 0.324_443_55, 0.478_899_54, 0.305_397_93, 0.338_215_05, 0.993_821_8],
+    );
 }
 
 #[test]
 fn ldr_is_that_of_nv_flip() {
     // That takes bytes: so do we here.
     let (reference, test) = codes();
-    let bytes =
-        |codes: &[[f64; 3]]| -> Vec<u8> { codes.iter().flatten().map(|code| (code * 255.0).round() as u8).collect() };
-    let (reference, test) = (bytes(&reference), bytes(&test));
-    let picture = |bytes: &[u8]| nv_flip::FlipImageRgb8::with_data(WIDTH as u32, HEIGHT as u32, bytes);
-    let theirs = nv_flip::flip(picture(&reference), picture(&test), nv_flip::DEFAULT_PIXELS_PER_DEGREE).to_vec();
-    let ours = |bytes: &[u8]| -> Pixels {
-        bytes.chunks_exact(3).map(|p| [0, 1, 2].map(|c| srgb_eotf(f64::from(p[c]) / 255.0) as f32)).collect()
+    let bytes = |codes: &[[f64; 3]]| -> Vec<u8> {
+        codes.iter().flatten().map(|code| (code * 255.0).round() as u8).collect()
     };
-    let ours = flip::ldr(&ours(&test), &ours(&reference), WIDTH, nv_flip::DEFAULT_PIXELS_PER_DEGREE);
+    let (reference, test) = (bytes(&reference), bytes(&test));
+    let picture =
+        |bytes: &[u8]| nv_flip::FlipImageRgb8::with_data(WIDTH as u32, HEIGHT as u32, bytes);
+    let theirs =
+        nv_flip::flip(picture(&reference), picture(&test), nv_flip::DEFAULT_PIXELS_PER_DEGREE)
+            .to_vec();
+    let ours = |bytes: &[u8]| -> Pixels {
+        bytes
+            .chunks_exact(3)
+            .map(|p| [0, 1, 2].map(|c| srgb_eotf(f64::from(p[c]) / 255.0) as f32))
+            .collect()
+    };
+    let ours =
+        flip::ldr(&ours(&test), &ours(&reference), WIDTH, nv_flip::DEFAULT_PIXELS_PER_DEGREE);
     let worst = ours.iter().zip(&theirs).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     println!("largest difference to nv-flip {worst}, means {} and {}", mean(&ours), mean(&theirs));
     assert!(worst < 5e-5, "{worst}");
@@ -114,14 +141,21 @@ fn alike_is_exactly_zero_and_either_way_round_is_the_same() {
     let back = flip::ldr(&reference, &test, WIDTH, PIXELS_PER_DEGREE);
     assert_eq!(forth, back);
     let (reference, _) = lights();
-    assert!(flip::hdr(&reference, &reference, WIDTH, PIXELS_PER_DEGREE).0.iter().all(|error| *error == 0.0));
+    assert!(
+        flip::hdr(&reference, &reference, WIDTH, PIXELS_PER_DEGREE)
+            .0
+            .iter()
+            .all(|error| *error == 0.0)
+    );
 }
 
 #[test]
 fn plain_colours_differ_by_the_closed_form() {
     // Without structure the filters do nothing: FLIP is the redistributed HyAB difference of the two colours.
     let plane = |color: [f32; 3]| vec![color; 32 * 32];
-    let of = |a: [f32; 3], b: [f32; 3]| flip::ldr(&plane(a), &plane(b), 32, PIXELS_PER_DEGREE)[16 * 32 + 16];
+    let of = |a: [f32; 3], b: [f32; 3]| {
+        flip::ldr(&plane(a), &plane(b), 32, PIXELS_PER_DEGREE)[16 * 32 + 16]
+    };
     // Green against blue is the farthest there is: 1 by definition (section 4.1.3).
     assert!((of([0.0, 1.0, 0.0], [0.0, 0.0, 1.0]) - 1.0).abs() < 1e-5);
     // CIELAB after Hunt of green (87.74, -75.61, 72.98) and blue (32.30, 25.58, -34.84): HyAB 203.30, to the power of

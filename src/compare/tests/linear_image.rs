@@ -12,10 +12,23 @@ use crate::{
 };
 
 /// An EXR of the given channels, 4 by 3 pixels, data window at `position` within a display window at `display`.
-fn exr_with(channels: Vec<(&str, ex::FlatSamples)>, position: [i32; 2], display: ([i32; 2], [usize; 2])) -> Vec<u8> {
-    let list = channels.into_iter().map(|(name, samples)| ex::AnyChannel::new(name, samples)).collect();
-    let attributes = ex::LayerAttributes { layer_position: ex::Vec2(position[0], position[1]), ..Default::default() };
-    let layer = ex::Layer::new((4, 3), attributes, ex::Encoding::FAST_LOSSLESS, ex::AnyChannels::sort(list));
+fn exr_with(
+    channels: Vec<(&str, ex::FlatSamples)>,
+    position: [i32; 2],
+    display: ([i32; 2], [usize; 2]),
+) -> Vec<u8> {
+    let list =
+        channels.into_iter().map(|(name, samples)| ex::AnyChannel::new(name, samples)).collect();
+    let attributes = ex::LayerAttributes {
+        layer_position: ex::Vec2(position[0], position[1]),
+        ..Default::default()
+    };
+    let layer = ex::Layer::new(
+        (4, 3),
+        attributes,
+        ex::Encoding::FAST_LOSSLESS,
+        ex::AnyChannels::sort(list),
+    );
     let mut image = ex::Image::from_layer(layer);
     image.attributes.display_window = ex::IntegerBounds {
         position: ex::Vec2(display.0[0], display.0[1]),
@@ -56,7 +69,9 @@ fn png(picture: image::DynamicImage) -> Vec<u8> {
 }
 
 fn sample_png() -> Vec<u8> {
-    png(image::DynamicImage::ImageRgb8(image::RgbImage::from_fn(4, 3, |x, y| image::Rgb([x as u8 * 80, y as u8, 255]))))
+    png(image::DynamicImage::ImageRgb8(image::RgbImage::from_fn(4, 3, |x, y| {
+        image::Rgb([x as u8 * 80, y as u8, 255])
+    })))
 }
 
 fn sample_hdr() -> Vec<u8> {
@@ -86,11 +101,17 @@ fn layers_are_chosen_by_name() {
     // One channel is grey.
     assert_eq!(layer("depth").unwrap().pixels()[3], [6.0; 3]);
     let error = layer("lihgt").unwrap_err();
-    assert!(error.contains("'light'") && error.contains("'depth'") && !error.contains("motion"), "{error}");
+    assert!(
+        error.contains("'light'") && error.contains("'depth'") && !error.contains("motion"),
+        "{error}"
+    );
     let error = layer("motion").unwrap_err();
     assert!(error.contains("neither"), "{error}");
     // Luminance alone.
-    assert_eq!(LinearImage::from_bytes(&exr(vec![("Y", floats(1.0))]), None).unwrap().pixels()[5], [5.0; 3]);
+    assert_eq!(
+        LinearImage::from_bytes(&exr(vec![("Y", floats(1.0))]), None).unwrap().pixels()[5],
+        [5.0; 3]
+    );
     // One layer with a name needs no choice, two do.
     let one = exr(vec![("a.R", floats(1.0)), ("a.G", floats(1.0)), ("a.B", floats(2.0))]);
     assert_eq!(LinearImage::from_bytes(&one, None).unwrap().pixels()[1], [1.0, 1.0, 2.0]);
@@ -105,17 +126,22 @@ fn layers_are_chosen_by_name() {
 fn windows_that_differ_are_placed() {
     let grey = || vec![("Y", floats(1.0))];
     // Data of 4x3 at (1, 1) of a display of 6x5 that begins at (-1, 0).
-    let picture = LinearImage::from_bytes(&exr_with(grey(), [0, 1], ([-1, 0], [6, 5])), None).unwrap();
+    let picture =
+        LinearImage::from_bytes(&exr_with(grey(), [0, 1], ([-1, 0], [6, 5])), None).unwrap();
     assert_eq!((picture.width(), picture.height()), (6, 5));
     assert_eq!(picture.pixels()[6 + 2], [1.0; 3]);
     assert_eq!(picture.pixels()[0], [0.0; 3]);
     assert!(picture.notes()[0].contains("4x3 placed at 1, 1"), "{:?}", picture.notes());
     // Data beyond the display are cut off.
-    let picture = LinearImage::from_bytes(&exr_with(grey(), [-1, -1], ([0, 0], [2, 2])), None).unwrap();
+    let picture =
+        LinearImage::from_bytes(&exr_with(grey(), [-1, -1], ([0, 0], [2, 2])), None).unwrap();
     assert_eq!(picture.pixels(), [[5.0; 3], [6.0; 3], [9.0; 3], [10.0; 3]]);
-    let error = LinearImage::from_bytes(&exr_with(grey(), [100, 0], ([0, 0], [4, 3])), None).unwrap_err();
+    let error =
+        LinearImage::from_bytes(&exr_with(grey(), [100, 0], ([0, 0], [4, 3])), None).unwrap_err();
     assert!(error.contains("outside"), "{error}");
-    let error = LinearImage::from_bytes(&exr_with(grey(), [0, 0], ([0, 0], [100_000, 100_000])), None).unwrap_err();
+    let error =
+        LinearImage::from_bytes(&exr_with(grey(), [0, 0], ([0, 0], [100_000, 100_000])), None)
+            .unwrap_err();
     assert!(error.contains("100000x100000"), "{error}");
 }
 
@@ -123,7 +149,8 @@ fn windows_that_differ_are_placed() {
 fn nan_pixels_are_counted() {
     let mut values: Vec<f32> = (0..12).map(|i| i as f32).collect();
     (values[3], values[7]) = (f32::NAN, f32::INFINITY);
-    let picture = LinearImage::from_bytes(&exr(vec![("Y", ex::FlatSamples::F32(values))]), None).unwrap();
+    let picture =
+        LinearImage::from_bytes(&exr(vec![("Y", ex::FlatSamples::F32(values))]), None).unwrap();
     assert_eq!(picture.not_finite(), 2);
     assert_eq!((picture.pixels()[3], picture.pixels()[8]), ([0.0; 3], [8.0; 3]));
     // The same in both is no difference; another place or another value is one.
@@ -143,7 +170,11 @@ fn nan_pixels_are_counted() {
 fn white_luminance_makes_nits() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("exposed.exr");
-    let layer = crate::output::ExrLayer { name: "", channels: &["R", "G", "B"], pixels: &[[0.5, 1.0, 2.0, 1.0]] };
+    let layer = crate::output::ExrLayer {
+        name: "",
+        channels: &["R", "G", "B"],
+        pixels: &[[0.5, 1.0, 2.0, 1.0]],
+    };
     crate::output::write_exr(&file, 1, 1, 1000.0, &[layer]).unwrap();
     let picture = LinearImage::load(file.to_str().unwrap()).unwrap();
     assert_eq!(picture.pixels(), [[500.0, 1000.0, 2000.0]]);
@@ -157,11 +188,17 @@ fn displays_are_decoded() {
     assert_eq!(picture.pixels()[0][2], 1.0);
     // IEC 61966-2-1: code 160 of 255 is 0.3515.
     assert!((picture.pixels()[2][0] - 0.351_533).abs() < 1e-5, "{:?}", picture.pixels()[2]);
-    let wide = png(image::DynamicImage::ImageLuma16(image::ImageBuffer::from_pixel(2, 1, image::Luma([32768u16]))));
+    let wide = png(image::DynamicImage::ImageLuma16(image::ImageBuffer::from_pixel(
+        2,
+        1,
+        image::Luma([32768u16]),
+    )));
     let picture = LinearImage::from_bytes(&wide, None).unwrap();
     assert!((picture.pixels()[1][1] - 0.214_05).abs() < 1e-4, "{:?}", picture.pixels());
     let mut jpeg = Cursor::new(Vec::new());
-    image::RgbImage::from_pixel(8, 8, image::Rgb([200; 3])).write_to(&mut jpeg, image::ImageFormat::Jpeg).unwrap();
+    image::RgbImage::from_pixel(8, 8, image::Rgb([200; 3]))
+        .write_to(&mut jpeg, image::ImageFormat::Jpeg)
+        .unwrap();
     let picture = LinearImage::from_bytes(jpeg.get_ref(), None).unwrap();
     assert!((picture.pixels()[9][0] - 0.577_58).abs() < 0.01);
 }
@@ -244,16 +281,25 @@ fn no_bytes_break_the_reader() {
 
 #[test]
 fn sizes_are_bounded_before_memory_is_taken() {
-    let huge = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 60000 +X 60000\n\x02\x02\xea\x60".to_vec();
+    let huge =
+        b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 60000 +X 60000\n\x02\x02\xea\x60".to_vec();
     let error = LinearImage::from_bytes(&huge, None).unwrap_err();
     assert!(error.contains("60000x60000"), "{error}");
     // A size that is allowed, with bytes that cannot fill it.
-    let hollow = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 4096 +X 8192\n\x02\x02\x20\x00".to_vec();
+    let hollow =
+        b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 4096 +X 8192\n\x02\x02\x20\x00".to_vec();
     assert!(LinearImage::from_bytes(&hollow, None).is_err());
     let mut bytes = sample_png();
     bytes[16..24].copy_from_slice(&[0, 1, 0, 0, 0, 1, 0, 0]);
     assert!(LinearImage::from_bytes(&bytes, None).is_err());
-    for empty in [&[][..], b"#?", b"\x89PNG\r\n\x1a\n", &[0x76, 0x2f, 0x31, 0x01], &[0xff, 0xd8, 0xff], b"BM1234"] {
+    for empty in [
+        &[][..],
+        b"#?",
+        b"\x89PNG\r\n\x1a\n",
+        &[0x76, 0x2f, 0x31, 0x01],
+        &[0xff, 0xd8, 0xff],
+        b"BM1234",
+    ] {
         assert!(LinearImage::from_bytes(empty, None).is_err());
     }
 }

@@ -8,7 +8,12 @@ use crate::compare::{
 const SIZE: usize = 32;
 
 fn picture(value: impl Fn(usize, usize) -> [f32; 3]) -> LinearImage {
-    LinearImage::from_nits(SIZE, SIZE, (0..SIZE * SIZE).map(|i| value(i % SIZE, i / SIZE)).collect()).unwrap()
+    LinearImage::from_nits(
+        SIZE,
+        SIZE,
+        (0..SIZE * SIZE).map(|i| value(i % SIZE, i / SIZE)).collect(),
+    )
+    .unwrap()
 }
 
 fn display(value: impl Fn(usize, usize) -> f32) -> LinearImage {
@@ -90,7 +95,8 @@ fn light_that_moves_shows_in_blocks_and_not_in_the_mean() {
 fn alike_is_exactly_nothing() {
     let a = picture(|x, y| [x as f32 * 0.37, y as f32 * 1e-3, 1e5]);
     let pair = ImagePair::new(&a, &a).unwrap();
-    for value in [pair.bias(), pair.rmse(), pair.relative_rmse(), pair.relative_mse(), pair.smape()] {
+    for value in [pair.bias(), pair.rmse(), pair.relative_rmse(), pair.relative_mse(), pair.smape()]
+    {
         assert_eq!(value, Some(0.0));
     }
     assert_eq!(pair.psnr(1.0), Some(f64::INFINITY));
@@ -110,11 +116,18 @@ fn a_mask_leaves_out() {
     let blocks = pair.blocks().unwrap();
     assert_eq!(blocks.bias[0], None);
     assert!((blocks.worst - 0.1).abs() < 1e-5);
-    near(pair.percentiles(&pair.stops().unwrap().map, [100.0]).map(|[p]| p), f64::from(1.1f32.log2()));
+    near(
+        pair.percentiles(&pair.stops().unwrap().map, [100.0]).map(|[p]| p),
+        f64::from(1.1f32.log2()),
+    );
     let nothing = vec![false; SIZE * SIZE];
     let pair = ImagePair::new(&test, &reference).unwrap().masked(&nothing).unwrap();
     assert_eq!((pair.bias(), pair.rmse(), pair.psnr(1.0)), (None, None, None));
-    assert!(pair.stops().is_none() && pair.blocks().is_none() && pair.percentiles(&[], [50.0]).is_none());
+    assert!(
+        pair.stops().is_none()
+            && pair.blocks().is_none()
+            && pair.percentiles(&[], [50.0]).is_none()
+    );
     assert!(matches!(pair.masked(&[true]), Err(CompareError::Mask { mask: 1, .. })));
 }
 
@@ -133,7 +146,10 @@ fn what_does_not_fit_is_refused_with_a_remedy() {
     let error = ImagePair::new(&scene, &small).unwrap_err().to_string();
     assert!(error.contains("32x32") && error.contains("2x1") && error.contains("scale"), "{error}");
     let error = ImagePair::new(&scene, &shown).unwrap_err().to_string();
-    assert!(error.contains("the test holds light of the scene") && error.contains("exposure"), "{error}");
+    assert!(
+        error.contains("the test holds light of the scene") && error.contains("exposure"),
+        "{error}"
+    );
     assert!(LinearImage::from_nits(3, 1, vec![[1.0; 3]; 2]).is_err());
     assert!(LinearImage::from_nits(0, 0, vec![]).is_err());
 }
@@ -160,7 +176,9 @@ fn equal_pictures_have_every_number() {
         let mask = metrics::edge_free_mask(&picture(|_, _| [value; 3]));
         assert!(mask.iter().all(|counts| *counts), "{value}");
         for pair in [whole, whole.masked(&mask).unwrap()] {
-            for number in [pair.bias(), pair.rmse(), pair.relative_rmse(), pair.relative_mse(), pair.smape()] {
+            for number in
+                [pair.bias(), pair.rmse(), pair.relative_rmse(), pair.relative_mse(), pair.smape()]
+            {
                 assert_eq!(number, Some(0.0), "{value}");
             }
             let (stops, blocks) = (pair.stops().unwrap(), pair.blocks().unwrap());
@@ -169,12 +187,15 @@ fn equal_pictures_have_every_number() {
         }
     }
     // Black where it counts, and different elsewhere.
-    let (test, reference) = (picture(|x, _| [if x < 8 { 5.0 } else { 0.0 }; 3]), picture(|_, _| [0.0; 3]));
+    let (test, reference) =
+        (picture(|x, _| [if x < 8 { 5.0 } else { 0.0 }; 3]), picture(|_, _| [0.0; 3]));
     let mask: Vec<bool> = (0..SIZE * SIZE).map(|i| i % SIZE >= 8).collect();
     let pair = ImagePair::new(&test, &reference).unwrap().masked(&mask).unwrap();
     assert_eq!((pair.bias(), pair.relative_rmse()), (Some(0.0), Some(0.0)));
     let (stops, blocks) = (pair.stops().unwrap(), pair.blocks().unwrap());
-    assert!((stops.mean, blocks.rms) == (0.0, 0.0) && stops.map.iter().all(|stops| stops.is_finite()));
+    assert!(
+        (stops.mean, blocks.rms) == (0.0, 0.0) && stops.map.iter().all(|stops| stops.is_finite())
+    );
 }
 
 #[test]
@@ -182,7 +203,9 @@ fn extreme_pictures_have_finite_numbers() {
     for value in [f32::MAX, -f32::MAX, 1e-44, -1.0] {
         let test = picture(|x, _| [value, x as f32, -value]);
         let reference = picture(|x, y| if (x + y) % 3 == 0 { [f32::MAX; 3] } else { [1e-40; 3] });
-        for pair in [ImagePair::new(&test, &reference).unwrap(), ImagePair::new(&reference, &test).unwrap()] {
+        for pair in
+            [ImagePair::new(&test, &reference).unwrap(), ImagePair::new(&reference, &test).unwrap()]
+        {
             let numbers = [
                 pair.bias(),
                 pair.rmse(),

@@ -11,7 +11,8 @@ use crate::compare::{
 };
 
 fn scene(scale: f32) -> LinearImage {
-    let pixels = (0..15).map(|i| [i as f32 * scale, 3.0 * scale, (15 - i) as f32 * 0.01 * scale]).collect();
+    let pixels =
+        (0..15).map(|i| [i as f32 * scale, 3.0 * scale, (15 - i) as f32 * 0.01 * scale]).collect();
     LinearImage::from_nits(5, 3, pixels).unwrap()
 }
 
@@ -97,20 +98,31 @@ fn a_scene_comes_back_as_half_floats_whatever_its_scale() {
 
 #[test]
 fn codes_come_back_exactly() {
-    let curve = |code: u16, most: f64| crate::photometry::color::srgb_eotf(f64::from(code) / most) as f32;
+    let curve =
+        |code: u16, most: f64| crate::photometry::color::srgb_eotf(f64::from(code) / most) as f32;
     for (most, kind) in [(255.0, "code8"), (65535.0, "code16")] {
-        let code = |i: u16, channel: u16| (i * 17 + channel * 40) * if most > 255.0 { 131 } else { 1 } % 256;
-        let pixels = (0..15).map(|i| [0, 1, 2].map(|channel| curve(code(i, channel), most))).collect();
+        let code = |i: u16, channel: u16| {
+            (i * 17 + channel * 40) * if most > 255.0 { 131 } else { 1 } % 256
+        };
+        let pixels =
+            (0..15).map(|i| [0, 1, 2].map(|channel| curve(code(i, channel), most))).collect();
         let picture = LinearImage::new(5, 3, pixels, Encoding::Display).unwrap();
         let mut report = HtmlReport::new("t");
-        report.section(Section { pictures: vec![set(vec![shown("a", picture)])], ..Section::default() });
+        report.section(Section {
+            pictures: vec![set(vec![shown("a", picture)])],
+            ..Section::default()
+        });
         let html = report.to_html();
         let description = &description(&html)["sets"][0]["pictures"][0];
         assert_eq!(description["kind"], kind);
         let planes = planes(&html, description["data"].as_str().unwrap(), [5, 3], 3, most > 255.0);
         for i in 0..15 {
             for channel in 0..3 {
-                assert_eq!(planes[usize::from(channel)][usize::from(i)], code(i, channel), "{kind} {i} {channel}");
+                assert_eq!(
+                    planes[usize::from(channel)][usize::from(i)],
+                    code(i, channel),
+                    "{kind} {i} {channel}"
+                );
             }
         }
     }
@@ -118,7 +130,8 @@ fn codes_come_back_exactly() {
 
 #[test]
 fn names_cannot_leave_their_places() {
-    let hostile = "</script><script>alert(1)</script><img src=x onerror=alert(1)> \" ' & \u{0}\u{202e}\n";
+    let hostile =
+        "</script><script>alert(1)</script><img src=x onerror=alert(1)> \" ' & \u{0}\u{202e}\n";
     let mut report = HtmlReport::new(hostile);
     report.text(hostile);
     let table = ReportTable {
@@ -133,7 +146,8 @@ fn names_cannot_leave_their_places() {
     };
     let mut pictures = set(vec![shown(hostile, scene(1.0)), shown(hostile, scene(2.0))]);
     (pictures.title, pictures.unit) = (hostile.into(), hostile.into());
-    pictures.maps = vec![ErrorMap { name: hostile.into(), test: 0, reference: 1, values: vec![0.5; 15] }];
+    pictures.maps =
+        vec![ErrorMap { name: hostile.into(), test: 0, reference: 1, values: vec![0.5; 15] }];
     report.section(Section {
         title: hostile.into(),
         text: hostile.into(),
@@ -152,11 +166,24 @@ fn names_cannot_leave_their_places() {
 #[test]
 fn nothing_is_loaded_from_elsewhere() {
     let mut report = HtmlReport::new("t");
-    report.section(Section { pictures: vec![set(vec![shown("a", scene(1.0))])], ..Section::default() });
+    report.section(Section {
+        pictures: vec![set(vec![shown("a", scene(1.0))])],
+        ..Section::default()
+    });
     let html = report.to_html();
-    for outside in
-        ["http:", "https:", "src=", "@import", "url(", "fetch(", "XMLHttp", "import(", "eval(", "innerHTML", " onclick"]
-    {
+    for outside in [
+        "http:",
+        "https:",
+        "src=",
+        "@import",
+        "url(",
+        "fetch(",
+        "XMLHttp",
+        "import(",
+        "eval(",
+        "innerHTML",
+        " onclick",
+    ] {
         assert!(!html.contains(outside), "{outside}");
     }
     assert!(html.contains("default-src 'none'"));
@@ -169,10 +196,18 @@ fn tags_close_in_order() {
         let table = ReportTable {
             caption: "c".into(),
             columns: vec!["a".into(), "b".into()],
-            rows: vec![vec![Cell::mark(number > 2, "at most 1"), Cell::link("to the first", "case 0")]],
+            rows: vec![vec![
+                Cell::mark(number > 2, "at most 1"),
+                Cell::link("to the first", "case 0"),
+            ]],
         };
         let pictures = vec![set(vec![shown("a", scene(1.0)), shown("b", scene(2.0))])];
-        report.section(Section { title: format!("case {number}"), text: "x".into(), tables: vec![table], pictures });
+        report.section(Section {
+            title: format!("case {number}"),
+            text: "x".into(),
+            tables: vec![table],
+            pictures,
+        });
     }
     let html = report.to_html();
     let body = &html[..html.rfind("<script>").unwrap()];
@@ -186,7 +221,11 @@ fn tags_close_in_order() {
     }
     assert_eq!(open, ["html", "body"]);
     assert_eq!(html.matches("<tr class=\"fail\">").count(), 3);
-    assert_eq!(html.matches("<a href=\"#case-0\">").count(), 5, "tables that lead there, and no list besides");
+    assert_eq!(
+        html.matches("<a href=\"#case-0\">").count(),
+        5,
+        "tables that lead there, and no list besides"
+    );
     assert!(!html.contains("<nav"));
     assert_eq!(html.matches("<figure").count(), 5);
     assert_eq!(description(&html)["sets"].as_array().unwrap().len(), 5);
@@ -196,11 +235,17 @@ fn tags_close_in_order() {
 fn odd_sets_are_shown_as_far_as_they_go() {
     let small = LinearImage::from_nits(1, 1, vec![[0.0; 3]]).unwrap();
     let mut report = HtmlReport::new("");
-    let mut odd = set(vec![shown("first", small.clone()), shown("larger", scene(1.0)), shown("last", small)]);
+    let mut odd =
+        set(vec![shown("first", small.clone()), shown("larger", scene(1.0)), shown("last", small)]);
     odd.first = [2, 99];
     odd.maps = vec![
         ErrorMap { name: "short".into(), test: 0, reference: 2, values: vec![] },
-        ErrorMap { name: "with what is not shown".into(), test: 1, reference: 2, values: vec![0.0] },
+        ErrorMap {
+            name: "with what is not shown".into(),
+            test: 1,
+            reference: 2,
+            values: vec![0.0],
+        },
         ErrorMap { name: "good".into(), test: 0, reference: 2, values: vec![f32::NAN] },
     ];
     odd.ev100 = Some(f64::INFINITY);
@@ -215,7 +260,9 @@ fn odd_sets_are_shown_as_far_as_they_go() {
     assert_eq!((set["test"].as_u64(), set["reference"].as_u64()), (Some(1), Some(0)));
     assert_eq!(set["maps"].as_array().unwrap().len(), 1);
     assert!(set["ev100"].is_number());
-    for id in ["section-", "a-b", "a-b-2", "section-theme", "section-sets", "section-d0", "section--2"] {
+    for id in
+        ["section-", "a-b", "a-b-2", "section-theme", "section-sets", "section-d0", "section--2"]
+    {
         assert_eq!(html.matches(&format!("<section id=\"{id}\">")).count(), 1, "{id}");
     }
 }
@@ -224,7 +271,10 @@ fn odd_sets_are_shown_as_far_as_they_go() {
 fn the_same_report_has_the_same_bytes() {
     let make = || {
         let mut report = HtmlReport::new("t");
-        report.section(Section { pictures: vec![set(vec![shown("a", scene(1.0))])], ..Section::default() });
+        report.section(Section {
+            pictures: vec![set(vec![shown("a", scene(1.0))])],
+            ..Section::default()
+        });
         report.to_html()
     };
     assert_eq!(make(), make());
@@ -239,5 +289,10 @@ fn flip_is_added_for_pairs_that_fit() {
     }
     let names: Vec<&str> = pictures.maps.iter().map(|map| map.name.as_str()).collect();
     assert_eq!(names, ["FLIP", "HDR-FLIP"]);
-    assert!(pictures.maps.iter().all(|map| map.values.len() == 15 && map.values.iter().all(|error| *error > 0.0)));
+    assert!(
+        pictures
+            .maps
+            .iter()
+            .all(|map| map.values.len() == 15 && map.values.iter().all(|error| *error > 0.0))
+    );
 }

@@ -52,8 +52,11 @@ impl GhostMeshNode {
 
     /// Between three nodes of the same path.
     fn between(nodes: [&Self; 3], parts: [f64; 3]) -> Self {
-        let sum = |f: fn(&Self) -> f64| nodes.iter().zip(parts).map(|(node, part)| f(node) * part).sum();
-        let places = |f: &dyn Fn(&Self) -> DVec2| nodes.iter().zip(parts).map(|(node, part)| f(node) * part).sum();
+        let sum =
+            |f: fn(&Self) -> f64| nodes.iter().zip(parts).map(|(node, part)| f(node) * part).sum();
+        let places = |f: &dyn Fn(&Self) -> DVec2| {
+            nodes.iter().zip(parts).map(|(node, part)| f(node) * part).sum()
+        };
         Self {
             place: places(&|node| node.place),
             weight: sum(|node| node.weight),
@@ -114,7 +117,8 @@ fn narrowed(
             .iter()
             .map(|node| node.as_ref().map_or(f64::INFINITY, |node| node.worst(iris)))
             .collect();
-        let (best, nearest) = worst.iter().copied().enumerate().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let (best, nearest) =
+            worst.iter().copied().enumerate().min_by(|a, b| a.1.total_cmp(&b.1))?;
         if !nearest.is_finite() {
             return None;
         }
@@ -127,9 +131,14 @@ fn narrowed(
             (y > 0, best.wrapping_sub(SIDE)),
             (y < PROBE, best + SIDE),
         ];
-        let steps = around.iter().filter(|(inside, _)| *inside).map(|(_, i)| (worst[*i] - nearest).abs());
+        let steps =
+            around.iter().filter(|(inside, _)| *inside).map(|(_, i)| (worst[*i] - nearest).abs());
         let step = steps.filter(|step| step.is_finite()).fold(0.0, f64::max);
-        let bound = if open >= ENOUGH { 1.0 } else { nearest.max(1.0) + step.min(REACH * nearest.max(1.0)) };
+        let bound = if open >= ENOUGH {
+            1.0
+        } else {
+            nearest.max(1.0) + step.min(REACH * nearest.max(1.0))
+        };
         let kept = || {
             worst
                 .iter()
@@ -139,7 +148,10 @@ fn narrowed(
         };
         let (least, most) = (kept().reduce(DVec2::min)?, kept().reduce(DVec2::max)?);
         let part = |index: DVec2| window.at(index / PROBE as f64);
-        window = EntranceWindow { min: part(least - 1.0).max(whole.min), max: part(most + 1.0).min(whole.max) };
+        window = EntranceWindow {
+            min: part(least - 1.0).max(whole.min),
+            max: part(most + 1.0).min(whole.max),
+        };
         if open >= ENOUGH {
             break;
         }
@@ -200,12 +212,20 @@ impl Lens {
     pub fn entering(&self, beam: &Beam, p: DVec2) -> Ray {
         let [first, second] = beam.across(!self.is_round());
         let (radius, z) = self.front();
-        let origin = glam::DVec3::Z * z + first * p.x + second * p.y - beam.direction() * (2.0 * radius);
+        let origin =
+            glam::DVec3::Z * z + first * p.x + second * p.y - beam.direction() * (2.0 * radius);
         Ray { origin, direction: beam.direction() }
     }
 
-    fn traced_node(&self, bounces: ReflectionPair, beam: &Beam, wavelength: f64, p: DVec2) -> Option<GhostMeshNode> {
-        let traced = self.trace_ghost_unclipped(bounces, self.entering(beam, p), wavelength).ok()?;
+    fn traced_node(
+        &self,
+        bounces: ReflectionPair,
+        beam: &Beam,
+        wavelength: f64,
+        p: DVec2,
+    ) -> Option<GhostMeshNode> {
+        let traced =
+            self.trace_ghost_unclipped(bounces, self.entering(beam, p), wavelength).ok()?;
         let place = traced.ray.at_plane(self.sensor());
         // Light that leaves the last surface away from the sensor meets it nowhere.
         let arrives = traced.ray.direction.z > 0.0 && place.is_finite();
@@ -238,7 +258,11 @@ impl Lens {
         let grid = self.ghost_mesh(tier, bounces, beam, wavelength, CELLS[0])?;
         let uneven = grid.unevenness();
         let finer = UNEVEN.iter().filter(|bound| uneven.is_nan() || uneven > **bound).count();
-        if finer == 0 { Some(grid) } else { self.ghost_mesh(tier, bounces, beam, wavelength, CELLS[finer]) }
+        if finer == 0 {
+            Some(grid)
+        } else {
+            self.ghost_mesh(tier, bounces, beam, wavelength, CELLS[finer])
+        }
     }
 }
 
@@ -274,7 +298,8 @@ impl GhostMesh {
         for i in 0..POINTS {
             // The middles of the upright parts and of the upside-down ones between them.
             for j in 0..2 * (POINTS - i) - 1 {
-                let (row, shift) = if j % 2 == 0 { (1.0 / 3.0, 1.0 / 3.0) } else { (2.0 / 3.0, -1.0 / 3.0) };
+                let (row, shift) =
+                    if j % 2 == 0 { (1.0 / 3.0, 1.0 / 3.0) } else { (2.0 / 3.0, -1.0 / 3.0) };
                 let (x, y) = ((j.div_ceil(2) as f64 + shift) / n, (i as f64 + row) / n);
                 let node = GhostMeshNode::between(nodes, [1.0 - x - y, x, y]);
                 if node.worst(self.iris) <= 1.0 {

@@ -34,7 +34,8 @@ impl Beam {
     #[must_use]
     pub fn new(direction: DVec3, radius: f64) -> Option<Self> {
         let unit = direction.try_normalize()?;
-        (unit.is_finite() && unit.z > 1e-3 && (0.0..1.0).contains(&radius)).then_some(Self { direction: unit, radius })
+        (unit.is_finite() && unit.z > 1e-3 && (0.0..1.0).contains(&radius))
+            .then_some(Self { direction: unit, radius })
     }
 
     /// Of a source at an angle (rad) from the axis, seen to the right at an azimuth of 0 and above at a quarter turn.
@@ -64,7 +65,13 @@ impl Beam {
 
     /// Unit vectors across the beam: the first in the plane of the beam and the axis, or as level as can be.
     fn across(&self, level: bool) -> [DVec3; 2] {
-        let aside = self.direction.truncate().try_normalize().filter(|_| !level).unwrap_or(DVec2::X).extend(0.0);
+        let aside = self
+            .direction
+            .truncate()
+            .try_normalize()
+            .filter(|_| !level)
+            .unwrap_or(DVec2::X)
+            .extend(0.0);
         let first = (aside - self.direction * aside.dot(self.direction)).normalize();
         [first, self.direction.cross(first)]
     }
@@ -148,7 +155,12 @@ impl GhostSpot {
         // A disc of radius r has a variance of r^2 / 4 along each axis, and spreads the light over pi r^2 at least.
         let extent = (variance + blur * blur / 4.0).map(f64::sqrt);
         let spread = std::f64::consts::PI * blur.x * blur.y;
-        Self { flux, center, extent, peak: if spread > 0.0 { peak.min(flux / spread) } else { peak } }
+        Self {
+            flux,
+            center,
+            extent,
+            peak: if spread > 0.0 { peak.min(flux / spread) } else { peak },
+        }
     }
 }
 

@@ -58,8 +58,10 @@ impl Lens {
         for event in bounces.path(surfaces.len()) {
             let index = event.surface();
             let surface = &surfaces[index];
-            let [before, after] = [surface.before.index(wavelength), surface.after.index(wavelength)];
-            matrices = matrices.map(|matrix| matrix.then(RayTransferMatrix::step(surface.vertex - z)));
+            let [before, after] =
+                [surface.before.index(wavelength), surface.after.index(wavelength)];
+            matrices =
+                matrices.map(|matrix| matrix.then(RayTransferMatrix::step(surface.vertex - z)));
             z = surface.vertex;
             crossings.push(Crossing {
                 surface: index,
@@ -71,16 +73,26 @@ impl Lens {
             for (matrix, axis) in matrices.iter_mut().zip([Axis::X, Axis::Y]) {
                 let curvature = surface.curvature_along(axis);
                 *matrix = matrix.then(match event {
-                    SurfaceEvent::Onward(_) => RayTransferMatrix::refraction(before, after, curvature),
-                    SurfaceEvent::Back(_) => RayTransferMatrix::refraction(after, before, curvature),
+                    SurfaceEvent::Onward(_) => {
+                        RayTransferMatrix::refraction(before, after, curvature)
+                    }
+                    SurfaceEvent::Back(_) => {
+                        RayTransferMatrix::refraction(after, before, curvature)
+                    }
                     SurfaceEvent::ReflectBack(_) | SurfaceEvent::ReflectOnward(_) => {
                         RayTransferMatrix::mirror(curvature)
                     }
                 });
             }
         }
-        let matrices = matrices.map(|matrix| matrix.then(RayTransferMatrix::step(self.sensor() - z)));
-        ParaxialGhost { bounces, matrices, part: self.ghost_transmittance(bounces, wavelength), crossings }
+        let matrices =
+            matrices.map(|matrix| matrix.then(RayTransferMatrix::step(self.sensor() - z)));
+        ParaxialGhost {
+            bounces,
+            matrices,
+            part: self.ghost_transmittance(bounces, wavelength),
+            crossings,
+        }
     }
 }
 
@@ -105,13 +117,19 @@ impl ParaxialGhost {
         let mut window = EntranceWindow { min: DVec2::NEG_INFINITY, max: DVec2::INFINITY };
         for crossing in &self.crossings {
             let middle = -crossing.slope * u;
-            let (a, b) = ((middle - crossing.radius) / crossing.height, (middle + crossing.radius) / crossing.height);
+            let (a, b) = (
+                (middle - crossing.radius) / crossing.height,
+                (middle + crossing.radius) / crossing.height,
+            );
             // Light through a focus: all of it passes, or nothing.
-            let any = |value: DVec2, otherwise: f64| value.map(|v| if v.is_nan() { otherwise } else { v });
+            let any = |value: DVec2, otherwise: f64| {
+                value.map(|v| if v.is_nan() { otherwise } else { v })
+            };
             window.min = window.min.max(any(a.min(b), f64::NEG_INFINITY));
             window.max = window.max.min(any(a.max(b), f64::INFINITY));
         }
-        (window.min.cmplt(window.max).all() && window.min.is_finite() && window.max.is_finite()).then_some(window)
+        (window.min.cmplt(window.max).all() && window.min.is_finite() && window.max.is_finite())
+            .then_some(window)
     }
 
     /// Where light of a beam that enters at a place (m, at the first vertex) meets the sensor, the rims and the iris.
@@ -120,7 +138,13 @@ impl ParaxialGhost {
         let u = beam.slope();
         let along = |axis: usize, p: f64, u: f64| self.matrices[axis].apply(p, u).0;
         let place = DVec2::new(along(0, p.x, u.x), along(1, p.y, u.y));
-        let mut node = GhostMeshNode { place, weight: self.part, rim: 0.0, iris: [DVec2::ZERO; 3], crossings: 0 };
+        let mut node = GhostMeshNode {
+            place,
+            weight: self.part,
+            rim: 0.0,
+            iris: [DVec2::ZERO; 3],
+            crossings: 0,
+        };
         for crossing in &self.crossings {
             let relative = crossing.at(p, u) / crossing.radius;
             if !crossing.stop {

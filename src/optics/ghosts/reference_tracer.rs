@@ -59,13 +59,20 @@ impl Lens {
     /// rays over all of the rear glass: what `illuminance` and ghosts are compared with. Kolb, Mitchell and Hanrahan 1995,
     /// equation 2.
     #[must_use]
-    pub fn reference_illuminance(&self, place: DVec2, wavelength: f64, losses: Losses, rays: u32) -> f64 {
+    pub fn reference_illuminance(
+        &self,
+        place: DVec2,
+        wavelength: f64,
+        losses: Losses,
+        rays: u32,
+    ) -> f64 {
         let rear = self.surfaces().last().map_or(0.0, |surface| surface.semi_aperture);
         let (origin, distance) = ((-place).extend(self.sensor()), self.sensor() - self.last());
         let counted = |i: u32| {
             let toward = (even_disc(i, rays) * rear).extend(self.last());
             let ray = Ray { origin, direction: (toward - origin).normalize() };
-            let traced = self.trace_backward(ray, wavelength, losses).and_then(TracedRay::unblocked);
+            let traced =
+                self.trace_backward(ray, wavelength, losses).and_then(TracedRay::unblocked);
             traced.map_or(0.0, |traced| traced.weight * ray.direction.z.powi(4))
         };
         let part = (0..rays).map(counted).sum::<f64>() / f64::from(rays.max(1));
@@ -92,12 +99,15 @@ impl Lens {
         let (mut flux, mut first, mut second) = (0.0, DVec2::ZERO, DVec2::ZERO);
         for i in 0..rays {
             let number = |power: i32| (0.5 + f64::from(i) * G.powi(-power)).fract();
-            let disc = |r: f64, turn: f64| DVec2::from_angle(turn * std::f64::consts::TAU) * r.sqrt();
+            let disc =
+                |r: f64, turn: f64| DVec2::from_angle(turn * std::f64::consts::TAU) * r.sqrt();
             let tilt = disc(number(3), number(4)) * beam.radius().tan();
             let tilted: DVec3 = beam.direction() + first_across * tilt.x + second_across * tilt.y;
             let Some(tilted) = Beam::new(tilted, 0.0) else { continue };
             let ray = self.entering(&tilted, disc(number(1), number(2)) * radius);
-            let Ok(traced) = self.trace_ghost(bounces, ray, wavelength).and_then(TracedRay::unblocked) else {
+            let Ok(traced) =
+                self.trace_ghost(bounces, ray, wavelength).and_then(TracedRay::unblocked)
+            else {
                 continue;
             };
             let place = traced.ray.at_plane(self.sensor());

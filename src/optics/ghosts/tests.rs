@@ -49,7 +49,8 @@ fn near(got: f64, want: f64, tolerance: f64, what: &str) {
 #[test]
 fn a_lens_of_27_surfaces_has_351_ghosts() {
     let lens = lens("nikon-28-75-f2.8-wide", None);
-    let fast: Vec<ParaxialGhost> = lens.reflection_pairs().map(|bounces| lens.paraxial_ghost(bounces, GREEN)).collect();
+    let fast: Vec<ParaxialGhost> =
+        lens.reflection_pairs().map(|bounces| lens.paraxial_ghost(bounces, GREEN)).collect();
     assert_eq!(fast.len(), 351);
     // Of 14 surfaces before the iris and 13 behind it.
     assert_eq!(fast.iter().filter(|ghost| ghost.same_side()).count(), 91 + 78);
@@ -61,8 +62,11 @@ fn a_lens_of_27_surfaces_has_351_ghosts() {
             near(matrix.a, want.a, 1e-12 * want.a.abs(), "a");
             near(matrix.b, want.b, 1e-12 * want.b.abs(), "b");
         }
-        for (crossing, (surface, matrix)) in
-            ghost.crossings.iter().zip(lens.ghost_crossings(ghost.bounces, Axis::Y, GREEN)).step_by(7)
+        for (crossing, (surface, matrix)) in ghost
+            .crossings
+            .iter()
+            .zip(lens.ghost_crossings(ghost.bounces, Axis::Y, GREEN))
+            .step_by(7)
         {
             assert_eq!(crossing.surface, surface);
             near(crossing.height.y, matrix.a, 1e-9 * matrix.a.abs(), "crossing");
@@ -94,7 +98,9 @@ fn few_ghosts_have_most_of_the_light() {
     let lens = as_tabled("nikon-28-75-f2.8-wide");
     let fast = lens.reflection_pairs().map(|bounces| lens.paraxial_ghost(bounces, LINE_D));
     let (mut bright, mut light): (Vec<f64>, Vec<f64>) = fast
-        .map(|ghost| (ghost.part / ghost.matrices[1].a.powi(2), ghost.part * ghost.entering_radius().powi(2)))
+        .map(|ghost| {
+            (ghost.part / ghost.matrices[1].a.powi(2), ghost.part * ghost.entering_radius().powi(2))
+        })
         .unzip();
     bright.sort_by(|a, b| b.total_cmp(a));
     light.sort_by(|a, b| b.total_cmp(a));
@@ -119,9 +125,13 @@ fn few_ghosts_have_most_of_the_light() {
 fn tables_of_other_origin() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/lenses/ghosts");
     let mut checked = 0;
-    for name in
-        ["angenieux-100-f1.1", "cooke-triplet-50-f5", "dgauss-50-f2", "nikon-28-75-f2.8-wide", "takumar-100-f1.25"]
-    {
+    for name in [
+        "angenieux-100-f1.1",
+        "cooke-triplet-50-f5",
+        "dgauss-50-f2",
+        "nikon-28-75-f2.8-wide",
+        "takumar-100-f1.25",
+    ] {
         let file = folder.join(format!("ghosts_{name}.json"));
         let Ok(text) = std::fs::read_to_string(&file) else {
             println!("skipped {name}: {} is not there", file.display());
@@ -134,7 +144,8 @@ fn tables_of_other_origin() {
         for row in rows {
             let number = |key: &str| row[key].as_f64().unwrap();
             let index = |key: &str| row[key].as_u64().unwrap() as usize;
-            let ghost = lens.paraxial_ghost(ReflectionPair { first: index("j"), second: index("i") }, LINE_D);
+            let ghost = lens
+                .paraxial_ghost(ReflectionPair { first: index("j"), second: index("i") }, LINE_D);
             let what = format!("{name} {:?}", ghost.bounces);
             let RayTransferMatrix { a, b, c, d } = ghost.matrices[1];
             for (key, got, unit) in [("A", a, 1.0), ("B", b, 1e3), ("C", c, 1e-3), ("D", d, 1.0)] {
@@ -152,7 +163,12 @@ fn tables_of_other_origin() {
                 1e-3 * number("flux") + 6e-7 * (1.0 + radius * radius),
                 &what,
             );
-            near(ghost.part / (a * a), number("irr"), 1e-3 * number("irr") + 6e-7 * (1.0 + 1.0 / (a * a)), &what);
+            near(
+                ghost.part / (a * a),
+                number("irr"),
+                1e-3 * number("irr") + 6e-7 * (1.0 + 1.0 / (a * a)),
+                &what,
+            );
             checked += 1;
         }
     }
@@ -162,12 +178,16 @@ fn tables_of_other_origin() {
 /// Illuminance times area, summed over the sensor as it is drawn, is what enters: `E_in A_pupil W`.
 #[test]
 fn meshes_keep_the_light() {
-    for (name, degrees) in [("dgauss-50-f2", 0.0), ("dgauss-50-f2", 12.0), ("cooke-triplet-50-f5", 8.0)] {
+    for (name, degrees) in
+        [("dgauss-50-f2", 0.0), ("dgauss-50-f2", 12.0), ("cooke-triplet-50-f5", 8.0)]
+    {
         let lens = lens(name, Some(5.6));
         let beam = beam(degrees, 30.0);
         let (mut entering, mut drawn) = (0.0, 0.0);
         for bounces in lens.reflection_pairs() {
-            let Some(grid) = lens.ghost_mesh(GhostMethod::Traced, bounces, &beam, GREEN, 24) else { continue };
+            let Some(grid) = lens.ghost_mesh(GhostMethod::Traced, bounces, &beam, GREEN, 24) else {
+                continue;
+            };
             let (spot, flux) = (grid.spot(), grid.drawn_flux());
             near(flux, spot.flux, 0.05 * spot.flux, &format!("{name} {bounces:?}"));
             entering += spot.flux;
@@ -180,7 +200,8 @@ fn meshes_keep_the_light() {
     let lens = lens("dgauss-50-f2", Some(8.0));
     for bounces in lens.reflection_pairs().step_by(5) {
         let fast = lens.paraxial_ghost(bounces, GREEN);
-        let grid = lens.ghost_mesh(GhostMethod::Paraxial, bounces, &beam(0.0, 0.0), GREEN, 48).unwrap();
+        let grid =
+            lens.ghost_mesh(GhostMethod::Paraxial, bounces, &beam(0.0, 0.0), GREEN, 48).unwrap();
         let want = std::f64::consts::PI * fast.entering_radius().powi(2) * fast.part;
         near(grid.spot().flux, want, 0.005 * want, "round");
         near(grid.drawn_flux(), want, 0.005 * want, "round, drawn");
@@ -199,7 +220,11 @@ fn meshes_agree_with_counted_rays() {
         ("cooke-triplet-50-f5", 10.0, 90.0, None, 0, 6000),
     ] {
         let iris = Iris { blades, curvature: 0.2, rotation: 0.3 };
-        let lens = Lens::new(&prescription(name), &LensSettings { f_stop, iris, ..LensSettings::default() }).unwrap();
+        let lens = Lens::new(
+            &prescription(name),
+            &LensSettings { f_stop, iris, ..LensSettings::default() },
+        )
+        .unwrap();
         let beam = beam(degrees, azimuth);
         let (mut meshed, mut counted) = (0.0, 0.0);
         for bounces in lens.reflection_pairs() {
@@ -210,8 +235,9 @@ fn meshes_agree_with_counted_rays() {
             counted += other.flux;
             // Of those that a sensor sees something of, with rays enough.
             let what = format!("{name} {degrees} {bounces:?}: {spot:?} {other:?}");
-            let hits =
-                other.flux / (lens.front_radius().powi(2) * lens.ghost_transmittance(bounces, GREEN)) * f64::from(rays);
+            let hits = other.flux
+                / (lens.front_radius().powi(2) * lens.ghost_transmittance(bounces, GREEN))
+                * f64::from(rays);
             if hits > 400.0 && other.center.length() < width && other.extent.length() < width {
                 near(spot.center.x, other.center.x, 0.01 * width, &what);
                 near(spot.center.y, other.center.y, 0.01 * width, &what);
@@ -230,11 +256,14 @@ fn meshes_of_the_zoom_agree_with_counted_rays() {
     let lens = lens("nikon-28-75-f2.8-wide", Some(4.0));
     let beam = beam(20.0, 45.0);
     let (mut meshed, mut counted) = (0.0, 0.0);
-    for bounces in
-        lens.reflection_pairs().filter(|bounces| lens.ghost_transmittance(*bounces, GREEN) > 2.2e-4).step_by(2)
+    for bounces in lens
+        .reflection_pairs()
+        .filter(|bounces| lens.ghost_transmittance(*bounces, GREEN) > 2.2e-4)
+        .step_by(2)
     {
-        meshed +=
-            lens.adaptive_ghost_mesh(GhostMethod::Traced, bounces, &beam, GREEN).map_or(0.0, |grid| grid.spot().flux);
+        meshed += lens
+            .adaptive_ghost_mesh(GhostMethod::Traced, bounces, &beam, GREEN)
+            .map_or(0.0, |grid| grid.spot().flux);
         counted += lens.reference_ghost(bounces, &beam, GREEN, 3000, None).spot.flux;
     }
     println!("{meshed:e} {counted:e} {:.4}", meshed / counted);
@@ -251,23 +280,35 @@ fn a_disc_spreads_its_ghosts() {
     let counted = lens.reference_ghost(bounces, &round, GREEN, 20_000, None).spot;
     near(spot.extent.x, counted.extent.x, 0.03 * counted.extent.x, "x");
     near(spot.extent.y, counted.extent.y, 0.03 * counted.extent.y, "y");
-    let sharp = lens.ghost_mesh(GhostMethod::Traced, bounces, &beam(0.0, 0.0), GREEN, 24).unwrap().spot();
-    assert!(spot.extent.x > 2.0 * sharp.extent.x && spot.peak < 0.2 * sharp.peak, "{spot:?} {sharp:?}");
+    let sharp =
+        lens.ghost_mesh(GhostMethod::Traced, bounces, &beam(0.0, 0.0), GREEN, 24).unwrap().spot();
+    assert!(
+        spot.extent.x > 2.0 * sharp.extent.x && spot.peak < 0.2 * sharp.peak,
+        "{spot:?} {sharp:?}"
+    );
 }
 
 /// Both tiers agree for small pupils near the axis, of every ghost with a thousandth of the brightest one's light.
 #[test]
 fn matrices_agree_with_rays_near_the_axis() {
-    for (name, f_stop) in [("dgauss-50-f2", 64.0), ("cooke-triplet-50-f5", 64.0), ("schneider-anamorphic-31", 64.0)] {
+    for (name, f_stop) in
+        [("dgauss-50-f2", 64.0), ("cooke-triplet-50-f5", 64.0), ("schneider-anamorphic-31", 64.0)]
+    {
         let lens = lens(name, Some(f_stop));
         let beam = beam(0.3, 25.0);
         let light = |bounces| {
-            lens.paraxial_ghost(bounces, GREEN).entering_radius().powi(2) * lens.ghost_transmittance(bounces, GREEN)
+            lens.paraxial_ghost(bounces, GREEN).entering_radius().powi(2)
+                * lens.ghost_transmittance(bounces, GREEN)
         };
         let brightest = lens.reflection_pairs().map(light).fold(0.0, f64::max);
-        for bounces in lens.reflection_pairs().filter(|bounces| light(*bounces) > 1e-3 * brightest) {
-            let of = |tier| lens.ghost_mesh(tier, bounces, &beam, GREEN, 16).map(|grid| grid.spot());
-            let (Some(traced), Some(fast)) = (of(GhostMethod::Traced), of(GhostMethod::Paraxial)) else { continue };
+        for bounces in lens.reflection_pairs().filter(|bounces| light(*bounces) > 1e-3 * brightest)
+        {
+            let of =
+                |tier| lens.ghost_mesh(tier, bounces, &beam, GREEN, 16).map(|grid| grid.spot());
+            let (Some(traced), Some(fast)) = (of(GhostMethod::Traced), of(GhostMethod::Paraxial))
+            else {
+                continue;
+            };
             // A beam that is wide in spite of the small iris is not near the axis.
             let wide = lens.paraxial_ghost(bounces, GREEN).window(&beam).unwrap();
             if (wide.max - wide.min).max_element() > 0.04 * lens.focal_length() {
@@ -290,7 +331,9 @@ fn chains_go_through_the_centre() {
     let (beam, azimuth) = (beam(10.0, 35.0), 35.0_f64.to_radians());
     let across = DVec2::new(-azimuth.sin(), azimuth.cos());
     let mut sides = [0, 0];
-    for ghost in lens.survey(GhostMethod::Traced, &beam, GREEN).iter().filter(|ghost| ghost.spot.flux > 0.0) {
+    for ghost in
+        lens.survey(GhostMethod::Traced, &beam, GREEN).iter().filter(|ghost| ghost.spot.flux > 0.0)
+    {
         near(ghost.spot.center.dot(across), 0.0, 3.6e-5, "off the line");
         sides[usize::from(ghost.spot.center.dot(beam.slope()) > 0.0)] += 1;
     }
@@ -329,7 +372,11 @@ fn beams_from_everywhere() {
                 for ghost in lens.survey(tier, &beam(degrees, 10.0), GREEN) {
                     let GhostSpot { flux, center, extent, peak } = ghost.spot;
                     assert!(
-                        flux.is_finite() && flux >= 0.0 && center.is_finite() && extent.is_finite() && !peak.is_nan()
+                        flux.is_finite()
+                            && flux >= 0.0
+                            && center.is_finite()
+                            && extent.is_finite()
+                            && !peak.is_nan()
                     );
                 }
             }
@@ -357,7 +404,11 @@ fn light_is_relative_to_the_direct_light() {
     ] {
         let what = format!("{name} {f_stop:?} {blades} {curvature}");
         let iris = Iris { blades, curvature, rotation: 0.2 };
-        let lens = Lens::new(&prescription(name), &LensSettings { f_stop, iris, ..LensSettings::default() }).unwrap();
+        let lens = Lens::new(
+            &prescription(name),
+            &LensSettings { f_stop, iris, ..LensSettings::default() },
+        )
+        .unwrap();
         // As many rays through the pupil whatever its part of the rear glass.
         let rays = if f_stop.is_some() { 300_000 } else { 40_000 };
         let direct = lens.luminance_per_illuminance(GREEN)
@@ -385,7 +436,12 @@ fn light_is_relative_to_the_direct_light() {
 fn the_film_has_all_of_a_small_ghost() {
     let lens = lens("dgauss-50-f2", Some(8.0));
     let mut film = SensorFilm::new(DVec2::new(0.036, 0.024), [36, 24]);
-    let all =
-        lens.reference_ghost(ReflectionPair { first: 8, second: 4 }, &beam(2.0, 0.0), GREEN, 2000, Some(&mut film));
+    let all = lens.reference_ghost(
+        ReflectionPair { first: 8, second: 4 },
+        &beam(2.0, 0.0),
+        GREEN,
+        2000,
+        Some(&mut film),
+    );
     near(film.flux(), all.spot.flux, 1e-12, "all of it falls on the film");
 }

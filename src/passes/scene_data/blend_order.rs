@@ -20,7 +20,8 @@ const MAX_DRAWS: usize = 1 << 12;
 
 impl Triangles {
     pub(super) fn of(primitive: &scene::Primitive) -> Self {
-        let place = |index: &u32| primitive.positions.get(*index as usize).copied().unwrap_or_default();
+        let place =
+            |index: &u32| primitive.positions.get(*index as usize).copied().unwrap_or_default();
         let middles = primitive.indices.as_chunks::<3>().0.iter();
         Self {
             indices: primitive.indices.clone(),
@@ -48,7 +49,10 @@ pub(super) struct Item<'a> {
 pub(super) fn back_to_front(view: &View, mut items: Vec<Item<'_>>) -> (Vec<Draw>, Vec<u32>) {
     items.sort_by(|a, b| b.distance.total_cmp(&a.distance));
     let whole = |items: &[Item<'_>]| (items.iter().map(|item| item.draw).collect(), Vec::new());
-    let count: usize = items.iter().map(|item| item.triangles.map_or(0, |triangles| triangles.middles.len())).sum();
+    let count: usize = items
+        .iter()
+        .map(|item| item.triangles.map_or(0, |triangles| triangles.middles.len()))
+        .sum();
     if count > MAX_SORTED || items.iter().any(|item| item.triangles.is_none()) {
         return whole(&items);
     }
@@ -73,7 +77,9 @@ pub(super) fn back_to_front(view: &View, mut items: Vec<Item<'_>>) -> (Vec<Draw>
     let mut draws = Vec::new();
     let mut indices = Vec::with_capacity(count * 3);
     for run in runs {
-        let Some(item) = run.first().and_then(|(_, index, _)| items.get(*index as usize)) else { continue };
+        let Some(item) = run.first().and_then(|(_, index, _)| items.get(*index as usize)) else {
+            continue;
+        };
         let Some(triangles) = item.triangles else { continue };
         let first_index = indices.len() as u32;
         for &(_, _, triangle) in run {
@@ -117,8 +123,14 @@ mod tests {
         // Two strips along the line of sight, each of four pieces, one half a piece behind the other.
         let strip = shapes::plane(Vec2::new(1.0, 8.0), 1, 4);
         let triangles = Triangles::of(&strip);
-        let projection = Projection::Perspective { vertical_fov: 1.0, aspect: None, near: 0.1, far: None };
-        let view = View::new(look_at_transform(DVec3::new(0.0, 1.0, 12.0), DVec3::ZERO), &projection, 64, 64);
+        let projection =
+            Projection::Perspective { vertical_fov: 1.0, aspect: None, near: 0.1, far: None };
+        let view = View::new(
+            look_at_transform(DVec3::new(0.0, 1.0, 12.0), DVec3::ZERO),
+            &projection,
+            64,
+            64,
+        );
         let item = |material: u32, z: f64| Item {
             distance: 12.0 - z as f32,
             draw: draw(material),
@@ -134,7 +146,8 @@ mod tests {
             let z = if draw.material == 0 { 0.0 } else { -0.4 };
             let of = &indices[draw.first_index as usize..][..draw.index_count as usize];
             for triangle in of.as_chunks::<3>().0 {
-                let middle = triangle.iter().map(|&i| strip.positions[i as usize]).sum::<Vec3>() / 3.0;
+                let middle =
+                    triangle.iter().map(|&i| strip.positions[i as usize]).sum::<Vec3>() / 3.0;
                 let at = middle + Vec3::new(draw.material as f32, 0.0, z);
                 let distance = (at - view.position.as_vec3()).length();
                 assert!(distance <= last + 1e-5, "{distance} after {last}");

@@ -52,18 +52,27 @@ pub(in crate::passes) struct DeformPose {
 
 impl Deformers {
     /// Uploads what moves; none where nothing does.
-    pub(super) fn new(gpu: &Gpu, uploader: &mut Uploader, scene: &Scene, groups: &[Group]) -> GpuResult<Option<Self>> {
-        let node_of: HashMap<usize, usize> = scene.deformed().into_iter().map(|(node, mesh)| (mesh, node)).collect();
+    pub(super) fn new(
+        gpu: &Gpu,
+        uploader: &mut Uploader,
+        scene: &Scene,
+        groups: &[Group],
+    ) -> GpuResult<Option<Self>> {
+        let node_of: HashMap<usize, usize> =
+            scene.deformed().into_iter().map(|(node, mesh)| (mesh, node)).collect();
         if node_of.is_empty() {
             return Ok(None);
         }
         let (mut rest, mut influences, mut morphs) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut parts, mut nodes): (Vec<DeformPart>, Vec<(usize, u32, u32)>) = (Vec::new(), Vec::new());
+        let (mut parts, mut nodes): (Vec<DeformPart>, Vec<(usize, u32, u32)>) =
+            (Vec::new(), Vec::new());
         let (mut joints, mut weights) = (0u32, 0u32);
         for (index, group) in groups.iter().enumerate() {
             let Some((mesh, primitive)) = group.source else { continue };
             let Some(&node) = node_of.get(&mesh) else { continue };
-            let Some(deform) = scene.meshes[mesh].primitives[primitive].deform.as_deref() else { continue };
+            let Some(deform) = scene.meshes[mesh].primitives[primitive].deform.as_deref() else {
+                continue;
+            };
             let (palette, weight) = match nodes.iter().find(|(of, ..)| *of == node) {
                 Some(&(_, palette, weight)) => (palette, weight),
                 None => {
@@ -116,7 +125,8 @@ impl Deformers {
     /// Of each primitive where it is in a scene's pose.
     pub(super) fn moving(&self, scene: &Scene, groups: &[Group]) -> Vec<DeformedPrimitive> {
         let worlds = scene.world_transforms();
-        let of = |part: &DeformPart| Some(part.moving(scene, &worlds, groups.get(part.group)?.source?));
+        let of =
+            |part: &DeformPart| Some(part.moving(scene, &worlds, groups.get(part.group)?.source?));
         self.parts.iter().filter_map(of).collect()
     }
 
@@ -135,8 +145,10 @@ impl DeformPart {
     /// Spheres that hold its vertices together: what each joint moves is within a sphere that the joint carries, and a vertex of
     /// several joints lies between where each would carry it. With the room (m) that single precision takes on the way there.
     fn carried(&self, scene: &Scene, worlds: &[DMat4]) -> (Vec<(Vec3, f32)>, f32) {
-        let weights = scene.nodes.get(self.node).map(|node| node.weights.as_slice()).unwrap_or_default();
-        let morphed: f32 = self.reach.iter().zip(weights).map(|(reach, weight)| reach * weight.abs()).sum();
+        let weights =
+            scene.nodes.get(self.node).map(|node| node.weights.as_slice()).unwrap_or_default();
+        let morphed: f32 =
+            self.reach.iter().zip(weights).map(|(reach, weight)| reach * weight.abs()).sum();
         let palette = scene.palette(self.node, worlds);
         let mut room = 0.0f32;
         let carried = self
@@ -164,14 +176,29 @@ impl DeformPart {
         let (carried, _) = self.carried(scene, worlds);
         let (low, high) = around(&carried);
         let center = if carried.is_empty() { Vec3::ZERO } else { low * 0.5 + high * 0.5 };
-        (center, carried.iter().map(|&(at, radius)| at.distance(center) + radius).fold(0.0, f32::max))
+        (
+            center,
+            carried.iter().map(|&(at, radius)| at.distance(center) + radius).fold(0.0, f32::max),
+        )
     }
 
     /// A box around its vertices as the device moves them; `vertices` is its first among the scene's.
-    pub fn moving(&self, scene: &Scene, worlds: &[DMat4], (mesh, primitive): (usize, usize)) -> DeformedPrimitive {
+    pub fn moving(
+        &self,
+        scene: &Scene,
+        worlds: &[DMat4],
+        (mesh, primitive): (usize, usize),
+    ) -> DeformedPrimitive {
         let (carried, room) = self.carried(scene, worlds);
-        let (low, high) = if carried.is_empty() { (Vec3::ZERO, Vec3::ZERO) } else { around(&carried) };
-        DeformedPrimitive { mesh, primitive, vertices: self.constants.target, low: low - room, high: high + room }
+        let (low, high) =
+            if carried.is_empty() { (Vec3::ZERO, Vec3::ZERO) } else { around(&carried) };
+        DeformedPrimitive {
+            mesh,
+            primitive,
+            vertices: self.constants.target,
+            low: low - room,
+            high: high + room,
+        }
     }
 }
 
@@ -195,7 +222,10 @@ fn append(
     for (vertex, &position) in deform.positions.iter().enumerate() {
         let (first_influence, first_morph) = (influences.len() as u32, morphs.len() as u32);
         if let Some(list) = &deform.influences {
-            influences.extend(list.of(vertex).map(|(joint, weight)| shared::Influence { joint: joint as u32, weight }));
+            influences.extend(
+                list.of(vertex)
+                    .map(|(joint, weight)| shared::Influence { joint: joint as u32, weight }),
+            );
         }
         for (number, target) in deform.targets.iter().enumerate().take(targets) {
             let at = |list: &[Vec3]| list.get(vertex).copied().unwrap_or_default();
@@ -237,7 +267,9 @@ fn spheres(deform: &Deform) -> Vec<(usize, Vec3, f32)> {
     }
     let mut out: Vec<_> = boxes
         .into_iter()
-        .map(|(joint, (low, high))| (joint, low * 0.5 + high * 0.5, (high * 0.5 - low * 0.5).length()))
+        .map(|(joint, (low, high))| {
+            (joint, low * 0.5 + high * 0.5, (high * 0.5 - low * 0.5).length())
+        })
         .collect();
     out.sort_by_key(|(joint, ..)| *joint);
     out

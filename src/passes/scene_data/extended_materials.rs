@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{
     gpu::{
-        Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, SamplerInfo, TextureSet,
-        upload::Uploader, vk,
+        Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, SamplerInfo,
+        TextureSet, upload::Uploader, vk,
     },
     scene::{self, AlphaMode, Scene, TextureRef, Water},
 };
@@ -120,11 +120,17 @@ pub(super) fn forward_mark(material: &scene::Material, multiscatter: bool) -> f3
     if !is_extended(material, multiscatter) {
         return 1.0;
     }
-    let known = |factor: f32, texture: Option<TextureRef>| if texture.is_some() { 0.0 } else { factor };
+    let known =
+        |factor: f32, texture: Option<TextureRef>| if texture.is_some() { 0.0 } else { factor };
     let coat = material.clearcoat;
-    let coat_roughness = if coat.factor > 0.0 { known(coat.roughness, coat.roughness_texture) } else { 1.0 };
+    let coat_roughness =
+        if coat.factor > 0.0 { known(coat.roughness, coat.roughness_texture) } else { 1.0 };
     let sheen = material.sheen;
-    let sheen_roughness = if sheen.color == Vec3::ZERO { 1.0 } else { known(sheen.roughness, sheen.roughness_texture) };
+    let sheen_roughness = if sheen.color == Vec3::ZERO {
+        1.0
+    } else {
+        known(sheen.roughness, sheen.roughness_texture)
+    };
     let least = coat_roughness.min(sheen_roughness).clamp(0.0, 1.0);
     let own_normal = coat.factor > 0.0 && coat.normal_texture.is_some();
     // Half floats hold 10 bits: rounded down, so that the bound of the light lists stays one.
@@ -136,7 +142,8 @@ fn pack(material: &scene::Material, has_tangents: bool, water: u32) -> shared::E
     let mut uv_rows = [Vec4::ZERO; 28];
     let mut textures = 0;
     for (slot, texture) in slots(material).into_iter().enumerate().take(PLACED) {
-        let (transform, set) = texture.map_or((TextureRef::IDENTITY, 0), |t| (t.transform, t.uv_set));
+        let (transform, set) =
+            texture.map_or((TextureRef::IDENTITY, 0), |t| (t.transform, t.uv_set));
         textures |= u32::from(texture.is_some()) << slot;
         for (row, values) in transform.iter().enumerate() {
             uv_rows[slot * 2 + row] = Vec3::from_array(*values).extend(f32::from(set));
@@ -204,19 +211,22 @@ pub(super) fn upload_layers(
     };
     let buffer = storage(uploader, "layered materials", bytemuck::cast_slice(&packed))?;
     let tables = storage(uploader, "layer tables", bytemuck::cast_slice(layer_tables::table()))?;
-    let lists = materials.iter().filter(|material| is_extended(material, scene.multiscatter)).map(|material| {
-        let slot = |(slot, reference)| {
-            let meaning = match slot {
-                slot if COLORS.contains(&slot) => TextureSemantic::Color,
-                slot if NORMALS.contains(&slot) => TextureSemantic::Normals,
-                _ => TextureSemantic::Data,
+    let lists = materials.iter().filter(|material| is_extended(material, scene.multiscatter)).map(
+        |material| {
+            let slot = |(slot, reference)| {
+                let meaning = match slot {
+                    slot if COLORS.contains(&slot) => TextureSemantic::Color,
+                    slot if NORMALS.contains(&slot) => TextureSemantic::Normals,
+                    _ => TextureSemantic::Data,
+                };
+                Slot { reference, meaning, cutoff: None }
             };
-            Slot { reference, meaning, cutoff: None }
-        };
-        slots(material).into_iter().enumerate().map(slot).collect()
-    });
+            slots(material).into_iter().enumerate().map(slot).collect()
+        },
+    );
     let pipeline = pipeline()?;
-    let place = SetPlace { name: "layer textures", pipeline: &pipeline, set: 2, slots: &SLOT_NAMES };
+    let place =
+        SetPlace { name: "layer textures", pipeline: &pipeline, set: 2, slots: &SLOT_NAMES };
     let textures = upload_sets(gpu, uploader, (scene, white, uploaded), lists, &place)?;
     let pictures = |water: &Water| {
         let of = |which: usize, meaning| {
@@ -224,9 +234,13 @@ pub(super) fn upload_layers(
             let image = uploaded.get(&(texture.image, meaning, None))?;
             Some((Arc::clone(image), sampler_info(&texture.sampler)))
         };
-        Some(WaterTextures { flow: of(0, TextureSemantic::Data)?, ripples: of(1, TextureSemantic::Normals)? })
+        Some(WaterTextures {
+            flow: of(0, TextureSemantic::Data)?,
+            ripples: of(1, TextureSemantic::Normals)?,
+        })
     };
-    let waters = materials.iter().filter_map(|material| pictures(material.water.as_ref()?)).collect();
+    let waters =
+        materials.iter().filter_map(|material| pictures(material.water.as_ref()?)).collect();
     Ok(Some(ExtendedMaterials { materials: buffer, textures, tables, numbers, waters }))
 }
 
@@ -262,14 +276,23 @@ mod tests {
         assert!(!is_extended(&scene::Material { unlit: true, ior: 1.8, ..plain.clone() }, true));
         for material in [
             scene::Material { ior: 1.4, ..plain.clone() },
-            scene::Material { specular: Specular { factor: 0.5, ..Specular::default() }, ..plain.clone() },
-            scene::Material { clearcoat: Clearcoat { factor: 0.5, ..Clearcoat::default() }, ..plain.clone() },
+            scene::Material {
+                specular: Specular { factor: 0.5, ..Specular::default() },
+                ..plain.clone()
+            },
+            scene::Material {
+                clearcoat: Clearcoat { factor: 0.5, ..Clearcoat::default() },
+                ..plain.clone()
+            },
             scene::Material { transmission: 0.5, ..plain.clone() },
         ] {
             assert!(is_extended(&material, false), "{material:?}");
         }
         // Of a metal the index says nothing.
-        assert!(!is_extended(&scene::Material { metallic: 1.0, ior: 1.4, transmission: 1.0, ..plain }, false));
+        assert!(!is_extended(
+            &scene::Material { metallic: 1.0, ior: 1.4, transmission: 1.0, ..plain },
+            false
+        ));
     }
 
     #[test]
@@ -279,7 +302,8 @@ mod tests {
         for roughness in [0.0, 0.1, 0.5, 1.0f32] {
             let coat = Clearcoat { factor: 1.0, roughness, ..Clearcoat::default() };
             let sheen = Sheen { color: Vec3::ONE, roughness: 0.9, ..Sheen::default() };
-            let mark = forward_mark(&scene::Material { clearcoat: coat, sheen, ..plain.clone() }, false);
+            let mark =
+                forward_mark(&scene::Material { clearcoat: coat, sheen, ..plain.clone() }, false);
             let read = half::f16::from_f32(mark).to_f32().fract();
             assert!((shared::FORWARD_MARK..shared::FORWARD_MARK + 1.0).contains(&mark), "{mark}");
             assert!(read <= roughness && read > roughness.min(0.9) - 0.03, "{read} {roughness}");

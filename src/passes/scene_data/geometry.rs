@@ -5,7 +5,9 @@ use std::sync::Arc;
 use glam::{DMat4, Vec2, Vec3, Vec4};
 use rayon::prelude::*;
 
-use super::{RenderQueue, extended_materials, lod::coarser, materials::texture_slots, pose::PrimitivePose};
+use super::{
+    RenderQueue, extended_materials, lod::coarser, materials::texture_slots, pose::PrimitivePose,
+};
 use crate::{
     bvh::casts_shadow,
     gpu::{Buffer, BufferKind, Gpu, GpuError, GpuResult, upload::Uploader, vk},
@@ -82,7 +84,8 @@ pub(super) struct Level {
 impl Group {
     /// A level of detail, 0 the finest; the coarsest where there are fewer.
     pub(super) fn level(&self, level: usize) -> Level {
-        let finest = Level { first_index: self.first_index, index_count: self.index_count, error: 0.0 };
+        let finest =
+            Level { first_index: self.first_index, index_count: self.index_count, error: 0.0 };
         level
             .checked_sub(1)
             .and_then(|index| self.coarser.get(index).or(self.coarser.last()).copied())
@@ -123,13 +126,16 @@ pub(super) fn scene_parts(scene: &Scene, default_material: usize) -> Vec<Part<'_
         }
     }
     let mut parts = Vec::new();
-    for (index, (mesh, places)) in scene.meshes.iter().zip(&places).enumerate().filter(|(_, of)| !of.1.is_empty()) {
+    for (index, (mesh, places)) in
+        scene.meshes.iter().zip(&places).enumerate().filter(|(_, of)| !of.1.is_empty())
+    {
         let shared: Arc<[DMat4]> = places.as_slice().into();
         parts.extend(mesh.primitives.iter().enumerate().map(|(number, primitive)| Part {
             source: Some((index, number)),
             primitive,
             places: Arc::clone(&shared),
-            material: primitive.material.filter(|&m| m < default_material).unwrap_or(default_material),
+            material:
+                primitive.material.filter(|&m| m < default_material).unwrap_or(default_material),
         }));
     }
     parts
@@ -168,7 +174,8 @@ pub(super) fn upload_geometry(
     }
     let moves = parts.iter().any(|part| part.primitive.deform.is_some());
     let kind = if moves { BufferKind::DynamicGeometry } else { BufferKind::Geometry };
-    let vertices = Buffer::new(gpu, "vertices", vertex_count as u64 * u64::from(VERTEX_STRIDE), kind)?;
+    let vertices =
+        Buffer::new(gpu, "vertices", vertex_count as u64 * u64::from(VERTEX_STRIDE), kind)?;
     let indices = Buffer::new(gpu, "indices", index_count as u64 * 4, BufferKind::Geometry)?;
     let mut vertex_data: Vec<Vertex> = Vec::with_capacity(vertex_count);
     let mut index_data: Vec<u32> = Vec::with_capacity(index_count);
@@ -191,7 +198,9 @@ pub(super) fn upload_geometry(
             material: material as u32,
             queue: match described.alpha {
                 _ if extended_materials::needs_blend_pass(&described) => RenderQueue::Blend,
-                AlphaMode::Opaque if texture_slots(&described).iter().all(Option::is_none) => RenderQueue::Untextured,
+                AlphaMode::Opaque if texture_slots(&described).iter().all(Option::is_none) => {
+                    RenderQueue::Untextured
+                }
                 AlphaMode::Opaque => RenderQueue::Opaque,
                 AlphaMode::Mask { .. } => RenderQueue::Mask,
                 AlphaMode::Blend => RenderQueue::Blend,
@@ -227,9 +236,10 @@ pub(super) fn vertex(primitive: &scene::Primitive, index: usize) -> Vertex {
 
 /// Centre and radius of a sphere around points, and half the edges of the box around them, whose centre is the same.
 pub(super) fn bounding_sphere(positions: &[Vec3]) -> (Vec3, f32, Vec3) {
-    let (low, high) = positions
-        .iter()
-        .fold((Vec3::splat(f32::MAX), Vec3::splat(f32::MIN)), |(low, high), &p| (low.min(p), high.max(p)));
+    let (low, high) =
+        positions.iter().fold((Vec3::splat(f32::MAX), Vec3::splat(f32::MIN)), |(low, high), &p| {
+            (low.min(p), high.max(p))
+        });
     let center = if positions.is_empty() { Vec3::ZERO } else { low * 0.5 + high * 0.5 };
     let radius = positions.iter().map(|p| p.distance(center)).fold(0.0, f32::max);
     let half_size = positions.iter().map(|&p| (p - center).abs()).fold(Vec3::ZERO, Vec3::max);

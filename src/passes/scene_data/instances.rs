@@ -30,8 +30,8 @@ impl SplitPoint {
     /// Splits a point. Coordinates beyond 10^30 m count as that.
     #[must_use]
     pub fn new(point: DVec3) -> Self {
-        let point =
-            DVec3::select(point.is_nan_mask(), DVec3::ZERO, point).clamp(DVec3::splat(-1e30), DVec3::splat(1e30));
+        let point = DVec3::select(point.is_nan_mask(), DVec3::ZERO, point)
+            .clamp(DVec3::splat(-1e30), DVec3::splat(1e30));
         let high = point.as_vec3();
         Self { high, low: (point - high.as_dvec3()).as_vec3() }
     }
@@ -59,18 +59,23 @@ impl InstanceTransform {
             linear.x_axis.cross(linear.y_axis),
         );
         let sign = if linear.determinant() < 0.0 { -1.0 } else { 1.0 };
-        let largest =
-            [cofactor.x_axis, cofactor.y_axis, cofactor.z_axis].iter().map(|c| c.length()).fold(0.0, f64::max);
+        let largest = [cofactor.x_axis, cofactor.y_axis, cofactor.z_axis]
+            .iter()
+            .map(|c| c.length())
+            .fold(0.0, f64::max);
         let normal = cofactor * (sign / largest.max(1e-300));
         // No stretch exceeds the Frobenius norm; the largest axis would be too small under shear.
-        let stretch =
-            (linear.x_axis.length_squared() + linear.y_axis.length_squared() + linear.z_axis.length_squared()).sqrt();
+        let stretch = (linear.x_axis.length_squared()
+            + linear.y_axis.length_squared()
+            + linear.z_axis.length_squared())
+        .sqrt();
         let offset = linear * group.center.as_dvec3();
         let split = SplitPoint::new(place.w_axis.truncate());
         Self {
             high: split.high,
             // Rounding of what is told here makes no sphere too small.
-            radius: (f64::from(group.radius) * stretch * (1.0 + 1e-5) + 1e-6 * offset.length()) as f32,
+            radius: (f64::from(group.radius) * stretch * (1.0 + 1e-5) + 1e-6 * offset.length())
+                as f32,
             low: split.low,
             bucket,
             offset: offset.as_vec3(),
@@ -147,16 +152,22 @@ struct Placements {
 impl Placements {
     /// Finds the order of drawing.
     fn new(groups: &[Group], posed: &[PrimitivePose]) -> Self {
-        let mut order: Vec<usize> =
-            (0..groups.len().min(posed.len())).filter(|&group| groups[group].culled_on_device()).collect();
+        let mut order: Vec<usize> = (0..groups.len().min(posed.len()))
+            .filter(|&group| groups[group].culled_on_device())
+            .collect();
         order.sort_by_key(|&group| (groups[group].queue, groups[group].material));
         let mut all = Self::default();
         for group in order {
             for mirrored in [false, true] {
                 let first = all.list.len() as u32;
                 let bucket = all.buckets.len() as u32;
-                let places = posed[group].places.iter().filter(|place| (place.determinant() < 0.0) == mirrored);
-                all.list.extend(places.map(|place| InstanceTransform::new(place, &posed[group], bucket)));
+                let places = posed[group]
+                    .places
+                    .iter()
+                    .filter(|place| (place.determinant() < 0.0) == mirrored);
+                all.list.extend(
+                    places.map(|place| InstanceTransform::new(place, &posed[group], bucket)),
+                );
                 let end = all.list.len() as u32;
                 if end > first {
                     all.buckets.push(Bucket { group, mirrored, first, end });
@@ -179,7 +190,8 @@ impl Placements {
                 center: posed.center,
                 levels: group.levels() as u32,
                 // A little more than the mesh takes: rounding makes no box too small.
-                half_size: posed.half_size + (posed.half_size.max_element() + posed.center.length()) * 1e-6,
+                half_size: posed.half_size
+                    + (posed.half_size.max_element() + posed.center.length()) * 1e-6,
                 pad0: 0,
                 first_index: std::array::from_fn(|level| group.level(level).first_index),
                 index_count: std::array::from_fn(|level| group.level(level).index_count),
@@ -195,9 +207,18 @@ impl Placements {
         for (index, bucket) in self.buckets.iter().enumerate() {
             let Group { material, double_sided, queue: layer, .. } = groups[bucket.group];
             let mirrored = bucket.mirrored;
-            let next = Run { first: index as u32, count: 1, material, double_sided, mirrored, queue: layer };
+            let next = Run {
+                first: index as u32,
+                count: 1,
+                material,
+                double_sided,
+                mirrored,
+                queue: layer,
+            };
             match runs.last_mut() {
-                Some(run) if (Run { first: next.first, count: 1, ..*run }) == next => run.count += 1,
+                Some(run) if (Run { first: next.first, count: 1, ..*run }) == next => {
+                    run.count += 1
+                }
                 _ => runs.push(next),
             }
         }
@@ -239,7 +260,11 @@ impl GpuInstances {
         let count: usize = in_order().map(|(_, posed)| posed.places.len()).sum();
         let room = gpu.limits().max_storage_buffer_range as usize;
         let fits = count * size_of::<InstanceTransform>().max(size_of::<Instance>()) <= room;
-        if count == 0 || !fits || !gpu.indirect_first_instance() || in_order().any(|(group, _)| group.lobes) {
+        if count == 0
+            || !fits
+            || !gpu.indirect_first_instance()
+            || in_order().any(|(group, _)| group.lobes)
+        {
             return Ok(None);
         }
         let all = Placements::new(groups, posed);
@@ -255,7 +280,9 @@ impl GpuInstances {
         );
         let (seen, gain) = match before.filter(|before| before.count as usize == all.list.len()) {
             Some(before) => (Arc::clone(&before.seen), Arc::clone(&before.gain)),
-            None => (storage("placements last seen", &vec![0; all.list.len() * 4])?, Arc::default()),
+            None => {
+                (storage("placements last seen", &vec![0; all.list.len() * 4])?, Arc::default())
+            }
         };
         Ok(Some(Self {
             placements,
@@ -315,7 +342,8 @@ impl LodSelection {
         if self.error_scale <= 0.0 {
             return 0;
         }
-        let along = self.forward.x * center.x + self.forward.y * center.y + self.forward.z * center.z;
+        let along =
+            self.forward.x * center.x + self.forward.y * center.y + self.forward.z * center.z;
         let nearest = if self.parallel { 1.0 } else { along - radius };
         let fits = |error: &f32| error * stretch * self.error_scale <= nearest;
         errors

@@ -50,11 +50,18 @@ pub(in crate::passes) const STRONGEST: f32 = 1e30;
 pub fn world_lights(scene: &Scene, profiles: &mut Profiles) -> Vec<WorldLight> {
     let mut lights: Vec<WorldLight> = Vec::new();
     for placed in scene.walk() {
-        let Some(light) = placed.node.light.and_then(|light| scene.lights.get(light)) else { continue };
+        let Some(light) = placed.node.light.and_then(|light| scene.lights.get(light)) else {
+            continue;
+        };
         lights.push(world_light(light, &placed.world, profiles));
     }
     if scene.emissive_lights {
-        lights.extend(scene::emissive::emissive_lights(scene).lights.iter().map(area_lights::emissive_triangle_light));
+        lights.extend(
+            scene::emissive::emissive_lights(scene)
+                .lights
+                .iter()
+                .map(area_lights::emissive_triangle_light),
+        );
     }
     // Stable: the file's order among equals.
     lights.sort_by_key(|light| !light.directional);
@@ -66,11 +73,16 @@ pub(in crate::passes) fn light_axes(world: &DMat4) -> (DVec3, DVec3) {
     let direction = (-world.z_axis.truncate()).normalize_or(DVec3::NEG_Z);
     // A node's scale does not change a light (KHR_lights_punctual), but shear must leave the axes square.
     let across = world.x_axis.truncate();
-    let right = (across - direction * across.dot(direction)).normalize_or(direction.any_orthonormal_vector());
+    let right = (across - direction * across.dot(direction))
+        .normalize_or(direction.any_orthonormal_vector());
     (right, direction)
 }
 
-pub(super) fn world_light(light: &scene::Light, world: &DMat4, profiles: &mut Profiles) -> WorldLight {
+pub(super) fn world_light(
+    light: &scene::Light,
+    world: &DMat4,
+    profiles: &mut Profiles,
+) -> WorldLight {
     let (emitter, source) = (light.emitter(), light.source);
     let (right, mut direction) = light_axes(world);
     let mut position = DVec3::ZERO;
@@ -87,7 +99,12 @@ pub(super) fn world_light(light: &scene::Light, world: &DMat4, profiles: &mut Pr
             } else {
                 angular_radius
             };
-            (shared::LIGHT_DIRECTIONAL, source.lux(1.0).get() * disk.visible_fraction, seen, angular_radius)
+            (
+                shared::LIGHT_DIRECTIONAL,
+                source.lux(1.0).get() * disk.visible_fraction,
+                seen,
+                angular_radius,
+            )
         }
         Emitter::Sphere { radius } => (shared::LIGHT_SPHERE, nits, radius, radius),
         Emitter::Disk { radius, sides } => (shared::LIGHT_DISK | two(sides), nits, radius, radius),

@@ -25,8 +25,11 @@ pub(super) fn coarser(primitive: &Primitive) -> Vec<(Vec<u32>, f32)> {
     if indices.len() < MIN_TRIANGLES * 3 || !sound || primitive.deform.is_some() {
         return Vec::new();
     }
-    let Ok(vertices) = meshopt::VertexDataAdapter::new(bytemuck::cast_slice(positions), size_of::<glam::Vec3>(), 0)
-    else {
+    let Ok(vertices) = meshopt::VertexDataAdapter::new(
+        bytemuck::cast_slice(positions),
+        size_of::<glam::Vec3>(),
+        0,
+    ) else {
         return Vec::new();
     };
     let scale = meshopt::simplify_scale(&vertices);
@@ -36,7 +39,8 @@ pub(super) fn coarser(primitive: &Primitive) -> Vec<(Vec<u32>, f32)> {
         let target = (indices.len() as f64 / 3.0 * part) as usize * 3;
         let mut error = 0.0;
         let options = meshopt::SimplifyOptions::LockBorder;
-        let level = meshopt::simplify(indices, &vertices, target, MAX_ERROR, options, Some(&mut error));
+        let level =
+            meshopt::simplify(indices, &vertices, target, MAX_ERROR, options, Some(&mut error));
         let gains = !level.is_empty() && (level.len() as f64) < last as f64 * MAX_KEPT_FRACTION;
         if !gains || !error.is_finite() {
             break;
@@ -65,8 +69,11 @@ mod tests {
             assert!(error > before && error < 0.2, "{error} m of a ball of 2 m");
             assert!(indices.iter().all(|&index| (index as usize) < ball.positions.len()));
             // The sagitta of the longest edge is the true distance: chords of a ball lie inside of it.
-            let edge = |a: u32, b: u32| ball.positions[a as usize].distance(ball.positions[b as usize]);
-            let longest = indices.chunks_exact(3).map(|t| edge(t[0], t[1]).max(edge(t[1], t[2])).max(edge(t[2], t[0])));
+            let edge =
+                |a: u32, b: u32| ball.positions[a as usize].distance(ball.positions[b as usize]);
+            let longest = indices
+                .chunks_exact(3)
+                .map(|t| edge(t[0], t[1]).max(edge(t[1], t[2])).max(edge(t[2], t[0])));
             let longest = longest.fold(0.0, f32::max);
             let sagitta = 2.0 - (4.0 - longest * longest / 3.0).sqrt();
             assert!(error > 0.1 * sagitta, "{error} is said, {sagitta} is");

@@ -11,8 +11,8 @@ use super::super::{
 };
 use crate::{
     gpu::{
-        Bind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet, pipeline::SamplerInfo, upload::Uploader,
-        vk,
+        Bind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet,
+        pipeline::SamplerInfo, upload::Uploader, vk,
     },
     scene::{self, AlphaMode, Scene, TextureRef, Wrap},
 };
@@ -40,7 +40,8 @@ pub(super) fn texture_slots(material: &scene::Material) -> [Option<TextureRef>; 
 pub(super) fn pack_material(material: &scene::Material, has_tangents: bool) -> shared::Material {
     let mut uv_rows = [Vec4::ZERO; 10];
     for (slot, texture) in texture_slots(material).into_iter().enumerate() {
-        let (transform, set) = texture.map_or((TextureRef::IDENTITY, 0), |t| (t.transform, t.uv_set));
+        let (transform, set) =
+            texture.map_or((TextureRef::IDENTITY, 0), |t| (t.transform, t.uv_set));
         for (row, values) in transform.iter().enumerate() {
             uv_rows[slot * 2 + row] = Vec3::from_array(*values).extend(f32::from(set));
         }
@@ -75,8 +76,13 @@ pub(super) fn pack_material(material: &scene::Material, has_tangents: bool) -> s
     }
 }
 
-pub(super) const SLOT_NAMES: [&str; 5] =
-    ["base_color_texture", "metallic_roughness_texture", "normal_texture", "occlusion_texture", "emissive_texture"];
+pub(super) const SLOT_NAMES: [&str; 5] = [
+    "base_color_texture",
+    "metallic_roughness_texture",
+    "normal_texture",
+    "occlusion_texture",
+    "emissive_texture",
+];
 
 /// Pictures that are on the device already, by what they stand for: one used both as colour and as data is there twice.
 pub(super) type Uploaded = HashMap<(usize, TextureSemantic, Option<u32>), Arc<Image>>;
@@ -118,7 +124,8 @@ pub(super) fn upload_sets(
         let mut list = Vec::new();
         for Slot { reference, meaning, cutoff } in slots {
             let texture = reference.and_then(|reference| scene.textures.get(reference.texture));
-            let picture = texture.and_then(|texture| scene.images.get(texture.image).map(|image| (texture, image)));
+            let picture = texture
+                .and_then(|texture| scene.images.get(texture.image).map(|image| (texture, image)));
             let Some((texture, image)) = picture else {
                 list.push((Arc::clone(white), plain));
                 continue;
@@ -139,7 +146,12 @@ pub(super) fn upload_sets(
     let binds: Vec<Vec<(&str, Bind<'_>)>> = lists
         .iter()
         .map(|list| {
-            place.slots.iter().zip(list).map(|(&name, (image, info))| (name, Bind::Texture(image, *info))).collect()
+            place
+                .slots
+                .iter()
+                .zip(list)
+                .map(|(&name, (image, info))| (name, Bind::Texture(image, *info)))
+                .collect()
         })
         .collect();
     TextureSet::new(gpu, place.name, place.pipeline, place.set, &binds)
@@ -154,8 +166,11 @@ pub(super) fn upload_textures(
     pipeline: &GraphicsPipeline,
 ) -> GpuResult<Arc<TextureSet>> {
     let lists = materials.iter().map(|material| {
-        let slot =
-            |(slot, reference)| Slot { reference, meaning: meaning(slot, material), cutoff: cutoff(slot, material) };
+        let slot = |(slot, reference)| Slot {
+            reference,
+            meaning: meaning(slot, material),
+            cutoff: cutoff(slot, material),
+        };
         texture_slots(material).into_iter().enumerate().map(slot).collect()
     });
     let place = SetPlace { name: "material textures", pipeline, set: 1, slots: &SLOT_NAMES };
@@ -203,7 +218,13 @@ pub(super) fn picture_image(
     });
     let Some(blocks) = blocks else {
         let (name, pixels) = (&picture.name, &picture.rgba8);
-        return texture_image(gpu, uploader, (name, pixels, picture.width, picture.height), meaning, cutoff);
+        return texture_image(
+            gpu,
+            uploader,
+            (name, pixels, picture.width, picture.height),
+            meaning,
+            cutoff,
+        );
     };
     let info = ImageInfo {
         width: picture.width,
@@ -255,7 +276,11 @@ pub(super) fn texture_image(
         width,
         height,
         mips: levels.len() as u32,
-        format: if is_srgb(meaning) { vk::Format::R8G8B8A8_SRGB } else { vk::Format::R8G8B8A8_UNORM },
+        format: if is_srgb(meaning) {
+            vk::Format::R8G8B8A8_SRGB
+        } else {
+            vk::Format::R8G8B8A8_UNORM
+        },
         usage: vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST,
     };
     let image = Image::new(gpu, &format!("texture {name}"), info)?;

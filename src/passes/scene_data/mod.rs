@@ -22,7 +22,9 @@ use std::{
 use glam::{DVec3, Vec3};
 
 pub(in crate::passes) use self::deform::Deformers;
-pub use self::extended_materials::{ExtendedMaterials, WaterTextures, is_extended, needs_blend_pass, refracts};
+pub use self::extended_materials::{
+    ExtendedMaterials, WaterTextures, is_extended, needs_blend_pass, refracts,
+};
 pub(super) use self::lights::{STRONGEST, light_axes};
 pub use self::{
     blend_order::MAX_SORTED,
@@ -54,7 +56,9 @@ use super::{
 };
 use crate::{
     gi::VplSet,
-    gpu::{Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, TextureSet, upload::Uploader},
+    gpu::{
+        Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, TextureSet, upload::Uploader,
+    },
     scene::{self, Scene},
 };
 
@@ -215,10 +219,13 @@ impl CasterGroup {
     #[must_use]
     pub fn seen_by(&self, to_clip: &glam::Mat4) -> Vec<(u32, u32)> {
         let m = to_clip.transpose();
-        let planes = [m.w_axis + m.x_axis, m.w_axis - m.x_axis, m.w_axis + m.y_axis, m.w_axis - m.y_axis];
+        let planes =
+            [m.w_axis + m.x_axis, m.w_axis - m.x_axis, m.w_axis + m.y_axis, m.w_axis - m.y_axis];
         let mut runs: Vec<(u32, u32)> = Vec::new();
         for (index, (center, radius)) in (self.first_instance..).zip(&self.spheres) {
-            let seen = planes.iter().all(|plane| plane.dot(center.extend(1.0)) >= -radius * plane.truncate().length());
+            let seen = planes
+                .iter()
+                .all(|plane| plane.dot(center.extend(1.0)) >= -radius * plane.truncate().length());
             match runs.last_mut() {
                 _ if !seen => {}
                 Some((first, count)) if *first + *count == index => *count += 1,
@@ -240,7 +247,8 @@ fn all_materials(scene: &Scene, bodies: &[area_lights::LightBody]) -> Vec<scene:
 
 /// A linear colour of at most 1 in ten bits each of its root.
 fn packed_mean(color: Vec3) -> u32 {
-    let bits = color.clamp(Vec3::ZERO, Vec3::ONE).to_array().map(|v| (v.sqrt() * 1023.0 + 0.5) as u32);
+    let bits =
+        color.clamp(Vec3::ZERO, Vec3::ONE).to_array().map(|v| (v.sqrt() * 1023.0 + 0.5) as u32);
     bits[0] | bits[1] << 10 | bits[2] << 20
 }
 
@@ -255,7 +263,8 @@ fn pack_all(
     let pack = |(index, material): (usize, &scene::Material)| {
         let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
         packed.flags |= if index > default_material { shared::MATERIAL_LIGHT_SURFACE } else { 0 };
-        packed.mean_color = packed_mean(material.base_color_texture.map_or(Vec3::ONE, |t| scene.mean_color(t)));
+        packed.mean_color =
+            packed_mean(material.base_color_texture.map_or(Vec3::ONE, |t| scene.mean_color(t)));
         packed.forward_mark = extended_materials::forward_mark(material, scene.multiscatter);
         let lights = index > default_material || scene.emissive_lights && !material.unlit;
         if lights && material.emission != Vec3::ZERO && packed.forward_mark < shared::FORWARD_MARK {
@@ -274,7 +283,12 @@ fn any_emitter(materials: &[shared::Material]) -> bool {
 
 /// Every material as the shaders read it.
 fn pack_materials(scene: &Scene, numbers: &[Option<u32>]) -> Vec<shared::Material> {
-    pack_all(scene, &all_materials(scene, &area_lights::light_bodies(scene)), scene.materials.len(), numbers)
+    pack_all(
+        scene,
+        &all_materials(scene, &area_lights::light_bodies(scene)),
+        scene.materials.len(),
+        numbers,
+    )
 }
 
 impl GpuScene {
@@ -301,8 +315,10 @@ impl GpuScene {
         if self.bvh.is_none() {
             let mut uploader = Uploader::new(gpu)?;
             let wanted = BvhUsage { indirect: true, ..BvhUsage::default() };
-            let moving =
-                self.deformers.as_ref().map_or_else(Vec::new, |deformers| deformers.moving(scene, &self.groups));
+            let moving = self
+                .deformers
+                .as_ref()
+                .map_or_else(Vec::new, |deformers| deformers.moving(scene, &self.groups));
             self.bvh = Some(GpuBvh::new(gpu, &mut uploader, scene, wanted, &moving)?);
             uploader.finish()?;
         }
@@ -359,27 +375,52 @@ impl GpuScene {
         let (vertices, indices, groups, posed) =
             upload_geometry(gpu, &mut uploader, &parts, &materials, scene.multiscatter, detail)?;
         let deformers = Deformers::new(gpu, &mut uploader, scene, &groups)?;
-        let over = groups.iter().zip(&parts).enumerate().filter(|(_, (group, _))| group.queue == RenderQueue::Blend);
-        let blended = over.map(|(index, (_, part))| (index, blend_order::Triangles::of(part.primitive))).collect();
+        let over = groups
+            .iter()
+            .zip(&parts)
+            .enumerate()
+            .filter(|(_, (group, _))| group.queue == RenderQueue::Blend);
+        let blended = over
+            .map(|(index, (_, part))| (index, blend_order::Triangles::of(part.primitive)))
+            .collect();
         let has_tangents = materials_with_tangents(scene);
-        let white = texture_image(gpu, &mut uploader, ("white", &[255; 4], 1, 1), TextureSemantic::Data, None)?;
+        let white = texture_image(
+            gpu,
+            &mut uploader,
+            ("white", &[255; 4], 1, 1),
+            TextureSemantic::Data,
+            None,
+        )?;
         let no_back_faces = extended_materials::no_back_faces(gpu, &mut uploader)?;
         let described = (materials.as_slice(), has_tangents.as_slice());
         let mut uploaded = materials::Uploaded::default();
-        let further = upload_layers(gpu, &mut uploader, (scene, &white, &mut uploaded), described, layered)?;
+        let further =
+            upload_layers(gpu, &mut uploader, (scene, &white, &mut uploaded), described, layered)?;
         let numbers = further.as_ref().map_or(&[][..], |layers| layers.numbers.as_slice());
         let packed = pack_all(scene, &materials, default_material, numbers);
-        let material_buffer =
-            Buffer::new(gpu, "materials", size_of_val(packed.as_slice()) as u64, BufferKind::Storage)?;
+        let material_buffer = Buffer::new(
+            gpu,
+            "materials",
+            size_of_val(packed.as_slice()) as u64,
+            BufferKind::Storage,
+        )?;
         uploader.buffer(&material_buffer, bytemuck::cast_slice(&packed))?;
-        let textures = upload_textures(gpu, &mut uploader, (scene, &white, &mut uploaded), &materials, pipeline)?;
+        let textures = upload_textures(
+            gpu,
+            &mut uploader,
+            (scene, &white, &mut uploaded),
+            &materials,
+            pipeline,
+        )?;
         let mut profiles = Profiles::default();
         let lights = world_lights(scene, &mut profiles);
         let storage = |uploader: &mut Uploader, name: &str, bytes: &[u8]| {
             storage_buffer(gpu, uploader, (name, 0), bytes, "use a smaller file")
         };
-        let profiles = storage(&mut uploader, "light profiles", bytemuck::cast_slice(&profiles.words()))?;
-        let environment_bytes = environment::bytes(scene.environment.as_ref(), !scene.probes.is_empty());
+        let profiles =
+            storage(&mut uploader, "light profiles", bytemuck::cast_slice(&profiles.words()))?;
+        let environment_bytes =
+            environment::bytes(scene.environment.as_ref(), !scene.probes.is_empty());
         let environment = storage(&mut uploader, "environment", &environment_bytes)?;
         let capture = if scene.probes.is_empty() {
             None
@@ -391,14 +432,28 @@ impl GpuScene {
         let light_tree = tree_over(&lights);
         let (low, high) = scene.bounds().unwrap_or_default();
         let table = light_tree::loss_table(&light_tree, low, high);
-        let losses = Buffer::new(gpu, "light losses", size_of_val(table.as_slice()) as u64, BufferKind::Storage)?;
+        let losses = Buffer::new(
+            gpu,
+            "light losses",
+            size_of_val(table.as_slice()) as u64,
+            BufferKind::Storage,
+        )?;
         uploader.buffer(&losses, bytemuck::cast_slice(&table))?;
         let refraction = materials.iter().any(refracts);
         let wanted = BvhUsage { shadows: trees.needs_bvh(&lights), refraction, indirect: false };
-        let moving = deformers.as_ref().map_or_else(Vec::new, |deformers| deformers.moving(scene, &groups));
-        let trees = wanted.any().then(|| GpuBvh::new(gpu, &mut uploader, scene, wanted, &moving)).transpose()?;
+        let moving =
+            deformers.as_ref().map_or_else(Vec::new, |deformers| deformers.moving(scene, &groups));
+        let trees = wanted
+            .any()
+            .then(|| GpuBvh::new(gpu, &mut uploader, scene, wanted, &moving))
+            .transpose()?;
         let maps = crate::photometry::area::ltc::table();
-        let ltc = Buffer::new(gpu, "linear maps of area lights", size_of_val(maps) as u64, BufferKind::Storage)?;
+        let ltc = Buffer::new(
+            gpu,
+            "linear maps of area lights",
+            size_of_val(maps) as u64,
+            BufferKind::Storage,
+        )?;
         uploader.buffer(&ltc, bytemuck::cast_slice(maps))?;
         let volumes = SceneVolumes::new(gpu, &mut uploader, scene)?;
         uploader.finish()?;
@@ -452,8 +507,12 @@ impl GpuScene {
         let before = self.gpu_instances.take();
         // The device knows no materials that are not shown.
         if self.shown.is_none() {
-            self.gpu_instances =
-                GpuInstances::new(gpu, &mut uploader, (&self.groups, &self.current_pose.groups), before.as_ref())?;
+            self.gpu_instances = GpuInstances::new(
+                gpu,
+                &mut uploader,
+                (&self.groups, &self.current_pose.groups),
+                before.as_ref(),
+            )?;
         }
         uploader.finish()
     }
@@ -467,20 +526,36 @@ impl GpuScene {
     /// What this view sees, and in which order it is drawn. Where the device culls (`on_device`), only what is drawn back
     /// to front, which the host sorts, and what is drawn twice, where depth is equal. With the shining surfaces of lamps or without.
     #[must_use]
-    pub fn visible(&self, view: &View, detail: LodSelection, (lamps, on_device): (bool, bool)) -> Visible {
+    pub fn visible(
+        &self,
+        view: &View,
+        detail: LodSelection,
+        (lamps, on_device): (bool, bool),
+    ) -> Visible {
         let (camera, frustum) = (SplitPoint::new(view.position), view.frustum());
-        let mut visible =
-            Visible { draws: Vec::new(), instances: Vec::new(), sources: Vec::new(), culled: 0, sorted: Vec::new() };
+        let mut visible = Visible {
+            draws: Vec::new(),
+            instances: Vec::new(),
+            sources: Vec::new(),
+            culled: 0,
+            sorted: Vec::new(),
+        };
         let mut blended: Vec<blend_order::Item<'_>> = Vec::new();
         let shown = if lamps { self.groups.len() } else { self.own_groups };
-        for (number, (group, posed)) in self.groups.iter().zip(&self.current_pose.groups).take(shown).enumerate() {
-            if on_device && group.culled_on_device() || self.shown.is_some_and(|material| material != group.material) {
+        for (number, (group, posed)) in
+            self.groups.iter().zip(&self.current_pose.groups).take(shown).enumerate()
+        {
+            if on_device && group.culled_on_device()
+                || self.shown.is_some_and(|material| material != group.material)
+            {
                 continue;
             }
             // What is sorted by triangle is drawn as it is.
             let levels = if group.queue == RenderQueue::Blend { 1 } else { group.levels() };
             let errors: Vec<f32> = (0..levels).map(|level| group.level(level).error).collect();
-            for (mirrored, level) in [false, true].into_iter().flat_map(|m| (0..levels).map(move |level| (m, level))) {
+            for (mirrored, level) in
+                [false, true].into_iter().flat_map(|m| (0..levels).map(move |level| (m, level)))
+            {
                 let first = visible.instances.len() as u32;
                 let Level { first_index, index_count, .. } = group.level(level);
                 let draw = |first_instance, instance_count| Draw {
@@ -555,7 +630,11 @@ impl GpuScene {
                 vertex_offset: group.vertex_offset,
                 material: group.material,
                 // What refracts without letting light straight through is as opaque to lamps.
-                queue: if group.queue == RenderQueue::Blend { RenderQueue::Opaque } else { group.queue },
+                queue: if group.queue == RenderQueue::Blend {
+                    RenderQueue::Opaque
+                } else {
+                    group.queue
+                },
                 first_instance,
                 spheres,
             });
@@ -577,7 +656,10 @@ impl GpuScene {
             .iter()
             .map(|light| match light.directional {
                 true => light.shader,
-                false => shared::Light { position: (light.position - view.position).as_vec3(), ..light.shader },
+                false => shared::Light {
+                    position: (light.position - view.position).as_vec3(),
+                    ..light.shader
+                },
             })
             .collect()
     }
@@ -587,7 +669,10 @@ impl GpuScene {
     pub fn nodes_for(&self, view: &View) -> Vec<shared::LightNode> {
         self.light_tree
             .iter()
-            .map(|node| shared::LightNode { center: (node.center - view.position).as_vec3(), ..node.shader })
+            .map(|node| shared::LightNode {
+                center: (node.center - view.position).as_vec3(),
+                ..node.shader
+            })
             .collect()
     }
 

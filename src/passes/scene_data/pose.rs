@@ -46,8 +46,11 @@ impl GpuScenePose {
             for place in group.places.iter() {
                 let linear = glam::DMat3::from_mat4(*place);
                 // A sphere's box under a transform: half sides are the lengths of the rows.
-                let half = DVec3::new(linear.row(0).length(), linear.row(1).length(), linear.row(2).length())
-                    * f64::from(group.radius);
+                let half = DVec3::new(
+                    linear.row(0).length(),
+                    linear.row(1).length(),
+                    linear.row(2).length(),
+                ) * f64::from(group.radius);
                 let center = place.transform_point3(group.center.as_dvec3());
                 let (low, high) = (center - half, center + half);
                 bounds = Some(bounds.map_or((low, high), |(l, h)| (l.min(low), h.max(high))));
@@ -68,10 +71,13 @@ impl GpuScene {
             }
         }
         let places: Vec<Arc<[DMat4]>> = places.into_iter().map(Arc::from).collect();
-        let mut bodies =
-            if self.groups.len() > self.own_groups { area_lights::light_bodies(scene) } else { Vec::new() }
-                .into_iter()
-                .map(|body| body.place);
+        let mut bodies = if self.groups.len() > self.own_groups {
+            area_lights::light_bodies(scene)
+        } else {
+            Vec::new()
+        }
+        .into_iter()
+        .map(|body| body.place);
         let mut groups: Vec<PrimitivePose> = self
             .groups
             .iter()
@@ -81,7 +87,10 @@ impl GpuScene {
                     Some((mesh, _)) => places.get(mesh).cloned(),
                     None => bodies.next().map(|place| Arc::from([place])),
                 };
-                PrimitivePose { places: places.unwrap_or_else(|| Arc::clone(&now.places)), ..now.clone() }
+                PrimitivePose {
+                    places: places.unwrap_or_else(|| Arc::clone(&now.places)),
+                    ..now.clone()
+                }
             })
             .collect();
         let mut movers = DeformPose::default();
@@ -105,7 +114,8 @@ impl GpuScene {
     /// Out of memory; a lost device.
     pub fn follow(&mut self, gpu: &Gpu, scene: &Scene) -> GpuResult<()> {
         let values = scene.animations.iter().flat_map(|animation| &animation.channels);
-        let played = values.into_iter().any(|channel| matches!(channel.target, AnimationTarget::Value(_)));
+        let played =
+            values.into_iter().any(|channel| matches!(channel.target, AnimationTarget::Value(_)));
         self.follow_all(gpu, scene, played)
     }
 
@@ -126,7 +136,10 @@ impl GpuScene {
         if moved {
             self.bounds = posed.bounds(self.own_groups).unwrap_or_default();
             if let Some(trees) = &mut self.bvh {
-                let moving = self.deformers.as_ref().map_or_else(Vec::new, |of| of.moving(scene, &self.groups));
+                let moving = self
+                    .deformers
+                    .as_ref()
+                    .map_or_else(Vec::new, |of| of.moving(scene, &self.groups));
                 trees.follow(gpu, &mut uploader, scene, &moving)?;
             }
             self.current_pose = posed;
@@ -136,22 +149,32 @@ impl GpuScene {
         let lights = world_lights(scene, &mut Profiles::default());
         let shine_alike = lights.len() == self.lights.len()
             && lights.iter().zip(&self.lights).all(|(a, b)| {
-                a.position == b.position && bytemuck::bytes_of(&a.shader) == bytemuck::bytes_of(&b.shader)
+                a.position == b.position
+                    && bytemuck::bytes_of(&a.shader) == bytemuck::bytes_of(&b.shader)
             });
         if !shine_alike {
             self.light_tree = tree_over(&lights);
             let (low, high) = self.bounds;
             let table = light_tree::loss_table(&self.light_tree, low, high);
-            self.losses = Buffer::new(gpu, "light losses", size_of_val(table.as_slice()) as u64, BufferKind::Storage)?;
+            self.losses = Buffer::new(
+                gpu,
+                "light losses",
+                size_of_val(table.as_slice()) as u64,
+                BufferKind::Storage,
+            )?;
             uploader.buffer(&self.losses, bytemuck::cast_slice(&table))?;
             self.lights = lights;
         }
         if materials {
-            let numbers = self.extended_materials.as_ref().map_or(&[][..], |layers| layers.numbers.as_slice());
+            let numbers = self
+                .extended_materials
+                .as_ref()
+                .map_or(&[][..], |layers| layers.numbers.as_slice());
             let packed = pack_materials(scene, numbers);
             self.has_emitters = any_emitter(&packed);
             let bytes: &[u8] = bytemuck::cast_slice(&packed);
-            self.materials = Buffer::new(gpu, "materials", bytes.len() as u64, BufferKind::Storage)?;
+            self.materials =
+                Buffer::new(gpu, "materials", bytes.len() as u64, BufferKind::Storage)?;
             uploader.buffer(&self.materials, bytes)?;
         }
         if moved || drifted || !shine_alike {

@@ -33,13 +33,23 @@ impl PlacedWater {
             return Vec::new();
         }
         let factors: Arc<[Option<Vec4>]> = scene.diffuse_factors().collect();
-        let waters = scene.materials.iter().enumerate().filter_map(|(i, material)| Some((i, material.water.as_ref()?)));
+        let waters = scene
+            .materials
+            .iter()
+            .enumerate()
+            .filter_map(|(i, material)| Some((i, material.water.as_ref()?)));
         let of = |(number, (material, water)): (usize, (usize, &Arc<Water>))| {
             // What is not shown covers nothing.
             let extent = scene.material_bounds(material).unwrap_or((DVec3::MAX, DVec3::MIN));
             let same = before.get(number).filter(|before| before.factors == factors);
             let bed = same.map_or_else(|| scene.bed_reflectance(extent), |before| before.bed);
-            Self { water: Arc::clone(water), extent, bed, factors: Arc::clone(&factors), time: scene.time }
+            Self {
+                water: Arc::clone(water),
+                extent,
+                bed,
+                factors: Arc::clone(&factors),
+                time: scene.time,
+            }
         };
         waters.enumerate().map(of).collect()
     }
@@ -49,7 +59,8 @@ impl PlacedWater {
     pub fn caustics_over(&self) -> Option<[f64; 2]> {
         let (low, high) = self.extent;
         let size = [high.x - low.x, high.z - low.z];
-        (self.water.settings.caustics && size.iter().all(|side| (1e-6..1e9).contains(side))).then_some(size)
+        (self.water.settings.caustics && size.iter().all(|side| (1e-6..1e9).contains(side)))
+            .then_some(size)
     }
 
     /// Writes what the shaders need of it, relative to an eye.
@@ -64,18 +75,25 @@ impl PlacedWater {
                 *slot = value;
             }
         };
-        let (least, greatest) = (place(DVec2::new(low.x, low.z)), place(DVec2::new(high.x, high.z)));
+        let (least, greatest) =
+            (place(DVec2::new(low.x, low.z)), place(DVec2::new(high.x, high.z)));
         set(&mut values.water_extent, four(least, greatest));
         let coefficients = settings.coefficients;
         let height = (high.y - eye.y) as f32;
         set(&mut values.water_medium, coefficients.extinction().as_vec3().extend(height));
         set(&mut values.water_scatter, coefficients.scattering.as_vec3().extend(0.0));
         let [origin, size] = self.water.rectangle();
-        set(&mut values.water_flow, four(((flat - origin) / size).as_vec2(), (1.0 / size).as_vec2()));
+        set(
+            &mut values.water_flow,
+            four(((flat - origin) / size).as_vec2(), (1.0 / size).as_vec2()),
+        );
         let offset = |tile: f64| (flat / tile - (flat / tile).floor()).as_vec2();
         let cycles = (self.time / settings.period).rem_euclid(flow::CYCLES);
         let tiles = |tile: f64| (1.0 / tile) as f32;
-        set(&mut values.water_ripple, four(offset(settings.tile), Vec2::new(tiles(settings.tile), cycles as f32)));
+        set(
+            &mut values.water_ripple,
+            four(offset(settings.tile), Vec2::new(tiles(settings.tile), cycles as f32)),
+        );
         let strength = |slope: f64| (slope / waves::DEVIATION) as f32;
         set(
             &mut values.water_motion,
@@ -86,9 +104,13 @@ impl PlacedWater {
                 strength(settings.slope),
             ),
         );
-        let [foam, depth, shore] = [settings.foam, settings.foam_depth, settings.shore].map(|v| v as f32);
+        let [foam, depth, shore] =
+            [settings.foam, settings.foam_depth, settings.shore].map(|v| v as f32);
         set(&mut values.water_foam, Vec4::new(foam, depth, shore, 0.0));
-        set(&mut values.water_foam_offset, four(offset(settings.foam_tile), Vec2::new(tiles(settings.foam_tile), 0.0)));
+        set(
+            &mut values.water_foam_offset,
+            four(offset(settings.foam_tile), Vec2::new(tiles(settings.foam_tile), 0.0)),
+        );
         set(&mut values.water_bed, self.bed.extend(settings.slope_fine as f32));
     }
 }

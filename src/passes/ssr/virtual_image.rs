@@ -83,7 +83,8 @@ mod tests {
             let (c, to) = (radius * m, (radius * m - thing).normalize());
             let out = to - 2.0 * to.dot(m) * m;
             let crossing = c - out * (c.z / out.z);
-            let (behind, want) = (crossing.distance(x) / t, image_distance(1.0 / radius, t, angle.cos()));
+            let (behind, want) =
+                (crossing.distance(x) / t, image_distance(1.0 / radius, t, angle.cos()));
             assert!((behind - want).abs() < 1e-4, "{angle}: {behind} {want} across");
         }
     }

@@ -39,6 +39,7 @@ pub fn specular(view: DVec3, light: DVec3, alpha: f64) -> BrdfWeights {
     let a2 = alpha * alpha;
     let k = alpha / (h.x * h.x + h.y * h.y + h.z * h.z * a2);
     let (nl, nv) = (light.z, view.z.max(MIN_VIEW_COSINE));
-    let v = 0.5 / (nl * (nv * nv * (1.0 - a2) + a2).sqrt() + nv * (nl * nl * (1.0 - a2) + a2).sqrt());
+    let v =
+        0.5 / (nl * (nv * nv * (1.0 - a2) + a2).sqrt() + nv * (nl * nl * (1.0 - a2) + a2).sqrt());
     BrdfWeights { specular: k * k / PI * v * nl, schlick: schlick_weight(view, light) }
 }

@@ -51,7 +51,11 @@ impl Ltc {
     #[must_use]
     pub fn new(entry: LtcEntry, alpha: f64, view: DVec3) -> Self {
         let scale = 0.5 / alpha;
-        Self { xx: entry.a * entry.a * scale, xz: entry.b * entry.a * view.x.abs() * scale, yy: entry.c * scale }
+        Self {
+            xx: entry.a * entry.a * scale,
+            xz: entry.b * entry.a * view.x.abs() * scale,
+            yy: entry.c * scale,
+        }
     }
 
     /// The map for a roughness and a view, from the table.
@@ -229,7 +233,10 @@ mod tests {
             let fitted = fit(roughness, cosine);
             let stored = table()[row * SIZE + column].map(f64::from);
             for (got, want) in [fitted.a, fitted.b, fitted.c].into_iter().zip(stored) {
-                assert!((got - want).abs() < 1e-4 * want.abs().max(1.0), "{row} {column}: {got} for {want}");
+                assert!(
+                    (got - want).abs() < 1e-4 * want.abs().max(1.0),
+                    "{row} {column}: {got} for {want}"
+                );
             }
         }
     }
@@ -240,15 +247,21 @@ mod tests {
         for row in 0..SIZE {
             for column in 0..SIZE {
                 let (roughness, cosine) = grid(row, column);
-                let (alpha, view) = ((roughness * roughness).max(MIN_ALPHA), view_direction(cosine));
+                let (alpha, view) =
+                    ((roughness * roughness).max(MIN_ALPHA), view_direction(cosine));
                 let [a, b, c] = table()[row * SIZE + column].map(f64::from);
                 assert!(a > 0.0 && c > 0.0 && a.is_finite() && b.is_finite() && c.is_finite());
-                let (by_map, _) = quality(&Ltc::new(LtcEntry { a, b, c }, alpha, view), alpha, view, 48);
+                let (by_map, _) =
+                    quality(&Ltc::new(LtcEntry { a, b, c }, alpha, view), alpha, view, 48);
                 // The mirror's map, by far more directions, where it resolves the lobe.
                 if cosine > 4.0 * alpha || roughness > 0.7 {
-                    let mirror = Ltc::new(LtcEntry { a: cosine.max(alpha), b: 1.0, c: 1.0 }, alpha, view);
+                    let mirror =
+                        Ltc::new(LtcEntry { a: cosine.max(alpha), b: 1.0, c: 1.0 }, alpha, view);
                     let (want, _) = quality(&mirror, alpha, view, 96);
-                    assert!((by_map / want - 1.0).abs() < 0.02, "{row} {column}: {by_map} for {want}");
+                    assert!(
+                        (by_map / want - 1.0).abs() < 0.02,
+                        "{row} {column}: {by_map} for {want}"
+                    );
                 }
                 assert!(by_map > 0.2 && by_map < 1.02, "{row} {column}: {by_map}");
             }

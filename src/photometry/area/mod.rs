@@ -57,7 +57,8 @@ impl AreaShape {
     /// A rectangle from its middle and the two half axes.
     #[must_use]
     pub fn rectangle(center: DVec3, right: DVec3, up: DVec3) -> Self {
-        let corners = [center - right - up, center + right - up, center + right + up, center - right + up];
+        let corners =
+            [center - right - up, center + right - up, center + right + up, center - right + up];
         // Seen from its back, its corners run the other way round.
         if right.cross(up).dot(center) > 0.0 {
             Self::Polygon([corners[0], corners[3], corners[2], corners[1]])
@@ -219,7 +220,12 @@ pub fn integrate_brdf(shape: &AreaShape, view: DVec3, alpha: f64, ltc: &Ltc) -> 
         sums[2] += share * f.schlick;
     });
     let k = if sums[0] > 0.0 { vector.z.max(0.0) / sums[0] } else { 0.0 };
-    AreaResponse { irradiance, irradiance_schlick, specular: k * sums[1], specular_schlick: k * sums[2] }
+    AreaResponse {
+        irradiance,
+        irradiance_schlick,
+        specular: k * sums[1],
+        specular_schlick: k * sums[2],
+    }
 }
 
 /// The direction to a viewer from the cosine of its angle to the normal.
@@ -253,7 +259,11 @@ mod tests {
         // A quarter of the plane's factor to a parallel rectangle with a corner above the point: Hamilton and Morgan 1952,
         // configuration P-2, twice over pi.
         let (a, b, h) = (0.8, 0.5, 1.0f64);
-        let corner = AreaShape::rectangle(dvec3(a / 2.0, b / 2.0, h), DVec3::X * (a / 2.0), DVec3::Y * (b / 2.0));
+        let corner = AreaShape::rectangle(
+            dvec3(a / 2.0, b / 2.0, h),
+            DVec3::X * (a / 2.0),
+            DVec3::Y * (b / 2.0),
+        );
         let (x, y) = (a / h, b / h);
         let side = |p: f64, q: f64| p / (1.0 + p * p).sqrt() * (q / (1.0 + p * p).sqrt()).atan();
         near(projected_solid_angle(&corner), 0.5 * (side(x, y) + side(y, x)), 1e-12);
@@ -265,7 +275,10 @@ mod tests {
     #[test]
     fn the_horizon_cuts_a_sphere_as_two_halves_and_smoothly() {
         let at = |z: f64| {
-            projected_solid_angle(&AreaShape::Sphere { center: dvec3((4.0 - z * z).sqrt(), 0.0, z), radius: 1.0 })
+            projected_solid_angle(&AreaShape::Sphere {
+                center: dvec3((4.0 - z * z).sqrt(), 0.0, z),
+                radius: 1.0,
+            })
         };
         // A half above the horizon: a - sin a cos a with a = 30 degrees.
         near(at(0.0), PI / 6.0 - 0.5 * 0.75f64.sqrt(), 1e-12);
@@ -288,12 +301,20 @@ mod tests {
             })
         };
         let center = dvec3(0.0, 0.3, 1.0);
-        near(tube(1e-7, 0.2, center), projected_solid_angle(&AreaShape::Sphere { center, radius: 0.2 }), 1e-5);
+        near(
+            tube(1e-7, 0.2, center),
+            projected_solid_angle(&AreaShape::Sphere { center, radius: 0.2 }),
+            1e-5,
+        );
         // An infinite thin one above a point: 2 r / h, times pi / 2 / 2 for the cosine squared along it... in closed form
         // the integral of 2 r h / (x^2 + h^2)^1.5 * h / sqrt(x^2 + h^2) over x is pi r / h.
         near(tube(1e4, 1e-4, DVec3::Z), PI * 1e-4, 1e-3);
         // Cut by the horizon and not: no jump.
-        near(tube(0.5, 0.2, dvec3(0.0, 1.0, 0.2 + 1e-9)), tube(0.5, 0.2, dvec3(0.0, 1.0, 0.2 - 1e-9)), 2e-3);
+        near(
+            tube(0.5, 0.2, dvec3(0.0, 1.0, 0.2 + 1e-9)),
+            tube(0.5, 0.2, dvec3(0.0, 1.0, 0.2 - 1e-9)),
+            2e-3,
+        );
     }
 
     #[test]
@@ -321,7 +342,8 @@ mod tests {
             (0.5, 1.0, 0.9158),
         ] {
             let view = view_direction(cosine);
-            let got = integrate_brdf(&sky, view, roughness * roughness, &Ltc::lookup(roughness, view));
+            let got =
+                integrate_brdf(&sky, view, roughness * roughness, &Ltc::lookup(roughness, view));
             near(got.specular, albedo, 0.01);
             near(got.irradiance, PI, 1e-4);
         }

@@ -28,7 +28,10 @@ pub(super) fn orthonormal_basis(n: DVec3) -> (DVec3, DVec3) {
     let sign = if n.z >= 0.0 { 1.0 } else { -1.0 };
     let a = -1.0 / (sign + n.z);
     let b = n.x * n.y * a;
-    (DVec3::new(1.0 + sign * n.x * n.x * a, sign * b, -sign * n.x), DVec3::new(b, sign + n.y * n.y * a, -n.y))
+    (
+        DVec3::new(1.0 + sign * n.x * n.x * a, sign * b, -sign * n.x),
+        DVec3::new(b, sign + n.y * n.y * a, -n.y),
+    )
 }
 
 /// Half of an edge's share in the boundary integral, twice over: the angle between two unit vectors along their cross
@@ -92,14 +95,22 @@ impl SphericalPolygon {
                 // Towards the place where the lobe meets the plane, or comes nearest to it.
                 let height = center.dot(axis);
                 let towards = lobe * height.abs() - center * (lobe.dot(axis) * height.signum());
-                round(center, axis, radius, towards, density(radius / center.length()), &mut corners);
+                round(
+                    center,
+                    axis,
+                    radius,
+                    towards,
+                    density(radius / center.length()),
+                    &mut corners,
+                );
             }
             AreaShape::Sphere { center, radius } => {
                 cap(center, radius, lobe, density(radius / center.length()), &mut corners)
             }
             AreaShape::Tube { start, end, radius } => match tube_sides(start, end, radius) {
                 None => {
-                    let nearer = if start.length_squared() < end.length_squared() { start } else { end };
+                    let nearer =
+                        if start.length_squared() < end.length_squared() { start } else { end };
                     cap(nearer, radius, lobe, density(radius / nearer.length()), &mut corners);
                 }
                 Some(sides) => {
@@ -178,7 +189,13 @@ impl SphericalPolygon {
 
     /// Visits points of the polygon: `(point, volume)`, where `volume / |point|^3` is the solid angle that the point stands
     /// for. A fan of triangles around a direction inside, each (three for each, where it is wide) with the points of a rule.
-    pub fn nodes(&self, inside: DVec3, wide: bool, rule: &[CubatureNode], mut visit: impl FnMut(DVec3, f64)) {
+    pub fn nodes(
+        &self,
+        inside: DVec3,
+        wide: bool,
+        rule: &[CubatureNode],
+        mut visit: impl FnMut(DVec3, f64),
+    ) {
         let middle = inside.normalize_or(DVec3::Z);
         let n = self.corners.len();
         let stride = n.div_ceil(SECTORS);
@@ -289,7 +306,14 @@ fn cap(center: DVec3, radius: f64, lobe: DVec3, density: f64, corners: &mut Vec<
 }
 
 /// Corners of a circle, as large as it, denser towards where the lobe points.
-fn round(center: DVec3, axis: DVec3, radius: f64, lobe: DVec3, density: f64, corners: &mut Vec<DVec3>) {
+fn round(
+    center: DVec3,
+    axis: DVec3,
+    radius: f64,
+    lobe: DVec3,
+    density: f64,
+    corners: &mut Vec<DVec3>,
+) {
     let (u, _) = orthonormal_basis(axis);
     let u = (lobe - axis * lobe.dot(axis)).normalize_or(u);
     let v = axis.cross(u);

@@ -115,9 +115,19 @@ impl GeoLocation {
     }
 }
 
-fn check(what: &'static str, value: f64, low: f64, high: f64, unit: &'static str) -> Result<(), GeoLocationError> {
+fn check(
+    what: &'static str,
+    value: f64,
+    low: f64,
+    high: f64,
+    unit: &'static str,
+) -> Result<(), GeoLocationError> {
     // Written so that NaN is refused too.
-    if (low..=high).contains(&value) { Ok(()) } else { Err(GeoLocationError { what, value, low, high, unit }) }
+    if (low..=high).contains(&value) {
+        Ok(())
+    } else {
+        Err(GeoLocationError { what, value, low, high, unit })
+    }
 }
 
 /// A direction in the sky.
@@ -176,7 +186,10 @@ fn nutation(moment: Moment) -> Nutation {
         t / 100.0,
         &[84_381.448, -4680.93, -1.55, 1999.25, -51.38, -249.67, -39.05, 7.12, 27.87, 5.79, 2.45],
     );
-    Nutation { longitude: (longitude / 36e6).to_radians(), obliquity: (mean / 3600.0 + obliquity / 36e6).to_radians() }
+    Nutation {
+        longitude: (longitude / 36e6).to_radians(),
+        obliquity: (mean / 3600.0 + obliquity / 36e6).to_radians(),
+    }
 }
 
 /// `c0 + c1 x + c2 x^2 ...`
@@ -187,15 +200,23 @@ fn polynomial(x: f64, coefficients: &[f64]) -> f64 {
 /// From Earth's centre to an observer: true elevation and azimuth, with parallax, without refraction.
 ///
 /// NREL/TP-560-34302, sections 3.8 to 3.15, for any distance.
-fn topocentric(moment: Moment, place: GeoLocation, body: Ecliptic, nutation: Nutation) -> HorizontalCoordinates {
+fn topocentric(
+    moment: Moment,
+    place: GeoLocation,
+    body: Ecliptic,
+    nutation: Nutation,
+) -> HorizontalCoordinates {
     let (sin_e, cos_e) = nutation.obliquity.sin_cos();
     let (sin_l, cos_l) = body.longitude.sin_cos();
     let (sin_b, cos_b) = body.latitude.sin_cos();
     let ascension = (sin_l * cos_e - sin_b / cos_b * sin_e).atan2(cos_l);
     let declination = (sin_b * cos_e + cos_b * sin_e * sin_l).asin();
     let (days, t) = (moment.julian_day() - time::J2000, moment.centuries());
-    let sidereal = 280.460_618_37 + 360.985_647_366_29 * days + t * t * (0.000_387_933 - t / 38_710_000.0);
-    let hour = sidereal.rem_euclid(360.0).to_radians() + nutation.longitude * cos_e + place.longitude - ascension;
+    let sidereal =
+        280.460_618_37 + 360.985_647_366_29 * days + t * t * (0.000_387_933 - t / 38_710_000.0);
+    let hour =
+        sidereal.rem_euclid(360.0).to_radians() + nutation.longitude * cos_e + place.longitude
+            - ascension;
     let parallax = EARTH_RADIUS / body.distance;
     let u = (0.996_647_19 * place.latitude.tan()).atan();
     let height = place.altitude / EARTH_RADIUS;
@@ -207,7 +228,9 @@ fn topocentric(moment: Moment, place: GeoLocation, body: Ecliptic, nutation: Nut
     let declination = ((sin_d - y * parallax) * shift.cos()).atan2(denominator);
     let hour = hour - shift;
     let (sin_p, cos_p) = place.latitude.sin_cos();
-    let elevation = (sin_p * declination.sin() + cos_p * declination.cos() * hour.cos()).clamp(-1.0, 1.0).asin();
+    let elevation = (sin_p * declination.sin() + cos_p * declination.cos() * hour.cos())
+        .clamp(-1.0, 1.0)
+        .asin();
     let azimuth = hour.sin().atan2(hour.cos() * sin_p - declination.tan() * cos_p) + PI;
     HorizontalCoordinates { elevation, azimuth: azimuth.rem_euclid(TAU) }
 }
@@ -218,7 +241,9 @@ fn topocentric(moment: Moment, place: GeoLocation, body: Ecliptic, nutation: Nut
 #[must_use]
 pub fn air_mass(elevation: f64) -> Option<f64> {
     let degrees = elevation.to_degrees();
-    (0.0..=90.0).contains(&degrees).then(|| 1.0 / (elevation.sin() + 0.505_72 * (degrees + 6.079_95).powf(-1.6364)))
+    (0.0..=90.0)
+        .contains(&degrees)
+        .then(|| 1.0 / (elevation.sin() + 0.505_72 * (degrees + 6.079_95).powf(-1.6364)))
 }
 
 #[cfg(test)]
@@ -229,7 +254,9 @@ mod tests {
     #[test]
     fn air_masses_of_the_paper() {
         // Kasten and Young 1989, table II.
-        for (degrees, mass) in [(90.0, 1.0), (60.0, 1.154), (30.0, 1.994), (10.0, 5.586), (5.0, 10.32), (0.0, 37.92)] {
+        for (degrees, mass) in
+            [(90.0, 1.0), (60.0, 1.154), (30.0, 1.994), (10.0, 5.586), (5.0, 10.32), (0.0, 37.92)]
+        {
             let got = air_mass(f64::to_radians(degrees)).unwrap();
             assert!((got / mass - 1.0).abs() < 2e-3, "{degrees} degrees: {got}, not {mass}");
         }
@@ -248,7 +275,10 @@ mod tests {
         let mut last = at(-90.0);
         for step in -8999..=9000 {
             let here = at(f64::from(step) / 100.0);
-            assert!(here.is_finite() && (here - last).abs() < 0.7, "jump at {step}: {last} to {here}");
+            assert!(
+                here.is_finite() && (here - last).abs() < 0.7,
+                "jump at {step}: {last} to {here}"
+            );
             last = here;
         }
         assert_eq!(place.with_air(0.0, 10.0).unwrap().refraction(0.0), 0.0);

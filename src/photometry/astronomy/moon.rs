@@ -6,7 +6,8 @@
 use std::f64::consts::{PI, TAU};
 
 use super::{
-    ASTRONOMICAL_UNIT, Ecliptic, GeoLocation, HorizontalCoordinates, Moment, Nutation, nutation, polynomial, sun,
+    ASTRONOMICAL_UNIT, Ecliptic, GeoLocation, HorizontalCoordinates, Moment, Nutation, nutation,
+    polynomial, sun,
     tables::{MOON_LATITUDE, MOON_LONGITUDE_DISTANCE},
     topocentric,
 };
@@ -49,8 +50,10 @@ pub fn moon(moment: Moment, place: GeoLocation) -> Moon {
     // From the observer, who is nearer to a high Moon by up to an Earth's radius.
     let nearer = super::EARTH_RADIUS * geometric.elevation.sin();
     // Meeus, equations 48.2, 48.3 and 48.1.
-    let elongation = (body.latitude.cos() * (body.longitude - sun.longitude).cos()).clamp(-1.0, 1.0).acos();
-    let phase_angle = (sun.distance * elongation.sin()).atan2(body.distance - sun.distance * elongation.cos());
+    let elongation =
+        (body.latitude.cos() * (body.longitude - sun.longitude).cos()).clamp(-1.0, 1.0).acos();
+    let phase_angle =
+        (sun.distance * elongation.sin()).atan2(body.distance - sun.distance * elongation.cos());
     Moon {
         geometric,
         apparent: HorizontalCoordinates { elevation: lifted.min(PI / 2.0), ..geometric },
@@ -67,12 +70,40 @@ pub fn moon(moment: Moment, place: GeoLocation) -> Moon {
 fn ecliptic(moment: Moment, nutation: Nutation) -> Ecliptic {
     let t = moment.ephemeris_centuries();
     let degrees = |c: &[f64]| polynomial(t, c).rem_euclid(360.0).to_radians();
-    let mean = degrees(&[218.316_447_7, 481_267.881_234_21, -0.001_578_6, 1.0 / 538_841.0, -1.0 / 65_194_000.0]);
-    let d = degrees(&[297.850_192_1, 445_267.111_403_4, -0.001_881_9, 1.0 / 545_868.0, -1.0 / 113_065_000.0]);
+    let mean = degrees(&[
+        218.316_447_7,
+        481_267.881_234_21,
+        -0.001_578_6,
+        1.0 / 538_841.0,
+        -1.0 / 65_194_000.0,
+    ]);
+    let d = degrees(&[
+        297.850_192_1,
+        445_267.111_403_4,
+        -0.001_881_9,
+        1.0 / 545_868.0,
+        -1.0 / 113_065_000.0,
+    ]);
     let m = degrees(&[357.529_109_2, 35_999.050_290_9, -0.000_153_6, 1.0 / 24_490_000.0]);
-    let m1 = degrees(&[134.963_396_4, 477_198.867_505_5, 0.008_741_4, 1.0 / 69_699.0, -1.0 / 14_712_000.0]);
-    let f = degrees(&[93.272_095, 483_202.017_523_3, -0.003_653_9, -1.0 / 3_526_000.0, 1.0 / 863_310_000.0]);
-    let (a1, a2, a3) = (degrees(&[119.75, 131.849]), degrees(&[53.09, 479_264.29]), degrees(&[313.45, 481_266.484]));
+    let m1 = degrees(&[
+        134.963_396_4,
+        477_198.867_505_5,
+        0.008_741_4,
+        1.0 / 69_699.0,
+        -1.0 / 14_712_000.0,
+    ]);
+    let f = degrees(&[
+        93.272_095,
+        483_202.017_523_3,
+        -0.003_653_9,
+        -1.0 / 3_526_000.0,
+        1.0 / 863_310_000.0,
+    ]);
+    let (a1, a2, a3) = (
+        degrees(&[119.75, 131.849]),
+        degrees(&[53.09, 479_264.29]),
+        degrees(&[313.45, 481_266.484]),
+    );
     // Earth's eccentricity shrinks: terms with the Sun's anomaly go with it (equation 47.6).
     let e = polynomial(t, &[1.0, -0.002_516, -0.000_007_4]);
     let weight = |multiple: f64| e.powf(multiple.abs());
@@ -86,9 +117,11 @@ fn ecliptic(moment: Moment, nutation: Nutation) -> Ecliptic {
         latitude += b * weight(km) * (kd * d + km * m + km1 * m1 + kf * f).sin();
     }
     longitude += 3958.0 * a1.sin() + 1962.0 * (mean - f).sin() + 318.0 * a2.sin();
-    latitude +=
-        -2235.0 * mean.sin() + 382.0 * a3.sin() + 175.0 * ((a1 - f).sin() + (a1 + f).sin()) + 127.0 * (mean - m1).sin()
-            - 115.0 * (mean + m1).sin();
+    latitude += -2235.0 * mean.sin()
+        + 382.0 * a3.sin()
+        + 175.0 * ((a1 - f).sin() + (a1 + f).sin())
+        + 127.0 * (mean - m1).sin()
+        - 115.0 * (mean + m1).sin();
     Ecliptic {
         longitude: (mean + (longitude * 1e-6).to_radians() + nutation.longitude).rem_euclid(TAU),
         latitude: (latitude * 1e-6).to_radians(),
@@ -137,7 +170,9 @@ mod tests {
 
     #[test]
     fn full_new_and_between() {
-        let at = |degrees: f64| illuminance(f64::to_radians(degrees), MEAN_DISTANCE, ASTRONOMICAL_UNIT).0;
+        let at = |degrees: f64| {
+            illuminance(f64::to_radians(degrees), MEAN_DISTANCE, ASTRONOMICAL_UNIT).0
+        };
         // Full moon 0.25 to 0.32 lx (Allen); the half moon gives about a tenth of it, not a half.
         near(at(0.0), 0.316, 0.002);
         assert!((0.06..0.12).contains(&(at(90.0) / at(0.0))), "{}", at(90.0) / at(0.0));
@@ -155,7 +190,8 @@ mod tests {
         let place = GeoLocation::new(0.9, 0.2).unwrap();
         let (mut least, mut most) = (f64::MAX, f64::MIN);
         for day in 0..400 {
-            let moon = moon(Moment::from_julian_day(2_460_000.5 + f64::from(day) * 0.97).unwrap(), place);
+            let moon =
+                moon(Moment::from_julian_day(2_460_000.5 + f64::from(day) * 0.97).unwrap(), place);
             assert!(moon.illuminance.0 >= 0.0 && moon.apparent.elevation.is_finite());
             least = least.min(moon.angular_radius.to_degrees() * 60.0);
             most = most.max(moon.angular_radius.to_degrees() * 60.0);

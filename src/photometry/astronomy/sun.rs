@@ -6,7 +6,8 @@
 use std::f64::consts::{PI, TAU};
 
 use super::{
-    ASTRONOMICAL_UNIT, Ecliptic, GeoLocation, HorizontalCoordinates, Moment, Nutation, nutation, polynomial,
+    ASTRONOMICAL_UNIT, Ecliptic, GeoLocation, HorizontalCoordinates, Moment, Nutation, nutation,
+    polynomial,
     tables::{B0, B1, L0, L1, L2, L3, L4, L5, R0, R1, R2, R3, R4},
     topocentric,
 };
@@ -60,11 +61,20 @@ pub(super) fn ecliptic(moment: Moment, nutation: Nutation) -> Ecliptic {
     let t = moment.ephemeris_centuries() / 10.0;
     let longitude = polynomial(
         t,
-        &[series(&L0, t), series(&L1, t), series(&L2, t), series(&L3, t), series(&L4, t), series(&L5, t)],
+        &[
+            series(&L0, t),
+            series(&L1, t),
+            series(&L2, t),
+            series(&L3, t),
+            series(&L4, t),
+            series(&L5, t),
+        ],
     ) * 1e-8;
     let latitude = polynomial(t, &[series(&B0, t), series(&B1, t)]) * 1e-8;
-    let distance =
-        polynomial(t, &[series(&R0, t), series(&R1, t), series(&R2, t), series(&R3, t), series(&R4, t)]) * 1e-8;
+    let distance = polynomial(
+        t,
+        &[series(&R0, t), series(&R1, t), series(&R2, t), series(&R3, t), series(&R4, t)],
+    ) * 1e-8;
     let aberration = (-20.4898 / 3600.0 / distance).to_radians();
     Ecliptic {
         longitude: (longitude + PI + nutation.longitude + aberration).rem_euclid(TAU),
@@ -86,7 +96,8 @@ mod tests {
     #[test]
     fn the_worked_example() {
         let moment = Moment::parse("2003-10-17", "12:30:30", -7.0).unwrap().with_delta_t(67.0);
-        let place = GeoLocation::new(39.742_476_f64.to_radians(), (-105.1786_f64).to_radians()).unwrap();
+        let place =
+            GeoLocation::new(39.742_476_f64.to_radians(), (-105.1786_f64).to_radians()).unwrap();
         let place = place.at_altitude(1830.14).unwrap().with_air(820.0, 11.0).unwrap();
         let nutation = nutation(moment);
         near(nutation.longitude.to_degrees(), -0.003_998_40, 5e-9);
@@ -107,7 +118,11 @@ mod tests {
         // The Sun stands in the zenith over the tropic at the solstice, and circles the pole at 23.4 degrees.
         let noon = Moment::parse("2024-06-20", "12:00", 0.0).unwrap();
         let tropic = sun(noon, GeoLocation::new(23.44_f64.to_radians(), 0.0).unwrap());
-        assert!(tropic.apparent.elevation.to_degrees() > 89.4, "{}", tropic.apparent.elevation.to_degrees());
+        assert!(
+            tropic.apparent.elevation.to_degrees() > 89.4,
+            "{}",
+            tropic.apparent.elevation.to_degrees()
+        );
         for (date, want) in [("2024-06-20", 23.4), ("2024-12-21", -23.4)] {
             for hour in 0..24 {
                 let moment = Moment::parse(date, &format!("{hour}:00"), 0.0).unwrap();

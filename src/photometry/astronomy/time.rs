@@ -12,7 +12,9 @@ pub enum TimeError {
     #[error("\"{0}\" is no date; write year-month-day, such as 2026-06-21")]
     Date(String),
     /// Not a time of the form.
-    #[error("\"{0}\" is no time of day; write hours:minutes or hours:minutes:seconds, such as 12:30")]
+    #[error(
+        "\"{0}\" is no time of day; write hours:minutes or hours:minutes:seconds, such as 12:30"
+    )]
     Time(String),
     /// A year outside of `YEARS`.
     #[error("the year is {0}; it must lie between {first} and {last}", first = YEARS[0], last = YEARS[1])]
@@ -58,7 +60,13 @@ impl Moment {
     ///
     /// # Errors
     /// A date, time or offset that does not exist.
-    pub fn new(year: i32, month: u32, day: u32, hours: f64, utc_offset: f64) -> Result<Self, TimeError> {
+    pub fn new(
+        year: i32,
+        month: u32,
+        day: u32,
+        hours: f64,
+        utc_offset: f64,
+    ) -> Result<Self, TimeError> {
         if !(YEARS[0]..=YEARS[1]).contains(&year) {
             return Err(TimeError::Year(year));
         }
@@ -88,7 +96,9 @@ impl Moment {
         let bad_time = || TimeError::Time(time.chars().take(32).collect());
         let mut parts = date.trim().splitn(3, '-');
         let mut next = || parts.next().and_then(|part| part.parse::<u32>().ok());
-        let (Some(year), Some(month), Some(day)) = (next(), next(), next()) else { return Err(bad_date()) };
+        let (Some(year), Some(month), Some(day)) = (next(), next(), next()) else {
+            return Err(bad_date());
+        };
         let fields: Vec<f64> = time.trim().split(':').map_while(|part| part.parse().ok()).collect();
         let hours = match *fields.as_slice() {
             _ if fields.len() != time.split(':').count() => return Err(bad_time()),
@@ -126,7 +136,10 @@ impl Moment {
 }
 
 fn in_day(h: f64, m: f64, s: f64) -> bool {
-    (0.0..24.0).contains(&h) && h.fract() == 0.0 && (0.0..60.0).contains(&m) && (0.0..60.0).contains(&s)
+    (0.0..24.0).contains(&h)
+        && h.fract() == 0.0
+        && (0.0..60.0).contains(&m)
+        && (0.0..60.0).contains(&s)
 }
 
 /// Terrestrial minus universal time in seconds in a year.
@@ -136,7 +149,9 @@ fn in_day(h: f64, m: f64, s: f64) -> bool {
 fn delta_t(year: f64) -> f64 {
     let t = year - 2000.0;
     if (1986.0..2005.0).contains(&year) {
-        63.86 + t * (0.3345 + t * (-0.060_374 + t * (0.001_727_5 + t * (0.000_651_814 + t * 0.000_023_735_99))))
+        63.86
+            + t * (0.3345
+                + t * (-0.060_374 + t * (0.001_727_5 + t * (0.000_651_814 + t * 0.000_023_735_99))))
     } else if (2005.0..2050.0).contains(&year) {
         62.92 + t * (0.322_17 + t * 0.005_589)
     } else {

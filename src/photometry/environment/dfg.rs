@@ -57,7 +57,8 @@ pub fn specular_scale_bias(nv: f64, roughness: f64, n: u32) -> (f64, f64) {
             let t2 = (1.0 - s) * (1.0 - t1 * t1).max(0.0).sqrt() + s * r * sin;
             let t3 = (1.0 - t1 * t1 - t2 * t2).max(0.0).sqrt();
             // T1 = Y, T2 = V x T1 = (-vz, 0, vx).
-            let (hx, hy, hz) = (alpha * (t3 * vx - t2 * vz), alpha * t1, (t3 * vz + t2 * vx).max(0.0));
+            let (hx, hy, hz) =
+                (alpha * (t3 * vx - t2 * vz), alpha * t1, (t3 * vz + t2 * vx).max(0.0));
             let length = (hx * hx + hy * hy + hz * hz).sqrt();
             let vh = (view[0] * hx + view[1] * hz) / length;
             let nl = 2.0 * vh * hz / length - nv;
@@ -65,7 +66,8 @@ pub fn specular_scale_bias(nv: f64, roughness: f64, n: u32) -> (f64, f64) {
                 continue;
             }
             // G2 = 2 n.l n.v / (...), G1 = 2 n.v / (...): Heitz 2014, equation 99.
-            let both = nl * (nv * nv * (1.0 - a2) + a2).sqrt() + nv * (nl * nl * (1.0 - a2) + a2).sqrt();
+            let both =
+                nl * (nv * nv * (1.0 - a2) + a2).sqrt() + nv * (nl * nl * (1.0 - a2) + a2).sqrt();
             let weight = nl * masking / both;
             let fresnel = schlick_weight(vh);
             scale += (1.0 - fresnel) * weight;
@@ -111,12 +113,21 @@ mod tests {
         ] {
             for (nv, want) in at {
                 let (scale, bias) = specular_scale_bias(nv, roughness, 256);
-                assert!((scale + bias - want).abs() < 1.5e-3, "{roughness} {nv}: {}, not {want}", scale + bias);
+                assert!(
+                    (scale + bias - want).abs() < 1.5e-3,
+                    "{roughness} {nv}: {}, not {want}",
+                    scale + bias
+                );
             }
         }
-        for (roughness, scale, bias) in [(0.1, 0.968, 0.0314), (0.5, 0.8350, 0.0223), (1.0, 0.4477, 0.0030)] {
+        for (roughness, scale, bias) in
+            [(0.1, 0.968, 0.0314), (0.5, 0.8350, 0.0223), (1.0, 0.4477, 0.0030)]
+        {
             let got = specular_scale_bias(0.5, roughness, 256);
-            assert!((got.0 - scale).abs() < 1e-3 && (got.1 - bias).abs() < 1e-3, "{roughness}: {got:?}");
+            assert!(
+                (got.0 - scale).abs() < 1e-3 && (got.1 - bias).abs() < 1e-3,
+                "{roughness}: {got:?}"
+            );
         }
     }
 
@@ -126,7 +137,9 @@ mod tests {
         let mut worst = 0.0_f64;
         for y in 0..DFG_SIZE - 1 {
             for x in 0..DFG_SIZE - 1 {
-                let at = |x: usize, y: usize| table.get(y * DFG_SIZE + x).copied().unwrap_or_default().as_dvec3();
+                let at = |x: usize, y: usize| {
+                    table.get(y * DFG_SIZE + x).copied().unwrap_or_default().as_dvec3()
+                };
                 let between = (at(x, y) + at(x + 1, y) + at(x, y + 1) + at(x + 1, y + 1)) / 4.0;
                 let (nv, roughness) = ((x as f64 + 0.5) / 31.0, (y as f64 + 0.5) / 31.0);
                 let (scale, bias) = specular_scale_bias(nv, roughness, 96);

@@ -42,7 +42,9 @@ pub struct RadianceMap {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MapError {
     /// No texels, or another number than width times height, or too many.
-    #[error("a map of {width}x{height} pixels cannot be used; it needs at least 2x2 and at most {MAX_TEXELS} pixels")]
+    #[error(
+        "a map of {width}x{height} pixels cannot be used; it needs at least 2x2 and at most {MAX_TEXELS} pixels"
+    )]
     Size {
         /// Across.
         width: usize,
@@ -50,7 +52,9 @@ pub enum MapError {
         height: usize,
     },
     /// It gives no light on level ground, so that no factor makes it give the wanted.
-    #[error("the map's upper half is black, so that it cannot be scaled to {0}; use environment.scale or another map")]
+    #[error(
+        "the map's upper half is black, so that it cannot be scaled to {0}; use environment.scale or another map"
+    )]
     Black(Lux),
 }
 
@@ -59,8 +63,14 @@ impl RadianceMap {
     ///
     /// # Errors
     /// A size that is none.
-    pub fn new(width: usize, height: usize, rows: RowMapping, mut texels: Vec<Vec3>) -> Result<Self, MapError> {
-        let count = width.checked_mul(height).filter(|&count| count <= MAX_TEXELS && count == texels.len());
+    pub fn new(
+        width: usize,
+        height: usize,
+        rows: RowMapping,
+        mut texels: Vec<Vec3>,
+    ) -> Result<Self, MapError> {
+        let count =
+            width.checked_mul(height).filter(|&count| count <= MAX_TEXELS && count == texels.len());
         if width < 2 || height < 2 || count.is_none() {
             return Err(MapError::Size { width, height });
         }
@@ -120,7 +130,11 @@ impl RadianceMap {
     /// Unit vector to the middle of a texel.
     #[must_use]
     pub fn texel_direction(&self, x: usize, y: usize) -> DVec3 {
-        direction(self.rows, (x as f64 + 0.5) / self.width as f64, (y as f64 + 0.5) / self.height as f64)
+        direction(
+            self.rows,
+            (x as f64 + 0.5) / self.width as f64,
+            (y as f64 + 0.5) / self.height as f64,
+        )
     }
 
     /// Solid angle (sr) of a texel of a row: exact, so that all together are 4 pi.
@@ -155,14 +169,22 @@ impl RadianceMap {
     #[must_use]
     pub fn sample(&self, direction: DVec3) -> Vec3 {
         let (u, v) = coordinates(self.rows, direction);
-        let (x, y) = (u * self.width as f64 - 0.5, (v * self.height as f64 - 0.5).clamp(0.0, (self.height - 1) as f64));
+        let (x, y) = (
+            u * self.width as f64 - 0.5,
+            (v * self.height as f64 - 0.5).clamp(0.0, (self.height - 1) as f64),
+        );
         let (x0, y0) = (x.floor(), y.floor());
         let at = |x: f64, y: f64| {
             let column = (x as i64).rem_euclid(self.width as i64) as usize;
-            self.texels.get((y as usize).min(self.height - 1) * self.width + column).copied().unwrap_or_default()
+            self.texels
+                .get((y as usize).min(self.height - 1) * self.width + column)
+                .copied()
+                .unwrap_or_default()
         };
         let (fx, fy) = ((x - x0) as f32, (y - y0) as f32);
-        at(x0, y0).lerp(at(x0 + 1.0, y0), fx).lerp(at(x0, y0 + 1.0).lerp(at(x0 + 1.0, y0 + 1.0), fx), fy)
+        at(x0, y0)
+            .lerp(at(x0 + 1.0, y0), fx)
+            .lerp(at(x0, y0 + 1.0).lerp(at(x0 + 1.0, y0 + 1.0), fx), fy)
     }
 
     /// Illuminance on level ground: the cosine integral of the upper half.
@@ -171,7 +193,8 @@ impl RadianceMap {
         let mut sum = 0.0;
         for y in 0..self.height {
             // A row's mean cosine to the zenith over its part above the horizon, exactly: (sin^2 a - sin^2 b) / 2.
-            let sine = |row: usize| elevation(self.rows, row as f64 / self.height as f64).sin().max(0.0);
+            let sine =
+                |row: usize| elevation(self.rows, row as f64 / self.height as f64).sin().max(0.0);
             let weight = (sine(y).powi(2) - sine(y + 1).powi(2)) / 2.0 * TAU / self.width as f64;
             if weight <= 0.0 {
                 break;
@@ -207,8 +230,9 @@ impl RadianceMap {
             return None;
         }
         let (width, height) = (self.width / 2, self.height / 2);
-        let range =
-            |i: usize, count: usize, all: usize| i * all / count..((i + 1) * all / count).max(i * all / count + 1);
+        let range = |i: usize, count: usize, all: usize| {
+            i * all / count..((i + 1) * all / count).max(i * all / count + 1)
+        };
         let mut texels = Vec::with_capacity(width * height);
         for y in 0..height {
             for x in 0..width {
@@ -275,13 +299,21 @@ mod tests {
                 angle += map.texel_solid_angle(y) * 64.0;
                 for x in 0..64 {
                     let d = map.texel_direction(x, y);
-                    assert!((map.sample(d) - d.abs().as_vec3()).length() < 1e-5, "{rows:?} {x} {y}");
+                    assert!(
+                        (map.sample(d) - d.abs().as_vec3()).length() < 1e-5,
+                        "{rows:?} {x} {y}"
+                    );
                 }
             }
             assert!((angle - 4.0 * PI).abs() < 1e-9);
         }
-        let map = RadianceMap::from_fn(256, 128, RowMapping::Linear, |d| dvec3(d.x, d.y, -d.z)).unwrap();
-        assert!(map.sample(DVec3::X).x > 0.99 && map.sample(DVec3::Y).y > 0.99 && map.sample(DVec3::NEG_Z).z > 0.99);
+        let map =
+            RadianceMap::from_fn(256, 128, RowMapping::Linear, |d| dvec3(d.x, d.y, -d.z)).unwrap();
+        assert!(
+            map.sample(DVec3::X).x > 0.99
+                && map.sample(DVec3::Y).y > 0.99
+                && map.sample(DVec3::NEG_Z).z > 0.99
+        );
         // The middle of the picture is -Z, its right half +X.
         assert!(map.texel_direction(128, 64).z < -0.99 && map.texel_direction(192, 64).x > 0.99);
     }
@@ -290,7 +322,11 @@ mod tests {
     fn measured_lux() {
         for rows in [RowMapping::Linear, RowMapping::SquareRoot] {
             let map = RadianceMap::from_fn(64, 31, rows, |_| DVec3::splat(100.0)).unwrap();
-            assert!((map.illuminance().0 / (100.0 * PI) - 1.0).abs() < 1e-6, "{:?}", map.illuminance());
+            assert!(
+                (map.illuminance().0 / (100.0 * PI) - 1.0).abs() < 1e-6,
+                "{:?}",
+                map.illuminance()
+            );
             // Luminance 1 + sin(elevation): pi + 2 pi / 3.
             let map = RadianceMap::from_fn(512, 256, rows, |d| DVec3::splat(1.0 + d.y)).unwrap();
             assert!((map.illuminance().0 / (PI + TAU / 3.0) - 1.0).abs() < 1e-4);
@@ -314,7 +350,10 @@ mod tests {
 
     #[test]
     fn halving_keeps_the_light() {
-        let map = RadianceMap::from_fn(100, 50, RowMapping::Linear, |d| DVec3::splat(2.0 + d.x + d.y * d.z)).unwrap();
+        let map = RadianceMap::from_fn(100, 50, RowMapping::Linear, |d| {
+            DVec3::splat(2.0 + d.x + d.y * d.z)
+        })
+        .unwrap();
         let total = |map: &RadianceMap| -> f64 {
             (0..map.height())
                 .map(|y| {

@@ -57,7 +57,10 @@ impl PrefilteredEnvironment {
 }
 
 fn over_sphere(size: usize, value: impl Fn(DVec3) -> Vec3 + Sync) -> Vec<Vec3> {
-    (0..size * size).into_par_iter().map(|i| value(octahedral_direction(i % size, i / size, size))).collect()
+    (0..size * size)
+        .into_par_iter()
+        .map(|i| value(octahedral_direction(i % size, i / size, size)))
+        .collect()
 }
 
 /// Illuminance by normal.
@@ -73,7 +76,9 @@ fn irradiance(map: &RadianceMap) -> Vec<Vec3> {
         for x in 0..map.width() {
             let towards = map.texel_direction(x, y) * angle;
             let light = map.texels().get(y * map.width() + x).copied().unwrap_or_default();
-            if let Some(cell) = cells.get_mut(y * down / map.height() * across + x * across / map.width()) {
+            if let Some(cell) =
+                cells.get_mut(y * down / map.height() * across + x * across / map.width())
+            {
                 for (cell, light) in cell.iter_mut().zip(light.to_array()) {
                     *cell += towards * f64::from(light);
                 }
@@ -130,8 +135,11 @@ impl Grid {
             let angle = map.texel_solid_angle(y);
             for x in 0..map.width() {
                 let towards = map.texel_direction(x, y) * angle;
-                let light = map.texels().get(y * map.width() + x).copied().unwrap_or_default().as_dvec3();
-                if let Some(sum) = sums.get_mut(y * down / map.height() * across + x * across / map.width()) {
+                let light =
+                    map.texels().get(y * map.width() + x).copied().unwrap_or_default().as_dvec3();
+                if let Some(sum) =
+                    sums.get_mut(y * down / map.height() * across + x * across / map.width())
+                {
                     sum.by_light += towards * light.element_sum();
                     sum.plain += towards;
                     sum.angle += angle;
@@ -179,7 +187,9 @@ fn blurred(grids: &[Grid], direction: DVec3, roughness: f64) -> Vec3 {
         let Some(cell) = grid.cells.get(y * grid.across + x) else { continue };
         let distance = direction.distance(cell.direction);
         if level + 1 < grids.len() && cell.reach > ACCEPT * (distance - cell.reach).max(alpha) {
-            open.extend([(0, 0), (1, 0), (0, 1), (1, 1)].map(|(i, j)| (level + 1, 2 * x + i, 2 * y + j)));
+            open.extend(
+                [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(i, j)| (level + 1, 2 * x + i, 2 * y + j)),
+            );
             continue;
         }
         let cosine = direction.dot(cell.direction).min(1.0);
@@ -217,12 +227,14 @@ mod tests {
         let table = irradiance(&map);
         let (mut worst, mut greatest) = (0.0_f64, 0.0_f64);
         for i in (0..IRRADIANCE_SIZE * IRRADIANCE_SIZE).step_by(37) {
-            let normal = octahedral_direction(i % IRRADIANCE_SIZE, i / IRRADIANCE_SIZE, IRRADIANCE_SIZE);
+            let normal =
+                octahedral_direction(i % IRRADIANCE_SIZE, i / IRRADIANCE_SIZE, IRRADIANCE_SIZE);
             let mut sum = DVec3::ZERO;
             for y in 0..map.height() {
                 for x in 0..map.width() {
                     let cosine = normal.dot(map.texel_direction(x, y)).max(0.0);
-                    sum += map.texels()[y * map.width() + x].as_dvec3() * (cosine * map.texel_solid_angle(y));
+                    sum += map.texels()[y * map.width() + x].as_dvec3()
+                        * (cosine * map.texel_solid_angle(y));
                 }
             }
             worst = worst.max((table[i].as_dvec3() - sum).abs().max_element());
@@ -234,7 +246,8 @@ mod tests {
 
     #[test]
     fn uniform_light_stays_uniform() {
-        let map = RadianceMap::from_fn(64, 32, RowMapping::Linear, |_| DVec3::splat(250.0)).unwrap();
+        let map =
+            RadianceMap::from_fn(64, 32, RowMapping::Linear, |_| DVec3::splat(250.0)).unwrap();
         let filtered = PrefilteredEnvironment::new(&map);
         for texel in filtered.specular.iter().flatten() {
             assert!((texel.x / 250.0 - 1.0).abs() < 1e-5, "{texel}");
@@ -263,7 +276,9 @@ mod tests {
                         let nl = axis.dot(l);
                         if nl > 0.0 {
                             let nh2 = (1.0 + nl) / 2.0;
-                            let w = alpha2 / (nh2 * (alpha2 - 1.0) + 1.0).powi(2) * nl * map.texel_solid_angle(y);
+                            let w = alpha2 / (nh2 * (alpha2 - 1.0) + 1.0).powi(2)
+                                * nl
+                                * map.texel_solid_angle(y);
                             sum += w * f64::from(map.texels()[y * map.width() + x].y);
                             weight += w;
                         }

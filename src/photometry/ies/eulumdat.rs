@@ -9,8 +9,8 @@
 //! are alternatives, the first counts.
 
 use super::{
-    IesError, IesProfile, IesVersion, Listed, LuminousOpening, MAX_ANGLES, MAX_VALUES, PhotometricType, StatedRatios,
-    Symmetry, Tilt, snapped,
+    IesError, IesProfile, IesVersion, Listed, LuminousOpening, MAX_ANGLES, MAX_VALUES,
+    PhotometricType, StatedRatios, Symmetry, Tilt, snapped,
 };
 use crate::photometry::units::Lumen;
 
@@ -55,7 +55,13 @@ impl<'a> Lines<'a> {
         number(self.text(line)).ok_or_else(|| IesError::Number { line, token: token(), what })
     }
 
-    fn count(&self, line: usize, what: &'static str, most: usize, allowed: &'static str) -> Result<usize, IesError> {
+    fn count(
+        &self,
+        line: usize,
+        what: &'static str,
+        most: usize,
+        allowed: &'static str,
+    ) -> Result<usize, IesError> {
         let value = self.number(line, what)?;
         if value.fract() == 0.0 && value >= 0.0 && value <= most as f64 {
             // In range, so the cast is exact.
@@ -75,8 +81,9 @@ impl<'a> Lines<'a> {
         let start = text.split_whitespace().next().unwrap_or("");
         number(text).or_else(|| number(start)).unwrap_or_else(|| {
             let token: String = text.chars().take(32).collect();
-            self.notes
-                .push(format!("line {line}: {what} is {token}, which is no number; it does not bear on the light"));
+            self.notes.push(format!(
+                "line {line}: {what} is {token}, which is no number; it does not bear on the light"
+            ));
             0.0
         })
     }
@@ -85,8 +92,11 @@ impl<'a> Lines<'a> {
 /// Whether lines 2 to 7 are the numbers of EULUMDAT.
 fn is_eulumdat(lines: &[&str]) -> bool {
     let value = |line: usize| lines.get(line - 1).and_then(|text| number(text));
-    let small = |line: usize| value(line).is_some_and(|value| value.fract() == 0.0 && value.abs() < 100.0);
-    small(2) && small(3) && (4..=7).filter(|&line| line <= lines.len()).all(|line| value(line).is_some())
+    let small =
+        |line: usize| value(line).is_some_and(|value| value.fract() == 0.0 && value.abs() < 100.0);
+    small(2)
+        && small(3)
+        && (4..=7).filter(|&line| line <= lines.len()).all(|line| value(line).is_some())
 }
 
 /// The flux of the lamps (lm) and what the file says of it.
@@ -102,17 +112,22 @@ struct Lamps {
 
 fn lamps(lines: &mut Lines<'_>) -> Result<Lamps, IesError> {
     const SETS: usize = 26;
-    let sets = lines.count(SETS, "the number of lamp sets", MAX_SETS, "a whole number from 0 to 64")?;
+    let sets =
+        lines.count(SETS, "the number of lamp sets", MAX_SETS, "a whole number from 0 to 64")?;
     let next = SETS + 1 + 6 * sets;
     if sets == 0 {
-        lines.notes.push(format!("no lamps are stated: the intensities are taken for lamps of {UNIT_FLUX} lm"));
+        lines.notes.push(format!(
+            "no lamps are stated: the intensities are taken for lamps of {UNIT_FLUX} lm"
+        ));
         return Ok(Lamps { flux: UNIT_FLUX, rated: false, watts: 0.0, next, kind: String::new() });
     }
     let stated = lines.number(SETS + 3, "the flux of the lamps")?;
     // A negative number of lamps marks absolute photometry: the flux is the luminaire's.
     let absolute = lines.aside(SETS + 1, "the number of lamps") < 0.0;
     let flux = if stated == 0.0 {
-        lines.notes.push(format!("the lamps have a flux of 0: the intensities are taken for lamps of {UNIT_FLUX} lm"));
+        lines.notes.push(format!(
+            "the lamps have a flux of 0: the intensities are taken for lamps of {UNIT_FLUX} lm"
+        ));
         UNIT_FLUX
     } else if stated < 0.0 {
         return Err(IesError::Range {
@@ -125,12 +140,21 @@ fn lamps(lines: &mut Lines<'_>) -> Result<Lamps, IesError> {
         stated
     };
     if sets > 1 {
-        let others: Vec<String> = (1..sets).map(|set| format!("{} lm", lines.text(SETS + 3 + 6 * set))).collect();
+        let others: Vec<String> =
+            (1..sets).map(|set| format!("{} lm", lines.text(SETS + 3 + 6 * set))).collect();
         let others = others.join(", ");
-        lines.notes.push(format!("{sets} sets of lamps: the first counts, of {flux} lm; the others have {others}"));
+        lines.notes.push(format!(
+            "{sets} sets of lamps: the first counts, of {flux} lm; the others have {others}"
+        ));
     }
     let watts = lines.aside(SETS + 6, "the power").max(0.0);
-    Ok(Lamps { flux, rated: stated > 0.0 && !absolute, watts, next, kind: lines.text(SETS + 2).to_owned() })
+    Ok(Lamps {
+        flux,
+        rated: stated > 0.0 && !absolute,
+        watts,
+        next,
+        kind: lines.text(SETS + 2).to_owned(),
+    })
 }
 
 /// Numbers from a line on, one or several a line, with their lines.
@@ -138,7 +162,9 @@ fn rest<'a>(lines: &Lines<'a>, from: usize) -> Vec<(usize, &'a str)> {
     let after = lines.lines.iter().enumerate().skip(from - 1);
     let separators = |c: char| c.is_whitespace() || c == ';' || c == '\0' || c == '\u{1a}';
     after
-        .flat_map(|(at, line)| line.split(separators).filter(|word| !word.is_empty()).map(move |word| (at + 1, word)))
+        .flat_map(|(at, line)| {
+            line.split(separators).filter(|word| !word.is_empty()).map(move |word| (at + 1, word))
+        })
         .collect()
 }
 
@@ -154,8 +180,11 @@ fn angles(
     let mut line = 0;
     for &(at, word) in words {
         line = at;
-        let value =
-            number(word).ok_or_else(|| IesError::Number { line, token: word.chars().take(32).collect(), what })?;
+        let value = number(word).ok_or_else(|| IesError::Number {
+            line,
+            token: word.chars().take(32).collect(),
+            what,
+        })?;
         if let Some(&previous) = found.last()
             && value <= previous
         {
@@ -163,7 +192,8 @@ fn angles(
         }
         found.push(value);
     }
-    let outside = |angles: &[f64]| angles.iter().copied().find(|&angle| angle < least || angle > most);
+    let outside =
+        |angles: &[f64]| angles.iter().copied().find(|&angle| angle < least || angle > most);
     let ends: &[f64] = if outside(&found).is_some() { &[least, most] } else { &[] };
     let found = snapped(found, ends, what, notes);
     match outside(&found) {
@@ -180,18 +210,41 @@ pub(super) fn parse(text: &str, notes: Vec<String>) -> Option<Result<IesProfile,
 
 fn read(mut lines: Lines<'_>) -> Result<IesProfile, IesError> {
     let isym = lines.count(3, "the symmetry indicator (Isym)", 4, "0, 1, 2, 3 or 4")?;
-    let mc = lines.count(4, "the number of C-planes (Mc)", MAX_ANGLES, "a whole number from 1 to 14401")?;
-    let ng =
-        lines.count(6, "the number of angles in each C-plane (Ng)", MAX_ANGLES, "a whole number from 2 to 14401")?;
-    let range = |line, what, value: usize, allowed| IesError::Range { line, what, value: value as f64, allowed };
+    let mc = lines.count(
+        4,
+        "the number of C-planes (Mc)",
+        MAX_ANGLES,
+        "a whole number from 1 to 14401",
+    )?;
+    let ng = lines.count(
+        6,
+        "the number of angles in each C-plane (Ng)",
+        MAX_ANGLES,
+        "a whole number from 2 to 14401",
+    )?;
+    let range = |line, what, value: usize, allowed| IesError::Range {
+        line,
+        what,
+        value: value as f64,
+        allowed,
+    };
     if mc == 0 {
         return Err(range(4, "the number of C-planes (Mc)", mc, "a whole number from 1 to 14401"));
     }
     if ng < 2 {
-        return Err(range(6, "the number of angles in each C-plane (Ng)", ng, "a whole number from 2 to 14401"));
+        return Err(range(
+            6,
+            "the number of angles in each C-plane (Ng)",
+            ng,
+            "a whole number from 2 to 14401",
+        ));
     }
     let even = |parts: usize, allowed| {
-        if mc.is_multiple_of(parts) { Ok(()) } else { Err(range(4, "the number of C-planes (Mc)", mc, allowed)) }
+        if mc.is_multiple_of(parts) {
+            Ok(())
+        } else {
+            Err(range(4, "the number of C-planes (Mc)", mc, allowed))
+        }
     };
     // Planes that the intensities are given for, and the first of them in the list of angles.
     let (given, first) = match isym {
@@ -209,7 +262,12 @@ fn read(mut lines: Lines<'_>) -> Result<IesProfile, IesError> {
         lines.notes.push("line 24: the conversion factor 0 is taken for 1".into());
         1.0
     } else if factor < 0.0 {
-        return Err(IesError::Range { line: 24, what: "the conversion factor", value: factor, allowed: "above 0" });
+        return Err(IesError::Range {
+            line: 24,
+            what: "the conversion factor",
+            value: factor,
+            allowed: "above 0",
+        });
     } else {
         factor
     };
@@ -231,8 +289,15 @@ fn read(mut lines: Lines<'_>) -> Result<IesProfile, IesError> {
     let (g_words, after) = after.split_at(ng);
     let (i_words, after) = after.split_at(planes * ng);
     // Lists of the planes of symmetry 3 run on beyond 360.
-    let c = angles(c_words, "the angle of a C-plane", [0.0, 720.0], "within 0 to 360 degrees", &mut notes)?;
-    let gamma = angles(g_words, "the angle gamma", [0.0, 180.0], "within 0 to 180 degrees", &mut notes)?;
+    let c = angles(
+        c_words,
+        "the angle of a C-plane",
+        [0.0, 720.0],
+        "within 0 to 360 degrees",
+        &mut notes,
+    )?;
+    let gamma =
+        angles(g_words, "the angle gamma", [0.0, 180.0], "within 0 to 180 degrees", &mut notes)?;
     let mut values = Listed::default();
     for &(line, word) in i_words {
         let what = "the intensity";
@@ -243,17 +308,27 @@ fn read(mut lines: Lines<'_>) -> Result<IesProfile, IesError> {
     let candela = values.times(factor * lamps.flux / 1000.0, &mut notes)?;
     if !candela.iter().all(|c| c.is_finite()) {
         let allowed = "small enough for finite candela";
-        return Err(IesError::Range { line: 24, what: "the conversion factor", value: factor, allowed });
+        return Err(IesError::Range {
+            line: 24,
+            what: "the conversion factor",
+            value: factor,
+            allowed,
+        });
     }
     if let Some((line, _)) = after.first() {
         notes.push(format!("line {line}: what follows the last intensity is ignored"));
     }
     let rows: Vec<Vec<f64>> = candela.chunks(ng).map(<[f64]>::to_vec).collect();
     let (symmetry, horizontal, rows) = if planes == mc && given < mc {
-        notes.push(format!("symmetry {isym} asks for {given} planes, the file has {mc}: all count"));
+        notes
+            .push(format!("symmetry {isym} asks for {given} planes, the file has {mc}: all count"));
         full(c, rows)
     } else {
-        let angles = if listed == planes { c } else { c.iter().copied().cycle().skip(first).take(planes).collect() };
+        let angles = if listed == planes {
+            c
+        } else {
+            c.iter().copied().cycle().skip(first).take(planes).collect()
+        };
         folded(isym, angles, rows, &mut notes)?
     };
     let stated = StatedRatios {
@@ -319,14 +394,21 @@ fn full(c: Vec<f64>, mut rows: Vec<Vec<f64>>) -> Planes {
 type Planes = (Symmetry, Vec<f64>, Vec<Vec<f64>>);
 
 /// Planes of which the others are mirror images (Isym).
-fn folded(isym: usize, angles: Vec<f64>, rows: Vec<Vec<f64>>, notes: &mut Vec<String>) -> Result<Planes, IesError> {
+fn folded(
+    isym: usize,
+    angles: Vec<f64>,
+    rows: Vec<Vec<f64>>,
+    notes: &mut Vec<String>,
+) -> Result<Planes, IesError> {
     let (symmetry, angles, rows, want) = match isym {
         0 => return Ok(full(angles, rows)),
         1 => return Ok((Symmetry::Axial, vec![0.0], rows)),
         2 => (Symmetry::Bilateral, angles, rows, [0.0, 180.0]),
         3 => {
             // From C270 over C0 to C90; mirrored in the plane C90-C270 that is C270 over C180 to C90.
-            let mirrored = angles.iter().map(|&angle| 180.0 - if angle > 180.0 { angle - 360.0 } else { angle });
+            let mirrored = angles
+                .iter()
+                .map(|&angle| 180.0 - if angle > 180.0 { angle - 360.0 } else { angle });
             let mut planes: Vec<(f64, Vec<f64>)> = mirrored.zip(rows).collect();
             planes.reverse();
             let (angles, rows) = planes.into_iter().unzip();
@@ -335,10 +417,13 @@ fn folded(isym: usize, angles: Vec<f64>, rows: Vec<Vec<f64>>, notes: &mut Vec<St
         _ => (Symmetry::Quadrant, angles, rows, [0.0, 90.0]),
     };
     let angles = snapped(angles, &want, "the angle of a C-plane", notes);
-    let ends = [angles.first().copied().unwrap_or(f64::NAN), angles.last().copied().unwrap_or(f64::NAN)];
+    let ends =
+        [angles.first().copied().unwrap_or(f64::NAN), angles.last().copied().unwrap_or(f64::NAN)];
     if ends != want || angles.windows(2).any(|pair| pair[0] >= pair[1]) {
-        let (what, allowed) =
-            ("the last C-plane of the symmetry", "where it ends: C180 (2), C90 (3, from C270) or C90 (4)");
+        let (what, allowed) = (
+            "the last C-plane of the symmetry",
+            "where it ends: C180 (2), C90 (3, from C270) or C90 (4)",
+        );
         let value = if isym == 3 { 180.0 - ends[0] } else { ends[1] };
         return Err(IesError::Range { line: 3, what, value, allowed });
     }
@@ -349,8 +434,10 @@ fn folded(isym: usize, angles: Vec<f64>, rows: Vec<Vec<f64>>, notes: &mut Vec<St
 fn opening(lines: &mut Lines<'_>) -> LuminousOpening {
     let length = lines.aside(16, "the length of the luminous area").max(0.0) / 1000.0;
     let width = lines.aside(17, "the width of the luminous area").max(0.0) / 1000.0;
-    let height =
-        (18..=21).map(|line| lines.aside(line, "the height of the luminous area")).fold(0.0, f64::max) / 1000.0;
+    let height = (18..=21)
+        .map(|line| lines.aside(line, "the height of the luminous area"))
+        .fold(0.0, f64::max)
+        / 1000.0;
     if width == 0.0 {
         // Round: -0 is no shape.
         let diameter = if length > 0.0 { -length } else { 0.0 };
@@ -385,10 +472,19 @@ mod tests {
     fn ldt(isym: u32, c: &[f64], gamma: &[f64], rows: &[&[f64]], sets: &[[&str; 6]]) -> String {
         let mut lines: Vec<String> =
             vec!["Maker".into(), "3".into(), isym.to_string(), c.len().to_string(), "0".into()];
-        lines.extend([gamma.len().to_string(), "0".into(), "Report".into(), "Downlight".into(), "D-1".into()]);
+        lines.extend([
+            gamma.len().to_string(),
+            "0".into(),
+            "Report".into(),
+            "Downlight".into(),
+            "D-1".into(),
+        ]);
         lines.extend(
-            ["d1.ldt", "2026", "1200", "300", "80", "1100", "250", "0", "0", "0", "0", "100", "80", "1", "0"]
-                .map(String::from),
+            [
+                "d1.ldt", "2026", "1200", "300", "80", "1100", "250", "0", "0", "0", "0", "100",
+                "80", "1", "0",
+            ]
+            .map(String::from),
         );
         lines.push(sets.len().to_string());
         lines.extend(sets.iter().flatten().map(|text| (*text).to_owned()));
@@ -413,7 +509,10 @@ mod tests {
         // 300 cd/klm everywhere below: 600 cd, 2 pi of it as flux.
         let text = ldt(1, &[0.0], &[0.0, 45.0, 90.0], &[&[300.0; 3]], &[LAMP]);
         let p = read(&text);
-        assert_eq!((p.version(), p.symmetry(), p.watts()), (IesVersion::Eulumdat, Symmetry::Axial, 20.0));
+        assert_eq!(
+            (p.version(), p.symmetry(), p.watts()),
+            (IesVersion::Eulumdat, Symmetry::Axial, 20.0)
+        );
         near(p.peak().0, 600.0);
         near(p.lumens().0, 2.0 * PI * 600.0);
         near(p.downward().unwrap(), 1.0);
@@ -423,13 +522,18 @@ mod tests {
         assert_eq!(p.opening().shape(), OpeningShape::Rectangle(0.25, 1.1));
         assert_eq!(p.keywords()[0], ("MANUFAC".to_owned(), "Maker".to_owned()));
         // 188 % of the lamps' light is not what the file states.
-        assert!(p.notes()[0].contains("188.5 %") && p.notes()[0].contains("80 %"), "{:?}", p.notes());
+        assert!(
+            p.notes()[0].contains("188.5 %") && p.notes()[0].contains("80 %"),
+            "{:?}",
+            p.notes()
+        );
         assert_eq!(p.stated(), Some(StatedRatios { light_output: 80.0, downward: 100.0 }));
         let up_and_down = read(&ldt(1, &[0.0], &[0.0, 90.0, 180.0], &[&[300.0; 3]], &[LAMP]));
         near(up_and_down.downward().unwrap(), 0.5);
         // The conversion factor is one; 0 stands for 1.
-        let with =
-            |factor: &str| read(&text.replacen("\r\n80\r\n1\r\n0\r\n", &format!("\r\n80\r\n{factor}\r\n0\r\n"), 1));
+        let with = |factor: &str| {
+            read(&text.replacen("\r\n80\r\n1\r\n0\r\n", &format!("\r\n80\r\n{factor}\r\n0\r\n"), 1))
+        };
         near(with("0,5").peak().0, 300.0);
         near(with("0").peak().0, 600.0);
     }
@@ -439,9 +543,14 @@ mod tests {
         let text = ldt(1, &[0.0], &[0.0, 22.5, 90.0], &[&[300.25, 200.5, 0.125]], &[LAMP]);
         let german = text.replace('.', ",");
         assert_eq!(read(&german).candela(22.5, 0.0), read(&text).candela(22.5, 0.0));
-        for (text, value) in
-            [("1,5", 1.5), ("1.5", 1.5), ("1.234,5", 1234.5), ("1,234.5", 1234.5), (" 7 ", 7.0), ("1e3", 1000.0)]
-        {
+        for (text, value) in [
+            ("1,5", 1.5),
+            ("1.5", 1.5),
+            ("1.234,5", 1234.5),
+            ("1,234.5", 1234.5),
+            (" 7 ", 7.0),
+            ("1e3", 1000.0),
+        ] {
             assert_eq!(number(text), Some(value), "{text}");
         }
         for text in ["", "x", "nan", "inf", "1,2,3", "--1"] {
@@ -451,7 +560,13 @@ mod tests {
         let (head, tail) = text.split_at(text.find("0\r\n0\r\n22.5").unwrap());
         let together = format!(
             "{head}0\r\n\r\n0 22.5; 90\r\n{}",
-            tail.rsplit("\r\n").take(3).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join("\t")
+            tail.rsplit("\r\n")
+                .take(3)
+                .collect::<Vec<_>>()
+                .into_iter()
+                .rev()
+                .collect::<Vec<_>>()
+                .join("\t")
         );
         assert_eq!(read(&together).candela(22.5, 0.0), read(&text).candela(22.5, 0.0));
     }
@@ -490,9 +605,13 @@ mod tests {
             near(all.lumens().0, p.lumens().0);
             let rows: Vec<[f64; 2]> = listed.iter().map(|&c| [10.0, of(c)]).collect();
             let rows: Vec<&[f64]> = rows.iter().map(<[f64; 2]>::as_slice).collect();
-            let rising: Vec<f64> = listed.iter().map(|&c| if isym == 3 && c < 180.0 { c + 360.0 } else { c }).collect();
+            let rising: Vec<f64> = listed
+                .iter()
+                .map(|&c| if isym == 3 && c < 180.0 { c + 360.0 } else { c })
+                .collect();
             let short = ldt(isym, &rising, &gamma, &rows, &[["1", "L", "1000", "", "", "1"]]);
-            let short = short.replacen(&format!("\r\n{}\r\n0\r\n2", rising.len()), "\r\n8\r\n0\r\n2", 1);
+            let short =
+                short.replacen(&format!("\r\n{}\r\n0\r\n2", rising.len()), "\r\n8\r\n0\r\n2", 1);
             near(read(&short).lumens().0, p.lumens().0);
         }
         // Planes that do not begin at C0 close the circle.
@@ -508,10 +627,15 @@ mod tests {
 
     #[test]
     fn lamp_sets_are_alternatives_and_may_be_absent() {
-        let with = |sets: &[[&str; 6]]| read(&ldt(1, &[0.0], &[0.0, 90.0], &[&[100.0, 100.0]], sets));
+        let with =
+            |sets: &[[&str; 6]]| read(&ldt(1, &[0.0], &[0.0, 90.0], &[&[100.0, 100.0]], sets));
         let two = with(&[LAMP, ["2", "T16", "5400", "", "", "78"]]);
         near(two.peak().0, 200.0);
-        assert!(two.notes()[0].contains("2 sets") && two.notes()[0].contains("5400 lm"), "{:?}", two.notes());
+        assert!(
+            two.notes()[0].contains("2 sets") && two.notes()[0].contains("5400 lm"),
+            "{:?}",
+            two.notes()
+        );
         let none = with(&[]);
         near(none.peak().0, 100.0);
         assert!(none.notes()[0].contains("1000 lm") && none.rated_lumens().is_none());
@@ -527,7 +651,8 @@ mod tests {
 
     #[test]
     fn faults_name_their_line() {
-        let good = ldt(4, &[0.0, 90.0, 180.0, 270.0], &[0.0, 90.0], &[&[1.0, 1.0], &[1.0, 1.0]], &[LAMP]);
+        let good =
+            ldt(4, &[0.0, 90.0, 180.0, 270.0], &[0.0, 90.0], &[&[1.0, 1.0], &[1.0, 1.0]], &[LAMP]);
         read(&good);
         let with = |line: usize, text: &str| {
             let mut lines: Vec<&str> = good.split("\r\n").collect();
@@ -560,7 +685,13 @@ mod tests {
 
     #[test]
     fn any_bytes_are_survived() {
-        let good = ldt(2, &[0.0, 90.0, 180.0, 270.0], &[0.0, 45.0, 90.0], &[&[9.0, 8.0, 7.0][..]; 3], &[LAMP]);
+        let good = ldt(
+            2,
+            &[0.0, 90.0, 180.0, 270.0],
+            &[0.0, 45.0, 90.0],
+            &[&[9.0, 8.0, 7.0][..]; 3],
+            &[LAMP],
+        );
         let mut state = 0x2545_f491_4f6c_dd1d_u64;
         let mut next = || {
             state ^= state << 13;
@@ -580,7 +711,11 @@ mod tests {
             }
             if let Ok(p) = IesProfile::parse(&bytes) {
                 assert!(p.lumens().0.is_finite() && p.lumens().0 >= -1e-9);
-                assert!(p.candela((next() % 360) as f64 - 90.0, (next() % 720) as f64 - 360.0).0.is_finite());
+                assert!(
+                    p.candela((next() % 360) as f64 - 90.0, (next() % 720) as f64 - 360.0)
+                        .0
+                        .is_finite()
+                );
             }
         }
     }

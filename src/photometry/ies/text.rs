@@ -9,8 +9,12 @@ pub(super) fn decode(bytes: &[u8], notes: &mut Vec<String>) -> String {
     };
     // The mark of UTF-32, little end first, begins with that of UTF-16.
     match *bytes {
-        [0xff, 0xfe, 0, 0, ref rest @ ..] => return wide("UTF-32", utf32(rest, u32::from_le_bytes)),
-        [0, 0, 0xfe, 0xff, ref rest @ ..] => return wide("UTF-32", utf32(rest, u32::from_be_bytes)),
+        [0xff, 0xfe, 0, 0, ref rest @ ..] => {
+            return wide("UTF-32", utf32(rest, u32::from_le_bytes));
+        }
+        [0, 0, 0xfe, 0xff, ref rest @ ..] => {
+            return wide("UTF-32", utf32(rest, u32::from_be_bytes));
+        }
         [0xff, 0xfe, ref rest @ ..] => return wide("UTF-16", utf16(rest, u16::from_le_bytes)),
         [0xfe, 0xff, ref rest @ ..] => return wide("UTF-16", utf16(rest, u16::from_be_bytes)),
         // ASCII as UTF-16 without a mark: every other byte of the beginning is 0.
@@ -53,7 +57,8 @@ pub(super) fn foreign(bytes: &[u8]) -> Option<&'static str> {
 
 /// What a text is that is marked up.
 pub(super) fn markup(text: &str) -> Option<&'static str> {
-    let start: String = text.trim_start().chars().take(2048).collect::<String>().to_ascii_lowercase();
+    let start: String =
+        text.trim_start().chars().take(2048).collect::<String>().to_ascii_lowercase();
     if start.starts_with('{') {
         return Some("JSON");
     }
@@ -77,8 +82,11 @@ mod tests {
     #[test]
     fn encodings_are_told_by_their_bytes() {
         let text = "IESNA91\nTILT=NONE\n";
-        let utf16 = |order: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(order).collect::<Vec<u8>>();
-        let utf32 = |order: fn(u32) -> [u8; 4]| text.chars().map(u32::from).flat_map(order).collect::<Vec<u8>>();
+        let utf16 =
+            |order: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(order).collect::<Vec<u8>>();
+        let utf32 = |order: fn(u32) -> [u8; 4]| {
+            text.chars().map(u32::from).flat_map(order).collect::<Vec<u8>>()
+        };
         let with = |mark: &[u8], bytes: Vec<u8>| [mark, &bytes].concat();
         for (bytes, name) in [
             (text.as_bytes().to_vec(), ""),

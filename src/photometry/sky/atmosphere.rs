@@ -4,7 +4,9 @@ use std::f64::consts::FRAC_PI_2;
 
 use glam::DVec3;
 
-use super::spectrum::{BANDS, Bands, Spectrum, aerosol_albedo, aerosol_depth, ozone_depth, rayleigh_depth};
+use super::spectrum::{
+    BANDS, Bands, Spectrum, aerosol_albedo, aerosol_depth, ozone_depth, rayleigh_depth,
+};
 use crate::photometry::{astronomy::air_mass, lights::SunDisk};
 
 /// Earth's mean radius in kilometres (IUGG).
@@ -113,7 +115,8 @@ impl Atmosphere {
         let bands = Bands::get();
         let rayleigh = bands.map(|nm| rayleigh_depth(nm) / AIR_SCALE);
         let mie_extinction = bands.map(|nm| aerosol_depth(nm, air.turbidity) / AEROSOL_SCALE);
-        let mie = bands.map(|nm| aerosol_depth(nm, air.turbidity) / AEROSOL_SCALE * aerosol_albedo(nm));
+        let mie =
+            bands.map(|nm| aerosol_depth(nm, air.turbidity) / AEROSOL_SCALE * aerosol_albedo(nm));
         let ozone = bands.map(|nm| ozone_depth(nm) * air.ozone / 1000.0 / OZONE_SPREAD);
         Self::with(air, rayleigh, mie, mie_extinction, ozone)
     }
@@ -122,7 +125,13 @@ impl Atmosphere {
     #[must_use]
     pub fn vacuum(ground_albedo: f64) -> Self {
         let none = [0.0; BANDS];
-        Self::with(AtmosphereParams { ground_albedo, ..AtmosphereParams::default() }, none, none, none, none)
+        Self::with(
+            AtmosphereParams { ground_albedo, ..AtmosphereParams::default() },
+            none,
+            none,
+            none,
+            none,
+        )
     }
 
     fn with(
@@ -136,7 +145,10 @@ impl Atmosphere {
         let mut columns = Vec::with_capacity(TABLE_MU * TABLE_R);
         for row in 0..TABLE_R {
             for column in 0..TABLE_MU {
-                let (r, mu) = from_table(column as f64 / (TABLE_MU - 1) as f64, row as f64 / (TABLE_R - 1) as f64);
+                let (r, mu) = from_table(
+                    column as f64 / (TABLE_MU - 1) as f64,
+                    row as f64 / (TABLE_R - 1) as f64,
+                );
                 columns.push(out.integrate_columns(r, mu, 96));
             }
         }
@@ -148,7 +160,11 @@ impl Atmosphere {
     #[must_use]
     pub fn density(&self, height: f64) -> Columns {
         let h = height.max(0.0) + self.air.altitude * 1e-3;
-        [(-h / AIR_SCALE).exp(), (-h / AEROSOL_SCALE).exp(), (1.0 - (h - OZONE_HEIGHT).abs() / OZONE_SPREAD).max(0.0)]
+        [
+            (-h / AIR_SCALE).exp(),
+            (-h / AEROSOL_SCALE).exp(),
+            (1.0 - (h - OZONE_HEIGHT).abs() / OZONE_SPREAD).max(0.0),
+        ]
     }
 
     /// Columns from the radius `r` (km) along a direction with the cosine `mu` to the zenith, up to the top, in steps
@@ -177,7 +193,8 @@ impl Atmosphere {
         let (x, y) = (u * (TABLE_MU - 1) as f64, v * (TABLE_R - 1) as f64);
         let (x0, y0) = ((x as usize).min(TABLE_MU - 2), (y as usize).min(TABLE_R - 2));
         let (fx, fy) = (x - x0 as f64, y - y0 as f64);
-        let at = |x: usize, y: usize| self.columns.get(y * TABLE_MU + x).copied().unwrap_or_default();
+        let at =
+            |x: usize, y: usize| self.columns.get(y * TABLE_MU + x).copied().unwrap_or_default();
         let (a, b, c, d) = (at(x0, y0), at(x0 + 1, y0), at(x0, y0 + 1), at(x0 + 1, y0 + 1));
         std::array::from_fn(|i| {
             let (low, high) = (a[i] + (b[i] - a[i]) * fx, c[i] + (d[i] - c[i]) * fx);
@@ -190,7 +207,8 @@ impl Atmosphere {
     pub fn transmittance(&self, columns: Columns) -> Spectrum {
         let [air, aerosol, ozone] = columns;
         std::array::from_fn(|i| {
-            (-(self.rayleigh[i] * air + self.mie_extinction[i] * aerosol + self.ozone[i] * ozone)).exp()
+            (-(self.rayleigh[i] * air + self.mie_extinction[i] * aerosol + self.ozone[i] * ozone))
+                .exp()
         })
     }
 
@@ -216,7 +234,8 @@ impl Atmosphere {
     pub fn sunlight(&self, r: f64, mu: f64, size: f64) -> Spectrum {
         let horizon = horizon(r);
         let above = mu.clamp(-1.0, 1.0).asin() - horizon.asin();
-        let visible = SunDisk::over_horizon(DVec3::new(above.cos(), above.sin(), 0.0), size).visible_fraction;
+        let visible =
+            SunDisk::over_horizon(DVec3::new(above.cos(), above.sin(), 0.0), size).visible_fraction;
         if visible <= 0.0 {
             return [0.0; BANDS];
         }
@@ -285,7 +304,8 @@ mod tests {
         let zenith = atmosphere.integrate_columns(GROUND, 1.0, 400)[0];
         assert!((zenith / AIR_SCALE - 1.0).abs() < 1e-4, "{zenith}");
         for degrees in [90.0_f64, 60.0, 30.0, 15.0, 10.0, 5.0] {
-            let mass = atmosphere.integrate_columns(GROUND, degrees.to_radians().sin(), 400)[0] / zenith;
+            let mass =
+                atmosphere.integrate_columns(GROUND, degrees.to_radians().sin(), 400)[0] / zenith;
             let known = air_mass(degrees.to_radians()).unwrap_or(0.0);
             println!("{degrees} degrees: air mass {mass:.3}, Kasten and Young {known:.3}");
             // Their air is bent by refraction and colder above; a single exponential is not.
@@ -300,8 +320,17 @@ mod tests {
     #[test]
     fn the_table_is_the_integral() {
         let atmosphere = Atmosphere::new(AtmosphereParams::default());
-        for (height, mu) in [(0.0, 0.0), (0.0, 0.02), (0.3, 0.1), (2.0, 0.5), (20.0, -0.05), (50.0, 0.9), (90.0, 0.0)] {
-            let exact = atmosphere.transmittance(atmosphere.integrate_columns(GROUND + height, mu, 800));
+        for (height, mu) in [
+            (0.0, 0.0),
+            (0.0, 0.02),
+            (0.3, 0.1),
+            (2.0, 0.5),
+            (20.0, -0.05),
+            (50.0, 0.9),
+            (90.0, 0.0),
+        ] {
+            let exact =
+                atmosphere.transmittance(atmosphere.integrate_columns(GROUND + height, mu, 800));
             let table = atmosphere.transmittance(atmosphere.columns(GROUND + height, mu));
             for (a, b) in table.iter().zip(exact) {
                 assert!((a - b).abs() < 2e-3, "height {height}, mu {mu}: {a}, not {b}");
@@ -312,11 +341,18 @@ mod tests {
     /// Direct light by the air mass of the paper, down to the horizon: Kasten and Young 1989, table II and equation 3.
     #[test]
     fn direct_sunlight_has_the_air_mass_of_kasten_and_young() {
-        let atmosphere = Atmosphere::new(AtmosphereParams { ozone: 0.0, ..AtmosphereParams::default() });
-        let depth = |elevation: f64| atmosphere.direct_sunlight(elevation.to_radians()).map(|left| -left.ln());
+        let atmosphere =
+            Atmosphere::new(AtmosphereParams { ozone: 0.0, ..AtmosphereParams::default() });
+        let depth = |elevation: f64| {
+            atmosphere.direct_sunlight(elevation.to_radians()).map(|left| -left.ln())
+        };
         for (degrees, mass) in [(0.0, 37.92), (0.5, 31.35), (1.0, 26.31), (5.0, 10.306)] {
             for (low, high) in depth(degrees).iter().zip(depth(90.0)) {
-                assert!((low / high / mass - 1.0).abs() < 5e-3, "{degrees}: {}, not {mass}", low / high);
+                assert!(
+                    (low / high / mass - 1.0).abs() < 5e-3,
+                    "{degrees}: {}, not {mass}",
+                    low / high
+                );
             }
         }
         // A disk that is half hidden is as bright as one whose middle is on the horizon.

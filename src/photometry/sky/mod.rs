@@ -74,14 +74,18 @@ impl Sky {
             let azimuth = PI * column as f64 / (COLUMNS - 1) as f64;
             ViewPath::new(atmosphere, &multiple, body, elevation, azimuth).integrate()
         };
-        let above: Vec<_> =
-            (0..(ROWS + 1) * COLUMNS).into_par_iter().map(|i| upper(i / COLUMNS, i % COLUMNS)).collect();
+        let above: Vec<_> = (0..(ROWS + 1) * COLUMNS)
+            .into_par_iter()
+            .map(|i| upper(i / COLUMNS, i % COLUMNS))
+            .collect();
         // What the sky gives the ground, band by band, from the same table: trapezoids over both angles.
         let mut diffuse = [0.0; BANDS];
         let phase = |row: usize, column: usize| {
             let elevation = FRAC_PI_2 * (1.0 - row as f64 / ROWS as f64).powi(2);
             let azimuth = PI * column as f64 / (COLUMNS - 1) as f64;
-            mie_phase(elevation.cos() * azimuth.cos() * body.place.elevation.cos() + elevation.sin() * mu)
+            mie_phase(
+                elevation.cos() * azimuth.cos() * body.place.elevation.cos() + elevation.sin() * mu,
+            )
         };
         for row in 0..=ROWS {
             // d(elevation) by the row: pi/2 * 2 (1 - x) dx.
@@ -95,7 +99,9 @@ impl Sky {
                 let weight = elevation.sin() * elevation.cos() * step * width;
                 if let Some(part) = above.get(row * COLUMNS + column) {
                     let p = phase(row, column);
-                    for (sum, (smooth, aureole)) in diffuse.iter_mut().zip(part.smooth.iter().zip(&part.aureole)) {
+                    for (sum, (smooth, aureole)) in
+                        diffuse.iter_mut().zip(part.smooth.iter().zip(&part.aureole))
+                    {
                         *sum += weight * (smooth + aureole * p);
                     }
                 }
@@ -184,14 +190,17 @@ impl Sky {
         let v = (elevation.abs() / FRAC_PI_2).sqrt() * ROWS as f64;
         let y = if elevation >= 0.0 { ROWS as f64 - v } else { ROWS as f64 + v };
         // The angle between the vertical planes of direction and body.
-        let (a, b) = (dvec3(direction.x, 0.0, direction.z), dvec3(self.direction.x, 0.0, self.direction.z));
+        let (a, b) =
+            (dvec3(direction.x, 0.0, direction.z), dvec3(self.direction.x, 0.0, self.direction.z));
         let azimuth = a.cross(b).length().atan2(a.dot(b));
         let x = azimuth / PI * (COLUMNS - 1) as f64;
         let (x0, y0) = ((x as usize).min(COLUMNS - 2), (y as usize).min(2 * ROWS - 1));
         let (fx, fy) = (x - x0 as f64, y - y0 as f64);
         let read = |table: &[DVec3]| {
             let at = |x: usize, y: usize| table.get(y * COLUMNS + x).copied().unwrap_or_default();
-            at(x0, y0).lerp(at(x0 + 1, y0), fx).lerp(at(x0, y0 + 1).lerp(at(x0 + 1, y0 + 1), fx), fy)
+            at(x0, y0)
+                .lerp(at(x0 + 1, y0), fx)
+                .lerp(at(x0, y0 + 1).lerp(at(x0 + 1, y0 + 1), fx), fy)
         };
         read(&self.smooth) + read(&self.aureole) * mie_phase(direction.dot(self.direction))
     }

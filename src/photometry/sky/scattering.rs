@@ -6,7 +6,9 @@ use rayon::prelude::*;
 
 use super::{
     SkyBody,
-    atmosphere::{AEROSOL_ASYMMETRY, Atmosphere, GROUND, TOP, distance_to_ground, distance_to_top, radius_at},
+    atmosphere::{
+        AEROSOL_ASYMMETRY, Atmosphere, GROUND, TOP, distance_to_ground, distance_to_top, radius_at,
+    },
     spectrum::{BANDS, Spectrum},
 };
 
@@ -77,7 +79,8 @@ impl MultipleScattering {
                 // Half a circle: the other half mirrors it.
                 let azimuth = PI * (spoke as f64 + 0.5) / SPOKES as f64;
                 let cosine = mu * sun_up + flat * sun_flat * azimuth.cos();
-                let (light, part) = self.march(atmosphere, r, mu, azimuth, (sun_up, sun_flat), cosine);
+                let (light, part) =
+                    self.march(atmosphere, r, mu, azimuth, (sun_up, sun_flat), cosine);
                 for i in 0..BANDS {
                     second[i] += light[i] / count;
                     again[i] += part[i] / count;
@@ -105,7 +108,8 @@ impl MultipleScattering {
         let mut through = [1.0; BANDS];
         let (mut light, mut part) = ([0.0; BANDS], [0.0; BANDS]);
         // The cosine at a point to the zenith there: position times direction over radius.
-        let sun_at = |t: f64, radius: f64| (r * sun_up + t * (mu * sun_up + flat * sun_flat)) / radius;
+        let sun_at =
+            |t: f64, radius: f64| (r * sun_up + t * (mu * sun_up + flat * sun_flat)) / radius;
         let mut before = 0.0;
         for step in 0..STEPS {
             let after = length * (f64::from(step + 1) / f64::from(STEPS)).powi(2);
@@ -115,11 +119,15 @@ impl MultipleScattering {
             let [air, aerosol, ozone] = atmosphere.density(radius - GROUND);
             let sun = atmosphere.sunlight(radius, sun_at(t, radius), self.size);
             for i in 0..BANDS {
-                let (scatter_air, scatter_haze) = (atmosphere.rayleigh[i] * air, atmosphere.mie[i] * aerosol);
-                let extinction = scatter_air + atmosphere.mie_extinction[i] * aerosol + atmosphere.ozone[i] * ozone;
+                let (scatter_air, scatter_haze) =
+                    (atmosphere.rayleigh[i] * air, atmosphere.mie[i] * aerosol);
+                let extinction = scatter_air
+                    + atmosphere.mie_extinction[i] * aerosol
+                    + atmosphere.ozone[i] * ozone;
                 let left = (-extinction * dt).exp();
                 // The integral over the step of what is scattered in, dimmed on its way (Hillaire 2015).
-                let weight = through[i] * if extinction > 1e-12 { (1.0 - left) / extinction } else { dt };
+                let weight =
+                    through[i] * if extinction > 1e-12 { (1.0 - left) / extinction } else { dt };
                 light[i] += weight * sun[i] * (scatter_air * ray + scatter_haze * haze);
                 part[i] += weight * (scatter_air + scatter_haze);
                 through[i] *= left;
@@ -143,7 +151,8 @@ impl MultipleScattering {
         let (x, y) = (u * (COSINES - 1) as f64, v * (HEIGHTS - 1) as f64);
         let (x0, y0) = ((x as usize).min(COSINES - 2), (y as usize).min(HEIGHTS - 2));
         let (fx, fy) = (x - x0 as f64, y - y0 as f64);
-        let at = |x: usize, y: usize| self.table.get(y * COSINES + x).copied().unwrap_or([0.0; BANDS]);
+        let at =
+            |x: usize, y: usize| self.table.get(y * COSINES + x).copied().unwrap_or([0.0; BANDS]);
         let (a, b, c, d) = (at(x0, y0), at(x0 + 1, y0), at(x0, y0 + 1), at(x0 + 1, y0 + 1));
         std::array::from_fn(|i| {
             let (low, high) = (a[i] + (b[i] - a[i]) * fx, c[i] + (d[i] - c[i]) * fx);
@@ -181,7 +190,13 @@ impl<'a> ViewPath<'a> {
     ) -> Self {
         let (sun_up, sun_flat) = body.place.elevation.sin_cos();
         let (mu, flat) = elevation.sin_cos();
-        Self { atmosphere, multiple, mu, cosine: mu * sun_up + flat * sun_flat * azimuth.cos(), sun_up }
+        Self {
+            atmosphere,
+            multiple,
+            mu,
+            cosine: mu * sun_up + flat * sun_flat * azimuth.cos(),
+            sun_up,
+        }
     }
 
     /// Up to the top of the air.
@@ -217,11 +232,16 @@ impl<'a> ViewPath<'a> {
             let sun = atmosphere.sunlight(radius, sine, self.multiple.size);
             let around = self.multiple.at(radius, sine);
             for i in 0..BANDS {
-                let (scatter_air, scatter_haze) = (atmosphere.rayleigh[i] * air, atmosphere.mie[i] * aerosol);
-                let extinction = scatter_air + atmosphere.mie_extinction[i] * aerosol + atmosphere.ozone[i] * ozone;
+                let (scatter_air, scatter_haze) =
+                    (atmosphere.rayleigh[i] * air, atmosphere.mie[i] * aerosol);
+                let extinction = scatter_air
+                    + atmosphere.mie_extinction[i] * aerosol
+                    + atmosphere.ozone[i] * ozone;
                 let left = (-extinction * dt).exp();
-                let weight = through[i] * if extinction > 1e-12 { (1.0 - left) / extinction } else { dt };
-                out.smooth[i] += weight * (sun[i] * scatter_air * phase + (scatter_air + scatter_haze) * around[i]);
+                let weight =
+                    through[i] * if extinction > 1e-12 { (1.0 - left) / extinction } else { dt };
+                out.smooth[i] += weight
+                    * (sun[i] * scatter_air * phase + (scatter_air + scatter_haze) * around[i]);
                 out.aureole[i] += weight * sun[i] * scatter_haze;
                 through[i] *= left;
             }
@@ -239,7 +259,10 @@ mod tests {
         for phase in [rayleigh_phase, mie_phase] {
             let steps = 20_000;
             let sum: f64 = (0..steps)
-                .map(|i| phase(-1.0 + 2.0 * (f64::from(i) + 0.5) / f64::from(steps)) * 2.0 / f64::from(steps))
+                .map(|i| {
+                    phase(-1.0 + 2.0 * (f64::from(i) + 0.5) / f64::from(steps)) * 2.0
+                        / f64::from(steps)
+                })
                 .sum();
             assert!((sum * 2.0 * PI - 1.0).abs() < 1e-6, "{sum}");
         }

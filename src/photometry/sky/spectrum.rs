@@ -144,7 +144,9 @@ impl Bands {
         let mut wavelength = [0.0; BANDS];
         let mut rgb = [DVec3::ZERO; BANDS];
         for (band, (wavelength, rgb)) in wavelength.iter_mut().zip(&mut rgb).enumerate() {
-            let within = |metres: f64| if index(metres * 1e9) == band { solar_irradiance(metres * 1e9) } else { 0.0 };
+            let within = |metres: f64| {
+                if index(metres * 1e9) == band { solar_irradiance(metres * 1e9) } else { 0.0 }
+            };
             let xyz = spectrum_to_xyz(within);
             let moment = spectrum_to_xyz(|metres| within(metres) * metres * 1e9);
             *wavelength = moment.element_sum() / xyz.element_sum();
@@ -190,7 +192,9 @@ pub fn solar_illuminance() -> Lux {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::photometry::color::{Chromaticity, REC709_TO_XYZ, correlated_temperature, luminance};
+    use crate::photometry::color::{
+        Chromaticity, REC709_TO_XYZ, correlated_temperature, luminance,
+    };
 
     #[test]
     fn the_sun_outside_of_the_air() {
@@ -200,10 +204,18 @@ mod tests {
         assert!((luminance(rgb) / lux - 1.0).abs() < 2e-4, "{rgb}");
         // ASTM E490 and most handbooks: about 5900 K outside of the air.
         let white = Chromaticity::from_xyz(REC709_TO_XYZ * rgb).map(correlated_temperature);
-        assert!(matches!(white, Some(Ok((kelvin, _))) if (5700.0..6100.0).contains(&kelvin.0)), "{white:?}");
-        let moon = Chromaticity::from_xyz(REC709_TO_XYZ * Bands::get().to_rgb(&[1.0; BANDS], SkySource::Moon));
+        assert!(
+            matches!(white, Some(Ok((kelvin, _))) if (5700.0..6100.0).contains(&kelvin.0)),
+            "{white:?}"
+        );
+        let moon = Chromaticity::from_xyz(
+            REC709_TO_XYZ * Bands::get().to_rgb(&[1.0; BANDS], SkySource::Moon),
+        );
         let kelvin = moon.map(correlated_temperature);
-        assert!(matches!(kelvin, Some(Ok((kelvin, _))) if (4000.0..5200.0).contains(&kelvin.0)), "{kelvin:?}");
+        assert!(
+            matches!(kelvin, Some(Ok((kelvin, _))) if (4000.0..5200.0).contains(&kelvin.0)),
+            "{kelvin:?}"
+        );
     }
 
     /// Few bands stand for the whole spectrum: luminance and chromaticity of the beam against every nanometre.
@@ -211,12 +223,19 @@ mod tests {
     fn bands_are_enough() {
         let bands = Bands::get();
         for (mass, turbidity) in [(1.0, 2.0), (2.0, 3.0), (5.6, 2.0), (10.3, 4.0), (38.0, 2.0)] {
-            let depth = |nm: f64| mass * (rayleigh_depth(nm) + 0.3 * ozone_depth(nm) + aerosol_depth(nm, turbidity));
-            let fine = spectrum_to_xyz(|m| solar_irradiance(m * 1e9) * (-depth(m * 1e9)).exp()) * EFFICACY;
+            let depth = |nm: f64| {
+                mass * (rayleigh_depth(nm) + 0.3 * ozone_depth(nm) + aerosol_depth(nm, turbidity))
+            };
+            let fine =
+                spectrum_to_xyz(|m| solar_irradiance(m * 1e9) * (-depth(m * 1e9)).exp()) * EFFICACY;
             let rgb = bands.to_rgb(&bands.map(|nm| (-depth(nm)).exp()), SkySource::Sun);
             let coarse = REC709_TO_XYZ * rgb;
             let error = coarse.y / fine.y - 1.0;
-            println!("air mass {mass}, turbidity {turbidity}: {:.1} lx, bands {:+.2} %", fine.y, error * 100.0);
+            println!(
+                "air mass {mass}, turbidity {turbidity}: {:.1} lx, bands {:+.2} %",
+                fine.y,
+                error * 100.0
+            );
             let bound = if mass < 20.0 { 0.003 } else { 0.02 };
             assert!(error.abs() < bound, "{mass} {turbidity}: {error}");
             let (a, b) = (Chromaticity::from_xyz(coarse), Chromaticity::from_xyz(fine));

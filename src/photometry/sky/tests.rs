@@ -49,7 +49,13 @@ fn on_sphere(random: &mut Random) -> DVec3 {
 
 /// Radiance over the irradiance outside of the air in one band along a ray from the ground: a path tracer with delta
 /// tracking that follows every order of scattering with its real phase function.
-fn traced(atmosphere: &Atmosphere, band: usize, body: SkyBody, direction: DVec3, random: &mut Random) -> f64 {
+fn traced(
+    atmosphere: &Atmosphere,
+    band: usize,
+    body: SkyBody,
+    direction: DVec3,
+    random: &mut Random,
+) -> f64 {
     let sun = body.place.direction();
     let most = atmosphere.rayleigh[band] + atmosphere.mie_extinction[band] + atmosphere.ozone[band];
     let (mut p, mut d) = (dvec3(0.0, GROUND + 1e-6, 0.0), direction);
@@ -66,13 +72,16 @@ fn traced(atmosphere: &Atmosphere, band: usize, body: SkyBody, direction: DVec3,
             }
             let [air, aerosol, ozone] = atmosphere.density((p + d * t).length() - GROUND);
             let (a, h) = (atmosphere.rayleigh[band] * air, atmosphere.mie[band] * aerosol);
-            let all = a + atmosphere.mie_extinction[band] * aerosol + atmosphere.ozone[band] * ozone;
+            let all =
+                a + atmosphere.mie_extinction[band] * aerosol + atmosphere.ozone[band] * ozone;
             if random.next() * most < all {
                 break Some((a, h, all));
             }
         };
-        let light =
-            |p: DVec3| atmosphere.sunlight(p.length().max(GROUND), p.normalize().dot(sun), body.angular_radius)[band];
+        let light = |p: DVec3| {
+            atmosphere.sunlight(p.length().max(GROUND), p.normalize().dot(sun), body.angular_radius)
+                [band]
+        };
         match (hit, ground) {
             (Some((a, h, all)), _) => {
                 p += d * t;
@@ -107,10 +116,15 @@ fn traced(atmosphere: &Atmosphere, band: usize, body: SkyBody, direction: DVec3,
 #[test]
 fn every_order_of_scattering_is_there() {
     let bands = Bands::get();
-    for (turbidity, degrees, bound) in
-        [(2.0, 60.0, 0.05), (2.0, 10.0, 0.08), (4.0, 30.0, 0.08), (2.0, 0.0, 0.12), (2.0, -6.0, 0.3)]
-    {
-        let atmosphere = Atmosphere::new(AtmosphereParams { turbidity, ..AtmosphereParams::default() });
+    for (turbidity, degrees, bound) in [
+        (2.0, 60.0, 0.05),
+        (2.0, 10.0, 0.08),
+        (4.0, 30.0, 0.08),
+        (2.0, 0.0, 0.12),
+        (2.0, -6.0, 0.3),
+    ] {
+        let atmosphere =
+            Atmosphere::new(AtmosphereParams { turbidity, ..AtmosphereParams::default() });
         let body = sun(degrees);
         let multiple = MultipleScattering::new(&atmosphere, body.angular_radius);
         for band in [2, 5, 8] {
@@ -124,10 +138,13 @@ fn every_order_of_scattering_is_there() {
                 squares += one * one;
                 if i < 1500 {
                     let azimuth = up.x.atan2(up.z);
-                    let part = ViewPath::new(&atmosphere, &multiple, body, up.y.asin(), azimuth).integrate();
+                    let part = ViewPath::new(&atmosphere, &multiple, body, up.y.asin(), azimuth)
+                        .integrate();
                     let phase = mie_phase(
                         up.y * body.place.elevation.sin()
-                            + (1.0 - up.y * up.y).sqrt() * azimuth.cos() * body.place.elevation.cos(),
+                            + (1.0 - up.y * up.y).sqrt()
+                                * azimuth.cos()
+                                * body.place.elevation.cos(),
                     );
                     ours += (part.smooth[band] + part.aureole[band] * phase) * PI / 1500.0;
                 }
@@ -160,7 +177,8 @@ fn figures() {
         let a: f64 = f64::to_radians(degrees);
         let mass = crate::photometry::astronomy::air_mass(a).unwrap_or(f64::NAN);
         let ies = (800.0 + 15_500.0 * a.sin().sqrt(), 127_500.0 * (-0.21 * mass).exp());
-        let krochmann = 100.0 + 63.0 * degrees + degrees * (degrees - 30.0) * (0.0346 * (degrees - 68.0)).exp();
+        let krochmann =
+            100.0 + 63.0 * degrees + degrees * (degrees - 30.0) * (0.0346 * (degrees - 68.0)).exp();
         let direct = luminance(sky.direct());
         println!(
             "sun {degrees:>4}: direct {direct:.0} lx {:.0} K (IES {:.0}), sky {:.0} lx (IES {:.0}), zenith {zenith:.0} nit              {:.0} K (Krochmann {krochmann:.0})",
@@ -193,13 +211,24 @@ fn figures() {
 
 #[test]
 fn every_direction_is_finite_whatever_the_sun() {
-    for (turbidity, degrees) in [(1.0, 90.0), (10.0, 0.1), (2.0, -0.3), (3.0, -18.0), (3.0, -90.0)] {
-        let sky =
-            Sky::new(&Atmosphere::new(AtmosphereParams { turbidity, ..AtmosphereParams::default() }), sun(degrees));
+    for (turbidity, degrees) in [(1.0, 90.0), (10.0, 0.1), (2.0, -0.3), (3.0, -18.0), (3.0, -90.0)]
+    {
+        let sky = Sky::new(
+            &Atmosphere::new(AtmosphereParams { turbidity, ..AtmosphereParams::default() }),
+            sun(degrees),
+        );
         let mut random = Random(1);
-        for direction in (0..2000).map(|_| on_sphere(&mut random)).chain([DVec3::Y, DVec3::NEG_Y, DVec3::X, DVec3::Z]) {
+        for direction in (0..2000).map(|_| on_sphere(&mut random)).chain([
+            DVec3::Y,
+            DVec3::NEG_Y,
+            DVec3::X,
+            DVec3::Z,
+        ]) {
             let light = sky.luminance(direction);
-            assert!(light.is_finite() && light.min_element() >= 0.0, "{turbidity} {degrees} {direction}: {light}");
+            assert!(
+                light.is_finite() && light.min_element() >= 0.0,
+                "{turbidity} {degrees} {direction}: {light}"
+            );
         }
     }
 }
@@ -211,8 +240,15 @@ fn luminance_integrates_to_the_illuminance() {
     let mut random = Random(3);
     let n = 200_000;
     let sum: f64 = (0..n)
-        .map(|_| luminance(sky.luminance((DVec3::Y + on_sphere(&mut random) * 0.999_999).normalize())) * PI)
+        .map(|_| {
+            luminance(sky.luminance((DVec3::Y + on_sphere(&mut random) * 0.999_999).normalize()))
+                * PI
+        })
         .sum();
     let got = sum / f64::from(n);
-    assert!((got / sky.sky_illuminance().0 - 1.0).abs() < 0.01, "{got}, not {}", sky.sky_illuminance().0);
+    assert!(
+        (got / sky.sky_illuminance().0 - 1.0).abs() < 0.01,
+        "{got}, not {}",
+        sky.sky_illuminance().0
+    );
 }

@@ -52,7 +52,11 @@ impl AlbedoTable {
 /// Of GGX with Smith's height-correlated shadowing and reflectance 1, in one bounce.
 static GGX: LazyLock<AlbedoTable> = LazyLock::new(|| {
     AlbedoTable::of(112, |cos, roughness| {
-        ggx_by_quadrature(cos.max(1e-4), Alpha::isotropic((roughness * roughness).max(super::MIN_ALPHA)), 0.0)
+        ggx_by_quadrature(
+            cos.max(1e-4),
+            Alpha::isotropic((roughness * roughness).max(super::MIN_ALPHA)),
+            0.0,
+        )
     })
 });
 
@@ -72,7 +76,8 @@ pub(super) fn ggx_by_quadrature(cos: f64, alpha: Alpha, azimuth: f64) -> f64 {
             let h = sample_visible_normal(v, alpha, u);
             let l = 2.0 * v.dot(h) * h - v;
             if l.z > 0.0 {
-                sum += weight * (1.0 + lambda(v, alpha)) / (1.0 + lambda(v, alpha) + lambda(l, alpha));
+                sum +=
+                    weight * (1.0 + lambda(v, alpha)) / (1.0 + lambda(v, alpha) + lambda(l, alpha));
             }
         }
     }

@@ -8,8 +8,8 @@ use super::{
     BaseSample, Bsdf, BsdfSample, BsdfValue, GlassInterface, MIN_ALPHA,
     albedo::multiscatter_gain,
     microfacet::{
-        Alpha, fresnel, ggx, lambda, refract, refracting_normal, sample_cosine_hemisphere, sample_visible_normal,
-        schlick, visible_normal_pdf,
+        Alpha, fresnel, ggx, lambda, refract, refracting_normal, sample_cosine_hemisphere,
+        sample_visible_normal, schlick, visible_normal_pdf,
     },
 };
 
@@ -97,7 +97,11 @@ impl Bsdf {
     /// Reflectance of the opaque dielectric for light at an angle of this cosine.
     fn dielectric(&self, cos: f64) -> DVec3 {
         let f0 = self.tinted(self.f0);
-        let bare = if self.f0 > 0.0 { (f0 + (DVec3::ONE - f0) * schlick(cos)) * self.specular } else { DVec3::ZERO };
+        let bare = if self.f0 > 0.0 {
+            (f0 + (DVec3::ONE - f0) * schlick(cos)) * self.specular
+        } else {
+            DVec3::ZERO
+        };
         self.filmed(bare, cos, f0 * self.specular)
     }
 
@@ -108,7 +112,8 @@ impl Bsdf {
     /// Reflectance of glass. KHR_materials_specular states it for Schlick's approximation, between F0 and F90: here Fresnel's own
     /// rise takes the place of Schlick's. Beyond the critical angle everything is reflected, as light has no other way.
     fn glass_fresnel(&self, cos: f64) -> DVec3 {
-        let (GlassInterface::ThinWalled { eta } | GlassInterface::VolumeBoundary { eta }) = self.interface;
+        let (GlassInterface::ThinWalled { eta } | GlassInterface::VolumeBoundary { eta }) =
+            self.interface;
         let exact = fresnel(cos, eta);
         if exact >= 1.0 {
             return DVec3::ONE;
@@ -117,20 +122,25 @@ impl Bsdf {
         let r0 = ((eta - 1.0) / (eta + 1.0)).powi(2);
         let f0 = self.tinted(r0);
         if self.specular != 1.0 || self.specular_color != DVec3::ONE {
-            bare = (f0 + (DVec3::ONE - f0) * ((exact - r0) / (1.0 - r0)).clamp(0.0, 1.0)) * self.specular;
+            bare = (f0 + (DVec3::ONE - f0) * ((exact - r0) / (1.0 - r0)).clamp(0.0, 1.0))
+                * self.specular;
             if r0 <= 0.0 {
                 bare = DVec3::ZERO;
             }
         }
         let Some(film) = self.thin_film else { return bare };
         // A film that absorbs nothing reflects the same from both sides: the angle outside counts.
-        let outside = if film.inside { (1.0 - (1.0 - cos * cos) / (eta * eta)).max(0.0).sqrt() } else { cos };
+        let outside =
+            if film.inside { (1.0 - (1.0 - cos * cos) / (eta * eta)).max(0.0).sqrt() } else { cos };
         self.filmed(bare, outside, f0 * self.specular)
     }
 
     pub(super) fn base_straight_through(&self, v: DVec3) -> DVec3 {
         let glass = self.glass();
-        if glass <= 0.0 || self.alpha >= MIN_ALPHA || !matches!(self.interface, GlassInterface::ThinWalled { .. }) {
+        if glass <= 0.0
+            || self.alpha >= MIN_ALPHA
+            || !matches!(self.interface, GlassInterface::ThinWalled { .. })
+        {
             return DVec3::ZERO;
         }
         glass * (1.0 - self.glass_fresnel(v.z).max_element()) * self.base_color
@@ -140,15 +150,30 @@ impl Bsdf {
     pub(super) fn base_seen(&self, v: DVec3) -> BaseEvaluator {
         let spread = self.specular_alpha();
         // What a rough lobe gains that facets pass on to each other.
-        let gain = |part: f64, f0: DVec3| if part > 0.0 { multiscatter_gain(f0, v.z, spread) } else { DVec3::ONE };
-        let gains = self
-            .multiscatter
-            .then(|| [gain(self.opaque(), self.tinted(self.f0) * self.specular), gain(self.metallic, self.base_color)]);
-        BaseEvaluator { chances: self.chances(v), specular_alpha: spread, lambda: lambda(v, spread), gains }
+        let gain = |part: f64, f0: DVec3| {
+            if part > 0.0 { multiscatter_gain(f0, v.z, spread) } else { DVec3::ONE }
+        };
+        let gains = self.multiscatter.then(|| {
+            [
+                gain(self.opaque(), self.tinted(self.f0) * self.specular),
+                gain(self.metallic, self.base_color),
+            ]
+        });
+        BaseEvaluator {
+            chances: self.chances(v),
+            specular_alpha: spread,
+            lambda: lambda(v, spread),
+            gains,
+        }
     }
 
     /// What leaves towards `v` of light from `l`, and the density (1/sr) with which `sample_base` gives `l`.
-    pub(super) fn evaluate_base(&self, seen: &BaseEvaluator, v: DVec3, l: DVec3) -> (BsdfValue, f64) {
+    pub(super) fn evaluate_base(
+        &self,
+        seen: &BaseEvaluator,
+        v: DVec3,
+        l: DVec3,
+    ) -> (BsdfValue, f64) {
         if v.z <= 0.0 {
             return (BsdfValue::default(), 0.0);
         }
@@ -224,7 +249,9 @@ impl Bsdf {
             return DVec3::ZERO;
         }
         let h = (v + l * MIRROR).normalize_or(DVec3::Z);
-        let through = self.opaque() * self.diffuse_transmission * (1.0 - self.dielectric(v.dot(h)).max_element());
+        let through = self.opaque()
+            * self.diffuse_transmission
+            * (1.0 - self.dielectric(v.dot(h)).max_element());
         through / PI * -l.z * self.diffuse_transmission_color
     }
 
@@ -252,7 +279,9 @@ impl Bsdf {
             1.0
         } else {
             let f = self.glass_fresnel(v.z).max_element();
-            let through = if self.is_smooth() && matches!(self.interface, GlassInterface::ThinWalled { .. }) {
+            let through = if self.is_smooth()
+                && matches!(self.interface, GlassInterface::ThinWalled { .. })
+            {
                 0.0
             } else {
                 most
@@ -261,7 +290,12 @@ impl Bsdf {
             (glass / (glass + specular + diffuse)).clamp(0.1, 0.9)
         };
         let through = if crossing > 0.0 { crossing / (crossing + staying) } else { 0.0 };
-        LobeProbabilities { glass, specular: (1.0 - glass) * share, diffuse: (1.0 - glass) * (1.0 - share), through }
+        LobeProbabilities {
+            glass,
+            specular: (1.0 - glass) * share,
+            diffuse: (1.0 - glass) * (1.0 - share),
+            through,
+        }
     }
 
     /// How often glass of reflectance `f` reflects when it is sampled.
@@ -288,7 +322,13 @@ impl Bsdf {
         glass * through * visible_normal_pdf(v, h, self.roughness()) * change
     }
 
-    pub(super) fn sample_base(&self, seen: &BaseEvaluator, v: DVec3, lobe: f64, u: DVec2) -> Option<BaseSample> {
+    pub(super) fn sample_base(
+        &self,
+        seen: &BaseEvaluator,
+        v: DVec3,
+        lobe: f64,
+        u: DVec2,
+    ) -> Option<BaseSample> {
         let chances = &seen.chances;
         let l = if lobe < chances.glass {
             // The rest of the number is as even as the whole.
@@ -339,7 +379,13 @@ impl Bsdf {
         }
         let l = refract(v, DVec3::Z, eta).filter(|l| l.z < 0.0)?;
         let bent = eta * eta;
-        let transmitted = self.base_color * (glass * (1.0 - f.max_element()) / ((1.0 - reflects) * bent));
-        Some(BsdfSample { l, weight: BsdfValue { transmitted, ..BsdfValue::default() }, pdf: None, eta_scale: bent })
+        let transmitted =
+            self.base_color * (glass * (1.0 - f.max_element()) / ((1.0 - reflects) * bent));
+        Some(BsdfSample {
+            l,
+            weight: BsdfValue { transmitted, ..BsdfValue::default() },
+            pdf: None,
+            eta_scale: bent,
+        })
     }
 }

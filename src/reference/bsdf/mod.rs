@@ -191,7 +191,9 @@ impl Bsdf {
         let glass = if leaf > 0.0 { self.transmission / (self.transmission + leaf) } else { 1.0 };
         let shown = weight.specular * base.max(coat) + weight.transmitted * (glass * base);
         let total = weight.total();
-        DVec3::from_array(std::array::from_fn(|i| if total[i] > 0.0 { shown[i] / total[i] } else { 0.0 }))
+        DVec3::from_array(std::array::from_fn(|i| {
+            if total[i] > 0.0 { shown[i] / total[i] } else { 0.0 }
+        }))
     }
 
     /// How much of light goes straight through a smooth thin wall. `evaluate` and `sample` leave it out: it is as if the
@@ -199,7 +201,11 @@ impl Bsdf {
     #[must_use]
     pub fn straight_through(&self, v: DVec3) -> DVec3 {
         let through = self.base_straight_through(v);
-        if self.is_bare() || through == DVec3::ZERO { through } else { through * self.layer_transmittance(v, -v) }
+        if self.is_bare() || through == DVec3::ZERO {
+            through
+        } else {
+            through * self.layer_transmittance(v, -v)
+        }
     }
 
     /// Nothing lies over the base.
@@ -313,14 +319,17 @@ impl BsdfEvaluator<'_> {
         match l {
             BaseSample::Delta(mut sampled) => {
                 if self.layers.is_some() {
-                    sampled.weight = sampled.weight.scaled(bsdf.layer_transmittance(v, sampled.l) / below);
+                    sampled.weight =
+                        sampled.weight.scaled(bsdf.layer_transmittance(v, sampled.l) / below);
                 }
                 Some(sampled)
             }
             BaseSample::Direction(l) => {
                 let (scattered, density) = self.evaluate(l);
                 let bent = match bsdf.interface {
-                    GlassInterface::VolumeBoundary { eta } if l.z < 0.0 && bsdf.glass() > 0.0 => eta * eta,
+                    GlassInterface::VolumeBoundary { eta } if l.z < 0.0 && bsdf.glass() > 0.0 => {
+                        eta * eta
+                    }
                     _ => 1.0,
                 };
                 (density > 0.0).then(|| BsdfSample {

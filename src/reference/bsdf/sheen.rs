@@ -21,7 +21,9 @@ pub struct Sheen {
 
 /// Directional albedo by cosine and roughness.
 static ALBEDO: LazyLock<AlbedoTable> = LazyLock::new(|| {
-    AlbedoTable::of(64, |cos, roughness| albedo_by_quadrature(cos.max(1e-3), roughness.max(MIN_SHEEN_ROUGHNESS)))
+    AlbedoTable::of(64, |cos, roughness| {
+        albedo_by_quadrature(cos.max(1e-3), roughness.max(MIN_SHEEN_ROUGHNESS))
+    })
 });
 
 /// The integral of the lobe of colour 1 over all lights, by midpoints.

@@ -43,7 +43,12 @@ fn all() -> Vec<(String, Bsdf)> {
     let color = DVec3::new(0.9, 0.5, 0.2);
     for roughness in [0.25f64, 0.5, 1.0] {
         for metallic in [0.0, 0.5, 1.0] {
-            let bsdf = Bsdf { base_color: color, metallic, alpha: roughness * roughness, ..Bsdf::default() };
+            let bsdf = Bsdf {
+                base_color: color,
+                metallic,
+                alpha: roughness * roughness,
+                ..Bsdf::default()
+            };
             out.push((format!("opaque, roughness {roughness}, metallic {metallic}"), bsdf));
         }
         let walls = [
@@ -137,20 +142,29 @@ fn samples_follow_their_density() {
 
 #[test]
 fn visible_normals_and_cosines_follow_their_densities() {
-    let cases: Vec<(f64, f64)> =
-        [0.1, 0.3, 0.6, 1.0].into_iter().flat_map(|r: f64| [0.1, 0.6, 1.0].map(|cos| (r, cos))).collect();
+    let cases: Vec<(f64, f64)> = [0.1, 0.3, 0.6, 1.0]
+        .into_iter()
+        .flat_map(|r: f64| [0.1, 0.6, 1.0].map(|cos| (r, cos)))
+        .collect();
     for &(roughness, cos) in &cases {
         let (v, alpha) = (view(cos), roughness * roughness);
         let round = Alpha::isotropic(alpha);
         let test = Test {
             name: format!("visible normals, roughness {roughness}, cosine {cos}"),
             cells: Cells::cap(DVec3::Z, if alpha < 0.05 { 0.3 } else { PI / 2.0 }),
-            density: &|h| if h.z > 0.0 { v.dot(h).max(0.0) * visible_normal_pdf(v, h, round) } else { 0.0 },
-            sample: &|numbers: &mut TrialSampler| Some(sample_visible_normal(v, round, numbers.next_2d())),
+            density: &|h| {
+                if h.z > 0.0 { v.dot(h).max(0.0) * visible_normal_pdf(v, h, round) } else { 0.0 }
+            },
+            sample: &|numbers: &mut TrialSampler| {
+                Some(sample_visible_normal(v, round, numbers.next_2d()))
+            },
         };
         let integral = check(&test, 40_000, cases.len() + 1);
         // All normals that can be seen, but for those outside of the cells.
-        assert!(integral > if alpha < 0.05 { 0.95 } else { 0.9995 }, "roughness {roughness}, cosine {cos}: {integral}");
+        assert!(
+            integral > if alpha < 0.05 { 0.95 } else { 0.9995 },
+            "roughness {roughness}, cosine {cos}: {integral}"
+        );
     }
     let test = Test {
         name: "cosine".into(),
@@ -175,7 +189,9 @@ fn weights_are_what_is_evaluated_over_the_density() {
                 let total = sampled.weight.total();
                 // Visible normals: no weight is far above what its lobe's chance asks for.
                 assert!(
-                    density > 0.0 && total.is_finite() && total.max_element() * sampled.eta_scale < 11.0,
+                    density > 0.0
+                        && total.is_finite()
+                        && total.max_element() * sampled.eta_scale < 11.0,
                     "{name}: {total}"
                 );
             }
@@ -190,22 +206,30 @@ fn it_is_reciprocal() {
             let (v, l) = (view(cos), DVec3::new(-0.3, 0.5, 0.7).normalize());
             let there = bsdf.evaluate(v, l).total() / l.z;
             let back = bsdf.evaluate(l, v).total() / v.z;
-            assert!((there - back).abs().max_element() < 1e-12 * (1.0 + there.max_element()), "{name}");
+            assert!(
+                (there - back).abs().max_element() < 1e-12 * (1.0 + there.max_element()),
+                "{name}"
+            );
             // Through glass the view from the other side sees the ratio of indices turned round; radiance over the square
             // of the index is what is symmetric (Veach 1997, section 5.2). Frames have z on the side of the view.
             let mirror = DVec3::new(1.0, 1.0, -1.0);
             let below = DVec3::new(-0.4, 0.2, -0.8).normalize();
             let (there, eta, other) = match bsdf.interface {
-                GlassInterface::VolumeBoundary { eta } => {
-                    (bsdf.evaluate(v, below), eta, GlassInterface::VolumeBoundary { eta: 1.0 / eta })
-                }
+                GlassInterface::VolumeBoundary { eta } => (
+                    bsdf.evaluate(v, below),
+                    eta,
+                    GlassInterface::VolumeBoundary { eta: 1.0 / eta },
+                ),
                 GlassInterface::ThinWalled { eta } => {
                     (bsdf.evaluate(v, below), 1.0, GlassInterface::ThinWalled { eta })
                 }
             };
             let back = Bsdf { interface: other, ..bsdf }.evaluate(below * mirror, v * mirror);
             let (there, back) = (there.total() / -below.z * (eta * eta), back.total() / v.z);
-            assert!((there - back).abs().max_element() < 1e-9 * (1.0 + there.max_element()), "{name}: {there} {back}");
+            assert!(
+                (there - back).abs().max_element() < 1e-9 * (1.0 + there.max_element()),
+                "{name}: {there} {back}"
+            );
         }
     }
 }
@@ -232,7 +256,10 @@ fn fresnel_and_snell_are_the_closed_forms() {
     }
     assert!(refract(view(0.5), DVec3::Z, 1.0 / 1.5).is_none(), "total internal reflection");
     assert_eq!(fresnel(0.7, 1.0), 0.0);
-    assert_eq!((fresnel(0.7, 0.0), fresnel(1.0, 0.0), fresnel(1.0, f64::INFINITY)), (1.0, 1.0, 1.0));
+    assert_eq!(
+        (fresnel(0.7, 0.0), fresnel(1.0, 0.0), fresnel(1.0, f64::INFINITY)),
+        (1.0, 1.0, 1.0)
+    );
 }
 
 #[test]
@@ -264,9 +291,13 @@ fn rough_glass_becomes_smooth_glass() {
         for cos in [0.3, 0.9, 1.0] {
             let v = view(cos);
             let (up, down) = albedo(&glass(0.05, wall), v, 1 << 12);
-            let (GlassInterface::VolumeBoundary { eta } | GlassInterface::ThinWalled { eta }) = wall;
+            let (GlassInterface::VolumeBoundary { eta } | GlassInterface::ThinWalled { eta }) =
+                wall;
             let f = fresnel(cos, eta);
-            assert!((up.x - f).abs() < 2e-3 && (down.x - (1.0 - f)).abs() < 2e-3, "{wall:?} {cos}: {up} {down} {f}");
+            assert!(
+                (up.x - f).abs() < 2e-3 && (down.x - (1.0 - f)).abs() < 2e-3,
+                "{wall:?} {cos}: {up} {down} {f}"
+            );
         }
     }
 }
@@ -308,8 +339,13 @@ fn published_energy() {
     ] {
         for cos in cosines {
             let row = roughnesses.map(|roughness: f64| {
-                let bsdf =
-                    Bsdf { metallic, transmission, alpha: roughness * roughness, interface: wall, ..Bsdf::default() };
+                let bsdf = Bsdf {
+                    metallic,
+                    transmission,
+                    alpha: roughness * roughness,
+                    interface: wall,
+                    ..Bsdf::default()
+                };
                 let (up, down) = albedo(&bsdf, view(cos), 1 << 13);
                 let energy = (up + down + bsdf.straight_through(view(cos))).x;
                 energies.push((name, cos, roughness, energy));
@@ -323,15 +359,20 @@ fn published_energy() {
         let mix = name == "dielectric" || name == "metallic 0.5";
         // What conserves energy where it is smooth; roughness loses what facets would pass on to each other.
         assert!(mix || energy < 1.0 + 1e-3, "{name} {cos} {roughness}: {energy}");
-        assert!(mix || roughness > 0.0 || (energy - 1.0).abs() < 1e-3, "{name} {cos} {roughness}: {energy}");
+        assert!(
+            mix || roughness > 0.0 || (energy - 1.0).abs() < 1e-3,
+            "{name} {cos} {roughness}: {energy}"
+        );
     }
     let page = include_str!("../../../docs/reference.md");
-    let numbers = |row: &str| -> Vec<f64> { row.split('|').filter_map(|cell| cell.trim().parse().ok()).collect() };
+    let numbers = |row: &str| -> Vec<f64> {
+        row.split('|').filter_map(|cell| cell.trim().parse().ok()).collect()
+    };
     for row in rows {
         let label = row.split('|').nth(1).unwrap();
-        let there = page
-            .lines()
-            .find(|line| line.split('|').nth(1) == Some(label) && numbers(line).first() == numbers(&row).first());
+        let there = page.lines().find(|line| {
+            line.split('|').nth(1) == Some(label) && numbers(line).first() == numbers(&row).first()
+        });
         let near = there.is_some_and(|line| {
             numbers(line).len() == numbers(&row).len()
                 && numbers(line).iter().zip(numbers(&row)).all(|(a, b)| (a - b).abs() < 2.5e-3)
@@ -351,7 +392,8 @@ fn samples_gather_what_is_evaluated() {
             for row in 0..2 * rows {
                 let tilt = (f64::from(row) + 0.5) / f64::from(2 * rows) * PI;
                 for column in 0..columns {
-                    let (s, c) = (2.0 * PI * (f64::from(column) + 0.5) / f64::from(columns)).sin_cos();
+                    let (s, c) =
+                        (2.0 * PI * (f64::from(column) + 0.5) / f64::from(columns)).sin_cos();
                     let l = DVec3::new(tilt.sin() * c, tilt.sin() * s, tilt.cos());
                     let scattered = bsdf.evaluate(v, l);
                     sum.0 += (scattered.diffuse + scattered.specular) * tilt.sin();
@@ -359,10 +401,18 @@ fn samples_gather_what_is_evaluated() {
                 }
             }
             let cell = PI / f64::from(2 * rows) * 2.0 * PI / f64::from(columns);
-            let eta = if let GlassInterface::VolumeBoundary { eta } = bsdf.interface { eta } else { 1.0 };
+            let eta =
+                if let GlassInterface::VolumeBoundary { eta } = bsdf.interface { eta } else { 1.0 };
             let (up, down) = albedo(&bsdf, v, 1 << 14);
-            let error = ((sum.0 * cell - up).abs()).max((sum.1 * (cell * eta * eta) - down).abs()).max_element();
-            assert!(error < 4e-3, "{name} {cos}: {} {} against {up} {down}", sum.0 * cell, sum.1 * cell * eta * eta);
+            let error = ((sum.0 * cell - up).abs())
+                .max((sum.1 * (cell * eta * eta) - down).abs())
+                .max_element();
+            assert!(
+                error < 4e-3,
+                "{name} {cos}: {} {} against {up} {down}",
+                sum.0 * cell,
+                sum.1 * cell * eta * eta
+            );
         }
     }
 }
@@ -372,16 +422,36 @@ fn no_input_gives_nan() {
     let odd = [0.0, 1e-9, 0.5, 1.0];
     for alpha in odd {
         for eta in [0.0, 1e-3, 1.0, 1.0 + 1e-9, 1.5, 1e6, f64::INFINITY] {
-            for wall in [GlassInterface::ThinWalled { eta }, GlassInterface::VolumeBoundary { eta }] {
-                for (metallic, transmission, f0) in [(0.0, 1.0, 0.0), (0.5, 0.5, 1.0), (1.0, 1.0, 0.04)] {
+            for wall in [GlassInterface::ThinWalled { eta }, GlassInterface::VolumeBoundary { eta }]
+            {
+                for (metallic, transmission, f0) in
+                    [(0.0, 1.0, 0.0), (0.5, 0.5, 1.0), (1.0, 1.0, 0.04)]
+                {
                     for base_color in [DVec3::ZERO, DVec3::ONE] {
-                        let bsdf =
-                            Bsdf { base_color, metallic, alpha, f0, transmission, interface: wall, ..Bsdf::default() };
+                        let bsdf = Bsdf {
+                            base_color,
+                            metallic,
+                            alpha,
+                            f0,
+                            transmission,
+                            interface: wall,
+                            ..Bsdf::default()
+                        };
                         for cos in [1e-4, 0.3, 1.0] {
                             let v = view(cos);
                             assert!(bsdf.straight_through(v).is_finite());
-                            for l in [DVec3::Z, DVec3::NEG_Z, view(1e-6), -v, v, v * DVec3::new(1.0, 1.0, -1.0)] {
-                                assert!(bsdf.evaluate(v, l).total().is_finite(), "{bsdf:?} {v} {l}");
+                            for l in [
+                                DVec3::Z,
+                                DVec3::NEG_Z,
+                                view(1e-6),
+                                -v,
+                                v,
+                                v * DVec3::new(1.0, 1.0, -1.0),
+                            ] {
+                                assert!(
+                                    bsdf.evaluate(v, l).total().is_finite(),
+                                    "{bsdf:?} {v} {l}"
+                                );
                                 assert!(bsdf.pdf(v, l).is_finite(), "{bsdf:?} {v} {l}");
                             }
                             for u in [0.0, 0.3, 0.999_999] {

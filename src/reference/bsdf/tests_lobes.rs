@@ -42,14 +42,25 @@ fn film(ior: f64, thickness: f64) -> Option<ThinFilm> {
 fn all() -> Vec<(String, Bsdf, bool)> {
     let mut out = Vec::new();
     let mut add = |name: &str, bsdf: Bsdf, symmetric| out.push((name.to_owned(), bsdf, symmetric));
-    let through =
-        Bsdf { diffuse_transmission: 0.4, diffuse_transmission_color: DVec3::new(0.3, 0.8, 0.1), ..rough(0.5) };
-    add("specular 0.5", Bsdf { specular: 0.5, specular_color: DVec3::new(2.0, 0.5, 30.0), ..rough(0.4) }, true);
+    let through = Bsdf {
+        diffuse_transmission: 0.4,
+        diffuse_transmission_color: DVec3::new(0.3, 0.8, 0.1),
+        ..rough(0.5)
+    };
+    add(
+        "specular 0.5",
+        Bsdf { specular: 0.5, specular_color: DVec3::new(2.0, 0.5, 30.0), ..rough(0.4) },
+        true,
+    );
     for strength in [0.5, 1.0] {
         add("anisotropic metal", Bsdf { metallic: 1.0, anisotropy: strength, ..rough(0.4) }, true);
         let glass = Bsdf { transmission: 1.0, anisotropy: strength, ..rough(0.5) };
         add("anisotropic pane", glass, true);
-        add("anisotropic border", Bsdf { interface: GlassInterface::VolumeBoundary { eta: 1.5 }, ..glass }, true);
+        add(
+            "anisotropic border",
+            Bsdf { interface: GlassInterface::VolumeBoundary { eta: 1.5 }, ..glass },
+            true,
+        );
     }
     for roughness in [0.1, 0.4, 1.0] {
         add("sheen", Bsdf { sheen: sheen(TINT, roughness), ..rough(0.8) }, true);
@@ -58,17 +69,33 @@ fn all() -> Vec<(String, Bsdf, bool)> {
     add("diffuse through", through, true);
     add(
         "half glass, half through",
-        Bsdf { transmission: 0.5, interface: GlassInterface::VolumeBoundary { eta: 1.5 }, ..through },
+        Bsdf {
+            transmission: 0.5,
+            interface: GlassInterface::VolumeBoundary { eta: 1.5 },
+            ..through
+        },
         true,
     );
     for thickness in [200.0, 500.0] {
-        add("film on metal", Bsdf { metallic: 1.0, thin_film: film(1.3, thickness), ..rough(0.4) }, true);
+        add(
+            "film on metal",
+            Bsdf { metallic: 1.0, thin_film: film(1.3, thickness), ..rough(0.4) },
+            true,
+        );
         add("film", Bsdf { thin_film: film(1.8, thickness), ..rough(0.4) }, true);
-        add("film on glass", Bsdf { transmission: 1.0, thin_film: film(1.8, thickness), ..rough(0.4) }, true);
+        add(
+            "film on glass",
+            Bsdf { transmission: 1.0, thin_film: film(1.8, thickness), ..rough(0.4) },
+            true,
+        );
     }
     for roughness in [0.3, 0.7] {
         add("coat", Bsdf { coat: coat(roughness, DVec3::Z), ..rough(0.8) }, false);
-        add("tilted coat", Bsdf { coat: coat(roughness, DVec3::new(0.3, -0.2, 1.0)), ..rough(0.8) }, false);
+        add(
+            "tilted coat",
+            Bsdf { coat: coat(roughness, DVec3::new(0.3, -0.2, 1.0)), ..rough(0.8) },
+            false,
+        );
     }
     add(
         "coat, sheen, film",
@@ -129,14 +156,20 @@ fn symmetric_lobes_are_reciprocal() {
             let (v, l) = (view(cos), DVec3::new(-0.3, 0.5, 0.7).normalize());
             let there = bsdf.evaluate(v, l).total() / l.z;
             let back = bsdf.evaluate(l, v).total() / v.z;
-            assert!((there - back).abs().max_element() < 1e-12 * (1.0 + there.max_element()), "{name}");
+            assert!(
+                (there - back).abs().max_element() < 1e-12 * (1.0 + there.max_element()),
+                "{name}"
+            );
             // Through a thin wall; what bends light is tested with the base.
             if matches!(bsdf.interface, GlassInterface::ThinWalled { .. }) {
                 let mirror = DVec3::new(1.0, 1.0, -1.0);
                 let below = DVec3::new(-0.4, 0.2, -0.8).normalize();
                 let there = bsdf.evaluate(v, below).total() / -below.z;
                 let back = bsdf.evaluate(below * mirror, v * mirror).total() / v.z;
-                assert!((there - back).abs().max_element() < 1e-9 * (1.0 + there.max_element()), "{name}");
+                assert!(
+                    (there - back).abs().max_element() < 1e-9 * (1.0 + there.max_element()),
+                    "{name}"
+                );
             }
         }
     }
@@ -147,7 +180,8 @@ fn samples_gather_what_is_evaluated() {
     for (name, bsdf, _) in all() {
         let v = view(0.6);
         let (rows, columns) = (240, 240);
-        let eta = if let GlassInterface::VolumeBoundary { eta } = bsdf.interface { eta } else { 1.0 };
+        let eta =
+            if let GlassInterface::VolumeBoundary { eta } = bsdf.interface { eta } else { 1.0 };
         let mut sum = DVec3::ZERO;
         for row in 0..2 * rows {
             let tilt = (f64::from(row) + 0.5) / f64::from(2 * rows) * PI;
@@ -156,7 +190,8 @@ fn samples_gather_what_is_evaluated() {
                 let l = DVec3::new(tilt.sin() * c, tilt.sin() * s, tilt.cos());
                 let scattered = bsdf.evaluate(v, l);
                 let bent = if bsdf.glass() > 0.0 { eta * eta } else { 1.0 };
-                sum += (scattered.diffuse + scattered.specular + scattered.transmitted * bent) * tilt.sin();
+                sum += (scattered.diffuse + scattered.specular + scattered.transmitted * bent)
+                    * tilt.sin();
             }
         }
         sum *= PI / f64::from(2 * rows) * 2.0 * PI / f64::from(columns);
@@ -171,7 +206,10 @@ fn nothing_of_a_lobe_is_the_material_without_it() {
     let none = [
         Bsdf { sheen: sheen(DVec3::ZERO, 0.5), ..plain },
         Bsdf { coat: Some(Coat { factor: 0.0, alpha: 0.1, normal: DVec3::Z }), ..plain },
-        Bsdf { thin_film: Some(ThinFilm { factor: 0.0, ior: 1.3, thickness: 400.0, inside: false }), ..plain },
+        Bsdf {
+            thin_film: Some(ThinFilm { factor: 0.0, ior: 1.3, thickness: 400.0, inside: false }),
+            ..plain
+        },
         Bsdf { anisotropy: 0.0, ..plain },
         Bsdf { diffuse_transmission: 0.0, ..plain },
     ];
@@ -207,7 +245,12 @@ fn a_film_has_the_mean_of_its_interference() {
     }
     // A quarter-wave film whose index is the root of the base's: green (550 nm) is put out.
     let base: f64 = 1.9;
-    let film = ThinFilm { factor: 1.0, ior: base.sqrt(), thickness: 550.0 / 4.0 / base.sqrt(), inside: false };
+    let film = ThinFilm {
+        factor: 1.0,
+        ior: base.sqrt(),
+        thickness: 550.0 / 4.0 / base.sqrt(),
+        inside: false,
+    };
     let f0 = ((base - 1.0) / (base + 1.0)).powi(2);
     let got = film.reflectance(1.0, DVec3::splat(f0));
     assert!(got.max_element() < 0.25 * f0, "dark: {got}, {f0}");
@@ -216,12 +259,19 @@ fn a_film_has_the_mean_of_its_interference() {
 #[test]
 fn closed_forms_of_coat_specular_and_diffuse_transmission() {
     // Along the normal the coat takes 4 %, at grazing incidence everything.
-    assert!((coat_reflectance(1.0, 1.0) - 0.04).abs() < 1e-15 && (coat_reflectance(0.5, 0.0) - 0.5).abs() < 1e-15);
-    let black = Bsdf { base_color: DVec3::ZERO, f0: 0.0, coat: coat(0.2, DVec3::Z), ..Bsdf::default() };
+    assert!(
+        (coat_reflectance(1.0, 1.0) - 0.04).abs() < 1e-15
+            && (coat_reflectance(0.5, 0.0) - 0.5).abs() < 1e-15
+    );
+    let black =
+        Bsdf { base_color: DVec3::ZERO, f0: 0.0, coat: coat(0.2, DVec3::Z), ..Bsdf::default() };
     for cos in [0.5, 1.0] {
         let got = energy(&black, view(cos), 1 << 13).x;
         let want = coat_reflectance(1.0, cos);
-        assert!((got / want - 1.0).abs() < 0.02, "a smooth coat reflects its Fresnel term: {got} {want}");
+        assert!(
+            (got / want - 1.0).abs() < 0.02,
+            "a smooth coat reflects its Fresnel term: {got} {want}"
+        );
     }
     // Without a border (index 1) all diffuse light is split as stated.
     let leaf = Bsdf {
@@ -234,13 +284,20 @@ fn closed_forms_of_coat_specular_and_diffuse_transmission() {
     let (v, l) = (view(0.7), DVec3::new(0.6, 0.0, 0.8));
     assert!((leaf.evaluate(v, l).total() - 0.6 * 0.75 / PI * 0.8).abs().max_element() < 1e-15);
     let through = leaf.evaluate(v, -l).transmitted;
-    assert!((through - leaf.diffuse_transmission_color * 0.25 / PI * 0.8).abs().max_element() < 1e-15);
+    assert!(
+        (through - leaf.diffuse_transmission_color * 0.25 / PI * 0.8).abs().max_element() < 1e-15
+    );
     // F0 = min(0.04 colour, 1) specular, F90 = specular, both in the mirror direction.
-    let shiny =
-        Bsdf { specular: 0.5, specular_color: DVec3::new(1.0, 10.0, 50.0), base_color: DVec3::ZERO, ..rough(0.5) };
+    let shiny = Bsdf {
+        specular: 0.5,
+        specular_color: DVec3::new(1.0, 10.0, 50.0),
+        base_color: DVec3::ZERO,
+        ..rough(0.5)
+    };
     let plain = Bsdf { base_color: DVec3::ZERO, metallic: 1.0, ..rough(0.5) };
     let unit = Bsdf { base_color: DVec3::ONE, ..plain };
-    let ratio = shiny.evaluate(DVec3::Z, DVec3::Z).specular / unit.evaluate(DVec3::Z, DVec3::Z).specular;
+    let ratio =
+        shiny.evaluate(DVec3::Z, DVec3::Z).specular / unit.evaluate(DVec3::Z, DVec3::Z).specular;
     assert!((ratio - DVec3::new(0.02, 0.2, 0.5)).abs().max_element() < 1e-12, "{ratio}");
     // Diffuse light takes what the strongest channel leaves.
     let white = Bsdf { base_color: DVec3::ONE, ..shiny };
@@ -261,14 +318,20 @@ fn closed_forms_of_coat_specular_and_diffuse_transmission() {
 fn anisotropic_roughness_is_what_the_extension_says() {
     // D at the normal is 1 / (pi at ab): F D / 4 for a white metal seen along the normal.
     for (roughness, strength) in [(0.5f64, 0.5), (0.3, 1.0), (0.7, 0.2)] {
-        let bsdf = Bsdf { base_color: DVec3::ONE, metallic: 1.0, anisotropy: strength, ..rough(roughness) };
+        let bsdf = Bsdf {
+            base_color: DVec3::ONE,
+            metallic: 1.0,
+            anisotropy: strength,
+            ..rough(roughness)
+        };
         let across = roughness * roughness;
         let along = across + (1.0 - across) * strength * strength;
         let got = bsdf.evaluate(DVec3::Z, DVec3::Z).specular.x;
         let want = 1.0 / (PI * along * across) / 4.0;
         assert!((got / want - 1.0).abs() < 1e-12, "{got} {want}");
         // The highlight is longer along x.
-        let tilted = |x: f64, y: f64| bsdf.evaluate(DVec3::Z, DVec3::new(x, y, 0.9).normalize()).specular.x;
+        let tilted =
+            |x: f64, y: f64| bsdf.evaluate(DVec3::Z, DVec3::new(x, y, 0.9).normalize()).specular.x;
         assert!(tilted(0.4, 0.0) > tilted(0.0, 0.4));
     }
 }
@@ -379,18 +442,34 @@ fn furnaces() {
     let bare = |roughness: f64| Bsdf { f0: 0.0, ..white(roughness) };
     type Make<'a> = &'a dyn Fn(f64) -> Bsdf;
     let kinds: [(&str, Make<'_>, bool); 12] = [
-        ("sheen alone", &|r| Bsdf { sheen: sheen(DVec3::ONE, r), base_color: DVec3::ZERO, ..bare(1.0) }, true),
+        (
+            "sheen alone",
+            &|r| Bsdf { sheen: sheen(DVec3::ONE, r), base_color: DVec3::ZERO, ..bare(1.0) },
+            true,
+        ),
         ("sheen on white", &|r| Bsdf { sheen: sheen(DVec3::ONE, r), ..bare(1.0) }, true),
         ("half sheen on white", &|r| Bsdf { sheen: sheen(GREY, r), ..bare(1.0) }, true),
         ("coat on white", &|r| Bsdf { coat: coat(r, DVec3::Z), ..bare(1.0) }, true),
-        ("anisotropic metal, strength 0.5", &|r| Bsdf { metallic: 1.0, anisotropy: 0.5, ..white(r) }, true),
-        ("anisotropic metal, strength 1", &|r| Bsdf { metallic: 1.0, anisotropy: 1.0, ..white(r) }, true),
+        (
+            "anisotropic metal, strength 0.5",
+            &|r| Bsdf { metallic: 1.0, anisotropy: 0.5, ..white(r) },
+            true,
+        ),
+        (
+            "anisotropic metal, strength 1",
+            &|r| Bsdf { metallic: 1.0, anisotropy: 1.0, ..white(r) },
+            true,
+        ),
         (
             "film of 400 nm on gray metal",
             &|r| Bsdf { metallic: 1.0, base_color: GREY, thin_film: film(1.3, 400.0), ..white(r) },
             true,
         ),
-        ("film of 400 nm on glass", &|r| Bsdf { transmission: 1.0, thin_film: film(1.8, 400.0), ..white(r) }, true),
+        (
+            "film of 400 nm on glass",
+            &|r| Bsdf { transmission: 1.0, thin_film: film(1.8, 400.0), ..white(r) },
+            true,
+        ),
         ("half through", &|r| Bsdf { diffuse_transmission: 0.5, ..bare(r) }, true),
         ("multiscatter metal", &|r| Bsdf { metallic: 1.0, multiscatter: true, ..white(r) }, false),
         (
@@ -400,17 +479,24 @@ fn furnaces() {
         ),
         ("multiscatter dielectric", &|r| Bsdf { multiscatter: true, ..white(r) }, false),
     ];
-    println!("| in a white furnace | cosine | {} |", roughnesses.map(|r| format!("r {r}")).join(" | "));
+    println!(
+        "| in a white furnace | cosine | {} |",
+        roughnesses.map(|r| format!("r {r}")).join(" | ")
+    );
     println!("|---|---|{}", "---|".repeat(roughnesses.len()));
     // Read when the test runs, so that the page may follow the numbers without another build.
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/materials.md")).unwrap();
-    let numbers = |row: &str| -> Vec<f64> { row.split('|').filter_map(|cell| cell.trim().parse().ok()).collect() };
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/materials.md")).unwrap();
+    let numbers = |row: &str| -> Vec<f64> {
+        row.split('|').filter_map(|cell| cell.trim().parse().ok()).collect()
+    };
     let mut wrong = Vec::new();
     for (name, make, conserves) in kinds {
         for cos in [1.0, 0.5, 0.1] {
             let row = roughnesses.map(|roughness| {
                 let bsdf = make(roughness);
-                let energy = (energy(&bsdf, view(cos), 1 << 14) + bsdf.straight_through(view(cos))).max_element();
+                let energy = (energy(&bsdf, view(cos), 1 << 14) + bsdf.straight_through(view(cos)))
+                    .max_element();
                 assert!(!conserves || energy < 1.0 + 2e-3, "{name} {cos} {roughness}: {energy}");
                 if name == "multiscatter metal" {
                     assert!((energy - 1.0).abs() < 1.5e-3, "{name} {cos} {roughness}: {energy}");
@@ -420,7 +506,8 @@ fn furnaces() {
             let row = format!("| {name} | {cos} | {} |", row.join(" | "));
             println!("{row}");
             let there = page.lines().find(|line| {
-                line.split('|').nth(1) == row.split('|').nth(1) && numbers(line).first() == numbers(&row).first()
+                line.split('|').nth(1) == row.split('|').nth(1)
+                    && numbers(line).first() == numbers(&row).first()
             });
             let near = there.is_some_and(|line| {
                 numbers(line).len() == numbers(&row).len()
@@ -455,7 +542,11 @@ fn no_input_gives_nan() {
                         inside: a > 0.4,
                     }),
                     sheen: sheen(DVec3::splat(b), a),
-                    coat: Some(Coat { factor: b, alpha: a, normal: DVec3::new(a, 0.0, 1e-3).normalize() }),
+                    coat: Some(Coat {
+                        factor: b,
+                        alpha: a,
+                        normal: DVec3::new(a, 0.0, 1e-3).normalize(),
+                    }),
                     multiscatter: true,
                     interface: if a > 0.4 {
                         GlassInterface::VolumeBoundary { eta: 0.5 }
@@ -473,7 +564,10 @@ fn no_input_gives_nan() {
                     }
                     for u in [0.0, 0.3, 0.7, 0.999_999] {
                         if let Some(sampled) = bsdf.sample(v, u, DVec2::new(u, 1.0 - u)) {
-                            assert!(sampled.weight.total().is_finite() && sampled.l.is_finite(), "{bsdf:?} {v}");
+                            assert!(
+                                sampled.weight.total().is_finite() && sampled.l.is_finite(),
+                                "{bsdf:?} {v}"
+                            );
                         }
                     }
                 }
@@ -489,13 +583,21 @@ type Lobe<'a> = (&'a str, &'a (dyn Fn(f64, DVec3) -> Bsdf + Sync));
 fn at_all_tilts(mut of: impl FnMut(String, Bsdf, DVec3)) {
     let white = |roughness: f64| Bsdf { alpha: roughness * roughness, ..Bsdf::default() };
     let metal = |roughness: f64| Bsdf { metallic: 1.0, ..white(roughness) };
-    let clear = |roughness: f64, wall: GlassInterface| Bsdf { transmission: 1.0, interface: wall, ..white(roughness) };
+    let clear = |roughness: f64, wall: GlassInterface| Bsdf {
+        transmission: 1.0,
+        interface: wall,
+        ..white(roughness)
+    };
     let bare = Bsdf { f0: 0.0, ..Bsdf::default() };
     let plain: [Lobe<'_>; 9] = [
         ("base", &|r, _| white(r)),
         ("metal", &|r, _| metal(r)),
         ("anisotropic metal", &|r, _| Bsdf { anisotropy: 0.7, ..metal(r) }),
-        ("iridescent metal", &|r, _| Bsdf { base_color: GREY, thin_film: film(1.3, 400.0), ..metal(r) }),
+        ("iridescent metal", &|r, _| Bsdf {
+            base_color: GREY,
+            thin_film: film(1.3, 400.0),
+            ..metal(r)
+        }),
         ("glass", &|r, _| clear(r, GlassInterface::VolumeBoundary { eta: 1.5 })),
         ("glass from inside", &|r, _| clear(r, GlassInterface::VolumeBoundary { eta: 1.0 / 1.5 })),
         ("pane", &|r, _| clear(r, GlassInterface::ThinWalled { eta: 1.5 })),
@@ -504,7 +606,10 @@ fn at_all_tilts(mut of: impl FnMut(String, Bsdf, DVec3)) {
     ];
     let coated: [Lobe<'_>; 3] = [
         ("coat", &|r, n| Bsdf { coat: coat(r, n), ..bare }),
-        ("coat on glass", &|r, n| Bsdf { coat: coat(r, n), ..clear(0.5, GlassInterface::VolumeBoundary { eta: 1.5 }) }),
+        ("coat on glass", &|r, n| Bsdf {
+            coat: coat(r, n),
+            ..clear(0.5, GlassInterface::VolumeBoundary { eta: 1.5 })
+        }),
         ("coat and sheen on a leaf", &|r, n| Bsdf {
             coat: coat(r, n),
             sheen: sheen(GREY, 0.5),
@@ -517,7 +622,11 @@ fn at_all_tilts(mut of: impl FnMut(String, Bsdf, DVec3)) {
     for roughness in [0.3, 1.0] {
         for cos in views {
             for (name, make) in plain {
-                of(format!("{name}, roughness {roughness}, cosine {cos}"), make(roughness, DVec3::Z), view(cos));
+                of(
+                    format!("{name}, roughness {roughness}, cosine {cos}"),
+                    make(roughness, DVec3::Z),
+                    view(cos),
+                );
             }
         }
     }
@@ -525,11 +634,15 @@ fn at_all_tilts(mut of: impl FnMut(String, Bsdf, DVec3)) {
         for roughness in [0.4, 1.0] {
             for tilt in [15.0f64, 35.0, 50.0, 70.0, 88.0] {
                 // Towards the view, across, and away from it.
-                for (turn, cos) in [(0.0, 0.2), (0.0, 0.9), (PI / 2.0, 0.6), (PI, 1e-4), (PI, 0.2), (PI, 0.8)] {
+                for (turn, cos) in
+                    [(0.0, 0.2), (0.0, 0.9), (PI / 2.0, 0.6), (PI, 1e-4), (PI, 0.2), (PI, 0.8)]
+                {
                     let (s, c) = tilt.to_radians().sin_cos();
                     let azimuth = turn + 0.6f64.atan2(0.8);
                     let normal = DVec3::new(s * azimuth.cos(), s * azimuth.sin(), c);
-                    let name = format!("{name}, roughness {roughness}, tilt {tilt}, turn {turn:.1}, cosine {cos}");
+                    let name = format!(
+                        "{name}, roughness {roughness}, tilt {tilt}, turn {turn:.1}, cosine {cos}"
+                    );
                     of(name, make(roughness, normal), view(cos));
                 }
             }
@@ -570,7 +683,9 @@ fn furnace(bsdf: &Bsdf, v: DVec3, rows: u32) -> f64 {
             let (sin, cos) = (2.0 * PI * (f64::from(column) + 0.5) / f64::from(columns)).sin_cos();
             let scattered = bsdf.evaluate(v, DVec3::new(across * cos, across * sin, z));
             let bent = if bsdf.glass() > 0.0 { eta * eta } else { 1.0 };
-            sum += (scattered.diffuse + scattered.specular + scattered.transmitted * bent).x * across * width;
+            sum += (scattered.diffuse + scattered.specular + scattered.transmitted * bent).x
+                * across
+                * width;
         }
     }
     sum * 2.0 * PI / f64::from(columns)
@@ -604,10 +719,14 @@ fn coats_lose_nothing_by_their_density_at_any_tilt() {
                 (sum, squares) = (sum + got, squares + got * got);
             }
             let got = sum / f64::from(count);
-            let error = ((squares / f64::from(count) - got * got).max(0.0) / f64::from(count)).sqrt();
+            let error =
+                ((squares / f64::from(count) - got * got).max(0.0) / f64::from(count)).sqrt();
             let (want, coarse) = (furnace(&bsdf, v, 128), furnace(&bsdf, v, 64));
             let bound = 4.0 * error + 2.0 * (want - coarse).abs();
-            assert!((got - want).abs() <= bound + 1e-3, "{name}: {got:.4} by samples, {want:.4} by quadrature");
+            assert!(
+                (got - want).abs() <= bound + 1e-3,
+                "{name}: {got:.4} by samples, {want:.4} by quadrature"
+            );
             usize::from(bound < 0.05)
         })
         .sum();

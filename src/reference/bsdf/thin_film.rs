@@ -79,9 +79,13 @@ fn sensitivity(path: f64, shift: DVec3) -> DVec3 {
     let phase = TAU * path * 1e-9;
     // Amplitude, centre (1/m) and variance (1/m^2) of a Gaussian for each of X, Y, Z; X has a second one.
     let lobe = |amplitude: f64, centre: f64, variance: f64, shift: f64| {
-        amplitude * (TAU * variance).sqrt() * (centre * phase + shift).cos() * (-phase * phase * variance).exp()
+        amplitude
+            * (TAU * variance).sqrt()
+            * (centre * phase + shift).cos()
+            * (-phase * phase * variance).exp()
     };
-    let x = lobe(5.4856e-13, 1.6810e6, 4.3278e9, shift.x) + lobe(9.7470e-14, 2.2399e6, 4.5282e9, shift.x);
+    let x = lobe(5.4856e-13, 1.6810e6, 4.3278e9, shift.x)
+        + lobe(9.7470e-14, 2.2399e6, 4.5282e9, shift.x);
     let y = lobe(4.4201e-13, 1.7953e6, 9.3046e9, shift.y);
     let z = lobe(5.2481e-13, 2.2084e6, 6.6121e9, shift.z);
     let to_rec709 = DMat3::from_cols_array(&[

@@ -2,7 +2,9 @@
 
 use glam::DVec3;
 
-use super::{FirstScatter, LightComponents, PathSettings, PathState, SamplingStrategy, fade, power_heuristic};
+use super::{
+    FirstScatter, LightComponents, PathSettings, PathState, SamplingStrategy, fade, power_heuristic,
+};
 use crate::reference::{
     lights::LightSample,
     sampler::Sampler,
@@ -42,7 +44,8 @@ impl World<'_> {
     ) -> Option<f64> {
         let mut emitted = DVec3::ZERO;
         let ray = (path.origin, path.direction);
-        let flight = self.volumes.sample_free_flight(ray, limit, path.throughput, numbers, &mut emitted);
+        let flight =
+            self.volumes.sample_free_flight(ray, limit, path.throughput, numbers, &mut emitted);
         parts.add(path.throughput * emitted, path.bounces, &path.first_scatter);
         match flight {
             FreeFlight::Through(weight) => {
@@ -51,7 +54,8 @@ impl World<'_> {
             }
             FreeFlight::Scattered { distance, weight, anisotropy } => {
                 path.throughput *= weight * fade(self.medium(&path.media), distance);
-                (path.origin, path.offset_normal) = (path.origin + path.direction * distance, DVec3::ZERO);
+                (path.origin, path.offset_normal) =
+                    (path.origin + path.direction * distance, DVec3::ZERO);
                 Some(anisotropy)
             }
         }
@@ -70,7 +74,10 @@ impl World<'_> {
             path.first_scatter = FirstScatter { diffuse: DVec3::ZERO, transmission: DVec3::ONE };
         }
         let (choice, u) = (sampler.next_1d(), sampler.next_2d());
-        let sampled = self.lights.sample(path.origin, choice, u).filter(|_| walk.strategy != SamplingStrategy::Bsdf);
+        let sampled = self
+            .lights
+            .sample(path.origin, choice, u)
+            .filter(|_| walk.strategy != SamplingStrategy::Bsdf);
         if let Some(light) = sampled {
             let phase = henyey_greenstein(path.direction.dot(light.direction), anisotropy);
             let mut weight = path.throughput * light.weight * phase;

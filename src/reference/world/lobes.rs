@@ -36,7 +36,12 @@ impl World<'_> {
         let place = self.place_of(hit);
         let normal = place.normal(at.normal.as_dvec3());
         if at.tangent.w == 0.0 {
-            return TangentFrame { normal, tangent: DVec3::ZERO, bitangent: DVec3::ZERO, has_tangents: false };
+            return TangentFrame {
+                normal,
+                tangent: DVec3::ZERO,
+                bitangent: DVec3::ZERO,
+                has_tangents: false,
+            };
         }
         let tangent = (place.to_eye.matrix3 * at.tangent.truncate()).normalize_or(DVec3::X);
         TangentFrame {
@@ -55,7 +60,9 @@ impl World<'_> {
         scale: f32,
         at: &VertexAttributes,
     ) -> DVec3 {
-        let Some(bump) = self.sample(map, at, false).filter(|_| axes.has_tangents) else { return axes.normal };
+        let Some(bump) = self.sample(map, at, false).filter(|_| axes.has_tangents) else {
+            return axes.normal;
+        };
         let mut n = bump.truncate() * 2.0 - 1.0;
         n.x *= f64::from(scale);
         n.y *= f64::from(scale);
@@ -74,7 +81,8 @@ impl World<'_> {
         if coat.factor <= 0.0 {
             return 1.0;
         }
-        let factor = f64::from(coat.factor) * self.sample(coat.texture, at, false).map_or(1.0, |texel| texel.x);
+        let factor = f64::from(coat.factor)
+            * self.sample(coat.texture, at, false).map_or(1.0, |texel| texel.x);
         let normal = self.bumped(axes, coat.normal_texture, coat.normal_scale, at);
         1.0 - coat_reflectance(factor, normal.dot(towards))
     }
@@ -89,14 +97,17 @@ impl World<'_> {
         bsdf: &mut Bsdf,
     ) -> Option<DVec3> {
         let texel = |map: Option<TextureRef>| self.sample(map, at, false).unwrap_or(DVec4::ONE);
-        let color = |map: Option<TextureRef>| self.sample(map, at, true).unwrap_or(DVec4::ONE).truncate();
+        let color =
+            |map: Option<TextureRef>| self.sample(map, at, true).unwrap_or(DVec4::ONE).truncate();
         bsdf.multiscatter = self.scene.multiscatter;
         let specular = &material.specular;
         bsdf.specular = (f64::from(specular.factor) * texel(specular.texture).w).clamp(0.0, 1.0);
-        bsdf.specular_color = (specular.color.as_dvec3() * color(specular.color_texture)).max(DVec3::ZERO);
+        bsdf.specular_color =
+            (specular.color.as_dvec3() * color(specular.color_texture)).max(DVec3::ZERO);
         if material.transmits_diffusely() {
             let through = &material.diffuse_transmission;
-            bsdf.diffuse_transmission = (f64::from(through.factor) * texel(through.texture).w).clamp(0.0, 1.0);
+            bsdf.diffuse_transmission =
+                (f64::from(through.factor) * texel(through.texture).w).clamp(0.0, 1.0);
             let tint = through.color.as_dvec3() * color(through.color_texture);
             bsdf.diffuse_transmission_color = tint.clamp(DVec3::ZERO, DVec3::ONE);
         }
@@ -109,23 +120,34 @@ impl World<'_> {
         }
         let sheen = &material.sheen;
         if sheen.color.max_element() > 0.0 {
-            let tint = (sheen.color.as_dvec3() * color(sheen.color_texture)).clamp(DVec3::ZERO, DVec3::ONE);
+            let tint = (sheen.color.as_dvec3() * color(sheen.color_texture))
+                .clamp(DVec3::ZERO, DVec3::ONE);
             let roughness = f64::from(sheen.roughness) * texel(sheen.roughness_texture).w;
-            bsdf.sheen = (tint != DVec3::ZERO).then_some(Sheen { color: tint, roughness: roughness.clamp(0.0, 1.0) });
+            bsdf.sheen = (tint != DVec3::ZERO)
+                .then_some(Sheen { color: tint, roughness: roughness.clamp(0.0, 1.0) });
         }
         let coat = &material.clearcoat;
         if coat.factor > 0.0 {
             let factor = (f64::from(coat.factor) * texel(coat.texture).x).clamp(0.0, 1.0);
-            let roughness = (f64::from(coat.roughness) * texel(coat.roughness_texture).y).clamp(0.0, 1.0);
+            let roughness =
+                (f64::from(coat.roughness) * texel(coat.roughness_texture).y).clamp(0.0, 1.0);
             let side = if hit.front { 1.0 } else { -1.0 };
             let normal = self.bumped(axes, coat.normal_texture, coat.normal_scale, at) * side;
-            let normal = ShadingFrame::with_tangent(hit.normal, tangent).to_local(normal).normalize_or(DVec3::Z);
-            bsdf.coat = (factor > 0.0).then_some(Coat { factor, alpha: roughness * roughness, normal });
+            let normal = ShadingFrame::with_tangent(hit.normal, tangent)
+                .to_local(normal)
+                .normalize_or(DVec3::Z);
+            bsdf.coat =
+                (factor > 0.0).then_some(Coat { factor, alpha: roughness * roughness, normal });
         }
         tangent
     }
 
-    fn thin_film(&self, material: &Material, at: &VertexAttributes, inside: bool) -> Option<ThinFilm> {
+    fn thin_film(
+        &self,
+        material: &Material,
+        at: &VertexAttributes,
+        inside: bool,
+    ) -> Option<ThinFilm> {
         let film = &material.iridescence;
         if film.factor <= 0.0 {
             return None;

@@ -50,7 +50,10 @@ impl Influences {
         let at = |index: usize| self.first.get(index).map_or(0, |&first| first as usize);
         let range = at(vertex)..at(vertex + 1);
         let joints = self.joints.get(range.clone()).unwrap_or_default();
-        joints.iter().map(|&joint| joint as usize).zip(self.weights.get(range).unwrap_or_default().iter().copied())
+        joints
+            .iter()
+            .map(|&joint| joint as usize)
+            .zip(self.weights.get(range).unwrap_or_default().iter().copied())
     }
 }
 
@@ -73,8 +76,12 @@ impl Deform {
     /// double precision; numbers beyond single precision are replaced so that the shape stays finite.
     #[must_use]
     pub fn shape(&self, weights: &[f32], palette: &[DMat4]) -> DeformedVertices {
-        let active: Vec<(f64, &MorphTarget)> =
-            weights.iter().map(|&w| f64::from(w)).zip(&self.targets).filter(|(w, _)| *w != 0.0).collect();
+        let active: Vec<(f64, &MorphTarget)> = weights
+            .iter()
+            .map(|&w| f64::from(w))
+            .zip(&self.targets)
+            .filter(|(w, _)| *w != 0.0)
+            .collect();
         let moved: Vec<(Vec3, Vec3, Vec4)> = (0..self.positions.len())
             .into_par_iter()
             .with_min_len(CHUNK)
@@ -83,10 +90,16 @@ impl Deform {
         let mut shape = DeformedVertices {
             positions: moved.iter().map(|v| v.0).collect(),
             normals: moved.iter().map(|v| v.1).collect(),
-            tangents: if self.tangents.is_empty() { Vec::new() } else { moved.iter().map(|v| v.2).collect() },
+            tangents: if self.tangents.is_empty() {
+                Vec::new()
+            } else {
+                moved.iter().map(|v| v.2).collect()
+            },
         };
         if self.flat {
-            for (corners, normals) in shape.positions.chunks_exact(3).zip(shape.normals.chunks_exact_mut(3)) {
+            for (corners, normals) in
+                shape.positions.chunks_exact(3).zip(shape.normals.chunks_exact_mut(3))
+            {
                 if let [a, b, c] = *corners {
                     let (a, b, c) = (a.as_dvec3(), b.as_dvec3(), c.as_dvec3());
                     normals.fill((b - a).cross(c - a).normalize_or(DVec3::Y).as_vec3());
@@ -96,7 +109,12 @@ impl Deform {
         shape
     }
 
-    fn vertex(&self, vertex: usize, active: &[(f64, &MorphTarget)], palette: &[DMat4]) -> (Vec3, Vec3, Vec4) {
+    fn vertex(
+        &self,
+        vertex: usize,
+        active: &[(f64, &MorphTarget)],
+        palette: &[DMat4],
+    ) -> (Vec3, Vec3, Vec4) {
         let rest = |list: &[Vec3]| list.get(vertex).map_or(DVec3::ZERO, |v| v.as_dvec3());
         let (mut p, mut n) = (rest(&self.positions), rest(&self.normals));
         let tangent = self.tangents.get(vertex).copied().unwrap_or_default();
@@ -129,7 +147,8 @@ impl Deform {
     /// Takes the place of a primitive's vertices.
     pub fn write(&self, primitive: &mut Primitive, weights: &[f32], palette: &[DMat4]) {
         let DeformedVertices { positions, normals, tangents } = self.shape(weights, palette);
-        (primitive.positions, primitive.normals, primitive.tangents) = (positions, normals, tangents);
+        (primitive.positions, primitive.normals, primitive.tangents) =
+            (positions, normals, tangents);
     }
 }
 
@@ -137,5 +156,6 @@ impl Deform {
 /// matrices without an inverse too.
 fn cofactor(m: &DMat3) -> DMat3 {
     let sign = if m.determinant() < 0.0 { -1.0 } else { 1.0 };
-    DMat3::from_cols(m.y_axis.cross(m.z_axis), m.z_axis.cross(m.x_axis), m.x_axis.cross(m.y_axis)) * sign
+    DMat3::from_cols(m.y_axis.cross(m.z_axis), m.z_axis.cross(m.x_axis), m.x_axis.cross(m.y_axis))
+        * sign
 }

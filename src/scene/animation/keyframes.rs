@@ -49,7 +49,9 @@ impl Keyframes {
     fn find(&self, time: f64) -> (usize, f64, f64) {
         let after = self.times.partition_point(|&t| f64::from(t) <= time);
         let Some(before) = after.checked_sub(1) else { return (0, 0.0, 0.0) };
-        let (Some(&a), Some(&b)) = (self.times.get(before), self.times.get(after)) else { return (before, 0.0, 0.0) };
+        let (Some(&a), Some(&b)) = (self.times.get(before), self.times.get(after)) else {
+            return (before, 0.0, 0.0);
+        };
         let step = f64::from(b) - f64::from(a);
         if step > 0.0 { (before, (time - f64::from(a)) / step, step) } else { (before, 0.0, 0.0) }
     }
@@ -61,10 +63,12 @@ impl Keyframes {
         match self.interpolation {
             _ if step == 0.0 => self.key(key).collect(),
             Interpolation::Step => self.key(key).collect(),
-            Interpolation::Linear => {
-                (0..self.width).map(|i| (1.0 - t) * self.at(key, 0, i) + t * self.at(key + 1, 0, i)).collect()
+            Interpolation::Linear => (0..self.width)
+                .map(|i| (1.0 - t) * self.at(key, 0, i) + t * self.at(key + 1, 0, i))
+                .collect(),
+            Interpolation::CubicSpline => {
+                (0..self.width).map(|i| self.spline(key, t, step, i)).collect()
             }
-            Interpolation::CubicSpline => (0..self.width).map(|i| self.spline(key, t, step, i)).collect(),
         }
     }
 

@@ -49,7 +49,8 @@ impl Trs {
     #[must_use]
     pub fn of_matrix(matrix: &DMat4) -> Self {
         let linear = DMat3::from_mat4(*matrix);
-        let mut scale = DVec3::new(linear.x_axis.length(), linear.y_axis.length(), linear.z_axis.length());
+        let mut scale =
+            DVec3::new(linear.x_axis.length(), linear.y_axis.length(), linear.z_axis.length());
         if linear.determinant() < 0.0 {
             scale.x = -scale.x;
         }

@@ -50,7 +50,9 @@ impl Animation {
             AnimationTarget::Translation(node) => (0, node, String::new()),
             AnimationTarget::Rotation(node) => (1, node, String::new()),
             AnimationTarget::Scale(node) => (2, node, String::new()),
-            AnimationTarget::Weights(node) | AnimationTarget::Weight(node, _) => (3, node, String::new()),
+            AnimationTarget::Weights(node) | AnimationTarget::Weight(node, _) => {
+                (3, node, String::new())
+            }
             AnimationTarget::Value(value) => (4, 0, format!("{value:?}")),
         })
     }
@@ -60,7 +62,9 @@ impl Scene {
     /// The animation of a name or number, for `Play::One`.
     #[must_use]
     pub fn animation(&self, name: &str) -> Option<usize> {
-        let things = AddressTable::from_names(self.animations.iter().map(|animation| animation.name.as_str()));
+        let things = AddressTable::from_names(
+            self.animations.iter().map(|animation| animation.name.as_str()),
+        );
         things.find(name).first().copied()
     }
 
@@ -98,7 +102,11 @@ impl Scene {
         let mut pose = ScenePose::default();
         let mut moved: BTreeMap<usize, Trs> = BTreeMap::new();
         let mut weighed: BTreeMap<usize, Vec<f32>> = BTreeMap::new();
-        for animation in self.selected_animations(play).into_iter().filter_map(|number| self.animations.get(number)) {
+        for animation in self
+            .selected_animations(play)
+            .into_iter()
+            .filter_map(|number| self.animations.get(number))
+        {
             let time = animation.loop_time(time) + offset;
             if let Some(motion) = &animation.motion {
                 motion.pose(time, &mut pose);
@@ -116,16 +124,30 @@ impl Scene {
                     }
                 };
                 match channel.target {
-                    AnimationTarget::Translation(node) => trs(node, &|trs| trs.translation = three()),
+                    AnimationTarget::Translation(node) => {
+                        trs(node, &|trs| trs.translation = three())
+                    }
                     AnimationTarget::Scale(node) => trs(node, &|trs| trs.scale = three()),
-                    AnimationTarget::Rotation(node) => trs(node, &|trs| trs.rotation = keys.rotation(time)),
+                    AnimationTarget::Rotation(node) => {
+                        trs(node, &|trs| trs.rotation = keys.rotation(time))
+                    }
                     AnimationTarget::Weights(node) => {
-                        weighed.insert(node, keys.sample(time).into_iter().map(|w| w as f32).collect());
+                        weighed.insert(
+                            node,
+                            keys.sample(time).into_iter().map(|w| w as f32).collect(),
+                        );
                     }
                     AnimationTarget::Weight(node, number) => {
-                        let rest = || self.nodes.get(node).map(|node| node.weights.clone()).unwrap_or_default();
+                        let rest = || {
+                            self.nodes
+                                .get(node)
+                                .map(|node| node.weights.clone())
+                                .unwrap_or_default()
+                        };
                         let weights = weighed.entry(node).or_insert_with(rest);
-                        if let (Some(weight), Some(&value)) = (weights.get_mut(number), keys.sample(time).first()) {
+                        if let (Some(weight), Some(&value)) =
+                            (weights.get_mut(number), keys.sample(time).first())
+                        {
                             *weight = value as f32;
                         }
                     }
@@ -166,9 +188,12 @@ impl Scene {
     pub fn world_transforms(&self) -> Vec<DMat4> {
         let mut worlds = vec![DMat4::IDENTITY; self.nodes.len()];
         let tops = self.nodes.iter().enumerate().filter(|(_, node)| node.parent.is_none());
-        let mut stack: Vec<(usize, DMat4)> = tops.map(|(index, _)| (index, DMat4::IDENTITY)).collect();
+        let mut stack: Vec<(usize, DMat4)> =
+            tops.map(|(index, _)| (index, DMat4::IDENTITY)).collect();
         while let Some((index, parent)) = stack.pop() {
-            let (Some(node), Some(world)) = (self.nodes.get(index), worlds.get_mut(index)) else { continue };
+            let (Some(node), Some(world)) = (self.nodes.get(index), worlds.get_mut(index)) else {
+                continue;
+            };
             *world = parent * node.local;
             stack.extend(node.children.iter().map(|&child| (child, *world)));
         }
@@ -184,7 +209,11 @@ impl Scene {
         let worlds = self.world_transforms();
         for node in &mut self.nodes {
             let Some(skin) = node.skin.and_then(|skin| self.skins.get(skin)) else { continue };
-            let anchor = skin.joints.first().and_then(|&joint| worlds.get(joint)).map(|world| world.w_axis.truncate());
+            let anchor = skin
+                .joints
+                .first()
+                .and_then(|&joint| worlds.get(joint))
+                .map(|world| world.w_axis.truncate());
             let anchor = anchor.filter(|anchor| anchor.is_finite()).unwrap_or_default();
             node.local = DMat4::from_translation(anchor);
         }
@@ -193,7 +222,9 @@ impl Scene {
     /// Matrices from a skinned mesh's space to that of the node that carries it, a joint each; empty without a skin.
     #[must_use]
     pub fn palette(&self, node: usize, worlds: &[DMat4]) -> Vec<DMat4> {
-        let Some((skin, node)) = self.nodes.get(node).and_then(|node| Some((self.skins.get(node.skin?)?, node))) else {
+        let Some((skin, node)) =
+            self.nodes.get(node).and_then(|node| Some((self.skins.get(node.skin?)?, node)))
+        else {
             return Vec::new();
         };
         let anchor = DMat4::from_translation(-node.local.w_axis.truncate());
@@ -210,12 +241,15 @@ impl Scene {
         let mut of_mesh: HashMap<usize, usize> = HashMap::new();
         for placed in self.walk() {
             let Some(mesh) = placed.node.mesh else { continue };
-            let moves = |m: &crate::scene::Mesh| m.primitives.iter().any(|primitive| primitive.deform.is_some());
+            let moves = |m: &crate::scene::Mesh| {
+                m.primitives.iter().any(|primitive| primitive.deform.is_some())
+            };
             if self.meshes.get(mesh).is_some_and(moves) {
                 of_mesh.entry(mesh).or_insert(placed.index);
             }
         }
-        let mut out: Vec<(usize, usize)> = of_mesh.into_iter().map(|(mesh, node)| (node, mesh)).collect();
+        let mut out: Vec<(usize, usize)> =
+            of_mesh.into_iter().map(|(mesh, node)| (node, mesh)).collect();
         out.sort_unstable_by_key(|&(_, mesh)| mesh);
         out
     }
@@ -230,7 +264,9 @@ impl Scene {
         for (node, mesh) in deformed {
             let palette = self.palette(node, &worlds);
             let weights = self.nodes.get(node).map(|node| node.weights.clone()).unwrap_or_default();
-            for primitive in self.meshes.get_mut(mesh).into_iter().flat_map(|mesh| &mut mesh.primitives) {
+            for primitive in
+                self.meshes.get_mut(mesh).into_iter().flat_map(|mesh| &mut mesh.primitives)
+            {
                 if let Some(deform) = primitive.deform.clone() {
                     Arc::as_ref(&deform).write(primitive, &weights, &palette);
                 }
@@ -262,7 +298,8 @@ impl Scene {
     /// Whether anything moves: by an animation, or as water.
     #[must_use]
     pub fn is_animated(&self) -> bool {
-        !self.animations.is_empty() || self.materials.iter().any(|material| material.water.is_some())
+        !self.animations.is_empty()
+            || self.materials.iter().any(|material| material.water.is_some())
     }
 }
 

@@ -3,8 +3,8 @@ use std::{f64::consts::FRAC_PI_2, sync::Arc};
 use glam::{DMat4, DQuat, DVec3, Vec3};
 
 use super::{
-    Animation, AnimationChannel, AnimationSelection, AnimationTarget, Deform, Influences, Interpolation, Keyframes,
-    MorphTarget, Skin, Trs,
+    Animation, AnimationChannel, AnimationSelection, AnimationTarget, Deform, Influences,
+    Interpolation, Keyframes, MorphTarget, Skin, Trs,
 };
 use crate::scene::{Mesh, Node, Primitive, Scene};
 
@@ -21,7 +21,8 @@ fn keys_hold_before_the_first_and_after_the_last() {
         }
     }
     // In-tangent, value, out-tangent: tangents do not matter outside.
-    let spline = keys(Interpolation::CubicSpline, &[1.0, 3.0], 1, &[9.0, 10.0, 7.0, 5.0, 20.0, 3.0]);
+    let spline =
+        keys(Interpolation::CubicSpline, &[1.0, 3.0], 1, &[9.0, 10.0, 7.0, 5.0, 20.0, 3.0]);
     assert_eq!(
         [spline.sample(0.5), spline.sample(1.0), spline.sample(3.0), spline.sample(4.0)].concat(),
         [10.0, 10.0, 20.0, 20.0]
@@ -45,13 +46,19 @@ fn linear_goes_straight_and_steps_wait_for_the_next_key() {
 /// Appendix C.5 with t = 0.5 over two seconds: v = (p0 + p1) / 2 + dt (m0 - m1) / 8; and any cubic is met exactly.
 #[test]
 fn splines_are_those_of_appendix_c() {
-    let spline = keys(Interpolation::CubicSpline, &[1.0, 3.0], 1, &[99.0, 4.0, 2.0, -6.0, 10.0, 99.0]);
+    let spline =
+        keys(Interpolation::CubicSpline, &[1.0, 3.0], 1, &[99.0, 4.0, 2.0, -6.0, 10.0, 99.0]);
     let middle = spline.sample(2.0)[0];
     assert!((middle - ((4.0 + 10.0) / 2.0 + 2.0 * (2.0 + 6.0) / 8.0)).abs() < 1e-12, "{middle}");
     let f = |x: f64| 0.5 * x * x * x - 2.0 * x * x + 3.0 * x - 1.0;
     let d = |x: f64| 1.5 * x * x - 4.0 * x + 3.0;
     let of = |x: f64| [d(x) as f32, f(x) as f32, d(x) as f32];
-    let cubic = keys(Interpolation::CubicSpline, &[0.0, 2.0, 3.0], 1, &[of(0.0), of(2.0), of(3.0)].concat());
+    let cubic = keys(
+        Interpolation::CubicSpline,
+        &[0.0, 2.0, 3.0],
+        1,
+        &[of(0.0), of(2.0), of(3.0)].concat(),
+    );
     for step in 0..=30 {
         let x = f64::from(step) / 10.0;
         assert!((cubic.sample(x)[0] - f(x)).abs() < 1e-6, "{x}");
@@ -66,21 +73,35 @@ fn rotations_take_the_shorter_way_at_a_constant_speed() {
         let keys = keys(Interpolation::Linear, &[0.0, 3.0], 4, &[p, q].concat());
         for (time, angle) in [(0.75, 0.5), (1.5, 0.8), (2.25, 1.1)] {
             let got = keys.rotation(time);
-            assert!(got.angle_between(DQuat::from_rotation_y(angle)) < 1e-6, "{sign} {time}: {got}");
+            assert!(
+                got.angle_between(DQuat::from_rotation_y(angle)) < 1e-6,
+                "{sign} {time}: {got}"
+            );
             assert!((got.length() - 1.0).abs() < 1e-12);
         }
     }
     // Keys that are not of unit length are normalized, opposite ones and none at all give a unit quaternion.
-    for values in [[0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, -2.0], [0.0; 8], [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]] {
+    for values in [
+        [0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, -2.0],
+        [0.0; 8],
+        [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0],
+    ] {
         let q = keys(Interpolation::Linear, &[0.0, 1.0], 4, &values).rotation(0.5);
         assert!((q.length() - 1.0).abs() < 1e-12, "{values:?}");
     }
     let p = a.to_array().map(|x| x as f32);
     let q = b.to_array().map(|x| x as f32);
-    let spline =
-        keys(Interpolation::CubicSpline, &[0.0, 1.0], 4, &[[0.0; 4], p, [0.0; 4], [0.0; 4], q, [0.0; 4]].concat());
+    let spline = keys(
+        Interpolation::CubicSpline,
+        &[0.0, 1.0],
+        4,
+        &[[0.0; 4], p, [0.0; 4], [0.0; 4], q, [0.0; 4]].concat(),
+    );
     let middle = spline.rotation(0.5);
-    assert!((middle.length() - 1.0).abs() < 1e-12 && middle.angle_between(DQuat::from_rotation_y(0.8)) < 1e-6);
+    assert!(
+        (middle.length() - 1.0).abs() < 1e-12
+            && middle.angle_between(DQuat::from_rotation_y(0.8)) < 1e-6
+    );
 }
 
 fn moving(target: AnimationTarget, keys: Keyframes) -> Animation {
@@ -108,7 +129,11 @@ fn arm() -> Scene {
         }),
         ..Deform::default()
     };
-    let primitive = Primitive { indices: vec![0, 1, 2], deform: Some(Arc::new(deform)), ..Primitive::default() };
+    let primitive = Primitive {
+        indices: vec![0, 1, 2],
+        deform: Some(Arc::new(deform)),
+        ..Primitive::default()
+    };
     Scene {
         nodes: vec![
             Node { children: vec![1], ..node(root) },
@@ -131,7 +156,11 @@ fn arm() -> Scene {
 
 fn in_world(scene: &Scene) -> Vec<DVec3> {
     let world = scene.nodes[2].local;
-    scene.meshes[0].primitives[0].positions.iter().map(|p| world.transform_point3(p.as_dvec3())).collect()
+    scene.meshes[0].primitives[0]
+        .positions
+        .iter()
+        .map(|p| world.transform_point3(p.as_dvec3()))
+        .collect()
 }
 
 #[test]
@@ -144,7 +173,9 @@ fn joints_carry_vertices_by_their_weights() {
         keys(Interpolation::Linear, &[0.0, 1.0], 4, &[[0.0, 0.0, 0.0, 1.0], turn].concat()),
     ));
     let rest = scene.at(&AnimationSelection::Auto, 0.0);
-    for (got, want) in in_world(&rest).into_iter().zip([DVec3::ZERO, DVec3::Y * 2.0, DVec3::Y * 4.0]) {
+    for (got, want) in
+        in_world(&rest).into_iter().zip([DVec3::ZERO, DVec3::Y * 2.0, DVec3::Y * 4.0])
+    {
         assert!((got - want).length() < 1e-6, "at rest: {got} {want}");
     }
     // The arm turned to the left by a right angle around (1, 2, 0): x' = 1 - (y - 2), y' = 2 + (x - 1).
@@ -171,7 +202,9 @@ fn a_skeleton_far_from_the_origin_keeps_its_digits() {
     scene.nodes[0].local = DMat4::from_translation(DVec3::X + far);
     scene.apply(&super::ScenePose::default());
     scene.bake();
-    for (got, want) in in_world(&scene).into_iter().zip([DVec3::ZERO, DVec3::Y * 2.0, DVec3::Y * 4.0]) {
+    for (got, want) in
+        in_world(&scene).into_iter().zip([DVec3::ZERO, DVec3::Y * 2.0, DVec3::Y * 4.0])
+    {
         assert!((got - far - want).length() < 1e-6, "{got}");
     }
 }
@@ -195,13 +228,17 @@ fn normals_are_carried_by_the_inverse_transpose() {
         DMat4::ZERO,
     ] {
         let shape = deform.shape(&[], &[matrix]);
-        assert!(shape.positions[0].is_finite() && (shape.normals[0].length() - 1.0).abs() < 1e-5, "{matrix}");
+        assert!(
+            shape.positions[0].is_finite() && (shape.normals[0].length() - 1.0).abs() < 1e-5,
+            "{matrix}"
+        );
     }
 }
 
 #[test]
 fn morph_weights_add_offsets() {
-    let target = |offset: Vec3| MorphTarget { positions: vec![offset; 3], ..MorphTarget::default() };
+    let target =
+        |offset: Vec3| MorphTarget { positions: vec![offset; 3], ..MorphTarget::default() };
     let positions = vec![Vec3::ZERO, Vec3::X, Vec3::Y];
     let mut deform = Deform {
         normals: vec![Vec3::Z; 3],
@@ -216,14 +253,20 @@ fn morph_weights_add_offsets() {
     assert_eq!(deform.shape(&[0.0, 0.0], &[]).positions, positions);
     // A flat triangle that is turned over gets the other normal.
     deform.flat = true;
-    deform.targets =
-        vec![MorphTarget { positions: vec![Vec3::ZERO, Vec3::X * -2.0, Vec3::ZERO], ..MorphTarget::default() }];
+    deform.targets = vec![MorphTarget {
+        positions: vec![Vec3::ZERO, Vec3::X * -2.0, Vec3::ZERO],
+        ..MorphTarget::default()
+    }];
     assert_eq!(deform.shape(&[1.0], &[]).normals, [Vec3::NEG_Z; 3]);
 }
 
 #[test]
 fn animations_loop_and_are_chosen() {
-    let mut scene = Scene { nodes: vec![Node::default(), Node::default()], roots: vec![0, 1], ..Scene::default() };
+    let mut scene = Scene {
+        nodes: vec![Node::default(), Node::default()],
+        roots: vec![0, 1],
+        ..Scene::default()
+    };
     let along = |node| {
         moving(
             AnimationTarget::Translation(node),
@@ -235,7 +278,11 @@ fn animations_loop_and_are_chosen() {
         let posed = scene.at(play, time);
         [posed.nodes[0].local.w_axis.x, posed.nodes[1].local.w_axis.x]
     };
-    assert_eq!(x(&AnimationSelection::Auto, 1.0), [2.0, 2.0], "they move different things, so both are played");
+    assert_eq!(
+        x(&AnimationSelection::Auto, 1.0),
+        [2.0, 2.0],
+        "they move different things, so both are played"
+    );
     assert_eq!(x(&AnimationSelection::Index(1), 1.0), [0.0, 2.0]);
     assert_eq!(x(&AnimationSelection::Index(7), 1.0), [0.0, 0.0]);
     assert_eq!(x(&AnimationSelection::All, 2.0), [4.0, 4.0], "the end is the end");

@@ -114,21 +114,37 @@ pub(super) fn apply(scene: &mut Scene, values: &[(ValueTarget, DVec4)]) {
     for &(target, value) in values.iter().filter(|(_, value)| value.is_finite()) {
         match target {
             ValueTarget::Material(index, of) => {
-                scene.materials.get_mut(index).into_iter().for_each(|material| set_material(material, of, value));
+                scene
+                    .materials
+                    .get_mut(index)
+                    .into_iter()
+                    .for_each(|material| set_material(material, of, value));
             }
             ValueTarget::Light(index, of) => {
-                scene.lights.get_mut(index).into_iter().for_each(|light| set_light(light, of, value));
+                scene
+                    .lights
+                    .get_mut(index)
+                    .into_iter()
+                    .for_each(|light| set_light(light, of, value));
             }
             ValueTarget::Camera(index, of) => {
-                scene.cameras.get_mut(index).into_iter().for_each(|camera| set_camera(camera, of, value));
+                scene
+                    .cameras
+                    .get_mut(index)
+                    .into_iter()
+                    .for_each(|camera| set_camera(camera, of, value));
             }
         }
     }
     // Colour and strength of an emission are one number in the scene: where both move, both count.
     for &(target, color) in values {
-        let ValueTarget::Material(index, MaterialValue::EmissiveFactor(_)) = target else { continue };
+        let ValueTarget::Material(index, MaterialValue::EmissiveFactor(_)) = target else {
+            continue;
+        };
         let strength = values.iter().rev().find_map(|&(other, strength)| match other {
-            ValueTarget::Material(i, MaterialValue::EmissiveStrength(_)) if i == index => Some(strength.x),
+            ValueTarget::Material(i, MaterialValue::EmissiveStrength(_)) if i == index => {
+                Some(strength.x)
+            }
             _ => None,
         });
         if let (Some(strength), Some(material)) = (strength, scene.materials.get_mut(index)) {
@@ -138,7 +154,8 @@ pub(super) fn apply(scene: &mut Scene, values: &[(ValueTarget, DVec4)]) {
 }
 
 fn emission(color: DVec4, strength: f64) -> Vec3 {
-    let light = color.truncate().clamp(glam::DVec3::ZERO, glam::DVec3::ONE) * strength.clamp(0.0, f64::from(f32::MAX));
+    let light = color.truncate().clamp(glam::DVec3::ZERO, glam::DVec3::ONE)
+        * strength.clamp(0.0, f64::from(f32::MAX));
     light.as_vec3().min(Vec3::splat(f32::MAX))
 }
 
@@ -148,12 +165,16 @@ fn set_material(material: &mut Material, of: MaterialValue, value: DVec4) {
     let (unit, rgb) = (v.x.clamp(0.0, 1.0), v.truncate().clamp(Vec3::ZERO, Vec3::ONE));
     let positive = v.x.clamp(0.0, f32::MAX);
     match of {
-        MaterialValue::BaseColor => material.base_color = v.clamp(glam::Vec4::ZERO, glam::Vec4::ONE),
+        MaterialValue::BaseColor => {
+            material.base_color = v.clamp(glam::Vec4::ZERO, glam::Vec4::ONE)
+        }
         MaterialValue::Metallic => material.metallic = unit,
         MaterialValue::Roughness => material.roughness = unit,
         MaterialValue::NormalScale => material.normal_scale = v.x,
         MaterialValue::OcclusionStrength => material.occlusion_strength = unit,
-        MaterialValue::EmissiveFactor(strength) => material.emission = emission(value, f64::from(strength)),
+        MaterialValue::EmissiveFactor(strength) => {
+            material.emission = emission(value, f64::from(strength))
+        }
         MaterialValue::EmissiveStrength(color) => {
             material.emission = emission(color.as_dvec3().extend(0.0), value.x);
         }
@@ -183,11 +204,17 @@ fn set_material(material: &mut Material, of: MaterialValue, value: DVec4) {
         MaterialValue::AnisotropyRotation => material.anisotropy.rotation = v.x,
         MaterialValue::Iridescence => material.iridescence.factor = unit,
         MaterialValue::IridescenceIor => material.iridescence.ior = v.x.max(1.0),
-        MaterialValue::IridescenceThicknessMinimum => material.iridescence.thickness_minimum = positive,
-        MaterialValue::IridescenceThicknessMaximum => material.iridescence.thickness_maximum = positive,
+        MaterialValue::IridescenceThicknessMinimum => {
+            material.iridescence.thickness_minimum = positive
+        }
+        MaterialValue::IridescenceThicknessMaximum => {
+            material.iridescence.thickness_maximum = positive
+        }
         MaterialValue::DiffuseTransmission => material.diffuse_transmission.factor = unit,
         MaterialValue::DiffuseTransmissionColor => material.diffuse_transmission.color = rgb,
-        MaterialValue::TextureOffset(slot) => set_texture(material, slot, |t| t.offset = [v.x, v.y]),
+        MaterialValue::TextureOffset(slot) => {
+            set_texture(material, slot, |t| t.offset = [v.x, v.y])
+        }
         MaterialValue::TextureRotation(slot) => set_texture(material, slot, |t| t.rotation = v.x),
         MaterialValue::TextureScale(slot) => set_texture(material, slot, |t| t.scale = [v.x, v.y]),
     }
@@ -265,8 +292,9 @@ fn set_light(light: &mut Light, of: LightValue, value: DVec4) {
             let inner = inner.clamp(0.0, (outer - 1e-3).max(0.0));
             // Candela stay as they are, which is what the file gives.
             let candela = light.source.candela().unwrap_or(Candela(0.0));
-            let changed = Cone::new(inner, outer)
-                .and_then(|cone| PhysicalLight::new(Emitter::Spot { cone, flux }, LightStrength::Candela(candela)));
+            let changed = Cone::new(inner, outer).and_then(|cone| {
+                PhysicalLight::new(Emitter::Spot { cone, flux }, LightStrength::Candela(candela))
+            });
             if let Ok(source) = changed {
                 light.source = source;
             }
@@ -282,11 +310,16 @@ fn set_camera(camera: &mut Camera, of: CameraValue, value: DVec4) {
             *vertical_fov = x.min(3.1);
             return;
         }
-        (Projection::Perspective { aspect, .. }, CameraValue::Aspect) => return *aspect = Some(x).filter(|x| *x > 0.0),
+        (Projection::Perspective { aspect, .. }, CameraValue::Aspect) => {
+            return *aspect = Some(x).filter(|x| *x > 0.0);
+        }
         (Projection::Perspective { far, near, .. }, CameraValue::Far) => {
             return *far = Some(x).filter(|x| *x > *near);
         }
-        (Projection::Perspective { near, .. } | Projection::Orthographic { near, .. }, CameraValue::Near) => near,
+        (
+            Projection::Perspective { near, .. } | Projection::Orthographic { near, .. },
+            CameraValue::Near,
+        ) => near,
         (Projection::Orthographic { far, .. }, CameraValue::Far) => far,
         (Projection::Orthographic { half_width, .. }, CameraValue::HalfWidth) => half_width,
         (Projection::Orthographic { half_height, .. }, CameraValue::HalfHeight) => half_height,

@@ -245,7 +245,10 @@ fn number(value: Option<&Value>) -> Option<usize> {
 }
 
 fn numbers(value: Option<&Value>) -> Vec<f64> {
-    value.and_then(Value::as_array).map(|list| list.iter().filter_map(Value::as_f64).collect()).unwrap_or_default()
+    value
+        .and_then(Value::as_array)
+        .map(|list| list.iter().filter_map(Value::as_f64).collect())
+        .unwrap_or_default()
 }
 
 impl BufferView {
@@ -264,9 +267,13 @@ impl BufferView {
 
 impl Accessor {
     fn parse(value: &Value) -> Option<Self> {
-        let component = |value: &Value| value.get("componentType").and_then(Value::as_u64).and_then(Component::of);
+        let component = |value: &Value| {
+            value.get("componentType").and_then(Value::as_u64).and_then(Component::of)
+        };
         let count = number(value.get("count"))?;
-        let substitutes = value.get("sparse").filter(|sparse| count > 0 && number(sparse.get("count")) != Some(0));
+        let substitutes = value
+            .get("sparse")
+            .filter(|sparse| count > 0 && number(sparse.get("count")) != Some(0));
         let sparse = match substitutes {
             None => None,
             Some(sparse) => {
@@ -310,7 +317,9 @@ impl<'a> Store<'a> {
         buffers: Vec<Result<Bytes<'a>, ReadError>>,
         faults: HashMap<String, String>,
     ) -> Self {
-        let list = |name: &str| root.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let list = |name: &str| {
+            root.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+        };
         Self {
             buffers,
             views: list("bufferViews").iter().map(BufferView::parse).collect(),
@@ -343,7 +352,9 @@ impl<'a> Store<'a> {
                 self.budget.set(left);
                 Ok(())
             }
-            None => Err(ReadError::TooLarge(format!("more than {MAX_DECODED_BYTES} bytes of decoded geometry"))),
+            None => Err(ReadError::TooLarge(format!(
+                "more than {MAX_DECODED_BYTES} bytes of decoded geometry"
+            ))),
         }
     }
 
@@ -363,7 +374,10 @@ impl<'a> Store<'a> {
         let end = view.offset.checked_add(view.length);
         match end.and_then(|end| buffer.get(view.offset..end)) {
             Some(bytes) => Ok(bytes),
-            None => broken(format!("bufferView {index} reaches beyond the {} bytes of its buffer", buffer.len())),
+            None => broken(format!(
+                "bufferView {index} reaches beyond the {} bytes of its buffer",
+                buffer.len()
+            )),
         }
     }
 
@@ -414,24 +428,34 @@ impl<'a> Store<'a> {
         if let Some(view) = accessor.view {
             let (stride, size) = (self.stride(accessor), accessor.element_size());
             if stride < size {
-                return broken(format!("the stride of {stride} bytes is less than the {size} bytes of an element"));
+                return broken(format!(
+                    "the stride of {stride} bytes is less than the {size} bytes of an element"
+                ));
             }
             self.span(view, (accessor.offset, accessor.count, stride, size))?;
         }
         if let Some(sparse) = &accessor.sparse {
             if sparse.count > accessor.count {
-                return broken(format!("{} sparse elements replace those of only {}", sparse.count, accessor.count));
+                return broken(format!(
+                    "{} sparse elements replace those of only {}",
+                    sparse.count, accessor.count
+                ));
             }
             let size = sparse.index_type.size();
             self.span(sparse.index_view, (sparse.index_offset, sparse.count, size, size))?;
-            let (stride, size) = (tight_stride(accessor.shape, accessor.component), accessor.element_size());
+            let (stride, size) =
+                (tight_stride(accessor.shape, accessor.component), accessor.element_size());
             self.span(sparse.value_view, (sparse.value_offset, sparse.count, stride, size))?;
         }
         Ok(())
     }
 
     /// Calls `f` with each element's index and numbers, not normalized.
-    pub(super) fn visit(&self, accessor: &Accessor, f: &mut dyn FnMut(usize, &[f64])) -> Result<(), ReadError> {
+    pub(super) fn visit(
+        &self,
+        accessor: &Accessor,
+        f: &mut dyn FnMut(usize, &[f64]),
+    ) -> Result<(), ReadError> {
         self.fits(accessor)?;
         if accessor.count == 0 {
             return Ok(());
@@ -439,30 +463,39 @@ impl<'a> Store<'a> {
         let components = accessor.shape.components();
         self.spend((accessor.count as u64).saturating_mul(components as u64).saturating_mul(4))?;
         let stride = self.stride(accessor);
-        let base = match accessor.view {
-            Some(view) => Some(self.span(view, (accessor.offset, accessor.count, stride, accessor.element_size()))?),
-            None => {
-                let left = self.zeros.get().checked_sub(accessor.count as u64);
-                let Some(left) = left else {
-                    let limit = format!("more than {MAX_ZERO_ELEMENTS} elements without a buffer view");
-                    return Err(ReadError::TooLarge(limit));
-                };
-                self.zeros.set(left);
-                None
-            }
-        };
+        let base =
+            match accessor.view {
+                Some(view) => Some(self.span(
+                    view,
+                    (accessor.offset, accessor.count, stride, accessor.element_size()),
+                )?),
+                None => {
+                    let left = self.zeros.get().checked_sub(accessor.count as u64);
+                    let Some(left) = left else {
+                        let limit =
+                            format!("more than {MAX_ZERO_ELEMENTS} elements without a buffer view");
+                        return Err(ReadError::TooLarge(limit));
+                    };
+                    self.zeros.set(left);
+                    None
+                }
+            };
         // The substitutes, in rising order as the specification demands.
         let mut substitutes: Vec<usize> = Vec::new();
         let tight = tight_stride(accessor.shape, accessor.component);
         let mut values: &[u8] = &[];
         if let Some(sparse) = &accessor.sparse {
             let size = sparse.index_type.size();
-            let indices = self.span(sparse.index_view, (sparse.index_offset, sparse.count, size, size))?;
+            let indices =
+                self.span(sparse.index_view, (sparse.index_offset, sparse.count, size, size))?;
             for bytes in indices.chunks_exact(size) {
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
                 let index = sparse.index_type.read(bytes).unwrap_or(0.0) as usize;
                 if index >= accessor.count {
-                    return broken(format!("the sparse index {index} is beyond the {} elements", accessor.count));
+                    return broken(format!(
+                        "the sparse index {index} is beyond the {} elements",
+                        accessor.count
+                    ));
                 }
                 if substitutes.last().is_some_and(|&last| last >= index) {
                     return broken(format!("the sparse index {index} does not rise"));
@@ -475,8 +508,11 @@ impl<'a> Store<'a> {
         let mut next = substitutes.iter().copied().enumerate().peekable();
         let mut element = [0.0; 16];
         let (columns, rows) = accessor.shape.columns_rows();
-        let (column, size) = (column_stride(accessor.shape, accessor.component), accessor.component.size());
-        let Some(element) = element.get_mut(..components) else { return broken("an element of unknown size") };
+        let (column, size) =
+            (column_stride(accessor.shape, accessor.component), accessor.component.size());
+        let Some(element) = element.get_mut(..components) else {
+            return broken("an element of unknown size");
+        };
         for index in 0..accessor.count {
             let substitute = next.next_if(|&(_, at)| at == index);
             let bytes = match (substitute, base) {
@@ -504,7 +540,10 @@ impl<'a> Store<'a> {
 
     /// All elements as floats, normalized where the accessor says so.
     #[allow(clippy::cast_possible_truncation)]
-    pub(super) fn floats<const N: usize>(&self, accessor: &Accessor) -> Result<Vec<[f32; N]>, ReadError> {
+    pub(super) fn floats<const N: usize>(
+        &self,
+        accessor: &Accessor,
+    ) -> Result<Vec<[f32; N]>, ReadError> {
         if accessor.shape.components() != N && accessor.count > 0 {
             return broken(format!("{:?} where {N} components belong", accessor.shape));
         }
@@ -514,7 +553,8 @@ impl<'a> Store<'a> {
         self.visit(accessor, &mut |_, element| {
             let mut values = [0.0f32; N];
             for (value, &x) in values.iter_mut().zip(element) {
-                *value = if accessor.normalized { accessor.component.normalize(x) } else { x } as f32;
+                *value =
+                    if accessor.normalized { accessor.component.normalize(x) } else { x } as f32;
             }
             out.push(values);
         })?;
@@ -570,7 +610,10 @@ mod tests {
             "accessors": [{"bufferView": 0, "componentType": 5126, "type": "VEC2", "count": 2}],
         });
         let store = store(&root, &bytes);
-        assert_eq!(store.floats::<2>(store.accessor(0).unwrap()).unwrap(), [[1.0, 2.0], [3.0, 4.0]]);
+        assert_eq!(
+            store.floats::<2>(store.accessor(0).unwrap()).unwrap(),
+            [[1.0, 2.0], [3.0, 4.0]]
+        );
     }
 
     #[test]
@@ -656,7 +699,10 @@ mod tests {
         assert_eq!(store.view(0).unwrap(), &[] as &[u8]);
         for index in 0..2 {
             let accessor = store.accessor(index).unwrap();
-            assert!(store.floats::<3>(accessor).unwrap().is_empty() && store.integers(accessor).unwrap().is_empty());
+            assert!(
+                store.floats::<3>(accessor).unwrap().is_empty()
+                    && store.integers(accessor).unwrap().is_empty()
+            );
             assert!(store.row(accessor).unwrap().is_empty());
         }
         assert_eq!(store.integers(store.accessor(2).unwrap()).unwrap(), [0]);

@@ -17,8 +17,8 @@ use super::{
 use crate::scene::{
     Scene,
     animation::{
-        Animation, AnimationChannel, AnimationTarget, CameraValue, Interpolation, Keyframes, LightValue, MaterialValue,
-        Skin, TextureSlot, ValueTarget,
+        Animation, AnimationChannel, AnimationTarget, CameraValue, Interpolation, Keyframes,
+        LightValue, MaterialValue, Skin, TextureSlot, ValueTarget,
     },
 };
 
@@ -55,8 +55,10 @@ pub(super) fn skins(
 ) -> Result<Vec<Skin>, TooLarge> {
     let values = items(root, "nodes");
     let nodes = values.len();
-    let used: HashSet<usize> =
-        shown.iter().filter_map(|&node| values.get(node).and_then(|value| index(value, "skin"))).collect();
+    let used: HashSet<usize> = shown
+        .iter()
+        .filter_map(|&node| values.get(node).and_then(|value| index(value, "skin")))
+        .collect();
     let at = At::ROOT;
     let place = at.key("skins");
     let mut out = Vec::new();
@@ -74,7 +76,8 @@ pub(super) fn skins(
                     for (bind, matrix) in inverse_bind.iter_mut().zip(matrices) {
                         let mut matrix = DMat4::from_cols_array(&matrix.map(f64::from));
                         // Section 3.7.3.1: the fourth row is [0, 0, 0, 1]; the validation notes others.
-                        (matrix.x_axis.w, matrix.y_axis.w, matrix.z_axis.w, matrix.w_axis.w) = (0.0, 0.0, 0.0, 1.0);
+                        (matrix.x_axis.w, matrix.y_axis.w, matrix.z_axis.w, matrix.w_axis.w) =
+                            (0.0, 0.0, 0.0, 1.0);
                         if matrix.is_finite() {
                             *bind = matrix;
                         } else {
@@ -82,10 +85,18 @@ pub(super) fn skins(
                         }
                     }
                     if wrong > 0 {
-                        report.repair(at, format!("{wrong} bind matrices are missing or not finite; identity is used"));
+                        report.repair(
+                            at,
+                            format!(
+                                "{wrong} bind matrices are missing or not finite; identity is used"
+                            ),
+                        );
                     }
                 }
-                Err(problem) => report.repair(at, format!("{problem}; the joints bind where they stand at the origin")),
+                Err(problem) => report.repair(
+                    at,
+                    format!("{problem}; the joints bind where they stand at the origin"),
+                ),
             }
         }
         if joints.is_empty() {
@@ -109,7 +120,11 @@ pub(super) fn moved_weights(root: &Value) -> HashSet<usize> {
             None => index(target, "node").filter(|_| text(target, "path") == "weights"),
         }
     };
-    items(root, "animations").iter().flat_map(|animation| items(animation, "channels")).filter_map(of).collect()
+    items(root, "animations")
+        .iter()
+        .flat_map(|animation| items(animation, "channels"))
+        .filter_map(of)
+        .collect()
 }
 
 fn pointer(target: &Value) -> Option<&str> {
@@ -134,13 +149,16 @@ pub(super) fn animations(
         store.spend(128).map_err(too_large)?;
         let samplers = items(animation, "samplers");
         let mut known: HashMap<(usize, Option<usize>), Option<Arc<Keyframes>>> = HashMap::new();
-        let (mut channels, mut seen): (Vec<AnimationChannel>, HashSet<String>) = (Vec::new(), HashSet::new());
+        let (mut channels, mut seen): (Vec<AnimationChannel>, HashSet<String>) =
+            (Vec::new(), HashSet::new());
         for (c, channel) in items(animation, "channels").iter().enumerate() {
             let at = at.key("channels");
             let at = at.index(c);
             store.spend(128).map_err(too_large)?;
             let target = channel.get("target").unwrap_or(&Value::Null);
-            let Some((target, width)) = target_of(root, scene, places, target, &at, report) else { continue };
+            let Some((target, width)) = target_of(root, scene, places, target, &at, report) else {
+                continue;
+            };
             if !seen.insert(format!("{target:?}")) {
                 // The validation has noted it.
                 continue;
@@ -159,7 +177,12 @@ pub(super) fn animations(
             channels.extend(keys.map(|keys| AnimationChannel { target, keys }));
         }
         let duration = channels.iter().map(|channel| channel.keys.end()).fold(0.0, f64::max);
-        out.push(Animation { name: one_line(text(animation, "name")), duration, channels, motion: None });
+        out.push(Animation {
+            name: one_line(text(animation, "name")),
+            duration,
+            channels,
+            motion: None,
+        });
     }
     // A file whose animations all move nothing is not animated.
     if out.iter().all(|animation| animation.channels.is_empty()) {
@@ -177,12 +200,15 @@ fn keys(
     at: &At<'_>,
     report: &mut ImportReport,
 ) -> Result<Option<Arc<Keyframes>>, TooLarge> {
-    let mut lost = |problem: &str| report.repair(at, format!("{problem}; the channel moves nothing"));
+    let mut lost =
+        |problem: &str| report.repair(at, format!("{problem}; the channel moves nothing"));
     let (Some(input), Some(output)) = (index(sampler, "input"), index(sampler, "output")) else {
         lost("a sampler without input or output");
         return Ok(None);
     };
-    let scalar = |accessor: &Accessor| accessor.shape == AccessorType::Scalar && accessor.component == Component::F32;
+    let scalar = |accessor: &Accessor| {
+        accessor.shape == AccessorType::Scalar && accessor.component == Component::F32
+    };
     let times = match times_of.get(&input) {
         Some(times) => Arc::clone(times),
         None => {
@@ -262,7 +288,8 @@ fn target_of(
     if let Some(pointer) = pointer(target) {
         let found = pointed(root, scene, places, pointer);
         if found.is_none() {
-            let message = format!("'{}' is not animated; the channel moves nothing", one_line(pointer));
+            let message =
+                format!("'{}' is not animated; the channel moves nothing", one_line(pointer));
             report.unsupported(at, message);
         }
         return found;
@@ -272,7 +299,10 @@ fn target_of(
     let found = node_target(scene, places, node, text(target, "path"));
     if found.is_none() && text(target, "path") != "weights" {
         let path = one_line(text(target, "path"));
-        report.unsupported(at, format!("the path '{path}' is not animated; the channel moves nothing"));
+        report.unsupported(
+            at,
+            format!("the path '{path}' is not animated; the channel moves nothing"),
+        );
     }
     found
 }
@@ -308,7 +338,8 @@ fn pointed(
     let number = |text: &str| text.parse::<usize>().ok();
     match steps.as_slice() {
         ["nodes", node, "weights", weight] => {
-            let (AnimationTarget::Weights(node), Some(width)) = node_target(scene, places, number(node)?, "weights")?
+            let (AnimationTarget::Weights(node), Some(width)) =
+                node_target(scene, places, number(node)?, "weights")?
             else {
                 return None;
             };
@@ -366,7 +397,8 @@ fn material_value(material: &Value, path: &[&str]) -> Option<(MaterialValue, usi
     }
     #[allow(clippy::cast_possible_truncation)]
     let strength = || {
-        let found = extension(material, "KHR_materials_emissive_strength").and_then(|e| number(e, "emissiveStrength"));
+        let found = extension(material, "KHR_materials_emissive_strength")
+            .and_then(|e| number(e, "emissiveStrength"));
         found.unwrap_or(1.0) as f32
     };
     let color = || {
@@ -389,7 +421,9 @@ fn material_value(material: &Value, path: &[&str]) -> Option<(MaterialValue, usi
         ["occlusionTexture", "strength"] => (V::OcclusionStrength, 1),
         ["emissiveFactor"] => (V::EmissiveFactor(strength()), 3),
         ["alphaCutoff"] => (V::AlphaCutoff, 1),
-        ["KHR_materials_emissive_strength", "emissiveStrength"] => (V::EmissiveStrength(color()), 1),
+        ["KHR_materials_emissive_strength", "emissiveStrength"] => {
+            (V::EmissiveStrength(color()), 1)
+        }
         ["KHR_materials_ior", "ior"] => (V::Ior, 1),
         ["KHR_materials_transmission", "transmissionFactor"] => (V::Transmission, 1),
         ["KHR_materials_volume", "thicknessFactor"] => (V::Thickness, 1),
@@ -406,10 +440,18 @@ fn material_value(material: &Value, path: &[&str]) -> Option<(MaterialValue, usi
         ["KHR_materials_anisotropy", "anisotropyRotation"] => (V::AnisotropyRotation, 1),
         ["KHR_materials_iridescence", "iridescenceFactor"] => (V::Iridescence, 1),
         ["KHR_materials_iridescence", "iridescenceIor"] => (V::IridescenceIor, 1),
-        ["KHR_materials_iridescence", "iridescenceThicknessMinimum"] => (V::IridescenceThicknessMinimum, 1),
-        ["KHR_materials_iridescence", "iridescenceThicknessMaximum"] => (V::IridescenceThicknessMaximum, 1),
-        ["KHR_materials_diffuse_transmission", "diffuseTransmissionFactor"] => (V::DiffuseTransmission, 1),
-        ["KHR_materials_diffuse_transmission", "diffuseTransmissionColorFactor"] => (V::DiffuseTransmissionColor, 3),
+        ["KHR_materials_iridescence", "iridescenceThicknessMinimum"] => {
+            (V::IridescenceThicknessMinimum, 1)
+        }
+        ["KHR_materials_iridescence", "iridescenceThicknessMaximum"] => {
+            (V::IridescenceThicknessMaximum, 1)
+        }
+        ["KHR_materials_diffuse_transmission", "diffuseTransmissionFactor"] => {
+            (V::DiffuseTransmission, 1)
+        }
+        ["KHR_materials_diffuse_transmission", "diffuseTransmissionColorFactor"] => {
+            (V::DiffuseTransmissionColor, 3)
+        }
         _ => return None,
     })
 }

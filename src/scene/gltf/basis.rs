@@ -6,7 +6,9 @@
 
 use std::sync::Once;
 
-use basis_universal::{DecodeFlags, TranscodeParameters, Transcoder, TranscoderTextureFormat, transcoder_init};
+use basis_universal::{
+    DecodeFlags, TranscodeParameters, Transcoder, TranscoderTextureFormat, transcoder_init,
+};
 
 use crate::scene::{BlockFormat, CompressedImage};
 
@@ -39,7 +41,8 @@ fn word(bytes: &[u8], at: usize) -> Option<usize> {
 pub(super) fn codebooks(global: &[u8], levels: usize) -> Result<Codebooks<'_>, String> {
     let broken = || "the global data of BasisLZ are broken".to_owned();
     let half = |at: usize| Some(u16::from_le_bytes(global.get(at..at + 2)?.try_into().ok()?));
-    let (endpoint_count, selector_count) = (half(0).ok_or_else(broken)?, half(2).ok_or_else(broken)?);
+    let (endpoint_count, selector_count) =
+        (half(0).ok_or_else(broken)?, half(2).ok_or_else(broken)?);
     let length = |at: usize| word(global, at).ok_or_else(broken);
     let lengths = [length(4)?, length(8)?, length(12)?];
     if endpoint_count == 0 || selector_count == 0 || lengths.contains(&0) {
@@ -94,14 +97,21 @@ impl Basis<'_> {
         let Some(codebooks) = &self.codebooks else {
             let expected = super::blocks::level_bytes(width, height, 16);
             if data.len() as u64 != expected {
-                return Err(format!("level {level} has {} bytes of UASTC and not {expected}", data.len()));
+                return Err(format!(
+                    "level {level} has {} bytes of UASTC and not {expected}",
+                    data.len()
+                ));
             }
             return Ok(vec![data]);
         };
         let mut streams = Vec::new();
-        for (offset, length) in codebooks.slices.get(level).into_iter().flatten().take(1 + usize::from(self.has_alpha))
+        for (offset, length) in
+            codebooks.slices.get(level).into_iter().flatten().take(1 + usize::from(self.has_alpha))
         {
-            let stream = offset.checked_add(*length).and_then(|end| data.get(*offset..end)).unwrap_or_default();
+            let stream = offset
+                .checked_add(*length)
+                .and_then(|end| data.get(*offset..end))
+                .unwrap_or_default();
             if stream.is_empty() {
                 return Err(format!("level {level}: a slice does not lie within the level"));
             }
@@ -118,7 +128,9 @@ impl Basis<'_> {
     fn file(&self) -> Result<Vec<u8>, String> {
         let mut streams: Vec<(usize, usize, &[u8])> = Vec::new();
         for level in 0..self.levels.len() {
-            streams.extend(self.streams(level)?.into_iter().enumerate().map(|(nth, data)| (level, nth, data)));
+            streams.extend(
+                self.streams(level)?.into_iter().enumerate().map(|(nth, data)| (level, nth, data)),
+            );
         }
         let (endpoints, selectors, tables) = match &self.codebooks {
             Some(books) => (books.endpoints, books.selectors, books.tables),
@@ -130,24 +142,31 @@ impl Basis<'_> {
         let tables_at = selectors_at + selectors.len();
         let first = tables_at + tables.len();
         let total = streams.iter().try_fold(first, |sum, (.., data)| sum.checked_add(data.len()));
-        let total = total.filter(|total| u32::try_from(*total).is_ok()).ok_or("more than 4 gigabytes")?;
+        let total =
+            total.filter(|total| u32::try_from(*total).is_ok()).ok_or("more than 4 gigabytes")?;
         let mut out = Vec::with_capacity(total);
         let put = |out: &mut Vec<u8>, value: usize, bytes: usize| {
             out.extend_from_slice(&(value as u64).to_le_bytes()[..bytes]);
         };
         let etc1s = usize::from(self.codebooks.is_some());
         // Signature "sB", version 0x13, this header's size, no checksums.
-        for (value, bytes) in [(0x4273, 2), (0x13, 2), (HEADER, 2), (0, 2), (total - HEADER, 4), (0, 2)] {
+        for (value, bytes) in
+            [(0x4273, 2), (0x13, 2), (HEADER, 2), (0, 2), (total - HEADER, 4), (0, 2)]
+        {
             put(&mut out, value, bytes);
         }
         // Slices, images, format, flags (ETC1S, alpha), type (2D), no video, three words of nothing.
         let flags = etc1s | usize::from(self.has_alpha) << 2;
-        for (value, bytes) in [(streams.len(), 3), (1, 3), (1 - etc1s, 1), (flags, 2), (0, 1), (0, 3)] {
+        for (value, bytes) in
+            [(streams.len(), 3), (1, 3), (1 - etc1s, 1), (flags, 2), (0, 1), (0, 3)]
+        {
             put(&mut out, value, bytes);
         }
         out.extend_from_slice(&[0; 12]);
-        let (endpoint_count, selector_count) =
-            self.codebooks.as_ref().map_or((0, 0), |books| (books.endpoint_count, books.selector_count));
+        let (endpoint_count, selector_count) = self
+            .codebooks
+            .as_ref()
+            .map_or((0, 0), |books| (books.endpoint_count, books.selector_count));
         for (value, bytes) in [
             (usize::from(endpoint_count), 2),
             (endpoints_at, 4),
@@ -169,13 +188,23 @@ impl Basis<'_> {
             let (width, height) = (width as usize, height as usize);
             let across = (width.div_ceil(4), height.div_ceil(4));
             // Image, level, flags (alpha), size in texels and in blocks, place, length, no checksum.
-            let values = [(0, 3), (level, 1), (nth, 1), (width, 2), (height, 2), (across.0, 2), (across.1, 2)];
+            let values = [
+                (0, 3),
+                (level, 1),
+                (nth, 1),
+                (width, 2),
+                (height, 2),
+                (across.0, 2),
+                (across.1, 2),
+            ];
             for (value, bytes) in values.into_iter().chain([(at, 4), (data.len(), 4), (0, 2)]) {
                 put(&mut out, value, bytes);
             }
             at += data.len();
         }
-        for part in [endpoints, selectors, tables].into_iter().chain(streams.iter().map(|&(.., data)| data)) {
+        for part in
+            [endpoints, selectors, tables].into_iter().chain(streams.iter().map(|&(.., data)| data))
+        {
             out.extend_from_slice(part);
         }
         Ok(out)
@@ -191,7 +220,9 @@ impl Basis<'_> {
         if !transcoder.validate_header(&file) {
             return Err("the transcoder refuses the data".into());
         }
-        transcoder.prepare_transcoding(&file).map_err(|()| "the codebooks of Basis Universal are broken".to_owned())?;
+        transcoder
+            .prepare_transcoding(&file)
+            .map_err(|()| "the codebooks of Basis Universal are broken".to_owned())?;
         let level = |level: usize, format: TranscoderTextureFormat| {
             let parameters = TranscodeParameters {
                 image_index: 0,

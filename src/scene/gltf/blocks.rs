@@ -42,18 +42,20 @@ pub(super) fn decode(
     let (width, height) = (width as usize, height as usize);
     let across = width.div_ceil(4);
     let mut out = vec![0u8; width * height * 4];
-    out.par_chunks_mut(width * 16).zip(data.par_chunks(across * coding.bytes())).for_each(|(rows, line)| {
-        for (x, block) in line.chunks_exact(coding.bytes()).enumerate() {
-            let texels = texels(block, coding, to_byte);
-            for (row, from) in rows.chunks_mut(width * 4).zip(texels.as_chunks::<16>().0) {
-                let start = x * 16;
-                let end = row.len().min(start + 16);
-                if let Some(to) = row.get_mut(start..end) {
-                    to.copy_from_slice(&from[..to.len()]);
+    out.par_chunks_mut(width * 16).zip(data.par_chunks(across * coding.bytes())).for_each(
+        |(rows, line)| {
+            for (x, block) in line.chunks_exact(coding.bytes()).enumerate() {
+                let texels = texels(block, coding, to_byte);
+                for (row, from) in rows.chunks_mut(width * 4).zip(texels.as_chunks::<16>().0) {
+                    let start = x * 16;
+                    let end = row.len().min(start + 16);
+                    if let Some(to) = row.get_mut(start..end) {
+                        to.copy_from_slice(&from[..to.len()]);
+                    }
                 }
             }
-        }
-    });
+        },
+    );
     out
 }
 
@@ -61,7 +63,9 @@ pub(super) fn decode(
 fn texels(block: &[u8], coding: Coding, to_byte: &dyn Fn(f32) -> u8) -> [u8; 64] {
     let mut out = [0u8; 64];
     let spread = |out: &mut [u8; 64], values: &[u8], channels: usize| {
-        for (texel, values) in out.as_chunks_mut::<4>().0.iter_mut().zip(values.chunks_exact(channels)) {
+        for (texel, values) in
+            out.as_chunks_mut::<4>().0.iter_mut().zip(values.chunks_exact(channels))
+        {
             *texel = [values[0], values.get(1).copied().unwrap_or(0), 0, 255];
         }
     };
@@ -93,7 +97,9 @@ fn texels(block: &[u8], coding: Coding, to_byte: &dyn Fn(f32) -> u8) -> [u8; 64]
         Coding::Float(signed) => {
             let mut colors = [0f32; 48];
             bcdec_rs::bc6h_float(block, &mut colors, 12, signed);
-            for (texel, color) in out.as_chunks_mut::<4>().0.iter_mut().zip(colors.as_chunks::<3>().0) {
+            for (texel, color) in
+                out.as_chunks_mut::<4>().0.iter_mut().zip(colors.as_chunks::<3>().0)
+            {
                 *texel = [to_byte(color[0]), to_byte(color[1]), to_byte(color[2]), 255];
             }
         }
@@ -129,7 +135,8 @@ mod tests {
             block[..2].copy_from_slice(&red.to_le_bytes());
             block
         };
-        let data: Vec<u8> = [0xf800u16, 0x07e0, 0x001f, 0xffff].into_iter().flat_map(block).collect();
+        let data: Vec<u8> =
+            [0xf800u16, 0x07e0, 0x001f, 0xffff].into_iter().flat_map(block).collect();
         assert_eq!(level_bytes(5, 6, 8), data.len() as u64);
         let out = decode(&data, 5, 6, Coding::Kept(BlockFormat::Bc1), &byte);
         assert_eq!(out.len(), 5 * 6 * 4);
@@ -147,7 +154,10 @@ mod tests {
         let out = decode(&one, 4, 4, Coding::Kept(BlockFormat::Bc4), &byte);
         assert_eq!(out[60..], [200, 0, 0, 255]);
         let two: Vec<u8> = one.iter().copied().chain([100, 100, 0, 0, 0, 0, 0, 0]).collect();
-        assert_eq!(decode(&two, 4, 4, Coding::Kept(BlockFormat::Bc5), &byte)[..4], [200, 100, 0, 255]);
+        assert_eq!(
+            decode(&two, 4, 4, Coding::Kept(BlockFormat::Bc5), &byte)[..4],
+            [200, 100, 0, 255]
+        );
         // 127 is 1 and -127 is -1, which is lost.
         let signed = [127u8, 127, 0, 0, 0, 0, 0, 0];
         assert_eq!(decode(&signed, 4, 4, Coding::SignedRed, &byte)[..4], [255, 0, 0, 255]);

@@ -25,7 +25,8 @@ use crate::{
         lights::{Cone, Emitter, LightStrength, PhysicalLight, STRENGTH_LIMIT, SpotFlux},
     },
     scene::{
-        AlphaMode, Camera, Light, Material, Mesh, Node, Projection, Sampler, Scene, Texture, TextureRef, Wrap,
+        AlphaMode, Camera, Light, Material, Mesh, Node, Projection, Sampler, Scene, Texture,
+        TextureRef, Wrap,
         animation::{ScenePose, Trs},
     },
 };
@@ -61,19 +62,31 @@ pub(super) fn scene(
     let (cameras, camera_map) = cameras(root, report);
     let textures = textures(root);
     let materials: Vec<Material> = materials(root, textures.len(), report);
-    let mut scene = Scene { lights, cameras, materials, textures, variants: variants::names(root), ..Scene::default() };
+    let mut scene = Scene {
+        lights,
+        cameras,
+        materials,
+        textures,
+        variants: variants::names(root),
+        ..Scene::default()
+    };
     scene.skins = animation::skins(root, &forest.shown, store, report)?;
     nodes(root, forest, &mut scene, &light_map, &camera_map, report);
     ies::add(root, store, files, &mut scene, report);
     instancing::expand(root, store, &mut scene, report)?;
     let carriers = meshes(root, store, &mut scene, report)?;
-    let places = animation::Places { lights: &light_map, cameras: &camera_map, carriers: &carriers };
+    let places =
+        animation::Places { lights: &light_map, cameras: &camera_map, carriers: &carriers };
     scene.animations = animation::animations(root, store, &scene, &places, report)?;
     // What is shown is the scene at rest: skins where their joints stand, shapes at their default weights.
     scene.apply(&ScenePose::default());
     scene.bake();
     if scene.animations.is_empty() {
-        scene.meshes.iter_mut().flat_map(|mesh| &mut mesh.primitives).for_each(|part| part.deform = None);
+        scene
+            .meshes
+            .iter_mut()
+            .flat_map(|mesh| &mut mesh.primitives)
+            .for_each(|part| part.deform = None);
         scene.nodes.iter_mut().for_each(|node| (node.skin, node.weights) = (None, Vec::new()));
         scene.skins.clear();
     }
@@ -89,13 +102,17 @@ fn lights(root: &Value, report: &mut ImportReport) -> (Vec<Light>, Vec<Option<us
     let at = at.key("extensions");
     let at = at.key("KHR_lights_punctual");
     let place = at.key("lights");
-    let list = extension(root, "KHR_lights_punctual").map(|lights| items(lights, "lights")).unwrap_or_default();
+    let list = extension(root, "KHR_lights_punctual")
+        .map(|lights| items(lights, "lights"))
+        .unwrap_or_default();
     let (mut out, mut map) = (Vec::new(), Vec::new());
     for (i, light) in list.iter().enumerate() {
         let intensity = number(light, "intensity").unwrap_or(1.0).clamp(0.0, STRENGTH_LIMIT);
         let candela = LightStrength::Candela(Candela(intensity));
         let source = match text(light, "type") {
-            "directional" => PhysicalLight::new(Emitter::PARALLEL, LightStrength::Lux(Lux(intensity))),
+            "directional" => {
+                PhysicalLight::new(Emitter::PARALLEL, LightStrength::Lux(Lux(intensity)))
+            }
             "point" => PhysicalLight::new(Emitter::Point, candela),
             "spot" => {
                 let spot = light.get("spot").unwrap_or(&Value::Null);
@@ -103,11 +120,15 @@ fn lights(root: &Value, report: &mut ImportReport) -> (Vec<Light>, Vec<Option<us
                 let outer = outer.clamp(1e-6, std::f64::consts::FRAC_PI_2);
                 let inner = number(spot, "innerConeAngle").unwrap_or(0.0).max(0.0);
                 let inner = if inner < outer { inner } else { (outer - SHARP_EDGE).max(0.0) };
-                Cone::new(inner, outer)
-                    .and_then(|cone| PhysicalLight::new(Emitter::Spot { cone, flux: SpotFlux::Exact }, candela))
+                Cone::new(inner, outer).and_then(|cone| {
+                    PhysicalLight::new(Emitter::Spot { cone, flux: SpotFlux::Exact }, candela)
+                })
             }
             other => {
-                report.unsupported(place.index(i), format!("a light of the type '{}' is not shown", one_line(other)));
+                report.unsupported(
+                    place.index(i),
+                    format!("a light of the type '{}' is not shown", one_line(other)),
+                );
                 map.push(None);
                 continue;
             }
@@ -120,7 +141,8 @@ fn lights(root: &Value, report: &mut ImportReport) -> (Vec<Light>, Vec<Option<us
                 continue;
             }
         };
-        let color = numbers::<3>(light, "color").map_or(Vec3::ONE, |color| Vec3::from_array(color.map(narrow)));
+        let color = numbers::<3>(light, "color")
+            .map_or(Vec3::ONE, |color| Vec3::from_array(color.map(narrow)));
         // The extension: a range concerns point and spot lights only.
         let range = match source.emitter() {
             Emitter::Sun { .. } => None,
@@ -160,7 +182,12 @@ fn perspective(values: &Value) -> Option<Projection> {
     let vertical_fov = narrow(number(values, "yfov")?).min(3.1);
     let far = number(values, "zfar").map(narrow).filter(|far| *far > near);
     let aspect = number(values, "aspectRatio").map(narrow).filter(|aspect| *aspect > 0.0);
-    (near > 0.0 && vertical_fov > 0.0).then_some(Projection::Perspective { vertical_fov, aspect, near, far })
+    (near > 0.0 && vertical_fov > 0.0).then_some(Projection::Perspective {
+        vertical_fov,
+        aspect,
+        near,
+        far,
+    })
 }
 
 fn orthographic(values: &Value) -> Option<Projection> {
@@ -177,7 +204,9 @@ fn textures(root: &Value) -> Vec<Texture> {
         .map(|texture| Texture {
             // A texture without an image is used by no material, see `texture_ref`.
             image: images::source(texture).unwrap_or(0),
-            sampler: index(texture, "sampler").and_then(|i| samplers.get(i).copied()).unwrap_or_default(),
+            sampler: index(texture, "sampler")
+                .and_then(|i| samplers.get(i).copied())
+                .unwrap_or_default(),
         })
         .collect()
 }
@@ -214,22 +243,39 @@ pub(super) fn texture_matrix(offset: [f64; 2], rotation: f64, scale: [f64; 2]) -
     let (sin, cos) = rotation.sin_cos();
     let [sx, sy] = scale;
     let [ox, oy] = offset;
-    [[narrow(cos * sx), narrow(sin * sy), narrow(ox)], [narrow(-sin * sx), narrow(cos * sy), narrow(oy)]]
+    [
+        [narrow(cos * sx), narrow(sin * sy), narrow(ox)],
+        [narrow(-sin * sx), narrow(cos * sy), narrow(oy)],
+    ]
 }
 
-fn texture_ref(root: &Value, owner: &Value, key: &str, at: &At<'_>, report: &mut ImportReport) -> Option<TextureRef> {
+fn texture_ref(
+    root: &Value,
+    owner: &Value,
+    key: &str,
+    at: &At<'_>,
+    report: &mut ImportReport,
+) -> Option<TextureRef> {
     let info = owner.get(key)?;
     let texture = index(info, "index")?;
     let at = at.key(key);
     if items(root, "textures").get(texture).and_then(images::source).is_none() {
-        report.unsupported(at, format!("texture {texture} has no image that can be read; the factor alone is used"));
+        report.unsupported(
+            at,
+            format!("texture {texture} has no image that can be read; the factor alone is used"),
+        );
         return None;
     }
     let transform = extension(info, "KHR_texture_transform");
-    let set = transform.and_then(|transform| index(transform, "texCoord")).or_else(|| index(info, "texCoord"));
+    let set = transform
+        .and_then(|transform| index(transform, "texCoord"))
+        .or_else(|| index(info, "texCoord"));
     let set = set.unwrap_or(0);
     let Some(uv_set) = u8::try_from(set).ok().filter(|set| *set < 2) else {
-        report.unsupported(at, format!("TEXCOORD_{set} is not supported, only 0 and 1; the texture is left out"));
+        report.unsupported(
+            at,
+            format!("TEXCOORD_{set} is not supported, only 0 and 1; the texture is left out"),
+        );
         return None;
     };
     let transform = transform.map_or(TextureRef::IDENTITY, |transform| {
@@ -260,13 +306,17 @@ fn materials(root: &Value, textures: usize, report: &mut ImportReport) -> Vec<Ma
             .unwrap_or(1.0);
         let mut material = Material {
             name: one_line(text(value, "name")),
-            base_color: numbers::<4>(pbr, "baseColorFactor").map_or(Vec4::ONE, |f| Vec4::from_array(f.map(narrow))),
+            base_color: numbers::<4>(pbr, "baseColorFactor")
+                .map_or(Vec4::ONE, |f| Vec4::from_array(f.map(narrow))),
             base_color_texture: get(pbr, "baseColorTexture", &pbr_at),
             metallic: number(pbr, "metallicFactor").map_or(1.0, narrow),
             roughness: number(pbr, "roughnessFactor").map_or(1.0, narrow),
             metallic_roughness_texture: get(pbr, "metallicRoughnessTexture", &pbr_at),
             normal_texture: get(value, "normalTexture", &at),
-            normal_scale: value.get("normalTexture").and_then(|info| number(info, "scale")).map_or(1.0, narrow),
+            normal_scale: value
+                .get("normalTexture")
+                .and_then(|info| number(info, "scale"))
+                .map_or(1.0, narrow),
             occlusion_texture: get(value, "occlusionTexture", &at),
             occlusion_strength: value
                 .get("occlusionTexture")
@@ -303,7 +353,8 @@ fn local(node: &Value) -> (DMat4, Option<Trs>) {
     let translation = DVec3::from_array(numbers(node, "translation").unwrap_or([0.0; 3]));
     let rotation = DQuat::from_array(numbers(node, "rotation").unwrap_or([0.0, 0.0, 0.0, 1.0]));
     let length = rotation.length();
-    let rotation = if length > 0.0 && length.is_finite() { rotation / length } else { DQuat::IDENTITY };
+    let rotation =
+        if length > 0.0 && length.is_finite() { rotation / length } else { DQuat::IDENTITY };
     let scale = DVec3::from_array(numbers(node, "scale").unwrap_or([1.0; 3]));
     let trs = Trs { translation, rotation, scale };
     (trs.matrix(), Some(trs))
@@ -336,16 +387,19 @@ fn nodes(
             // Only what can move needs its parts.
             trs: trs.filter(|_| animated),
             mesh: index(value, "mesh"),
-            skin: index(value, "skin").filter(|&skin| scene.skins.get(skin).is_some_and(|s| !s.joints.is_empty())),
+            skin: index(value, "skin")
+                .filter(|&skin| scene.skins.get(skin).is_some_and(|s| !s.joints.is_empty())),
             weights: Vec::new(),
             light: extension(value, "KHR_lights_punctual")
                 .and_then(|light| index(light, "light"))
                 .and_then(|light| lights.get(light).copied().flatten()),
-            camera: index(value, "camera").and_then(|camera| cameras.get(camera).copied().flatten()),
+            camera: index(value, "camera")
+                .and_then(|camera| cameras.get(camera).copied().flatten()),
         })
         .collect();
     for (i, value) in values.iter().enumerate() {
-        if numbers::<16>(value, "matrix").is_some_and(|m| m.map(|x| x.is_finite()).contains(&false)) {
+        if numbers::<16>(value, "matrix").is_some_and(|m| m.map(|x| x.is_finite()).contains(&false))
+        {
             report.repair(place.index(i), "the matrix is not finite");
         }
     }
@@ -363,11 +417,16 @@ fn choose_scene(root: &Value, forest: &Forest, scene: &mut Scene, report: &mut I
     };
     let Some(value) = scenes.get(chosen) else { return };
     if scenes.len() > 1 {
-        report.info(format!("/scenes/{chosen}"), format!("the file has {} scenes; this one is shown", scenes.len()));
+        report.info(
+            format!("/scenes/{chosen}"),
+            format!("the file has {} scenes; this one is shown", scenes.len()),
+        );
     }
     scene.name = one_line(text(value, "name"));
-    let listed: Vec<usize> = indices(value, "nodes").filter(|node| *node < scene.nodes.len()).collect();
-    scene.roots = listed.iter().copied().filter(|&node| forest.parents.get(node) == Some(&None)).collect();
+    let listed: Vec<usize> =
+        indices(value, "nodes").filter(|node| *node < scene.nodes.len()).collect();
+    scene.roots =
+        listed.iter().copied().filter(|&node| forest.parents.get(node) == Some(&None)).collect();
     if scene.roots.len() == listed.len() {
         return;
     }
@@ -387,7 +446,8 @@ fn choose_scene(root: &Value, forest: &Forest, scene: &mut Scene, report: &mut I
     }
     let mut loose = vec![false; scene.nodes.len()];
     for node in listed {
-        let (Some(Some(_)), Some(false), Some(world)) = (forest.parents.get(node), shown.get(node), worlds.get(node))
+        let (Some(Some(_)), Some(false), Some(world)) =
+            (forest.parents.get(node), shown.get(node), worlds.get(node))
         else {
             continue;
         };
@@ -415,22 +475,37 @@ fn prune(scene: &mut Scene, animated: bool, report: &mut ImportReport) {
             // Only the topmost is cut off, the others go with it.
             let parent_lost = placed.node.parent.is_some_and(|parent| lost.last() == Some(&parent));
             if !parent_lost {
-                report.repair(place.index(placed.index), "the place in the world is not finite; the node is hidden");
+                report.repair(
+                    place.index(placed.index),
+                    "the place in the world is not finite; the node is hidden",
+                );
             }
             lost.push(placed.index);
-        } else if !animated && placed.node.skin.is_none() && DMat3::from_mat4(placed.world).determinant() == 0.0 {
+        } else if !animated
+            && placed.node.skin.is_none()
+            && DMat3::from_mat4(placed.world).determinant() == 0.0
+        {
             flat.push(placed.index);
         }
     }
-    let hidden = flat.iter().filter(|&&node| scene.nodes.get(node).is_some_and(|node| node.mesh.is_some())).count();
+    let hidden = flat
+        .iter()
+        .filter(|&&node| scene.nodes.get(node).is_some_and(|node| node.mesh.is_some()))
+        .count();
     if hidden > 0 {
-        report.info("/nodes", format!("{hidden} nodes with a mesh have a scale of zero and are hidden"));
+        report.info(
+            "/nodes",
+            format!("{hidden} nodes with a mesh have a scale of zero and are hidden"),
+        );
     }
     for node in flat {
         if let Some(node) = scene.nodes.get_mut(node) {
             node.mesh = None;
             node.camera = None;
-            if !node.light.is_some_and(|i| scene.lights.get(i).is_some_and(|l| l.emitter() == Emitter::Point)) {
+            if !node
+                .light
+                .is_some_and(|i| scene.lights.get(i).is_some_and(|l| l.emitter() == Emitter::Point))
+            {
                 node.light = None;
             }
         }
@@ -471,15 +546,20 @@ fn meshes(
     let nodes = items(root, "nodes");
     let at = At::ROOT;
     let place = at.key("meshes");
-    scene.meshes = values.iter().map(|v| Mesh { name: one_line(text(v, "name")), primitives: Vec::new() }).collect();
+    scene.meshes = values
+        .iter()
+        .map(|v| Mesh { name: one_line(text(v, "name")), primitives: Vec::new() })
+        .collect();
     let weights = |value: &Value, targets: usize| -> Option<Vec<f64>> {
         let list = items(value, "weights");
         (value.get("weights").is_some() && list.len() == targets)
             .then(|| list.iter().filter_map(Value::as_f64).collect())
     };
     let moving = animation::moved_weights(root);
-    let has_joints = |part: &Value| part.get("attributes").is_some_and(|a| a.get("JOINTS_0").is_some());
-    let bound: Vec<bool> = values.iter().map(|mesh| items(mesh, "primitives").iter().any(has_joints)).collect();
+    let has_joints =
+        |part: &Value| part.get("attributes").is_some_and(|a| a.get("JOINTS_0").is_some());
+    let bound: Vec<bool> =
+        values.iter().map(|mesh| items(mesh, "primitives").iter().any(has_joints)).collect();
     let mut carriers = HashMap::new();
     // A node may override a mesh's morph weights, bind it to a skin or animate its weights; then it is a mesh of its own.
     // By mesh, weights, skin, and node where its weights are animated.
@@ -489,17 +569,23 @@ fn meshes(
     let shown: Vec<usize> = scene.walk().iter().map(|placed| placed.index).collect();
     let (mut shown_primitives, mut instanced_triangles) = (0usize, 0usize);
     for index_of_node in shown {
-        let Some(mesh) = scene.nodes.get(index_of_node).and_then(|node| node.mesh) else { continue };
+        let Some(mesh) = scene.nodes.get(index_of_node).and_then(|node| node.mesh) else {
+            continue;
+        };
         let Some(value) = values.get(mesh) else { continue };
         // An instance is a child that the document does not have; what concerns the mesh stands with its parent.
-        let owner =
-            scene.nodes.get(index_of_node).and_then(|node| node.parent).filter(|_| index_of_node >= nodes.len());
+        let owner = scene
+            .nodes
+            .get(index_of_node)
+            .and_then(|node| node.parent)
+            .filter(|_| index_of_node >= nodes.len());
         let Some(node) = nodes.get(owner.unwrap_or(index_of_node)) else { continue };
         let primitives = items(value, "primitives");
         let targets = primitives.first().map_or(0, |primitive| items(primitive, "targets").len());
         // Any number of nodes may name one mesh, so that even looking at it has to be paid for.
         store.spend(16 * targets as u64).map_err(geometry::too_large)?;
-        let weights = weights(node, targets).or_else(|| weights(value, targets)).unwrap_or_default();
+        let weights =
+            weights(node, targets).or_else(|| weights(value, targets)).unwrap_or_default();
         let skin = scene
             .nodes
             .get_mut(index_of_node)
@@ -525,14 +611,21 @@ fn meshes(
             let at = at.key("primitives");
             for (p, primitive) in primitives.iter().enumerate() {
                 store.spend(256).map_err(geometry::too_large)?;
-                let choices = variants::of(primitive, store, scene.variants.len()).map_err(geometry::too_large)?;
+                let choices = variants::of(primitive, store, scene.variants.len())
+                    .map_err(geometry::too_large)?;
                 let own = index(primitive, "material").into_iter();
                 // Tangents serve whichever of the materials asks for them first.
                 let tangent_uv = own
                     .chain(choices.iter().map(|&(_, material)| material))
                     .filter_map(|material| scene.materials.get(material))
                     .find_map(Material::tangent_uv);
-                let source = geometry::Source { store, value: primitive, moves, tangent_uv, at: at.index(p) };
+                let source = geometry::Source {
+                    store,
+                    value: primitive,
+                    moves,
+                    tangent_uv,
+                    at: at.index(p),
+                };
                 if let Some(primitive) = source.build(report)?
                     && !primitive.indices.is_empty()
                 {
@@ -546,7 +639,8 @@ fn meshes(
                     variant.materials.push((target, primitive, material));
                 }
             }
-            let triangles = out.primitives.iter().map(|primitive| primitive.indices.len() / 3).sum();
+            let triangles =
+                out.primitives.iter().map(|primitive| primitive.indices.len() / 3).sum();
             sizes.insert(target, (out.primitives.len(), triangles));
             match scene.meshes.get_mut(target) {
                 Some(slot) => *slot = out,
@@ -557,7 +651,11 @@ fn meshes(
         };
         if let Some(skin) = skin {
             let carrier = Node {
-                name: scene.nodes.get(index_of_node).map(|node| node.name.clone()).unwrap_or_default(),
+                name: scene
+                    .nodes
+                    .get(index_of_node)
+                    .map(|node| node.name.clone())
+                    .unwrap_or_default(),
                 mesh: Some(target),
                 skin: Some(skin),
                 weights,
@@ -580,7 +678,9 @@ fn meshes(
             return Err(TooLarge(format!("more than {MAX_NODES} instances of primitives")));
         }
         if instanced_triangles > MAX_INSTANCED_TRIANGLES {
-            return Err(TooLarge(format!("more than {MAX_INSTANCED_TRIANGLES} triangles with all instances")));
+            return Err(TooLarge(format!(
+                "more than {MAX_INSTANCED_TRIANGLES} triangles with all instances"
+            )));
         }
     }
     // Carriers hold the skins. Nodes that are not shown may name meshes that were not made; they are in range and empty.
@@ -592,8 +692,16 @@ fn meshes(
 fn image_uses(root: &Value, scene: &Scene) -> Vec<images::Use> {
     let mut uses = vec![images::Use::default(); items(root, "images").len()];
     let mut used = vec![false; scene.materials.len()];
-    let own = scene.meshes.iter().flat_map(|mesh| &mesh.primitives).filter_map(|primitive| primitive.material);
-    let others = scene.variants.iter().flat_map(|variant| &variant.materials).map(|&(_, _, material)| material);
+    let own = scene
+        .meshes
+        .iter()
+        .flat_map(|mesh| &mesh.primitives)
+        .filter_map(|primitive| primitive.material);
+    let others = scene
+        .variants
+        .iter()
+        .flat_map(|variant| &variant.materials)
+        .map(|&(_, _, material)| material);
     for material in own.chain(others) {
         if let Some(used) = used.get_mut(material) {
             *used = true;
@@ -601,7 +709,10 @@ fn image_uses(root: &Value, scene: &Scene) -> Vec<images::Use> {
     }
     for (material, _) in scene.materials.iter().zip(used).filter(|(_, used)| *used) {
         for (what, texture) in material.textures() {
-            let Some(texture) = texture.and_then(|texture| scene.textures.get(texture.texture)) else { continue };
+            let Some(texture) = texture.and_then(|texture| scene.textures.get(texture.texture))
+            else {
+                continue;
+            };
             let Some(slot) = uses.get_mut(texture.image) else { continue };
             let color = Material::COLOR_TEXTURES.contains(&what);
             slot.color |= color;

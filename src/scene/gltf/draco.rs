@@ -35,20 +35,31 @@ fn decode(data: &[u8], claim: &Claim) -> Result<Mesh, String> {
     let run = || {
         let mut mesh = Mesh::new();
         let mut buffer = DecoderBuffer::new(data).with_limits(limits);
-        MeshDecoder::new().decode(&mut buffer, &mut mesh).map(|()| mesh).map_err(|error| error.to_string())
+        MeshDecoder::new()
+            .decode(&mut buffer, &mut mesh)
+            .map(|()| mesh)
+            .map_err(|error| error.to_string())
     };
     // Its authors promise errors and no panics; should one remain, it costs this mesh alone.
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err("the decoder failed".into()))
 }
 
 /// An accessor's elements as the file would hold them: packed, little-endian.
-fn bytes(mesh: &Mesh, id: u32, shape: AccessorType, component: Component) -> Result<Vec<u8>, String> {
+fn bytes(
+    mesh: &Mesh,
+    id: u32,
+    shape: AccessorType,
+    component: Component,
+) -> Result<Vec<u8>, String> {
     let Some(attribute) = mesh.attribute_by_unique_id(id) else {
         return Err(format!("the compressed mesh has no attribute {id}"));
     };
     let wanted = shape.components();
     if shape.is_matrix() || usize::from(attribute.num_components()) != wanted {
-        return Err(format!("attribute {id} has {} components and not {wanted}", attribute.num_components()));
+        return Err(format!(
+            "attribute {id} has {} components and not {wanted}",
+            attribute.num_components()
+        ));
     }
     let values = attribute.read_f32s(mesh.num_points(), wanted);
     let mut out = Vec::with_capacity(values.len() * component.size());
@@ -60,7 +71,13 @@ fn bytes(mesh: &Mesh, id: u32, shape: AccessorType, component: Component) -> Res
 
 /// Adds a buffer and a view over all of it; returns the view's number.
 fn add(store: &mut Store<'_>, bytes: Vec<u8>) -> usize {
-    let view = BufferView { buffer: store.buffers.len(), offset: 0, length: bytes.len(), stride: None, target: None };
+    let view = BufferView {
+        buffer: store.buffers.len(),
+        offset: 0,
+        length: bytes.len(),
+        stride: None,
+        target: None,
+    };
     store.buffers.push(Ok(Bytes::Shared(Arc::from(bytes))));
     store.views.push(Some(view));
     store.views.len() - 1
@@ -98,7 +115,9 @@ fn one(
     let number = |value: &Value| value.as_u64().and_then(|x| usize::try_from(x).ok());
     // What has data of its own is read from there.
     let empty = |store: &Store<'_>, accessor: usize| {
-        store.accessor(accessor).is_ok_and(|accessor| accessor.view.is_none() && accessor.sparse.is_none())
+        store
+            .accessor(accessor)
+            .is_ok_and(|accessor| accessor.view.is_none() && accessor.sparse.is_none())
     };
     let mut wanted: Vec<(usize, u32)> = Vec::new();
     for (name, id) in entries(draco, "attributes") {
@@ -114,10 +133,17 @@ fn one(
     if wanted.is_empty() && indices.is_none() {
         return Ok(());
     }
-    let count = |accessor: usize| store.accessor(accessor).map_or(0, |accessor| accessor.count as u64);
+    let count =
+        |accessor: usize| store.accessor(accessor).map_or(0, |accessor| accessor.count as u64);
     if let std::collections::hash_map::Entry::Vacant(slot) = meshes.entry(view) {
         // A file may state fewer points than there are; twice as many are no attack.
-        let points = wanted.iter().map(|&(accessor, _)| count(accessor)).max().unwrap_or(0).saturating_mul(2) + 1024;
+        let points = wanted
+            .iter()
+            .map(|&(accessor, _)| count(accessor))
+            .max()
+            .unwrap_or(0)
+            .saturating_mul(2)
+            + 1024;
         let faces = indices.map_or(points, count).saturating_mul(2) / 3 + 1024;
         let claim = Claim { points, faces, bytes: MAX_MESH.min(*left) };
         let mesh = match store.view(view) {
@@ -150,7 +176,8 @@ fn one(
     }
     if let Some(accessor) = indices {
         spend(mesh.num_faces().saturating_mul(12))?;
-        let data: Vec<u8> = mesh.faces().iter().flatten().flat_map(|point| point.0.to_le_bytes()).collect();
+        let data: Vec<u8> =
+            mesh.faces().iter().flatten().flat_map(|point| point.0.to_le_bytes()).collect();
         let view = add(store, data);
         if let Some(Some(known)) = store.accessors.get_mut(accessor) {
             (known.view, known.offset, known.count) = (Some(view), 0, mesh.num_faces() * 3);

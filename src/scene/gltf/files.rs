@@ -51,7 +51,10 @@ impl Folder {
         let folder = folder_of(document);
         let above = within(document, root)?;
         if above.is_none() {
-            return Err(format!("{name} does not contain {}; name a folder above it", document.display()));
+            return Err(format!(
+                "{name} does not contain {}; name a folder above it",
+                document.display()
+            ));
         }
         Ok(Self { folder, above, root: Some(name.to_string()) })
     }
@@ -138,7 +141,11 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     }
     let mut bytes = Vec::new();
     // The length may have changed since; the limit holds all the same.
-    File::open(path).map_err(failed)?.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+    File::open(path)
+        .map_err(failed)?
+        .take(limit.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
     if bytes.len() as u64 > limit { Err(Failure::TooLarge) } else { Ok(bytes) }
 }
 
@@ -165,9 +172,14 @@ impl Fetched {
     /// Notes what is odd about the URI.
     pub(super) fn remark(&self, place: At<'_>, report: &mut ImportReport) {
         match &self.odd {
-            Some(Odd::Form(what)) => report.repair(place, format!("{}; read all the same", one_line(what))),
+            Some(Odd::Form(what)) => {
+                report.repair(place, format!("{}; read all the same", one_line(what)))
+            }
             Some(Odd::Outside(path)) => {
-                report.info(place, format!("'{}' lies outside of the document's folder", one_line(path)));
+                report.info(
+                    place,
+                    format!("'{}' lies outside of the document's folder", one_line(path)),
+                );
             }
             None => {}
         }
@@ -200,9 +212,11 @@ impl<'a> Files<'a> {
                     Ok(Fetched { bytes, mime: None, odd })
                 }
                 (Err(problem), literal) => {
-                    let found = literal.and_then(|literal| Some((self.read(&literal).ok()?, literal)));
+                    let found =
+                        literal.and_then(|literal| Some((self.read(&literal).ok()?, literal)));
                     let (bytes, literal) = found.ok_or(problem)?;
-                    let odd = Some(Odd::Form(format!("the file's name '{literal}' is not encoded")));
+                    let odd =
+                        Some(Odd::Form(format!("the file's name '{literal}' is not encoded")));
                     Ok(Fetched { bytes, mime: None, odd })
                 }
             },
@@ -214,8 +228,11 @@ impl<'a> Files<'a> {
         if let Some(known) = self.known.borrow().get(path) {
             return known.clone();
         }
-        let read =
-            self.resolver.read(path, self.left.get()).map_err(|why| format!("'{path}': {why}")).map(Arc::<[u8]>::from);
+        let read = self
+            .resolver
+            .read(path, self.left.get())
+            .map_err(|why| format!("'{path}': {why}"))
+            .map(Arc::<[u8]>::from);
         if let Ok(bytes) = &read {
             self.left.set(self.left.get().saturating_sub(bytes.len() as u64));
         }
@@ -244,13 +261,19 @@ mod tests {
         assert!(read(&alone, "../textures/a.png").unwrap_err().contains("--root DIR"));
         let inside = Folder::within(&document, &at("project")).unwrap();
         assert_eq!(read(&inside, "../textures/a.png").unwrap(), b"in");
-        for beyond in ["../../outside.png", "../../../outside.png", "../../project/textures/a.png"] {
+        for beyond in ["../../outside.png", "../../../outside.png", "../../project/textures/a.png"]
+        {
             assert!(read(&inside, beyond).unwrap_err().contains("--root DIR"), "{beyond}");
         }
-        assert_eq!(read(&Folder::within(&document, top.path()).unwrap(), "../../outside.png").unwrap(), b"out");
+        assert_eq!(
+            read(&Folder::within(&document, top.path()).unwrap(), "../../outside.png").unwrap(),
+            b"out"
+        );
         for wrong in ["project/textures", "project/scenes/deep", "none", "outside.png"] {
             assert!(Folder::within(&document, &at(wrong)).is_err(), "{wrong}");
         }
-        assert!(contains(&at("project"), &document) && !contains(&at("project/textures"), &document));
+        assert!(
+            contains(&at("project"), &document) && !contains(&at("project/textures"), &document)
+        );
     }
 }

@@ -88,7 +88,11 @@ impl Vertices {
         let floats = 3 * (self.positions.len() + self.normals.len())
             + 4 * (self.tangents.len() + self.colors.len())
             + 2 * (self.uv0.len() + self.uv1.len())
-            + self.targets.iter().map(|t| 3 * (t.positions.len() + t.normals.len() + t.tangents.len())).sum::<usize>()
+            + self
+                .targets
+                .iter()
+                .map(|t| 3 * (t.positions.len() + t.normals.len() + t.tangents.len()))
+                .sum::<usize>()
             + self.influences.iter().map(|set| 8 * set.len()).sum::<usize>();
         floats as u64 * 4
     }
@@ -101,14 +105,19 @@ fn triangles(mode: u64, indices: &[u32]) -> Vec<[u32; 3]> {
             .windows(3)
             .enumerate()
             // Section 3.7.2.1: the order of every second triangle is swapped so that all face the same way.
-            .filter_map(
-                |(i, w)| if let [a, b, c] = *w { Some(if i % 2 == 0 { [a, b, c] } else { [a, c, b] }) } else { None },
-            )
+            .filter_map(|(i, w)| {
+                if let [a, b, c] = *w {
+                    Some(if i % 2 == 0 { [a, b, c] } else { [a, c, b] })
+                } else {
+                    None
+                }
+            })
             .collect(),
         6 => match indices.split_first() {
-            Some((&hub, rim)) => {
-                rim.windows(2).filter_map(|w| if let [a, b] = *w { Some([hub, a, b]) } else { None }).collect()
-            }
+            Some((&hub, rim)) => rim
+                .windows(2)
+                .filter_map(|w| if let [a, b] = *w { Some([hub, a, b]) } else { None })
+                .collect(),
             None => Vec::new(),
         },
         _ => indices.as_chunks::<3>().0.to_vec(),
@@ -203,16 +212,25 @@ impl Source<'_> {
             return Ok(None);
         };
         let draco = extension(self.value, "KHR_draco_mesh_compression").is_some();
-        if draco && self.store.accessor(number).is_ok_and(|a| a.view.is_none() && a.sparse.is_none()) {
-            report.unsupported(at, "compressed by KHR_draco_mesh_compression and not decoded; not shown");
+        if draco
+            && self.store.accessor(number).is_ok_and(|a| a.view.is_none() && a.sparse.is_none())
+        {
+            report.unsupported(
+                at,
+                "compressed by KHR_draco_mesh_compression and not decoded; not shown",
+            );
             return Ok(None);
         }
-        let positions = self.store.accessor(number).and_then(|accessor| self.store.floats::<3>(accessor));
-        let Some(positions) = Self::vital(&attributes.key("POSITION"), report, positions)? else { return Ok(None) };
+        let positions =
+            self.store.accessor(number).and_then(|accessor| self.store.floats::<3>(accessor));
+        let Some(positions) = Self::vital(&attributes.key("POSITION"), report, positions)? else {
+            return Ok(None);
+        };
         let count = positions.len();
         let indices = match index(self.value, "indices") {
             Some(number) => {
-                let indices = self.store.accessor(number).and_then(|accessor| self.store.integers(accessor));
+                let indices =
+                    self.store.accessor(number).and_then(|accessor| self.store.integers(accessor));
                 let place = at.key("indices");
                 let Some(indices) = Self::vital(&place, report, indices)? else { return Ok(None) };
                 if let Some(problem) = report.fault(place).map(str::to_owned) {
@@ -230,10 +248,15 @@ impl Source<'_> {
         faces.retain(|face| face.iter().all(|&i| (i as usize) < count));
         if faces.len() < before {
             let lost = before - faces.len();
-            report.repair(at.key("indices"), format!("{lost} triangles point beyond the {count} vertices; left out"));
+            report.repair(
+                at.key("indices"),
+                format!("{lost} triangles point beyond the {count} vertices; left out"),
+            );
         }
-        let mut vertices =
-            Vertices { positions: positions.into_iter().map(Vec3::from_array).collect(), ..Vertices::default() };
+        let mut vertices = Vertices {
+            positions: positions.into_iter().map(Vec3::from_array).collect(),
+            ..Vertices::default()
+        };
         self.attributes(&mut vertices, report)?;
         if self.moves.morphs {
             self.morph(&mut vertices, report)?;
@@ -247,10 +270,14 @@ impl Source<'_> {
         faces.retain(|face| face.iter().all(|&i| finite.get(i as usize) == Some(&true)));
         if faces.len() < before {
             let lost = before - faces.len();
-            report.repair(at, format!("{lost} triangles have corners that are not finite; left out"));
+            report
+                .repair(at, format!("{lost} triangles have corners that are not finite; left out"));
         }
         if faces.is_empty() {
-            return Ok(Some(Primitive { material: index(self.value, "material"), ..Primitive::default() }));
+            return Ok(Some(Primitive {
+                material: index(self.value, "material"),
+                ..Primitive::default()
+            }));
         }
         let mut faces = compact(&mut vertices, faces);
         let mut without_normals = false;
@@ -301,15 +328,22 @@ impl Source<'_> {
         }))
     }
 
-    fn attributes(&self, vertices: &mut Vertices, report: &mut ImportReport) -> Result<(), TooLarge> {
+    fn attributes(
+        &self,
+        vertices: &mut Vertices,
+        report: &mut ImportReport,
+    ) -> Result<(), TooLarge> {
         let count = vertices.positions.len();
-        let normals = self.optional("NORMAL", count, report, |store, accessor| store.floats::<3>(accessor))?;
+        let normals =
+            self.optional("NORMAL", count, report, |store, accessor| store.floats::<3>(accessor))?;
         vertices.normals = normals.into_iter().map(Vec3::from_array).collect();
-        let tangents = self.optional("TANGENT", count, report, |store, accessor| store.floats::<4>(accessor))?;
+        let tangents =
+            self.optional("TANGENT", count, report, |store, accessor| store.floats::<4>(accessor))?;
         vertices.tangents = tangents.into_iter().map(Vec4::from_array).collect();
         for set in 0..2 {
             let name = if set == 0 { "TEXCOORD_0" } else { "TEXCOORD_1" };
-            let uvs = self.optional(name, count, report, |store, accessor| store.floats::<2>(accessor))?;
+            let uvs =
+                self.optional(name, count, report, |store, accessor| store.floats::<2>(accessor))?;
             let mut wrong = 0usize;
             let uvs: Vec<Vec2> = uvs
                 .into_iter()
@@ -324,18 +358,22 @@ impl Source<'_> {
                 })
                 .collect();
             if wrong > 0 {
-                report.repair(self.at, format!("{wrong} texture coordinates of {name} are not finite; 0, 0 is used"));
+                report.repair(
+                    self.at,
+                    format!("{wrong} texture coordinates of {name} are not finite; 0, 0 is used"),
+                );
             }
             *(if set == 0 { &mut vertices.uv0 } else { &mut vertices.uv1 }) = uvs;
         }
         let mut wrong = 0usize;
-        let colors = self.optional("COLOR_0", count, report, |store, accessor| match accessor.shape {
-            AccessorType::Vec3 => {
-                let colors = store.floats::<3>(accessor)?;
-                Ok(colors.into_iter().map(|[r, g, b]| Vec4::new(r, g, b, 1.0)).collect())
-            }
-            _ => Ok(store.floats::<4>(accessor)?.into_iter().map(Vec4::from_array).collect()),
-        })?;
+        let colors =
+            self.optional("COLOR_0", count, report, |store, accessor| match accessor.shape {
+                AccessorType::Vec3 => {
+                    let colors = store.floats::<3>(accessor)?;
+                    Ok(colors.into_iter().map(|[r, g, b]| Vec4::new(r, g, b, 1.0)).collect())
+                }
+                _ => Ok(store.floats::<4>(accessor)?.into_iter().map(Vec4::from_array).collect()),
+            })?;
         vertices.colors = colors
             .into_iter()
             .map(|color: Vec4| {
@@ -372,13 +410,19 @@ impl Source<'_> {
                     if accessor.count == base {
                         self.store.floats::<3>(accessor)
                     } else {
-                        Err(ReadError::Broken(format!("{} elements for {base} vertices", accessor.count)))
+                        Err(ReadError::Broken(format!(
+                            "{} elements for {base} vertices",
+                            accessor.count
+                        )))
                     }
                 });
                 let offsets = match offsets {
                     Ok(offsets) => offsets,
                     Err(ReadError::Broken(problem) | ReadError::Absent(problem)) => {
-                        report.repair(at.key(name), format!("{problem}; the morph target is ignored"));
+                        report.repair(
+                            at.key(name),
+                            format!("{problem}; the morph target is ignored"),
+                        );
                         continue;
                     }
                     Err(ReadError::TooLarge(what)) => return Err(TooLarge(what)),
@@ -398,12 +442,19 @@ impl Source<'_> {
                     _ => out.tangents = offsets.collect(),
                 }
                 if wrong > 0 {
-                    report.repair(at.key(name), format!("{wrong} offsets are not finite; they move nothing"));
+                    report.repair(
+                        at.key(name),
+                        format!("{wrong} offsets are not finite; they move nothing"),
+                    );
                 }
             }
-            if target.as_object().is_some_and(|t| t.keys().any(|k| k.starts_with("TEXCOORD") || k.starts_with("COLOR")))
-            {
-                report.unsupported(at, "texture coordinates and colours of morph targets do not move");
+            if target.as_object().is_some_and(|t| {
+                t.keys().any(|k| k.starts_with("TEXCOORD") || k.starts_with("COLOR"))
+            }) {
+                report.unsupported(
+                    at,
+                    "texture coordinates and colours of morph targets do not move",
+                );
             }
             vertices.targets.push(out);
         }
@@ -412,7 +463,12 @@ impl Source<'_> {
 
     /// Reads all sets of joints and weights (section 3.7.3.3): weights of a vertex get the sum 1.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    fn influences(&self, vertices: &mut Vertices, joints: usize, report: &mut ImportReport) -> Result<(), TooLarge> {
+    fn influences(
+        &self,
+        vertices: &mut Vertices,
+        joints: usize,
+        report: &mut ImportReport,
+    ) -> Result<(), TooLarge> {
         let count = vertices.positions.len();
         let mut sets: Vec<Vec<([u32; 4], [f32; 4])>> = Vec::new();
         let (mut beyond, mut wrong) = (0usize, 0usize);
@@ -421,11 +477,16 @@ impl Source<'_> {
             if self.accessor(&name).is_none() {
                 break;
             }
-            let numbers = self.optional(&name, count, report, |store, accessor| store.floats::<4>(accessor))?;
-            let weights = self.optional(&of, count, report, |store, accessor| store.floats::<4>(accessor))?;
+            let numbers =
+                self.optional(&name, count, report, |store, accessor| store.floats::<4>(accessor))?;
+            let weights =
+                self.optional(&of, count, report, |store, accessor| store.floats::<4>(accessor))?;
             if numbers.is_empty() || weights.is_empty() {
                 if numbers.len() != weights.len() {
-                    report.repair(self.at, format!("{name} and {of} do not both have values; both are ignored"));
+                    report.repair(
+                        self.at,
+                        format!("{name} and {of} do not both have values; both are ignored"),
+                    );
                 }
                 continue;
             }
@@ -448,7 +509,10 @@ impl Source<'_> {
         }
         if self.accessor(&format!("JOINTS_{MAX_JOINT_SETS}")).is_some() {
             let joints = 4 * MAX_JOINT_SETS;
-            report.unsupported(self.at, format!("joints beyond the first {joints} of a vertex move nothing"));
+            report.unsupported(
+                self.at,
+                format!("joints beyond the first {joints} of a vertex move nothing"),
+            );
         }
         for (count, what) in [
             (beyond, format!("name joints beyond the {joints} of the skin; they move nothing")),
@@ -461,13 +525,16 @@ impl Source<'_> {
         let (mut unbound, mut off) = (0usize, 0usize);
         for vertex in 0..count {
             let of = sets.iter().filter_map(|set| set.get(vertex));
-            let sum: f64 = of.flat_map(|(_, weights)| weights).map(|&weight| f64::from(weight)).sum();
+            let sum: f64 =
+                of.flat_map(|(_, weights)| weights).map(|&weight| f64::from(weight)).sum();
             if sum > 0.0 && sum.is_finite() {
                 off += usize::from((sum - 1.0).abs() > 0.01);
                 for (_, weights) in sets.iter_mut().filter_map(|set| set.get_mut(vertex)) {
                     *weights = weights.map(|weight| (f64::from(weight) / sum) as f32);
                 }
-            } else if let Some((joints, weights)) = sets.first_mut().and_then(|set| set.get_mut(vertex)) {
+            } else if let Some((joints, weights)) =
+                sets.first_mut().and_then(|set| set.get_mut(vertex))
+            {
                 (*joints, *weights) = ([0; 4], [1.0, 0.0, 0.0, 0.0]);
                 unbound += 1;
             }
@@ -475,11 +542,16 @@ impl Source<'_> {
         if unbound > 0 {
             report.info(
                 self.at,
-                format!("{unbound} vertices have weights of 0 only; they follow the skin's first joint"),
+                format!(
+                    "{unbound} vertices have weights of 0 only; they follow the skin's first joint"
+                ),
             );
         }
         if off > 0 {
-            report.repair(self.at, format!("{off} vertices have weights whose sum is not 1; they are scaled"));
+            report.repair(
+                self.at,
+                format!("{off} vertices have weights whose sum is not 1; they are scaled"),
+            );
         }
         if sets.is_empty() {
             report.repair(self.at, "no joints; all of it follows the skin's first");
@@ -496,7 +568,8 @@ fn joined(sets: &[Vec<([u32; 4], [f32; 4])>]) -> Influences {
     let mut out = Influences { first: vec![0], ..Influences::default() };
     for vertex in 0..count {
         for (joints, weights) in sets.iter().filter_map(|set| set.get(vertex)) {
-            for (&joint, &weight) in joints.iter().zip(weights).filter(|(_, weight)| **weight > 0.0) {
+            for (&joint, &weight) in joints.iter().zip(weights).filter(|(_, weight)| **weight > 0.0)
+            {
                 out.joints.push(joint);
                 out.weights.push(weight);
             }
@@ -546,7 +619,8 @@ fn face_normal(positions: &[Vec3], face: [u32; 3]) -> Option<Vec3> {
 /// Gives every triangle its own vertices and its own normal; those without area are left out, unless they move and may
 /// get one.
 fn flat(vertices: &mut Vertices, faces: &[[u32; 3]], moves: bool) -> Vec<[u32; 3]> {
-    let (mut order, mut normals) = (Vec::with_capacity(faces.len() * 3), Vec::with_capacity(faces.len() * 3));
+    let (mut order, mut normals) =
+        (Vec::with_capacity(faces.len() * 3), Vec::with_capacity(faces.len() * 3));
     for &face in faces {
         if let Some(normal) = face_normal(&vertices.positions, face).or(moves.then_some(Vec3::Y)) {
             order.extend(face);
@@ -560,7 +634,12 @@ fn flat(vertices: &mut Vertices, faces: &[[u32; 3]], moves: bool) -> Vec<[u32; 3
 }
 
 /// Normalizes, and puts a triangle's normal where there is none.
-fn repair_normals(vertices: &mut Vertices, faces: &[[u32; 3]], at: &At<'_>, report: &mut ImportReport) {
+fn repair_normals(
+    vertices: &mut Vertices,
+    faces: &[[u32; 3]],
+    at: &At<'_>,
+    report: &mut ImportReport,
+) {
     let mut missing = 0usize;
     let mut bad = vec![false; vertices.normals.len()];
     for (normal, bad) in vertices.normals.iter_mut().zip(&mut bad) {
@@ -575,7 +654,10 @@ fn repair_normals(vertices: &mut Vertices, faces: &[[u32; 3]], at: &At<'_>, repo
     if missing == 0 {
         return;
     }
-    report.repair(at, format!("{missing} normals are zero or not finite; those of the triangles are used"));
+    report.repair(
+        at,
+        format!("{missing} normals are zero or not finite; those of the triangles are used"),
+    );
     for &face in faces {
         if !face.iter().any(|&i| bad.get(i as usize) == Some(&true)) {
             continue;
@@ -646,8 +728,13 @@ impl Geometry for Mikk<'_> {
     }
 
     fn position(&self, face: usize, vert: usize) -> [f32; 3] {
-        let position = self.vertices.positions.get(self.corner(face, vert)).copied().unwrap_or_default();
-        if self.scale == 1.0 { position.to_array() } else { (position.as_dvec3() * self.scale).as_vec3().to_array() }
+        let position =
+            self.vertices.positions.get(self.corner(face, vert)).copied().unwrap_or_default();
+        if self.scale == 1.0 {
+            position.to_array()
+        } else {
+            (position.as_dvec3() * self.scale).as_vec3().to_array()
+        }
     }
 
     fn normal(&self, face: usize, vert: usize) -> [f32; 3] {
@@ -675,7 +762,9 @@ fn valence(vertices: &Vertices, uvs: &[Vec2], faces: &[[u32; 3]]) -> u32 {
     }
     let mut counts: HashMap<[u32; 8], u32> = HashMap::new();
     let mut most = 0;
-    for (((p, n), uv), corners) in vertices.positions.iter().zip(&vertices.normals).zip(uvs).zip(corners) {
+    for (((p, n), uv), corners) in
+        vertices.positions.iter().zip(&vertices.normals).zip(uvs).zip(corners)
+    {
         // Adding zero makes one of the two zeros.
         let key = [p.x, p.y, p.z, n.x, n.y, n.z, uv.x, uv.y].map(|x| (x + 0.0).to_bits());
         let count = counts.entry(key).or_insert(0);
@@ -697,21 +786,27 @@ fn tangents(
     let largest = vertices.positions.iter().fold(0.0f32, |most, p| most.max(p.abs().max_element()));
     let wild = uvs.iter().any(|uv| uv.abs().max_element() > 1e12);
     if wild || valence(vertices, uvs, faces) > MAX_VALENCE {
-        report.info(at, "too many triangles meet in one point to make tangents; arbitrary ones are used");
+        report.info(
+            at,
+            "too many triangles meet in one point to make tangents; arbitrary ones are used",
+        );
         vertices.tangents = vertices.normals.iter().map(|&normal| some_tangent(normal)).collect();
         return faces.to_vec();
     }
     let scale = if largest > 1e9 { 1.0 / f64::from(largest) } else { 1.0 };
     let mut mikk = Mikk { vertices, uvs, faces, scale, out: vec![None; faces.len() * 3] };
     // The library asserts on its own invariants; should a mesh break one, the file must still load.
-    let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| generate_tangents(&mut mikk).is_ok()));
+    let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        generate_tangents(&mut mikk).is_ok()
+    }));
     let made = mikk.out;
     if !matches!(ran, Ok(true)) {
         report.info(at, "no tangents could be made; arbitrary ones are used");
     }
     // The new vertices made of one old vertex form a chain, nearly always of one or two.
     let mut heads = vec![u32::MAX; vertices.positions.len()];
-    let (mut order, mut values, mut chain): (Vec<u32>, Vec<Vec4>, Vec<u32>) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut order, mut values, mut chain): (Vec<u32>, Vec<Vec4>, Vec<u32>) =
+        (Vec::new(), Vec::new(), Vec::new());
     let mut out = Vec::with_capacity(faces.len());
     for (face, made) in faces.iter().zip(made.as_chunks::<3>().0) {
         let mut corner = [0u32; 3];
@@ -719,7 +814,9 @@ fn tangents(
             let unit = made.and_then(|t| {
                 let t = Vec4::from_array(t);
                 // Texture coordinates of glTF run down, those of MikkTSpace up, so the handedness is the opposite.
-                t.truncate().try_normalize().map(|unit| unit.extend(if t.w > 0.0 { -1.0 } else { 1.0 }))
+                t.truncate()
+                    .try_normalize()
+                    .map(|unit| unit.extend(if t.w > 0.0 { -1.0 } else { 1.0 }))
             });
             let normal = vertices.normals.get(vertex as usize).copied().unwrap_or(Vec3::Y);
             let tangent = unit.filter(|t| t.is_finite()).unwrap_or_else(|| some_tangent(normal));
@@ -753,10 +850,18 @@ mod tests {
 
     #[test]
     fn strips_and_fans_keep_their_winding() {
-        assert_eq!(triangles(4, &[0, 1, 2, 3, 4]), [[0, 1, 2]], "an incomplete triangle is left out");
+        assert_eq!(
+            triangles(4, &[0, 1, 2, 3, 4]),
+            [[0, 1, 2]],
+            "an incomplete triangle is left out"
+        );
         assert_eq!(triangles(5, &[0, 1, 2, 3, 4]), [[0, 1, 2], [1, 3, 2], [2, 3, 4]]);
         assert_eq!(triangles(6, &[0, 1, 2, 3]), [[0, 1, 2], [0, 2, 3]]);
-        assert_eq!(triangles(5, &[0, 1, 1, 2, 3]), [[1, 2, 3]], "a degenerate triangle still swaps the order");
+        assert_eq!(
+            triangles(5, &[0, 1, 1, 2, 3]),
+            [[1, 2, 3]],
+            "a degenerate triangle still swaps the order"
+        );
         for mode in 4..=6 {
             assert!(triangles(mode, &[]).is_empty() && triangles(mode, &[0, 1]).is_empty());
         }
@@ -766,7 +871,10 @@ mod tests {
         let positions = vec![Vec3::ZERO, Vec3::X, Vec3::new(1.0, 1.0, 0.0), Vec3::Y];
         // The picture stands upright: v runs down.
         let uv0 = positions.iter().map(|p| Vec2::new(p.x, 1.0 - p.y)).collect();
-        (Vertices { positions, uv0, normals: vec![Vec3::Z; 4], ..Vertices::default() }, vec![[0, 1, 2], [0, 2, 3]])
+        (
+            Vertices { positions, uv0, normals: vec![Vec3::Z; 4], ..Vertices::default() },
+            vec![[0, 1, 2], [0, 2, 3]],
+        )
     }
 
     #[test]
@@ -803,7 +911,12 @@ mod tests {
         vertices.positions[1] = Vec3::splat(3e38);
         let root = At::ROOT;
         tangents(&mut vertices, &faces, 0, &root, &mut ImportReport::default());
-        assert!(vertices.tangents.iter().all(|t| (t.truncate().length() - 1.0).abs() < 1e-5 && t.w.abs() == 1.0));
+        assert!(
+            vertices
+                .tangents
+                .iter()
+                .all(|t| (t.truncate().length() - 1.0).abs() < 1e-5 && t.w.abs() == 1.0)
+        );
     }
 
     #[test]
@@ -819,7 +932,10 @@ mod tests {
 
     #[test]
     fn flat_normals_split_the_corners() {
-        let mut vertices = Vertices { positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z], ..Vertices::default() };
+        let mut vertices = Vertices {
+            positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z],
+            ..Vertices::default()
+        };
         let faces = flat(&mut vertices, &[[0, 1, 2], [0, 2, 3], [0, 1, 1]], false);
         assert_eq!(faces, [[0, 1, 2], [3, 4, 5]]);
         assert_eq!(vertices.normals, [Vec3::Z, Vec3::Z, Vec3::Z, Vec3::X, Vec3::X, Vec3::X]);
@@ -842,7 +958,10 @@ mod tests {
 
     #[test]
     fn unused_vertices_are_left_out() {
-        let mut vertices = Vertices { positions: vec![Vec3::NAN, Vec3::X, Vec3::Y, Vec3::Z], ..Vertices::default() };
+        let mut vertices = Vertices {
+            positions: vec![Vec3::NAN, Vec3::X, Vec3::Y, Vec3::Z],
+            ..Vertices::default()
+        };
         assert_eq!(compact(&mut vertices, vec![[3, 1, 2]]), [[2, 0, 1]]);
         assert_eq!(vertices.positions, [Vec3::X, Vec3::Y, Vec3::Z]);
     }

@@ -28,8 +28,16 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 /// Splits a GLB into its chunks.
-pub(super) fn split<'a>(file: &str, bytes: &'a [u8], report: &mut ImportReport) -> Result<Container<'a>, ImportError> {
-    let truncated = |at: usize, what: &str| ImportError::Truncated { file: file.into(), offset: at, what: what.into() };
+pub(super) fn split<'a>(
+    file: &str,
+    bytes: &'a [u8],
+    report: &mut ImportReport,
+) -> Result<Container<'a>, ImportError> {
+    let truncated = |at: usize, what: &str| ImportError::Truncated {
+        file: file.into(),
+        offset: at,
+        what: what.into(),
+    };
     let broken = |at: usize, message: String| ImportError::Violation {
         file: file.into(),
         place: format!("byte {at}"),
@@ -46,7 +54,10 @@ pub(super) fn split<'a>(file: &str, bytes: &'a [u8], report: &mut ImportReport) 
     // A header that is wrong on the length says nothing about the chunks, which state their own.
     let end = if length < HEADERS { bytes.len() } else { length.min(bytes.len()) };
     if length < HEADERS || length > bytes.len() {
-        report.repair("byte 8", format!("the header states {length} bytes, the file has {}", bytes.len()));
+        report.repair(
+            "byte 8",
+            format!("the header states {length} bytes, the file has {}", bytes.len()),
+        );
     }
     let (mut json, mut bin) = (None, None);
     let mut at = 12;
@@ -54,7 +65,10 @@ pub(super) fn split<'a>(file: &str, bytes: &'a [u8], report: &mut ImportReport) 
     let mut first = None;
     while at < end {
         if index > MAX_CHUNKS {
-            report.repair(format!("byte {at}"), format!("more than {MAX_CHUNKS} chunks; the rest is ignored"));
+            report.repair(
+                format!("byte {at}"),
+                format!("more than {MAX_CHUNKS} chunks; the rest is ignored"),
+            );
             break;
         }
         at = padded(bytes, at, report);
@@ -62,7 +76,10 @@ pub(super) fn split<'a>(file: &str, bytes: &'a [u8], report: &mut ImportReport) 
             if json.is_none() {
                 return Err(truncated(at, "a chunk's header"));
             }
-            report.repair(format!("byte {at}"), "the file ends within a chunk's header; the rest is ignored");
+            report.repair(
+                format!("byte {at}"),
+                "the file ends within a chunk's header; the rest is ignored",
+            );
             break;
         };
         let size = usize::try_from(size).unwrap_or(usize::MAX);
@@ -70,7 +87,10 @@ pub(super) fn split<'a>(file: &str, bytes: &'a [u8], report: &mut ImportReport) 
         let stop = start.saturating_add(size);
         let Some(data) = bytes.get(start..stop) else {
             if json.is_some() && !matches!(kind, JSON | BIN) {
-                report.repair(format!("byte {at}"), format!("the file ends within chunk {index}; it is ignored"));
+                report.repair(
+                    format!("byte {at}"),
+                    format!("the file ends within chunk {index}; it is ignored"),
+                );
                 break;
             }
             return Err(truncated(at, &format!("chunk {index}, which states {size} bytes")));
@@ -82,24 +102,34 @@ pub(super) fn split<'a>(file: &str, bytes: &'a [u8], report: &mut ImportReport) 
             );
         }
         if size % 4 != 0 {
-            report.repair(format!("byte {at}"), format!("chunk {index} is {size} bytes long, not a multiple of 4"));
+            report.repair(
+                format!("byte {at}"),
+                format!("chunk {index} is {size} bytes long, not a multiple of 4"),
+            );
         }
         first = first.or(Some(kind));
         let second = json.is_some() && index == 1;
         match kind {
             JSON if json.is_none() => {
                 if index != 0 {
-                    report.repair(format!("byte {at}"), "the JSON chunk is not the first one; read all the same");
+                    report.repair(
+                        format!("byte {at}"),
+                        "the JSON chunk is not the first one; read all the same",
+                    );
                 }
                 json = Some(data);
             }
             BIN if bin.is_none() => {
                 if !second {
-                    report.repair(format!("byte {at}"), "the BIN chunk is not the second one; read all the same");
+                    report.repair(
+                        format!("byte {at}"),
+                        "the BIN chunk is not the second one; read all the same",
+                    );
                 }
                 bin = Some(data);
             }
-            JSON | BIN => report.repair(format!("byte {at}"), format!("chunk {index} repeats a type; ignored")),
+            JSON | BIN => report
+                .repair(format!("byte {at}"), format!("chunk {index} repeats a type; ignored")),
             _ => {}
         }
         // Chunks that are not padded are followed immediately; nothing else is defined.
@@ -108,17 +138,25 @@ pub(super) fn split<'a>(file: &str, bytes: &'a [u8], report: &mut ImportReport) 
     }
     let Some(json) = json else {
         return Err(match first {
-            Some(kind) => {
-                broken(12, format!("the first chunk is of type 0x{kind:08x}, and none is JSON; export it again"))
-            }
+            Some(kind) => broken(
+                12,
+                format!(
+                    "the first chunk is of type 0x{kind:08x}, and none is JSON; export it again"
+                ),
+            ),
             None => truncated(12, "the JSON chunk"),
         });
     };
     if bin.is_none()
         && let (Some(size), Some(BIN)) = (u32_at(bytes, at), u32_at(bytes, at + 4))
-        && let Some(data) = usize::try_from(size).ok().and_then(|size| bytes.get(at + 8..(at + 8).checked_add(size)?))
+        && let Some(data) = usize::try_from(size)
+            .ok()
+            .and_then(|size| bytes.get(at + 8..(at + 8).checked_add(size)?))
     {
-        report.repair(format!("byte {at}"), "the BIN chunk begins beyond the length that the header states");
+        report.repair(
+            format!("byte {at}"),
+            "the BIN chunk begins beyond the length that the header states",
+        );
         bin = Some(data);
     }
     Ok(Container { json, bin })

@@ -47,7 +47,13 @@ fn profile(
 }
 
 /// Adds the lights of all nodes that are shown.
-pub(super) fn add(root: &Value, store: &Store<'_>, files: &Files<'_>, scene: &mut Scene, report: &mut ImportReport) {
+pub(super) fn add(
+    root: &Value,
+    store: &Store<'_>,
+    files: &Files<'_>,
+    scene: &mut Scene,
+    report: &mut ImportReport,
+) {
     let Some(lights) = extension(root, "EXT_lights_ies") else { return };
     let lights = items(lights, "lights");
     let at = At::ROOT;
@@ -60,15 +66,22 @@ pub(super) fn add(root: &Value, store: &Store<'_>, files: &Files<'_>, scene: &mu
     let mut profiles: Vec<Option<Result<Arc<IesProfile>, ()>>> = vec![None; lights.len()];
     let shown: Vec<usize> = scene.walk().iter().map(|placed| placed.index).collect();
     for node in shown {
-        let Some(use_) = items(root, "nodes").get(node).and_then(|value| extension(value, "EXT_lights_ies")) else {
+        let Some(use_) =
+            items(root, "nodes").get(node).and_then(|value| extension(value, "EXT_lights_ies"))
+        else {
             continue;
         };
         let Some(which) = index(use_, "light") else { continue };
-        let (Some(value), Some(slot)) = (lights.get(which), profiles.get_mut(which)) else { continue };
+        let (Some(value), Some(slot)) = (lights.get(which), profiles.get_mut(which)) else {
+            continue;
+        };
         let read = slot.get_or_insert_with(|| {
-            profile(value, (store, files), &place.index(which), report).map(Arc::new).map_err(|problem| {
-                report.repair(place.index(which), format!("{problem}; its lights are left out"));
-            })
+            profile(value, (store, files), &place.index(which), report).map(Arc::new).map_err(
+                |problem| {
+                    report
+                        .repair(place.index(which), format!("{problem}; its lights are left out"));
+                },
+            )
         });
         let Ok(profile) = read else { continue };
         let multiplier = number(use_, "multiplier").unwrap_or(1.0).max(0.0);
@@ -81,18 +94,29 @@ pub(super) fn add(root: &Value, store: &Store<'_>, files: &Files<'_>, scene: &mu
                 continue;
             }
         };
-        let color = numbers::<3>(use_, "color").map_or(Vec3::ONE, |color| Vec3::from_array(color.map(narrow)));
-        let light =
-            Light { color, profile: Some(Arc::clone(profile)), ..Light::new(&one_line(text(value, "name")), source) };
+        let color = numbers::<3>(use_, "color")
+            .map_or(Vec3::ONE, |color| Vec3::from_array(color.map(narrow)));
+        let light = Light {
+            color,
+            profile: Some(Arc::clone(profile)),
+            ..Light::new(&one_line(text(value, "name")), source)
+        };
         let number = scene.lights.len();
         scene.lights.push(light);
-        let (count, Some(target)) = (scene.nodes.len(), scene.nodes.get_mut(node)) else { continue };
+        let (count, Some(target)) = (scene.nodes.len(), scene.nodes.get_mut(node)) else {
+            continue;
+        };
         if target.light.is_none() {
             target.light = Some(number);
             continue;
         }
         // The node has a lamp of KHR_lights_punctual already.
         target.children.push(count);
-        scene.nodes.push(Node { parent: Some(node), local: DMat4::IDENTITY, light: Some(number), ..Node::default() });
+        scene.nodes.push(Node {
+            parent: Some(node),
+            local: DMat4::IDENTITY,
+            light: Some(number),
+            ..Node::default()
+        });
     }
 }

@@ -25,14 +25,29 @@ use crate::scene::Image;
 
 /// Magenta and black, eight by eight.
 fn error_pattern(name: String) -> Image {
-    let pixels: Vec<u8> =
-        (0..64u32).flat_map(|i| if (i % 8 + i / 8) % 2 == 0 { [255, 0, 255, 255] } else { [0, 0, 0, 255] }).collect();
-    Image { name, width: 8, height: 8, rgba8: Arc::from(pixels), is_error_pattern: true, compressed: None }
+    let pixels: Vec<u8> = (0..64u32)
+        .flat_map(|i| if (i % 8 + i / 8) % 2 == 0 { [255, 0, 255, 255] } else { [0, 0, 0, 255] })
+        .collect();
+    Image {
+        name,
+        width: 8,
+        height: 8,
+        rgba8: Arc::from(pixels),
+        is_error_pattern: true,
+        compressed: None,
+    }
 }
 
 /// A stand-in for an image that nothing shown uses.
 fn placeholder(name: String) -> Image {
-    Image { name, width: 1, height: 1, rgba8: Arc::from([255u8; 4]), is_error_pattern: false, compressed: None }
+    Image {
+        name,
+        width: 1,
+        height: 1,
+        rgba8: Arc::from([255u8; 4]),
+        is_error_pattern: false,
+        compressed: None,
+    }
 }
 
 /// A format by the first bytes.
@@ -78,7 +93,8 @@ fn structure(bytes: &[u8], kind: &str) -> Result<(), String> {
     }
     if kind == "image/webp" {
         // RIFF: the length of all that follows it, in bytes 4 to 7.
-        let stated = bytes.get(4..8).and_then(|four| four.try_into().ok()).map_or(0, u32::from_le_bytes);
+        let stated =
+            bytes.get(4..8).and_then(|four| four.try_into().ok()).map_or(0, u32::from_le_bytes);
         return if stated as usize > bytes.len().saturating_sub(8) { Err(cut()) } else { Ok(()) };
     }
     if kind == "image/jpeg" {
@@ -113,8 +129,10 @@ fn structure(bytes: &[u8], kind: &str) -> Result<(), String> {
 fn png_end(bytes: &[u8]) -> Result<(), usize> {
     let mut at = 8usize;
     loop {
-        let length = bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map(u32::from_be_bytes);
-        let next = length.and_then(|length| at.checked_add(usize::try_from(length).ok()?)?.checked_add(12));
+        let length =
+            bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map(u32::from_be_bytes);
+        let next = length
+            .and_then(|length| at.checked_add(usize::try_from(length).ok()?)?.checked_add(12));
         let Some(next) = next.filter(|next| *next <= bytes.len()) else { return Err(at) };
         if bytes.get(at + 4..at + 8) == Some(b"IEND") {
             return Ok(());
@@ -127,7 +145,10 @@ fn png_end(bytes: &[u8]) -> Result<(), usize> {
 fn with_end(bytes: &[u8]) -> Cow<'_, [u8]> {
     const END: &[u8] = b"\0\0\0\0IEND\xae\x42\x60\x82";
     match png_end(bytes) {
-        Err(at) if recognise(bytes) == Some("image/png") && bytes.get(at + 4..at + 8) != Some(b"IDAT") => {
+        Err(at)
+            if recognise(bytes) == Some("image/png")
+                && bytes.get(at + 4..at + 8) != Some(b"IDAT") =>
+        {
             Cow::Owned([bytes.get(..at).unwrap_or_default(), END].concat())
         }
         _ => Cow::Borrowed(bytes),
@@ -141,9 +162,12 @@ fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
             return ktx2::decode(bytes, color);
         }
         let whole = with_end(bytes);
-        let image = reader(&whole).and_then(image::DynamicImage::from_decoder).map_err(|error| error.to_string())?;
+        let image = reader(&whole)
+            .and_then(image::DynamicImage::from_decoder)
+            .map_err(|error| error.to_string())?;
         let deep = image.color().bytes_per_pixel() > image.color().channel_count();
-        let notes = if deep { vec!["16 bits a channel are kept as eight".to_owned()] } else { Vec::new() };
+        let notes =
+            if deep { vec!["16 bits a channel are kept as eight".to_owned()] } else { Vec::new() };
         let image = image.into_rgba8();
         let (width, height) = (image.width(), image.height());
         Ok(Decoded { width, height, rgba8: image.into_raw(), blocks: None, srgb: None, notes })
@@ -185,7 +209,8 @@ fn pixel_bytes(bytes: &[u8]) -> Result<u64, String> {
         let run = AssertUnwindSafe(|| ktx2::decoded_bytes(bytes));
         return catch_unwind(run).unwrap_or_else(|_| Err("the decoder failed".into()));
     }
-    let decoder = catch_unwind(AssertUnwindSafe(|| reader(bytes).map(|decoder| decoder.dimensions())));
+    let decoder =
+        catch_unwind(AssertUnwindSafe(|| reader(bytes).map(|decoder| decoder.dimensions())));
     match decoder {
         Ok(Ok((width, height))) => Ok(u64::from(width) * u64::from(height) * 4),
         Ok(Err(error)) => Err(error.to_string()),
@@ -219,7 +244,8 @@ pub(super) fn load(
         let mut odd = None;
         let mut bytes = fetch(image, store, files, &at, report);
         // Any number of images may name the same bytes, so that looking at them all could take for ever.
-        looked_at = looked_at.saturating_add(bytes.as_ref().map_or(0, |bytes| bytes.get().len() as u64));
+        looked_at =
+            looked_at.saturating_add(bytes.as_ref().map_or(0, |bytes| bytes.get().len() as u64));
         if looked_at > MAX_FILE_BYTES {
             bytes = Err(format!("all images together exceed {MAX_FILE_BYTES} bytes"));
         }
@@ -231,7 +257,11 @@ pub(super) fn load(
                     let size = if needed { pixel_bytes(found) } else { Ok(0) };
                     match size {
                         Ok(size) if pixels + size <= MAX_PIXEL_BYTES => pixels += size,
-                        Ok(_) => bytes = Err(format!("all images together exceed {MAX_PIXEL_BYTES} bytes of pixels")),
+                        Ok(_) => {
+                            bytes = Err(format!(
+                                "all images together exceed {MAX_PIXEL_BYTES} bytes of pixels"
+                            ))
+                        }
                         Err(problem) => bytes = Err(problem),
                     }
                 }
@@ -241,7 +271,8 @@ pub(super) fn load(
         let bytes = match bytes {
             Ok(bytes) => Some(bytes),
             Err(problem) => {
-                let shown = if needed { "; an error pattern is shown" } else { "; it is not shown" };
+                let shown =
+                    if needed { "; an error pattern is shown" } else { "; it is not shown" };
                 report.repair(at, format!("image '{name}': {problem}{shown}"));
                 None
             }
@@ -262,11 +293,24 @@ pub(super) fn load(
                     let blocks = blocks.map(Arc::new);
                     let rgba8 = Arc::from(rgba8);
                     let repair = odd.map(|odd| format!("{odd}; shown as far as it can be decoded"));
-                    (Image { name, width, height, rgba8, is_error_pattern: false, compressed: blocks }, repair, notes)
+                    (
+                        Image {
+                            name,
+                            width,
+                            height,
+                            rgba8,
+                            is_error_pattern: false,
+                            compressed: blocks,
+                        },
+                        repair,
+                        notes,
+                    )
                 }
-                Err(problem) => {
-                    (error_pattern(name), Some(format!("{problem}; an error pattern is shown")), Vec::new())
-                }
+                Err(problem) => (
+                    error_pattern(name),
+                    Some(format!("{problem}; an error pattern is shown")),
+                    Vec::new(),
+                ),
             },
             None if used.any() => (error_pattern(name), None, Vec::new()),
             None => (placeholder(name), None, Vec::new()),
@@ -288,8 +332,12 @@ pub(super) fn load(
 /// KHR_texture_basisu: colours are sRGB-encoded and all else is linear; the material decides what a texel is.
 fn transfer_note(srgb: Option<bool>, used: Use) -> Option<String> {
     match srgb {
-        Some(false) if used.color => Some("says that it is linear but holds colours; read as sRGB".into()),
-        Some(true) if used.data => Some("says that it is sRGB but holds no colours; read as linear".into()),
+        Some(false) if used.color => {
+            Some("says that it is linear but holds colours; read as sRGB".into())
+        }
+        Some(true) if used.data => {
+            Some("says that it is sRGB but holds no colours; read as linear".into())
+        }
         _ => None,
     }
 }
@@ -326,10 +374,16 @@ fn fetch<'a>(
     }
     if let Some(view) = view {
         if image.get("mimeType").is_none() {
-            report.repair(at.key("bufferView"), "no mimeType; the format is recognised by its first bytes");
+            report.repair(
+                at.key("bufferView"),
+                "no mimeType; the format is recognised by its first bytes",
+            );
         }
         if store.views.get(view).copied().flatten().is_some_and(|view| view.stride.is_some()) {
-            report.repair(at.key("bufferView"), "a view with a stride holds an image; the stride is ignored");
+            report.repair(
+                at.key("bufferView"),
+                "a view with a stride holds an image; the stride is ignored",
+            );
         }
         return store.view(view).map(Encoded::Borrowed).map_err(ReadError::text);
     }
@@ -340,7 +394,10 @@ fn fetch<'a>(
         if !matches!(mime, "image/png" | "image/jpeg" | "image/webp" | "image/ktx2") {
             report.repair(at.key("uri"), format!("a data URI of the type '{}'", one_line(mime)));
         } else if recognise(&fetched.bytes).is_some_and(|found| found != mime) {
-            report.repair(at.key("uri"), format!("a data URI that says '{mime}' but holds another format"));
+            report.repair(
+                at.key("uri"),
+                format!("a data URI that says '{mime}' but holds another format"),
+            );
         }
     }
     Ok(Encoded::Shared(fetched.bytes))
@@ -358,7 +415,10 @@ fn check(
     let found = recognise(bytes);
     let stated = text(image, "mimeType");
     if !stated.is_empty() && found.is_some_and(|found| found != stated) {
-        report.repair(at.key("mimeType"), format!("'{stated}' is stated but the data are another format"));
+        report.repair(
+            at.key("mimeType"),
+            format!("'{stated}' is stated but the data are another format"),
+        );
     }
     match found {
         Some("image/webp") if !known.webp => {
@@ -390,7 +450,9 @@ mod tests {
 
     fn png(width: u32, height: u32) -> Vec<u8> {
         let mut out = Vec::new();
-        let image = image::RgbaImage::from_fn(width, height, |x, y| image::Rgba([x as u8, y as u8, 7, 255]));
+        let image = image::RgbaImage::from_fn(width, height, |x, y| {
+            image::Rgba([x as u8, y as u8, 7, 255])
+        });
         image.write_to(&mut Cursor::new(&mut out), ImageFormat::Png).unwrap();
         out
     }
@@ -446,7 +508,10 @@ mod tests {
         ] {
             let found = decode(&bytes, true).unwrap_or_else(|error| panic!("{what}: {error}"));
             assert_eq!((found.width, found.height), (64, 64), "{what}");
-            let near = found.rgba8[..3].iter().zip([200i32, 100, 50]).all(|(a, b)| (i32::from(*a) - b).abs() < 5);
+            let near = found.rgba8[..3]
+                .iter()
+                .zip([200i32, 100, 50])
+                .all(|(a, b)| (i32::from(*a) - b).abs() < 5);
             assert!(near, "{what}: {:?}", &found.rgba8[..3]);
         }
         let right = decode(&png, true).unwrap().rgba8;

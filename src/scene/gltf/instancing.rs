@@ -20,7 +20,8 @@ fn allowed(name: &str, accessor: &Accessor) -> bool {
     let float = accessor.component == Component::F32;
     match name {
         "ROTATION" => {
-            let small = matches!(accessor.component, Component::I8 | Component::I16) && accessor.normalized;
+            let small =
+                matches!(accessor.component, Component::I8 | Component::I16) && accessor.normalized;
             accessor.shape == AccessorType::Vec4 && (float || small)
         }
         _ => accessor.shape == AccessorType::Vec3 && float,
@@ -41,11 +42,19 @@ fn places(
         let number = number.as_u64().and_then(|x| usize::try_from(x).ok()).unwrap_or(usize::MAX);
         let problem = match store.accessor(number) {
             Ok(accessor) if count.is_some_and(|count| count != accessor.count) => {
-                format!("{name} has {} elements, another attribute {}", accessor.count, count.unwrap_or(0))
+                format!(
+                    "{name} has {} elements, another attribute {}",
+                    accessor.count,
+                    count.unwrap_or(0)
+                )
             }
             Ok(accessor) => {
                 count = Some(accessor.count);
-                match PLACES.iter().position(|known| *known == name).and_then(|which| found.get_mut(which)) {
+                match PLACES
+                    .iter()
+                    .position(|known| *known == name)
+                    .and_then(|which| found.get_mut(which))
+                {
                     Some(slot) if allowed(name, accessor) => {
                         *slot = Some(accessor);
                         continue;
@@ -75,12 +84,17 @@ fn places(
                 .map_or(DVec3::splat(none), |v| DVec3::from_array(v.map(f64::from)))
         };
         let place = |i: usize| {
-            let turn = rotations.as_ref().and_then(|list| list.get(i)).map_or(DQuat::IDENTITY, |q| {
-                let q = DQuat::from_array(q.map(f64::from));
-                let length = q.length();
-                if length > 0.0 && length.is_finite() { q / length } else { DQuat::IDENTITY }
-            });
-            DMat4::from_scale_rotation_translation(vector(&scales, i, 1.0), turn, vector(&translations, i, 0.0))
+            let turn =
+                rotations.as_ref().and_then(|list| list.get(i)).map_or(DQuat::IDENTITY, |q| {
+                    let q = DQuat::from_array(q.map(f64::from));
+                    let length = q.length();
+                    if length > 0.0 && length.is_finite() { q / length } else { DQuat::IDENTITY }
+                });
+            DMat4::from_scale_rotation_translation(
+                vector(&scales, i, 1.0),
+                turn,
+                vector(&translations, i, 0.0),
+            )
         };
         Ok((0..count).map(place).collect())
     };
@@ -104,9 +118,12 @@ pub(super) fn expand(
     let at = At::ROOT;
     let list = at.key("nodes");
     let values = items(root, "nodes");
-    let shown: Vec<(usize, DMat4)> = scene.walk().iter().map(|placed| (placed.index, placed.world)).collect();
+    let shown: Vec<(usize, DMat4)> =
+        scene.walk().iter().map(|placed| (placed.index, placed.world)).collect();
     for (number, world) in shown {
-        let (Some(value), Some(mesh)) = (values.get(number), scene.nodes.get(number).and_then(|node| node.mesh)) else {
+        let (Some(value), Some(mesh)) =
+            (values.get(number), scene.nodes.get(number).and_then(|node| node.mesh))
+        else {
             continue;
         };
         let Some(places) = places(value, store, &list.index(number), report)? else { continue };
@@ -120,7 +137,10 @@ pub(super) fn expand(
             .collect();
         if places.len() < asked {
             let lost = asked - places.len();
-            report.info(list.index(number), format!("{lost} instances have no size or no finite place and are hidden"));
+            report.info(
+                list.index(number),
+                format!("{lost} instances have no size or no finite place and are hidden"),
+            );
         }
         if scene.nodes.len() + places.len() > MAX_NODES {
             return Err(TooLarge(format!("more than {MAX_NODES} nodes with all instances")));

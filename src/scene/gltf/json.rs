@@ -46,14 +46,25 @@ pub(super) fn extension<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
 }
 
 /// The entries of an object, none if it is absent.
-pub(super) fn entries<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = (&'a str, &'a Value)> + 'a {
-    value.get(key).and_then(Value::as_object).into_iter().flatten().map(|(name, value)| (name.as_str(), value))
+pub(super) fn entries<'a>(
+    value: &'a Value,
+    key: &str,
+) -> impl Iterator<Item = (&'a str, &'a Value)> + 'a {
+    value
+        .get(key)
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| (name.as_str(), value))
 }
 
 /// Where a JSON syntax error stands, as a byte offset.
 pub(super) fn offset(bytes: &[u8], line: usize, column: usize) -> usize {
-    let before: usize =
-        bytes.split(|&byte| byte == b'\n').take(line.saturating_sub(1)).map(|line| line.len() + 1).sum();
+    let before: usize = bytes
+        .split(|&byte| byte == b'\n')
+        .take(line.saturating_sub(1))
+        .map(|line| line.len() + 1)
+        .sum();
     (before + column.saturating_sub(1)).min(bytes.len())
 }
 

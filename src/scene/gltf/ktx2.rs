@@ -70,7 +70,8 @@ impl Plain {
 
 /// Vulkan's number of a format to what it is (Vulkan 1.3, `VkFormat`).
 fn layout_of(format: u32) -> Option<Layout> {
-    let plain = |channels, number, swapped| Some(Layout::Plain(Plain { channels, number, swapped }));
+    let plain =
+        |channels, number, swapped| Some(Layout::Plain(Plain { channels, number, swapped }));
     let kept = |format| Some(Layout::Blocks(Coding::Kept(format)));
     match format {
         9 | 15 => plain(1, Number::U8, false),
@@ -117,7 +118,8 @@ fn is_float(layout: Layout) -> bool {
 }
 
 /// The identifier with which every such file begins (section 3.1).
-pub(super) const MAGIC: [u8; 12] = [0xab, b'K', b'T', b'X', b' ', b'2', b'0', 0xbb, b'\r', b'\n', 0x1a, b'\n'];
+pub(super) const MAGIC: [u8; 12] =
+    [0xab, b'K', b'T', b'X', b' ', b'2', b'0', 0xbb, b'\r', b'\n', 0x1a, b'\n'];
 
 /// Whether the data format descriptor is well formed (Khronos Data Format Specification 1.3, chapter 5): the reader takes its
 /// block sizes and texel dimensions as they come, and adds 1 to the latter.
@@ -137,7 +139,9 @@ fn descriptor_is_sound(bytes: &[u8]) -> bool {
         let Some(block) = rest.get(..size).filter(|block| block.len() >= 24) else { return false };
         // Of the basic kind: 16 bytes, of which the second four are dimensions less 1, and 16 a sample.
         let basic = *vendor == [0; 4];
-        if basic && ((size - 24) % 16 != 0 || block.get(12..16).is_none_or(|dims| dims.contains(&255))) {
+        if basic
+            && ((size - 24) % 16 != 0 || block.get(12..16).is_none_or(|dims| dims.contains(&255)))
+        {
             return false;
         }
         rest = rest.get(size..).unwrap_or_default();
@@ -157,10 +161,14 @@ fn open(bytes: &[u8]) -> Result<(Reader<&[u8]>, Layout), String> {
     }
     if header.layer_count > 1 || header.face_count > 1 {
         let (layers, faces) = (header.layer_count, header.face_count);
-        return Err(format!("KTX2: an array or a cube ({layers} layers, {faces} faces); only plain textures are read"));
+        return Err(format!(
+            "KTX2: an array or a cube ({layers} layers, {faces} faces); only plain textures are read"
+        ));
     }
     if width > MAX_IMAGE_SIZE || height > MAX_IMAGE_SIZE {
-        return Err(format!("KTX2: {width} x {height} texels; at most {MAX_IMAGE_SIZE} each way are read"));
+        return Err(format!(
+            "KTX2: {width} x {height} texels; at most {MAX_IMAGE_SIZE} each way are read"
+        ));
     }
     let levels = header.level_count.max(1);
     if levels > width.max(height).ilog2() + 1 {
@@ -182,15 +190,24 @@ fn open(bytes: &[u8]) -> Result<(Reader<&[u8]>, Layout), String> {
     };
     if !matches!(
         scheme,
-        None | Some(SupercompressionScheme::BasisLZ | SupercompressionScheme::Zstandard | SupercompressionScheme::ZLIB)
+        None | Some(
+            SupercompressionScheme::BasisLZ
+                | SupercompressionScheme::Zstandard
+                | SupercompressionScheme::ZLIB
+        )
     ) || (scheme == Some(SupercompressionScheme::BasisLZ)) != (layout == Layout::Etc1s)
     {
-        return Err("KTX2: a supercompression that does not belong to the format, or an unknown one".into());
+        return Err(
+            "KTX2: a supercompression that does not belong to the format, or an unknown one".into(),
+        );
     }
     let decoded = u64::from(width) * u64::from(height) * 4;
     let stored = expected_bytes(layout, width, height).unwrap_or(decoded);
     if decoded.max(stored) > MAX_IMAGE_ALLOCATION {
-        return Err(format!("KTX2: {} bytes of texels; at most {MAX_IMAGE_ALLOCATION} are read", decoded.max(stored)));
+        return Err(format!(
+            "KTX2: {} bytes of texels; at most {MAX_IMAGE_ALLOCATION} are read",
+            decoded.max(stored)
+        ));
     }
     Ok((reader, layout))
 }
@@ -217,20 +234,33 @@ pub(super) fn decoded_bytes(bytes: &[u8]) -> Result<u64, String> {
 
 /// A level's bytes without supercompression. The most that a compressed byte can become is known: 1032 bytes in ZLIB
 /// (RFC 1951: 258 bytes in two bits), a block of 128 KiB in four bytes in Zstandard (RFC 8878 section 3.1.1.2).
-fn inflate(data: &[u8], scheme: Option<SupercompressionScheme>, expected: u64) -> Result<Vec<u8>, String> {
+fn inflate(
+    data: &[u8],
+    scheme: Option<SupercompressionScheme>,
+    expected: u64,
+) -> Result<Vec<u8>, String> {
     let most = match scheme {
-        Some(SupercompressionScheme::Zstandard) => (data.len() as u64 / 4 + 1).saturating_mul(128 << 10),
+        Some(SupercompressionScheme::Zstandard) => {
+            (data.len() as u64 / 4 + 1).saturating_mul(128 << 10)
+        }
         Some(SupercompressionScheme::ZLIB) => (data.len() as u64).saturating_mul(1032),
         _ => data.len() as u64,
     };
     if expected > most {
-        return Err(format!("{} bytes cannot hold the {expected} that the header claims", data.len()));
+        return Err(format!(
+            "{} bytes cannot hold the {expected} that the header claims",
+            data.len()
+        ));
     }
     let mut out = Vec::new();
     let read = match scheme {
         Some(SupercompressionScheme::Zstandard) => {
-            let frame = ruzstd::decoding::StreamingDecoder::new(data).map_err(|error| format!("Zstandard: {error}"))?;
-            frame.take(expected + 1).read_to_end(&mut out).map_err(|error| format!("Zstandard: {error}"))
+            let frame = ruzstd::decoding::StreamingDecoder::new(data)
+                .map_err(|error| format!("Zstandard: {error}"))?;
+            frame
+                .take(expected + 1)
+                .read_to_end(&mut out)
+                .map_err(|error| format!("Zstandard: {error}"))
         }
         Some(SupercompressionScheme::ZLIB) => flate2::read::ZlibDecoder::new(data)
             .take(expected + 1)
@@ -265,9 +295,8 @@ pub(super) fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
     for (number, level) in (0u32..).zip(reader.levels()) {
         let (w, h) = ((width >> number).max(1), (height >> number).max(1));
         levels.push(match expected_bytes(layout, w, h) {
-            Some(expected) => {
-                inflate(level.data, scheme, expected).map_err(|problem| format!("KTX2: level {number}: {problem}"))?
-            }
+            Some(expected) => inflate(level.data, scheme, expected)
+                .map_err(|problem| format!("KTX2: level {number}: {problem}"))?,
             None => level.data.to_vec(),
         });
         // Plain texels get levels of our own, filtered in linear light.
@@ -288,7 +317,8 @@ pub(super) fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
     let (rgba8, blocks) = match layout {
         Layout::Etc1s | Layout::Uastc => {
             let refs: Vec<&[u8]> = levels.iter().map(Vec::as_slice).collect();
-            let samples = reader.basic_dfd().map(|dfd| dfd.sample_information.as_slice()).unwrap_or_default();
+            let samples =
+                reader.basic_dfd().map(|dfd| dfd.sample_information.as_slice()).unwrap_or_default();
             let channel = |sample: usize| samples.get(sample).map(|sample| sample.channel_type);
             let codebooks = match layout {
                 Layout::Etc1s => Some(
@@ -299,7 +329,11 @@ pub(super) fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
             };
             // Khronos Data Format Specification 1.3, table of ETC1S's and UASTC's channels: ETC1S has a second slice for
             // alpha (15) or green (4); UASTC's texels are RGBA (3), or red thrice with green as alpha (5).
-            let second = if layout == Layout::Etc1s { channel(1) } else { channel(0).filter(|id| matches!(id, 3 | 5)) };
+            let second = if layout == Layout::Etc1s {
+                channel(1)
+            } else {
+                channel(0).filter(|id| matches!(id, 3 | 5))
+            };
             let has_alpha = second.is_some();
             let green = second == Some(if layout == Layout::Etc1s { 4 } else { 5 });
             let made = Basis { width, height, levels: refs, codebooks, has_alpha }
@@ -347,13 +381,20 @@ fn metadata(reader: &Reader<&[u8]>) -> Vec<String> {
             .map(|(_, value)| String::from_utf8_lossy(value).trim_end_matches('\0').to_owned())
     };
     if let Some(swizzle) = value("KTXswizzle").filter(|swizzle| swizzle != "rgba") {
-        notes.push(format!("KTX2: the swizzle '{swizzle}' is ignored, as KHR_texture_basisu allows only rgba"));
+        notes.push(format!(
+            "KTX2: the swizzle '{swizzle}' is ignored, as KHR_texture_basisu allows only rgba"
+        ));
     }
     if let Some(orientation) = value("KTXorientation").filter(|orientation| orientation != "rd") {
-        notes.push(format!("KTX2: the orientation '{orientation}' is ignored, as KHR_texture_basisu allows only rd"));
+        notes.push(format!(
+            "KTX2: the orientation '{orientation}' is ignored, as KHR_texture_basisu allows only rd"
+        ));
     }
     if reader.is_alpha_premultiplied() == Some(true) {
-        notes.push("KTX2: colours are premultiplied by alpha, which glTF forbids; shown as they are".into());
+        notes.push(
+            "KTX2: colours are premultiplied by alpha, which glTF forbids; shown as they are"
+                .into(),
+        );
     }
     notes
 }
@@ -383,7 +424,8 @@ fn texels(data: &[u8], plain: Plain, color: bool, to_byte: &dyn Fn(f32) -> u8) -
             }
             Number::Packed11 | Number::Shared9 => {
                 let bits = texel.first_chunk::<4>().map_or(0, |four| u32::from_le_bytes(*four));
-                let color = if plain.number == Number::Packed11 { packed11(bits) } else { shared9(bits) };
+                let color =
+                    if plain.number == Number::Packed11 { packed11(bits) } else { shared9(bits) };
                 for (out, x) in rgba.iter_mut().zip(color) {
                     *out = to_byte(x);
                 }
@@ -393,9 +435,14 @@ fn texels(data: &[u8], plain: Plain, color: bool, to_byte: &dyn Fn(f32) -> u8) -
             // Alpha is linear whatever the colours are.
             match plain.number {
                 Number::F16 => {
-                    rgba[3] = linear_byte(texel.last_chunk::<2>().map_or(0.0, |x| f16::from_le_bytes(*x).to_f32()))
+                    rgba[3] = linear_byte(
+                        texel.last_chunk::<2>().map_or(0.0, |x| f16::from_le_bytes(*x).to_f32()),
+                    )
                 }
-                Number::F32 => rgba[3] = linear_byte(texel.last_chunk::<4>().map_or(0.0, |x| f32::from_le_bytes(*x))),
+                Number::F32 => {
+                    rgba[3] =
+                        linear_byte(texel.last_chunk::<4>().map_or(0.0, |x| f32::from_le_bytes(*x)))
+                }
                 _ => {}
             }
         }

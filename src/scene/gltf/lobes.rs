@@ -9,7 +9,8 @@ use super::{
     report::At,
 };
 use crate::scene::{
-    Anisotropy, Clearcoat, DiffuseTransmission, Iridescence, Material, MaterialVolume, Sheen, Specular, TextureRef,
+    Anisotropy, Clearcoat, DiffuseTransmission, Iridescence, Material, MaterialVolume, Sheen,
+    Specular, TextureRef,
 };
 
 /// Finds a texture: the object that may name it, the property's name, the object's place.
@@ -69,7 +70,9 @@ fn volume(volume: &Extension<'_>, get: &mut Get<'_>) -> MaterialVolume {
         thickness: volume.number("thicknessFactor", 0.0),
         thickness_texture: volume.texture("thicknessTexture", get),
         // The schema asks for more than 0, which a tiny number loses in single precision.
-        attenuation_distance: volume.number("attenuationDistance", f32::INFINITY).max(f32::MIN_POSITIVE),
+        attenuation_distance: volume
+            .number("attenuationDistance", f32::INFINITY)
+            .max(f32::MIN_POSITIVE),
         attenuation_color: volume.color("attenuationColor", Vec3::ONE),
     }
 }
@@ -84,7 +87,8 @@ fn specular(specular: &Extension<'_>, get: &mut Get<'_>) -> Specular {
 }
 
 fn clearcoat(coat: &Extension<'_>, get: &mut Get<'_>) -> Clearcoat {
-    let normal_scale = coat.value.get("clearcoatNormalTexture").and_then(|info| number(info, "scale"));
+    let normal_scale =
+        coat.value.get("clearcoatNormalTexture").and_then(|info| number(info, "scale"));
     Clearcoat {
         factor: coat.number("clearcoatFactor", 0.0),
         texture: coat.texture("clearcoatTexture", get),

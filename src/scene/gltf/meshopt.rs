@@ -86,16 +86,27 @@ impl Packed<'_> {
             ));
         }
         if size > self.most() {
-            return Err(format!("{} compressed bytes cannot hold the {size} that are claimed", data.len()));
+            return Err(format!(
+                "{} compressed bytes cannot hold the {size} that are claimed",
+                data.len()
+            ));
         }
         let failed = || "the compressed data are broken".to_owned();
         let words = |out: Vec<u32>| bytemuck::cast_slice::<u32, u8>(&out).to_vec();
         let halves = |out: Vec<u16>| bytemuck::cast_slice::<u16, u8>(&out).to_vec();
         match (mode, stride) {
-            ("TRIANGLES", 2) => meshopt::decode_index_buffer::<u16>(data, count).map(halves).map_err(|_| failed()),
-            ("TRIANGLES", _) => meshopt::decode_index_buffer::<u32>(data, count).map(words).map_err(|_| failed()),
-            ("INDICES", 2) => meshopt::decode_index_sequence::<u16>(data, count).map(halves).map_err(|_| failed()),
-            ("INDICES", _) => meshopt::decode_index_sequence::<u32>(data, count).map(words).map_err(|_| failed()),
+            ("TRIANGLES", 2) => {
+                meshopt::decode_index_buffer::<u16>(data, count).map(halves).map_err(|_| failed())
+            }
+            ("TRIANGLES", _) => {
+                meshopt::decode_index_buffer::<u32>(data, count).map(words).map_err(|_| failed())
+            }
+            ("INDICES", 2) => {
+                meshopt::decode_index_sequence::<u16>(data, count).map(halves).map_err(|_| failed())
+            }
+            ("INDICES", _) => {
+                meshopt::decode_index_sequence::<u32>(data, count).map(words).map_err(|_| failed())
+            }
             _ => {
                 let mut out = by_words!(stride / 4, data, count, [
                     1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32
@@ -103,17 +114,32 @@ impl Packed<'_> {
                 ])
                 .ok_or_else(failed)?;
                 match (filter, stride) {
-                    ("OCTAHEDRAL", 4) => meshopt::decode_filter_oct(bytemuck::cast_slice_mut::<u32, [i8; 4]>(&mut out)),
+                    ("OCTAHEDRAL", 4) => meshopt::decode_filter_oct(bytemuck::cast_slice_mut::<
+                        u32,
+                        [i8; 4],
+                    >(&mut out)),
                     ("OCTAHEDRAL", _) => {
-                        meshopt::decode_filter_oct(bytemuck::cast_slice_mut::<u32, [i16; 4]>(&mut out));
+                        meshopt::decode_filter_oct(bytemuck::cast_slice_mut::<u32, [i16; 4]>(
+                            &mut out,
+                        ));
                     }
-                    ("COLOR", 4) => meshopt::decode_filter_color(bytemuck::cast_slice_mut::<u32, [u8; 4]>(&mut out)),
-                    ("COLOR", _) => meshopt::decode_filter_color(bytemuck::cast_slice_mut::<u32, [u16; 4]>(&mut out)),
+                    ("COLOR", 4) => meshopt::decode_filter_color(bytemuck::cast_slice_mut::<
+                        u32,
+                        [u8; 4],
+                    >(&mut out)),
+                    ("COLOR", _) => meshopt::decode_filter_color(bytemuck::cast_slice_mut::<
+                        u32,
+                        [u16; 4],
+                    >(&mut out)),
                     ("QUATERNION", _) => {
-                        meshopt::decode_filter_quat(bytemuck::cast_slice_mut::<u32, [i16; 4]>(&mut out));
+                        meshopt::decode_filter_quat(bytemuck::cast_slice_mut::<u32, [i16; 4]>(
+                            &mut out,
+                        ));
                     }
                     ("EXPONENTIAL", _) => {
-                        meshopt::decode_filter_exp(bytemuck::cast_slice_mut::<u32, [u32; 1]>(&mut out));
+                        meshopt::decode_filter_exp(bytemuck::cast_slice_mut::<u32, [u32; 1]>(
+                            &mut out,
+                        ));
                     }
                     _ => {}
                 }
@@ -141,19 +167,29 @@ pub(super) fn decompress(root: &Value, store: &mut Store<'_>, report: &mut Impor
         };
         let offset = number("byteOffset").unwrap_or(0);
         let decoded = match store.buffers.get(buffer) {
-            Some(Ok(bytes)) => match offset.checked_add(length).and_then(|end| bytes.get().get(offset..end)) {
-                Some(data) => {
-                    let packed =
-                        Packed { data, stride, count, mode: text(packed, "mode"), filter: text(packed, "filter") };
-                    match left.checked_sub((count as u64).saturating_mul(stride as u64)) {
-                        Some(rest) => packed.decode().inspect(|_| left = rest),
-                        None => Err(format!("more than {MAX_DECODED_BYTES} bytes of decoded views")),
+            Some(Ok(bytes)) => {
+                match offset.checked_add(length).and_then(|end| bytes.get().get(offset..end)) {
+                    Some(data) => {
+                        let packed = Packed {
+                            data,
+                            stride,
+                            count,
+                            mode: text(packed, "mode"),
+                            filter: text(packed, "filter"),
+                        };
+                        match left.checked_sub((count as u64).saturating_mul(stride as u64)) {
+                            Some(rest) => packed.decode().inspect(|_| left = rest),
+                            None => {
+                                Err(format!("more than {MAX_DECODED_BYTES} bytes of decoded views"))
+                            }
+                        }
                     }
+                    None => Err(format!(
+                        "the compressed data reach beyond the {} bytes of buffer {buffer}",
+                        bytes.get().len()
+                    )),
                 }
-                None => {
-                    Err(format!("the compressed data reach beyond the {} bytes of buffer {buffer}", bytes.get().len()))
-                }
-            },
+            }
             Some(Err(error)) => Err(error.clone().text()),
             None => Err(format!("there is no buffer {buffer}")),
         };
@@ -161,7 +197,13 @@ pub(super) fn decompress(root: &Value, store: &mut Store<'_>, report: &mut Impor
             Ok(bytes) => {
                 let parent = store.views.get(i).copied().flatten();
                 if parent.is_none_or(|parent| parent.length != bytes.len()) {
-                    report.repair(at, format!("{} bytes are decoded, which is not the view's length", bytes.len()));
+                    report.repair(
+                        at,
+                        format!(
+                            "{} bytes are decoded, which is not the view's length",
+                            bytes.len()
+                        ),
+                    );
                 }
                 let decoded = BufferView {
                     buffer: store.buffers.len(),
@@ -175,7 +217,8 @@ pub(super) fn decompress(root: &Value, store: &mut Store<'_>, report: &mut Impor
                     *slot = Some(decoded);
                 }
             }
-            Err(problem) => report.repair(at, format!("compressed by meshopt: {problem}; left as it is without")),
+            Err(problem) => report
+                .repair(at, format!("compressed by meshopt: {problem}; left as it is without")),
         }
     }
 }
@@ -185,7 +228,13 @@ pub(super) fn decompress(root: &Value, store: &mut Store<'_>, report: &mut Impor
 mod tests {
     use super::*;
 
-    fn packed<'a>(data: &'a [u8], stride: usize, count: usize, mode: &'a str, filter: &'a str) -> Packed<'a> {
+    fn packed<'a>(
+        data: &'a [u8],
+        stride: usize,
+        count: usize,
+        mode: &'a str,
+        filter: &'a str,
+    ) -> Packed<'a> {
         Packed { data, stride, count, mode, filter }
     }
 
@@ -203,7 +252,10 @@ mod tests {
         assert_eq!(packed(&encoded, 256, 3, "ATTRIBUTES", "NONE").decode().unwrap().len(), 768);
         let one: Vec<u32> = vec![1, 2, 3];
         let encoded = meshopt::encode_vertex_buffer(&one).unwrap();
-        assert_eq!(packed(&encoded, 4, 3, "ATTRIBUTES", "").decode().unwrap(), [1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]);
+        assert_eq!(
+            packed(&encoded, 4, 3, "ATTRIBUTES", "").decode().unwrap(),
+            [1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]
+        );
     }
 
     #[test]
@@ -211,7 +263,8 @@ mod tests {
         let indices = [0u32, 1, 2, 2, 1, 3, 3, 1, 4];
         let encoded = meshopt::encode_index_buffer(&indices, 5).unwrap();
         let decoded = packed(&encoded, 2, 9, "TRIANGLES", "").decode().unwrap();
-        let read: Vec<u32> = decoded.as_chunks::<2>().0.iter().map(|two| u16::from_le_bytes(*two).into()).collect();
+        let read: Vec<u32> =
+            decoded.as_chunks::<2>().0.iter().map(|two| u16::from_le_bytes(*two).into()).collect();
         // Each triangle may begin at another of its corners.
         for (a, b) in indices.as_chunks::<3>().0.iter().zip(read.as_chunks::<3>().0) {
             assert!((0..3).any(|turn| (0..3).all(|i| a[i] == b[(i + turn) % 3])), "{a:?} {b:?}");
@@ -224,19 +277,28 @@ mod tests {
     #[test]
     fn filters_give_back_what_they_were_made_from() {
         let normals = [[0.6f32, 0.0, 0.8, 0.0], [0.0, -0.6, -0.8, 0.0], [-1.0, 0.0, 0.0, 0.0]];
-        let encoded = meshopt::encode_vertex_buffer(&meshopt::encode_filter_oct::<i8>(&normals, 8)).unwrap();
+        let encoded =
+            meshopt::encode_vertex_buffer(&meshopt::encode_filter_oct::<i8>(&normals, 8)).unwrap();
         let decoded = packed(&encoded, 4, 3, "ATTRIBUTES", "OCTAHEDRAL").decode().unwrap();
         for (normal, bytes) in normals.iter().zip(decoded.as_chunks::<4>().0) {
             for (x, byte) in normal.iter().zip(bytes).take(3) {
-                assert!((x - f32::from(byte.cast_signed()) / 127.0).abs() < 0.02, "{normal:?} {bytes:?}");
+                assert!(
+                    (x - f32::from(byte.cast_signed()) / 127.0).abs() < 0.02,
+                    "{normal:?} {bytes:?}"
+                );
             }
         }
         let turn = [[0.5f32, -0.5, 0.5, 0.5], [0.0, 0.6, 0.0, 0.8]];
-        let encoded = meshopt::encode_vertex_buffer(&meshopt::encode_filter_quat(&turn, 16)).unwrap();
+        let encoded =
+            meshopt::encode_vertex_buffer(&meshopt::encode_filter_quat(&turn, 16)).unwrap();
         let decoded = packed(&encoded, 8, 2, "ATTRIBUTES", "QUATERNION").decode().unwrap();
         for (quaternion, bytes) in turn.iter().zip(decoded.as_chunks::<8>().0) {
-            let read: Vec<f32> =
-                bytes.as_chunks::<2>().0.iter().map(|two| f32::from(i16::from_le_bytes(*two)) / 32767.0).collect();
+            let read: Vec<f32> = bytes
+                .as_chunks::<2>()
+                .0
+                .iter()
+                .map(|two| f32::from(i16::from_le_bytes(*two)) / 32767.0)
+                .collect();
             // A turn and its negative are the same.
             let dot: f32 = quaternion.iter().zip(&read).map(|(a, b)| a * b).sum();
             assert!((dot.abs() - 1.0).abs() < 1e-3, "{quaternion:?} {read:?}");
@@ -249,7 +311,8 @@ mod tests {
             assert!((x - f32::from_le_bytes(*four)).abs() <= 1e-5 * x.abs());
         }
         let colors = [[1.0f32, 0.5, 0.0, 1.0], [0.2, 0.4, 0.9, 0.5]];
-        let encoded = meshopt::encode_vertex_buffer(&meshopt::encode_filter_color::<u8>(&colors, 8)).unwrap();
+        let encoded =
+            meshopt::encode_vertex_buffer(&meshopt::encode_filter_color::<u8>(&colors, 8)).unwrap();
         let decoded = packed(&encoded, 4, 2, "ATTRIBUTES", "COLOR").decode().unwrap();
         for (x, byte) in colors.as_flattened().iter().zip(&decoded) {
             assert!((x - f32::from(*byte) / 255.0).abs() < 0.02, "{colors:?} {decoded:?}");
@@ -259,7 +322,8 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused() {
         let encoded = meshopt::encode_vertex_buffer(&[[1u32; 4]; 20]).unwrap();
-        let try_it = |stride, count, mode, filter| packed(&encoded, stride, count, mode, filter).decode();
+        let try_it =
+            |stride, count, mode, filter| packed(&encoded, stride, count, mode, filter).decode();
         assert!(try_it(16, 20, "ATTRIBUTES", "").is_ok());
         assert!(try_it(16, 1 << 28, "ATTRIBUTES", "").unwrap_err().contains("claimed"));
         assert!(try_it(4, usize::MAX, "TRIANGLES", "").is_err());
@@ -278,7 +342,10 @@ mod tests {
             assert!(try_it(stride, 20, mode, filter).is_err(), "{stride} {mode} {filter}");
         }
         for length in 0..encoded.len() {
-            assert!(packed(&encoded[..length], 16, 20, "ATTRIBUTES", "").decode().is_err(), "{length}");
+            assert!(
+                packed(&encoded[..length], 16, 20, "ATTRIBUTES", "").decode().is_err(),
+                "{length}"
+            );
         }
         let mut state = 3u32;
         for _ in 0..3000 {

@@ -197,14 +197,16 @@ pub fn load_from(path: &Path, folder: &Folder) -> Result<Scene, ImportError> {
     let bytes = files::read(path, MAX_FILE_BYTES).map_err(|error| match error {
         Failure::NotFound => ImportError::NotFound { file: file.clone() },
         Failure::Unreadable(reason) => ImportError::Unreadable { file: file.clone(), reason },
-        Failure::TooLarge => {
-            ImportError::TooLarge { file: file.clone(), what: format!("more than {MAX_FILE_BYTES} bytes") }
-        }
+        Failure::TooLarge => ImportError::TooLarge {
+            file: file.clone(),
+            what: format!("more than {MAX_FILE_BYTES} bytes"),
+        },
     })?;
     let mut scene = load_bytes(&file, &bytes, folder)?;
     scene.source = Some(PathBuf::from(path));
     if scene.name.is_empty() {
-        scene.name = path.file_stem().map(|stem| one_line(&stem.to_string_lossy())).unwrap_or_default();
+        scene.name =
+            path.file_stem().map(|stem| one_line(&stem.to_string_lossy())).unwrap_or_default();
     }
     Ok(scene)
 }
@@ -229,7 +231,8 @@ pub fn load_bytes(name: &str, bytes: &[u8], resolver: &dyn Resolver) -> Result<S
         message: one_line(&error.to_string()),
     })?;
     schema::check(&mut root, &mut report);
-    validate::version(&root, &mut report).map_err(|what| ImportError::NotGltf { file: file.clone(), what })?;
+    validate::version(&root, &mut report)
+        .map_err(|what| ImportError::NotGltf { file: file.clone(), what })?;
     required_extensions(&file, &root, &mut report)?;
     violations(&file, &report)?;
     let files = Files::new(resolver);
@@ -248,7 +251,8 @@ pub fn load_bytes(name: &str, bytes: &[u8], resolver: &dyn Resolver) -> Result<S
     };
     let forest = forest.ok_or_else(broken)?;
     let scene = convert::scene(&root, &store, &files, &forest, &mut report);
-    let mut scene = scene.map_err(|TooLarge(what)| ImportError::TooLarge { file: file.clone(), what })?;
+    let mut scene =
+        scene.map_err(|TooLarge(what)| ImportError::TooLarge { file: file.clone(), what })?;
     violations(&file, &report)?;
     if scene.instanced_triangles() == 0 {
         report.info("/", "the scene shows no triangles");
@@ -276,12 +280,15 @@ fn container<'a>(
     let text = plain_text(json, place, report);
     match text.trim_ascii_start().bytes().next() {
         Some(b'{' | b'[') => Ok((text, bin)),
-        None if bytes.is_empty() => {
-            Err(ImportError::Truncated { file: file.into(), offset: 0, what: "its first byte".into() })
-        }
+        None if bytes.is_empty() => Err(ImportError::Truncated {
+            file: file.into(),
+            offset: 0,
+            what: "its first byte".into(),
+        }),
         _ if bin.is_some() || glb::is_glb(bytes) => Ok((text, bin)),
         _ => {
-            let what = "it begins neither with 'glTF' nor with '{'; choose a .gltf or .glb file".into();
+            let what =
+                "it begins neither with 'glTF' nor with '{'; choose a .gltf or .glb file".into();
             Err(ImportError::NotGltf { file: file.into(), what })
         }
     }
@@ -320,7 +327,10 @@ fn plain_text<'a>(json: &'a [u8], place: &str, report: &mut ImportReport) -> Cow
         && last + 1 < rest.len()
     {
         let zeros = rest.len() - last - 1;
-        report.repair(place, format!("{zeros} zero bytes after the JSON, which spaces should pad; ignored"));
+        report.repair(
+            place,
+            format!("{zeros} zero bytes after the JSON, which spaces should pad; ignored"),
+        );
         rest = rest.get(..=last).unwrap_or(rest);
     }
     let text = String::from_utf8_lossy(rest);
@@ -332,16 +342,25 @@ fn plain_text<'a>(json: &'a [u8], place: &str, report: &mut ImportReport) -> Cow
 
 fn violations(file: &str, report: &ImportReport) -> Result<(), ImportError> {
     match report.first_error() {
-        Some((place, message, more)) => {
-            Err(ImportError::Violation { file: file.into(), place: place.into(), message: message.into(), more })
-        }
+        Some((place, message, more)) => Err(ImportError::Violation {
+            file: file.into(),
+            place: place.into(),
+            message: message.into(),
+            more,
+        }),
         None => Ok(()),
     }
 }
 
 /// Refuses what cannot be shown without an extension, and notes what is shown without one.
-fn required_extensions(file: &str, root: &Value, report: &mut ImportReport) -> Result<(), ImportError> {
-    let names = |key: &str| items(root, key).iter().filter_map(Value::as_str).filter(|name| !SUPPORTED.contains(name));
+fn required_extensions(
+    file: &str,
+    root: &Value,
+    report: &mut ImportReport,
+) -> Result<(), ImportError> {
+    let names = |key: &str| {
+        items(root, key).iter().filter_map(Value::as_str).filter(|name| !SUPPORTED.contains(name))
+    };
     let missing: Vec<&str> = names("extensionsRequired").collect();
     if !missing.is_empty() {
         let shown = schema::shown(root);
@@ -349,16 +368,25 @@ fn required_extensions(file: &str, root: &Value, report: &mut ImportReport) -> R
             missing.into_iter().partition(|name| shown.extensions.contains(*name));
         if let Some(name) = needed.first() {
             let more = needed.len() - 1;
-            return Err(ImportError::UnsupportedExtension { file: file.into(), name: one_line(name), more });
+            return Err(ImportError::UnsupportedExtension {
+                file: file.into(),
+                name: one_line(name),
+                more,
+            });
         }
         for name in spare {
             let name = one_line(name);
-            report.unsupported("/extensionsRequired", format!("{name}: nothing that is shown uses it; ignored"));
+            report.unsupported(
+                "/extensionsRequired",
+                format!("{name}: nothing that is shown uses it; ignored"),
+            );
         }
     }
     for name in names("extensionsUsed") {
         let what = match name {
-            "KHR_materials_pbrSpecularGlossiness" => "the material's metallic/roughness values are used",
+            "KHR_materials_pbrSpecularGlossiness" => {
+                "the material's metallic/roughness values are used"
+            }
             "KHR_node_visibility" => "hidden nodes are shown",
             "MSFT_texture_dds" => "the PNG or JPEG image is used if there is one",
             _ => "ignored",
@@ -384,20 +412,30 @@ fn buffers<'a>(
         let length = json::index(buffer, "byteLength").unwrap_or(0);
         let fault = report.fault(at).map(|problem| ReadError::Broken(format!("{at}: {problem}")));
         let bytes = match buffer.get("uri").and_then(Value::as_str) {
-            None if fault.is_some() => Err(fault.unwrap_or_else(|| ReadError::Broken(String::new()))),
+            None if fault.is_some() => {
+                Err(fault.unwrap_or_else(|| ReadError::Broken(String::new())))
+            }
             None if i == 0 && glb => match bin {
                 Some(bin) => Ok(Bytes::Borrowed(bin)),
                 None => {
                     report.repair(at, "the file has no binary chunk for this buffer");
-                    Err(ReadError::Broken(format!("buffer {i}: the file has no binary chunk for it")))
+                    Err(ReadError::Broken(format!(
+                        "buffer {i}: the file has no binary chunk for it"
+                    )))
                 }
             },
-            None => Err(ReadError::Absent(format!("buffer {i} has no uri, so its data must come from elsewhere"))),
+            None => Err(ReadError::Absent(format!(
+                "buffer {i} has no uri, so its data must come from elsewhere"
+            ))),
             Some(uri) => match files.fetch(uri) {
                 Ok(fetched) => {
                     let known = ["application/octet-stream", "application/gltf-buffer"];
-                    if let Some(mime) = fetched.mime.as_deref().filter(|mime| !known.contains(mime)) {
-                        report.repair(at.key("uri"), format!("a data URI of the type '{}'", one_line(mime)));
+                    if let Some(mime) = fetched.mime.as_deref().filter(|mime| !known.contains(mime))
+                    {
+                        report.repair(
+                            at.key("uri"),
+                            format!("a data URI of the type '{}'", one_line(mime)),
+                        );
                     }
                     fetched.remark(at.key("uri"), report);
                     Ok(Bytes::Shared(fetched.bytes))
@@ -411,7 +449,8 @@ fn buffers<'a>(
         if let Ok(bytes) = &bytes
             && bytes.get().len() < length
         {
-            report.repair(at, format!("{length} bytes are stated, {} are there", bytes.get().len()));
+            report
+                .repair(at, format!("{length} bytes are stated, {} are there", bytes.get().len()));
         }
         out.push(bytes);
     }

@@ -100,8 +100,10 @@ impl ImportReport {
     pub(super) fn error(&mut self, place: impl fmt::Display, message: impl fmt::Display) {
         if self.first_error.is_none() {
             let place = one_line(&place.to_string());
-            self.first_error =
-                Some((if place.is_empty() { "/".into() } else { place }, one_line(&message.to_string())));
+            self.first_error = Some((
+                if place.is_empty() { "/".into() } else { place },
+                one_line(&message.to_string()),
+            ));
         }
         self.errors += 1;
     }
@@ -144,7 +146,9 @@ impl ImportReport {
 
     /// The first error and how many others there are.
     pub(super) fn first_error(&self) -> Option<(&str, &str, usize)> {
-        self.first_error.as_ref().map(|(place, message)| (place.as_str(), message.as_str(), self.errors - 1))
+        self.first_error
+            .as_ref()
+            .map(|(place, message)| (place.as_str(), message.as_str(), self.errors - 1))
     }
 
     /// The notes in the order in which they were made.

@@ -87,7 +87,10 @@ impl Object {
     }
 }
 
-use Kind::{Attributes, Bool, Count, Int, IntOf, List, Num, Obj, Pointer, Ref, Stride, Text, TextOf, Version};
+use Kind::{
+    Attributes, Bool, Count, Int, IntOf, List, Num, Obj, Pointer, Ref, Stride, Text, TextOf,
+    Version,
+};
 use Need::{Expected, Optional, Required, Stated, Vital};
 
 /// The greatest number that a single-precision float holds; larger ones would turn into infinity.
@@ -133,7 +136,12 @@ static ATTRIBUTES: Kind = Attributes;
 
 const ASSET: Object = Object {
     name: "asset",
-    fields: &[opt("copyright", Text), opt("generator", Text), req("version", Version), opt("minVersion", Version)],
+    fields: &[
+        opt("copyright", Text),
+        opt("generator", Text),
+        req("version", Version),
+        opt("minVersion", Version),
+    ],
 };
 const COMPONENT_TYPES: Kind = IntOf(&[5120, 5121, 5122, 5123, 5125, 5126]);
 const SPARSE_INDICES: Object = Object {
@@ -150,7 +158,11 @@ const SPARSE_VALUES: Object = Object {
 };
 const SPARSE: Object = Object {
     name: "accessor.sparse",
-    fields: &[req("count", Count), req("indices", Obj(&SPARSE_INDICES)), req("values", Obj(&SPARSE_VALUES))],
+    fields: &[
+        req("count", Count),
+        req("indices", Obj(&SPARSE_INDICES)),
+        req("values", Obj(&SPARSE_VALUES)),
+    ],
 };
 const ACCESSOR: Object = Object {
     name: "accessor",
@@ -167,8 +179,10 @@ const ACCESSOR: Object = Object {
         vital("sparse", Obj(&SPARSE)),
     ],
 };
-const BUFFER: Object =
-    Object { name: "buffer", fields: &[opt("name", Text), vital("uri", Text), stated("byteLength", Count)] };
+const BUFFER: Object = Object {
+    name: "buffer",
+    fields: &[opt("name", Text), vital("uri", Text), stated("byteLength", Count)],
+};
 const BUFFER_VIEW: Object = Object {
     name: "bufferView",
     fields: &[
@@ -180,8 +194,10 @@ const BUFFER_VIEW: Object = Object {
         opt("target", IntOf(&[34962, 34963])),
     ],
 };
-const TARGET: Object = Object { name: "channel.target", fields: &[opt("node", Ref("nodes")), exp("path", Text)] };
-const CHANNEL: Object = Object { name: "channel", fields: &[exp("sampler", SIZE), exp("target", Obj(&TARGET))] };
+const TARGET: Object =
+    Object { name: "channel.target", fields: &[opt("node", Ref("nodes")), exp("path", Text)] };
+const CHANNEL: Object =
+    Object { name: "channel", fields: &[exp("sampler", SIZE), exp("target", Obj(&TARGET))] };
 const ANIMATION_SAMPLER: Object = Object {
     name: "animation.sampler",
     fields: &[
@@ -194,15 +210,29 @@ static CHANNEL_ITEM: Kind = Obj(&CHANNEL);
 static ANIMATION_SAMPLER_ITEM: Kind = Obj(&ANIMATION_SAMPLER);
 const ANIMATION: Object = Object {
     name: "animation",
-    fields: &[opt("name", Text), exp("channels", list(&CHANNEL_ITEM)), exp("samplers", list(&ANIMATION_SAMPLER_ITEM))],
+    fields: &[
+        opt("name", Text),
+        exp("channels", list(&CHANNEL_ITEM)),
+        exp("samplers", list(&ANIMATION_SAMPLER_ITEM)),
+    ],
 };
 const ORTHOGRAPHIC: Object = Object {
     name: "orthographic",
-    fields: &[exp("xmag", ANY), exp("ymag", ANY), exp("zfar", POSITIVE), exp("znear", NOT_NEGATIVE)],
+    fields: &[
+        exp("xmag", ANY),
+        exp("ymag", ANY),
+        exp("zfar", POSITIVE),
+        exp("znear", NOT_NEGATIVE),
+    ],
 };
 const PERSPECTIVE: Object = Object {
     name: "perspective",
-    fields: &[opt("aspectRatio", POSITIVE), exp("yfov", POSITIVE), opt("zfar", POSITIVE), exp("znear", POSITIVE)],
+    fields: &[
+        opt("aspectRatio", POSITIVE),
+        exp("yfov", POSITIVE),
+        opt("zfar", POSITIVE),
+        exp("znear", POSITIVE),
+    ],
 };
 const CAMERA: Object = Object {
     name: "camera",
@@ -224,8 +254,10 @@ const IMAGE: Object = Object {
 };
 const TEXTURE_INFO: Object =
     Object { name: "textureInfo", fields: &[exp("index", Ref("textures")), opt("texCoord", SIZE)] };
-const NORMAL_INFO: Object =
-    Object { name: "textureInfo", fields: &[exp("index", Ref("textures")), opt("texCoord", SIZE), opt("scale", ANY)] };
+const NORMAL_INFO: Object = Object {
+    name: "textureInfo",
+    fields: &[exp("index", Ref("textures")), opt("texCoord", SIZE), opt("scale", ANY)],
+};
 const OCCLUSION_INFO: Object = Object {
     name: "textureInfo",
     fields: &[exp("index", Ref("textures")), opt("texCoord", SIZE), opt("strength", UNIT)],
@@ -267,7 +299,11 @@ const PRIMITIVE: Object = Object {
 static PRIMITIVE_ITEM: Kind = Obj(&PRIMITIVE);
 const MESH: Object = Object {
     name: "mesh",
-    fields: &[opt("name", Text), exp("primitives", list(&PRIMITIVE_ITEM)), opt("weights", list(&NUMBER))],
+    fields: &[
+        opt("name", Text),
+        exp("primitives", list(&PRIMITIVE_ITEM)),
+        opt("weights", list(&NUMBER)),
+    ],
 };
 static ROTATION_ITEM: Kind = Num { min: -1.0, max: 1.0, above: false };
 const NODE: Object = Object {
@@ -296,7 +332,8 @@ const SAMPLER: Object = Object {
         opt("wrapT", WRAPS),
     ],
 };
-const SCENE: Object = Object { name: "scene", fields: &[opt("name", Text), opt("nodes", set(&NODE_REF))] };
+const SCENE: Object =
+    Object { name: "scene", fields: &[opt("name", Text), opt("nodes", set(&NODE_REF))] };
 const SKIN: Object = Object {
     name: "skin",
     fields: &[
@@ -378,8 +415,10 @@ const TEXTURE_TRANSFORM: Object = Object {
         opt("texCoord", SIZE),
     ],
 };
-const TEXTURE_SOURCE: Object = Object { name: "texture source", fields: &[opt("source", Ref("images"))] };
-const ANIMATION_POINTER: Object = Object { name: "animation pointer", fields: &[exp("pointer", Pointer)] };
+const TEXTURE_SOURCE: Object =
+    Object { name: "texture source", fields: &[opt("source", Ref("images"))] };
+const ANIMATION_POINTER: Object =
+    Object { name: "animation pointer", fields: &[exp("pointer", Pointer)] };
 const ANISOTROPY: Object = Object {
     name: "anisotropy",
     fields: &[
@@ -407,7 +446,8 @@ const DIFFUSE_TRANSMISSION: Object = Object {
         opt("diffuseTransmissionColorTexture", Obj(&TEXTURE_INFO)),
     ],
 };
-const DISPERSION: Object = Object { name: "dispersion", fields: &[opt("dispersion", NOT_NEGATIVE)] };
+const DISPERSION: Object =
+    Object { name: "dispersion", fields: &[opt("dispersion", NOT_NEGATIVE)] };
 /// The index of refraction may be 0, else it is at least 1; the gap is checked with the other special rules.
 const IOR: Object = Object { name: "ior", fields: &[opt("ior", NOT_NEGATIVE)] };
 const IRIDESCENCE: Object = Object {
@@ -465,14 +505,20 @@ const VOLUME: Object = Object {
 };
 const VARIANT: Object = Object { name: "variant", fields: &[exp("name", Text)] };
 static VARIANT_ITEM: Kind = Obj(&VARIANT);
-const VARIANTS: Object = Object { name: "variants", fields: &[exp("variants", list(&VARIANT_ITEM))] };
+const VARIANTS: Object =
+    Object { name: "variants", fields: &[exp("variants", list(&VARIANT_ITEM))] };
 static VARIANT_REF: Kind = Ref("variants");
 const MAPPING: Object = Object {
     name: "mapping",
-    fields: &[exp("variants", set(&VARIANT_REF)), exp("material", Ref("materials")), opt("name", Text)],
+    fields: &[
+        exp("variants", set(&VARIANT_REF)),
+        exp("material", Ref("materials")),
+        opt("name", Text),
+    ],
 };
 static MAPPING_ITEM: Kind = Obj(&MAPPING);
-const MAPPINGS: Object = Object { name: "mappings", fields: &[exp("mappings", list(&MAPPING_ITEM))] };
+const MAPPINGS: Object =
+    Object { name: "mappings", fields: &[exp("mappings", list(&MAPPING_ITEM))] };
 const MESHOPT_BUFFER: Object = Object { name: "meshopt buffer", fields: &[opt("fallback", Bool)] };
 const MESHOPT_VIEW: Object = Object {
     name: "meshopt view",
@@ -502,10 +548,15 @@ const IES_PROFILE: Object = Object {
     ],
 };
 static IES_PROFILE_ITEM: Kind = Obj(&IES_PROFILE);
-const IES_PROFILES: Object = Object { name: "IES profiles", fields: &[exp("lights", list(&IES_PROFILE_ITEM))] };
+const IES_PROFILES: Object =
+    Object { name: "IES profiles", fields: &[exp("lights", list(&IES_PROFILE_ITEM))] };
 const NODE_IES: Object = Object {
     name: "node IES light",
-    fields: &[exp("light", Ref("IES profiles")), opt("multiplier", NOT_NEGATIVE), opt("color", nums(&FACTOR, 3))],
+    fields: &[
+        exp("light", Ref("IES profiles")),
+        opt("multiplier", NOT_NEGATIVE),
+        opt("color", nums(&FACTOR, 3)),
+    ],
 };
 const VISIBILITY: Object = Object { name: "visibility", fields: &[opt("visible", Bool)] };
 
@@ -553,7 +604,10 @@ pub(super) fn check(root: &mut Value, report: &mut ImportReport) {
         .map(|list| list.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect())
         .unwrap_or_default();
     let Some(map) = root.as_object_mut() else {
-        report.error(At::ROOT, format!("the document is {} and not an object; export it again", type_of(root)));
+        report.error(
+            At::ROOT,
+            format!("the document is {} and not an object; export it again", type_of(root)),
+        );
         return;
     };
     let walked = Walk { lengths, used, report: &mut *report }.object(map, &ROOT, &At::ROOT);
@@ -578,7 +632,12 @@ pub(super) fn shown_scene(root: &Value) -> Option<usize> {
 
 /// Follows all references from the scene that is shown; without scenes all nodes are shown.
 pub(super) fn shown(root: &Value) -> Shown {
-    let mut reach = Reach { follow: true, seen: HashSet::new(), queue: VecDeque::new(), extensions: HashSet::new() };
+    let mut reach = Reach {
+        follow: true,
+        seen: HashSet::new(),
+        queue: VecDeque::new(),
+        extensions: HashSet::new(),
+    };
     match shown_scene(root) {
         Some(scene) => reach.element("scenes", scene),
         None => (0..items(root, "nodes").len()).for_each(|node| reach.element("nodes", node)),
@@ -590,7 +649,12 @@ pub(super) fn shown(root: &Value) -> Shown {
             reach.value(value, item);
         }
     }
-    let nodes = reach.seen.iter().filter(|(collection, _)| *collection == "nodes").map(|&(_, node)| node).collect();
+    let nodes = reach
+        .seen
+        .iter()
+        .filter(|(collection, _)| *collection == "nodes")
+        .map(|&(_, node)| node)
+        .collect();
     // What moves is shown without motion, so nodes that nothing else shows stay out; extensions of a motion count.
     reach.follow = false;
     items(root, "animations").iter().for_each(|animation| reach.value(animation, &ANIMATIONS));
@@ -629,9 +693,12 @@ impl Reach {
                 }
                 self.extensions(value, object);
             }
-            List { item, .. } => value.as_array().into_iter().flatten().for_each(|value| self.value(value, item)),
+            List { item, .. } => {
+                value.as_array().into_iter().flatten().for_each(|value| self.value(value, item))
+            }
             Attributes => {
-                let accessors = value.as_object().into_iter().flatten().filter_map(|(_, value)| number(value));
+                let accessors =
+                    value.as_object().into_iter().flatten().filter_map(|(_, value)| number(value));
                 accessors.for_each(|number| self.element("accessors", number));
             }
             _ => {}
@@ -643,7 +710,9 @@ impl Reach {
             if !self.extensions.contains(name) {
                 self.extensions.insert(name.to_owned());
             }
-            let known = EXTENSIONS.iter().find(|(known, parent, _)| *known == name && *parent == object.name);
+            let known = EXTENSIONS
+                .iter()
+                .find(|(known, parent, _)| *known == name && *parent == object.name);
             if let Some((.., extension)) = known {
                 for Field(name, _, kind) in extension.fields {
                     if let Some(value) = value.get(name) {
@@ -665,7 +734,8 @@ impl Lengths {
             ROOT.fields.iter().map(|field| (field.0, len(root.get(field.0)))).collect();
         lengths.push(("lights", len(root.pointer("/extensions/KHR_lights_punctual/lights"))));
         lengths.push(("IES profiles", len(root.pointer("/extensions/EXT_lights_ies/lights"))));
-        lengths.push(("variants", len(root.pointer("/extensions/KHR_materials_variants/variants"))));
+        lengths
+            .push(("variants", len(root.pointer("/extensions/KHR_materials_variants/variants"))));
         Self(lengths)
     }
 
@@ -702,7 +772,12 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// The first fault that breaks the object, if any.
-    fn object(&mut self, map: &mut Map<String, Value>, object: &Object, at: &At<'_>) -> Result<(), String> {
+    fn object(
+        &mut self,
+        map: &mut Map<String, Value>,
+        object: &Object,
+        at: &At<'_>,
+    ) -> Result<(), String> {
         let empty = object.size().and_then(|size| map.get(size)).and_then(integer) == Some(0);
         let mut broken = Ok(());
         let mut fail = |problem: String| {
@@ -719,9 +794,15 @@ impl Walk<'_> {
             let Some(value) = map.get_mut(*name) else {
                 match need {
                     Optional | Vital => {}
-                    Expected => self.report.repair(at, format!("'{name}' is missing; the object is ignored")),
-                    Stated => self.report.repair(at, format!("'{name}' is missing; read all the same")),
-                    Required if empty => self.report.repair(at, format!("'{name}' is missing; ignored")),
+                    Expected => self
+                        .report
+                        .repair(at, format!("'{name}' is missing; the object is ignored")),
+                    Stated => {
+                        self.report.repair(at, format!("'{name}' is missing; read all the same"))
+                    }
+                    Required if empty => {
+                        self.report.repair(at, format!("'{name}' is missing; ignored"))
+                    }
                     Required => fail(format!("'{name}' is missing")),
                 }
                 continue;
@@ -744,7 +825,8 @@ impl Walk<'_> {
         let Some(value) = map.get_mut("extensions") else { return };
         let place = at.key("extensions");
         let Some(extensions) = value.as_object_mut() else {
-            self.report.repair(place, format!("{} where an object belongs; ignored", type_of(value)));
+            self.report
+                .repair(place, format!("{} where an object belongs; ignored", type_of(value)));
             map.shift_remove("extensions");
             return;
         };
@@ -752,13 +834,20 @@ impl Walk<'_> {
             let place = place.key(name);
             let known = EXTENSIONS.iter().any(|(known, ..)| known == name);
             if !self.used.contains(name) {
-                self.report.repair(place, "the extension is not listed in extensionsUsed; read all the same");
+                self.report.repair(
+                    place,
+                    "the extension is not listed in extensionsUsed; read all the same",
+                );
             }
             let Some(properties) = value.as_object_mut() else {
-                self.report.repair(place, format!("{} where an object belongs; ignored", type_of(value)));
+                self.report
+                    .repair(place, format!("{} where an object belongs; ignored", type_of(value)));
                 return false;
             };
-            match EXTENSIONS.iter().find(|(known, parent, _)| known == name && *parent == object.name) {
+            match EXTENSIONS
+                .iter()
+                .find(|(known, parent, _)| known == name && *parent == object.name)
+            {
                 Some((.., extension)) => {
                     if let Err(problem) = self.object(properties, extension, &place) {
                         self.report.repair(place, format!("{problem}; ignored"));
@@ -766,7 +855,10 @@ impl Walk<'_> {
                     }
                 }
                 None if known => {
-                    self.report.repair(place, "the extension does not belong to this kind of object; ignored");
+                    self.report.repair(
+                        place,
+                        "the extension does not belong to this kind of object; ignored",
+                    );
                     return false;
                 }
                 None => {}
@@ -776,7 +868,8 @@ impl Walk<'_> {
     }
 
     fn value(&mut self, value: &mut Value, kind: &Kind, at: &At<'_>) -> Result<(), String> {
-        let wrong = |value: &Value, what: &str| Err(format!("{} where {what} belongs", type_of(value)));
+        let wrong =
+            |value: &Value, what: &str| Err(format!("{} where {what} belongs", type_of(value)));
         match kind {
             Text if value.is_string() => Ok(()),
             Text => wrong(value, "text"),
@@ -788,7 +881,10 @@ impl Walk<'_> {
                 // A number has lost its zeros: 2.0 may read 2.
                 None if value.as_f64().is_some_and(|x| (0.0..=1e6).contains(&x)) => {
                     let number = value.as_f64().map(|x| format!("{x:?}")).unwrap_or_default();
-                    self.report.repair(at, format!("the number {number} where text belongs; read all the same"));
+                    self.report.repair(
+                        at,
+                        format!("the number {number} where text belongs; read all the same"),
+                    );
                     *value = Value::String(number);
                     Ok(())
                 }
@@ -803,8 +899,12 @@ impl Walk<'_> {
                 Some(x) => {
                     let note = match (kind, x) {
                         (Count, 0) => Some("0 is not at least 1; it is empty"),
-                        (Stride, 0) => Some("0 is not within 4 to 252; the elements follow each other"),
-                        (Stride, ..4 | 253..) => Some("it is not within 4 to 252; read all the same"),
+                        (Stride, 0) => {
+                            Some("0 is not within 4 to 252; the elements follow each other")
+                        }
+                        (Stride, ..4 | 253..) => {
+                            Some("it is not within 4 to 252; read all the same")
+                        }
                         _ => None,
                     };
                     if let Some(note) = note {
@@ -813,7 +913,9 @@ impl Walk<'_> {
                     *value = x.into();
                     Ok(())
                 }
-                None if value.is_number() => Err(format!("{value} is not an integer of at least 1")),
+                None if value.is_number() => {
+                    Err(format!("{value} is not an integer of at least 1"))
+                }
                 None => wrong(value, "an integer"),
             },
             Int { min, max } => match integer(value) {
@@ -822,7 +924,9 @@ impl Walk<'_> {
                     Ok(())
                 }
                 Some(x) => Err(format!("{x} is not within {min} to {max}")),
-                None if value.is_number() => Err(format!("{value} is not an integer of at least {min}")),
+                None if value.is_number() => {
+                    Err(format!("{value} is not an integer of at least {min}"))
+                }
                 None => wrong(value, "an integer"),
             },
             IntOf(known) => match integer(value) {
@@ -838,7 +942,8 @@ impl Walk<'_> {
             TextOf(known) => match value.as_str() {
                 Some(text) => {
                     if !known.contains(&text) {
-                        self.report.unsupported(at, format!("'{}' is not a known value", one_line(text)));
+                        self.report
+                            .unsupported(at, format!("'{}' is not a known value", one_line(text)));
                     }
                     Ok(())
                 }
@@ -945,7 +1050,9 @@ impl Walk<'_> {
 /// Major and minor of a version such as 2.0.
 pub(super) fn version(text: &str) -> Option<(u32, u32)> {
     let (major, minor) = text.split_once('.')?;
-    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok()).flatten();
+    let digits = |part: &str| {
+        part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok()).flatten()
+    };
     Some((digits(major)?, digits(minor)?))
 }
 
@@ -969,8 +1076,7 @@ mod tests {
 
     #[test]
     fn what_is_right_stays_and_leaves_no_note() {
-        let value =
-            json!({"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"name": "a"}]});
+        let value = json!({"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"name": "a"}]});
         let (after, report) = checked(value.clone());
         assert_eq!(after, value);
         assert!(report.first_error().is_none() && report.into_notes().is_empty());
@@ -1002,7 +1108,8 @@ mod tests {
 
     #[test]
     fn integers_written_as_floats_become_integers() {
-        let (after, report) = checked(json!({"asset": {"version": "2.0"}, "scene": 0.0, "scenes": [{}]}));
+        let (after, report) =
+            checked(json!({"asset": {"version": "2.0"}, "scene": 0.0, "scenes": [{}]}));
         assert_eq!(after["scene"], json!(0));
         assert!(report.into_notes().is_empty());
     }
@@ -1043,7 +1150,9 @@ mod tests {
         ] {
             assert_eq!(report.fault(place), Some(problem), "{place}");
         }
-        for sound in ["/buffers/1", "/bufferViews/1", "/bufferViews/2", "/accessors/1", "/accessors/3"] {
+        for sound in
+            ["/buffers/1", "/bufferViews/1", "/bufferViews/2", "/accessors/1", "/accessors/3"]
+        {
             assert_eq!(report.fault(sound), None, "{sound}");
         }
         assert_eq!(after["accessors"][1], json!({"count": 0}));

@@ -15,7 +15,10 @@ use crate::{
 };
 
 fn data_uri(bytes: &[u8]) -> String {
-    format!("data:application/octet-stream;base64,{}", base64::engine::general_purpose::STANDARD.encode(bytes))
+    format!(
+        "data:application/octet-stream;base64,{}",
+        base64::engine::general_purpose::STANDARD.encode(bytes)
+    )
 }
 
 fn floats(values: &[f32]) -> Vec<u8> {
@@ -124,10 +127,18 @@ fn lights_have_their_units_and_defaults() {
     .unwrap();
     assert_eq!(scene.lights.len(), 5);
     let spot = &scene.lights[0];
-    let cone = |inner, outer| Emitter::Spot { cone: Cone::new(inner, outer).unwrap(), flux: SpotFlux::Exact };
-    let candela = |emitter, candela| PhysicalLight::new(emitter, LightStrength::Candela(Candela(candela))).unwrap();
+    let cone = |inner, outer| Emitter::Spot {
+        cone: Cone::new(inner, outer).unwrap(),
+        flux: SpotFlux::Exact,
+    };
+    let candela = |emitter, candela| {
+        PhysicalLight::new(emitter, LightStrength::Candela(Candela(candela))).unwrap()
+    };
     let narrow = candela(cone(0.2, 0.4), 50.0);
-    assert_eq!((spot.source, spot.color, spot.range), (narrow, Vec3::new(1.0, 0.5, 0.0), Some(7.0)));
+    assert_eq!(
+        (spot.source, spot.color, spot.range),
+        (narrow, Vec3::new(1.0, 0.5, 0.0), Some(7.0))
+    );
     let default = candela(cone(0.0, std::f64::consts::FRAC_PI_4), 1.0);
     assert_eq!((scene.lights[1].source, scene.lights[1].range), (default, None));
     let sun = PhysicalLight::new(Emitter::PARALLEL, LightStrength::Lux(Lux(100_000.0))).unwrap();
@@ -143,8 +154,9 @@ fn lights_have_their_units_and_defaults() {
 #[test]
 fn texture_transforms_are_those_of_the_extension() {
     let at = |m: [[f32; 3]; 2], u: f32, v: f32| m.map(|[a, b, c]| a * u + b * v + c);
-    let near =
-        |a: [f32; 2], b: [f32; 2]| assert!((a[0] - b[0]).abs() < 1e-6 && (a[1] - b[1]).abs() < 1e-6, "{a:?} {b:?}");
+    let near = |a: [f32; 2], b: [f32; 2]| {
+        assert!((a[0] - b[0]).abs() < 1e-6 && (a[1] - b[1]).abs() < 1e-6, "{a:?} {b:?}")
+    };
     // The extension's example: the lower left quadrant of the picture, turned clockwise by 90 degrees, so that the
     // quadrant's lower left corner comes to the upper left, and its upper left corner to the upper right.
     let example = convert::texture_matrix([0.0, 1.0], std::f64::consts::FRAC_PI_2, [0.5, 0.5]);
@@ -173,7 +185,9 @@ fn glass_is_read_and_repaired() {
         let scene = read(&value).unwrap();
         (scene.materials[0].clone(), scene.notes)
     };
-    let repaired = |notes: &[crate::scene::Note]| notes.iter().filter(|n| n.kind == NoteKind::Repaired).count();
+    let repaired = |notes: &[crate::scene::Note]| {
+        notes.iter().filter(|n| n.kind == NoteKind::Repaired).count()
+    };
     let (material, notes) = glass(
         json!({"ior": 1.33}),
         json!({"transmissionFactor": 0.5}),
@@ -181,7 +195,11 @@ fn glass_is_read_and_repaired() {
     );
     assert_eq!((material.ior, material.transmission, material.volume.thickness), (1.33, 0.5, 2.0));
     let absorption = material.volume.absorption();
-    assert!((absorption.x - 2.0 * 2f64.ln()).abs() < 1e-12 && absorption.y == 0.0 && absorption.z == f64::INFINITY);
+    assert!(
+        (absorption.x - 2.0 * 2f64.ln()).abs() < 1e-12
+            && absorption.y == 0.0
+            && absorption.z == f64::INFINITY
+    );
     assert!(material.encloses_volume());
     assert_eq!(repaired(&notes), 0);
 
@@ -202,21 +220,29 @@ fn glass_is_read_and_repaired() {
     assert!(repaired(&notes) >= 5, "{notes:?}");
 
     // Of another type.
-    let (material, notes) =
-        glass(json!({"ior": "x"}), json!([1]), json!({"attenuationColor": [1, 2], "thicknessTexture": 3}));
+    let (material, notes) = glass(
+        json!({"ior": "x"}),
+        json!([1]),
+        json!({"attenuationColor": [1, 2], "thicknessTexture": 3}),
+    );
     assert_eq!((material.ior, material.transmission, material.volume), (1.5, 0.0, default.volume));
     assert!(repaired(&notes) >= 4, "{notes:?}");
 }
 
 /// A triangle with a material of one extension, which is required.
-fn with_extension(name: &str, value: Value, more: &[(&str, Value)]) -> (crate::scene::Scene, usize) {
+fn with_extension(
+    name: &str,
+    value: Value,
+    more: &[(&str, Value)],
+) -> (crate::scene::Scene, usize) {
     let mut document = triangle();
     let mut extensions = serde_json::Map::from_iter([(name.to_owned(), value)]);
     extensions.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
     let names: Vec<&String> = extensions.keys().collect();
     document["extensionsUsed"] = json!(names);
     document["extensionsRequired"] = json!(names);
-    document["materials"] = json!([{"pbrMetallicRoughness": {"metallicFactor": 0}, "extensions": extensions}]);
+    document["materials"] =
+        json!([{"pbrMetallicRoughness": {"metallicFactor": 0}, "extensions": extensions}]);
     document["meshes"][0]["primitives"][0]["material"] = json!(0);
     let scene = read(&document).unwrap();
     let repaired = scene.notes.iter().filter(|note| note.kind == NoteKind::Repaired).count();
@@ -231,16 +257,28 @@ fn lobes_out_of_range_are_clamped_or_left_out_with_a_note() {
     };
     let default = crate::scene::Material::default();
 
-    let (material, repaired) =
-        of("KHR_materials_specular", json!({"specularFactor": 2, "specularColorFactor": [3, -1, 0.5]}));
-    assert_eq!((material.specular.factor, material.specular.color), (1.0, Vec3::new(3.0, 0.0, 0.5)));
+    let (material, repaired) = of(
+        "KHR_materials_specular",
+        json!({"specularFactor": 2, "specularColorFactor": [3, -1, 0.5]}),
+    );
+    assert_eq!(
+        (material.specular.factor, material.specular.color),
+        (1.0, Vec3::new(3.0, 0.0, 0.5))
+    );
     assert_eq!(repaired, 2);
-    let (material, repaired) =
-        of("KHR_materials_clearcoat", json!({"clearcoatFactor": -1, "clearcoatRoughnessFactor": 2}));
+    let (material, repaired) = of(
+        "KHR_materials_clearcoat",
+        json!({"clearcoatFactor": -1, "clearcoatRoughnessFactor": 2}),
+    );
     assert_eq!((material.clearcoat.factor, material.clearcoat.roughness, repaired), (0.0, 1.0, 2));
-    let (material, repaired) =
-        of("KHR_materials_sheen", json!({"sheenColorFactor": [2, 0.5, 0], "sheenRoughnessFactor": "x"}));
-    assert_eq!((material.sheen.color, material.sheen.roughness, repaired), (Vec3::new(1.0, 0.5, 0.0), 0.0, 2));
+    let (material, repaired) = of(
+        "KHR_materials_sheen",
+        json!({"sheenColorFactor": [2, 0.5, 0], "sheenRoughnessFactor": "x"}),
+    );
+    assert_eq!(
+        (material.sheen.color, material.sheen.roughness, repaired),
+        (Vec3::new(1.0, 0.5, 0.0), 0.0, 2)
+    );
     let (material, repaired) =
         of("KHR_materials_anisotropy", json!({"anisotropyStrength": 7, "anisotropyRotation": 9}));
     assert_eq!((material.anisotropy.strength, material.anisotropy.rotation), (1.0, 9.0));
@@ -250,7 +288,10 @@ fn lobes_out_of_range_are_clamped_or_left_out_with_a_note() {
         json!({"iridescenceFactor": 2, "iridescenceIor": 0.5, "iridescenceThicknessMinimum": -1}),
     );
     let film = material.iridescence;
-    assert_eq!((film.factor, film.ior, film.thickness_minimum, film.thickness_maximum), (1.0, 1.0, 0.0, 400.0));
+    assert_eq!(
+        (film.factor, film.ior, film.thickness_minimum, film.thickness_maximum),
+        (1.0, 1.0, 0.0, 400.0)
+    );
     assert_eq!(repaired, 3);
     let (material, repaired) = of("KHR_materials_dispersion", json!({"dispersion": -0.5}));
     assert_eq!((material.dispersion, repaired), (0.0, 1));
@@ -264,10 +305,12 @@ fn lobes_out_of_range_are_clamped_or_left_out_with_a_note() {
     // Empty ones say nothing, and textures that are not there are left out.
     let (material, repaired) = of("KHR_materials_iridescence", json!({}));
     assert_eq!((material.iridescence, repaired), (default.iridescence, 0));
-    let (material, repaired) = of("KHR_materials_sheen", json!({"sheenColorTexture": {"index": 4}}));
+    let (material, repaired) =
+        of("KHR_materials_sheen", json!({"sheenColorTexture": {"index": 4}}));
     assert_eq!((material.sheen.color_texture, repaired), (None, 1));
     // What unlit excludes.
-    let (scene, repaired) = with_extension("KHR_materials_sheen", json!({}), &[("KHR_materials_unlit", json!({}))]);
+    let (scene, repaired) =
+        with_extension("KHR_materials_sheen", json!({}), &[("KHR_materials_unlit", json!({}))]);
     assert_eq!((scene.materials[0].unlit, repaired), (true, 0));
 }
 
@@ -282,7 +325,8 @@ fn materials_are_read_in_full() {
     ]);
     value["meshes"][0]["primitives"][0]["attributes"]["TEXCOORD_0"] = json!(2);
     value["meshes"][0]["primitives"][0]["attributes"]["TEXCOORD_1"] = json!(2);
-    value["samplers"] = json!([{"magFilter": 9728, "minFilter": 9985, "wrapS": 33071, "wrapT": 33648}]);
+    value["samplers"] =
+        json!([{"magFilter": 9728, "minFilter": 9985, "wrapS": 33071, "wrapT": 33648}]);
     value["textures"] = json!([{"source": 0, "sampler": 0}, {"source": 0}]);
     value["images"] = json!([{"uri": "a.png"}]);
     value["materials"] = json!([
@@ -304,7 +348,10 @@ fn materials_are_read_in_full() {
     let scene = read(&value).unwrap();
     let material = &scene.materials[0];
     assert_eq!(material.base_color, Vec4::new(0.1, 0.2, 0.3, 0.4));
-    assert_eq!((material.metallic, material.roughness, material.occlusion_strength), (0.5, 0.6, 0.7));
+    assert_eq!(
+        (material.metallic, material.roughness, material.occlusion_strength),
+        (0.5, 0.6, 0.7)
+    );
     let base = TextureRef { texture: 0, uv_set: 0, transform: [[1.0, 0.0, 0.5], [0.0, 1.0, 0.0]] };
     assert_eq!(material.base_color_texture, Some(base));
     let rough = TextureRef { texture: 1, uv_set: 1, transform: TextureRef::IDENTITY };
@@ -313,17 +360,18 @@ fn materials_are_read_in_full() {
     assert_eq!(material.emission, Vec3::new(1000.0, 500.0, 0.0));
     assert_eq!(material.alpha, AlphaMode::Mask { cutoff: 0.5 });
     assert!(material.double_sided && material.unlit);
-    assert_eq!((scene.materials[1].alpha, scene.materials[2].alpha), (AlphaMode::Blend, AlphaMode::Opaque));
-    let sampler = scene.textures[0].sampler;
-    assert_eq!((sampler.mag_linear, sampler.min_linear, sampler.mip_linear), (false, true, Some(false)));
-    assert_eq!((sampler.wrap_u, sampler.wrap_v), (Wrap::Clamp, Wrap::Mirror));
-    assert!(
-        scene
-            .notes
-            .iter()
-            .any(|note| note.kind == NoteKind::Unsupported
-                && note.message.contains("KHR_materials_pbrSpecularGlossiness"))
+    assert_eq!(
+        (scene.materials[1].alpha, scene.materials[2].alpha),
+        (AlphaMode::Blend, AlphaMode::Opaque)
     );
+    let sampler = scene.textures[0].sampler;
+    assert_eq!(
+        (sampler.mag_linear, sampler.min_linear, sampler.mip_linear),
+        (false, true, Some(false))
+    );
+    assert_eq!((sampler.wrap_u, sampler.wrap_v), (Wrap::Clamp, Wrap::Mirror));
+    assert!(scene.notes.iter().any(|note| note.kind == NoteKind::Unsupported
+        && note.message.contains("KHR_materials_pbrSpecularGlossiness")));
 }
 
 #[test]
@@ -360,9 +408,11 @@ fn cameras_keep_their_projection() {
         "nodes": [{"camera": 0}, {"camera": 1}, {"camera": 2}],
     }))
     .unwrap();
-    let perspective = Projection::Perspective { vertical_fov: 1.0, aspect: Some(1.5), near: 0.1, far: None };
+    let perspective =
+        Projection::Perspective { vertical_fov: 1.0, aspect: Some(1.5), near: 0.1, far: None };
     assert_eq!(scene.cameras[0].projection, perspective);
-    let orthographic = Projection::Orthographic { half_width: 2.0, half_height: 1.0, near: 0.0, far: 10.0 };
+    let orthographic =
+        Projection::Orthographic { half_width: 2.0, half_height: 1.0, near: 0.0, far: 10.0 };
     assert_eq!(scene.cameras[1].projection, orthographic);
     let used: Vec<_> = scene.nodes.iter().map(|node| node.camera).collect();
     assert_eq!(used, [Some(0), None, Some(1)]);
@@ -399,7 +449,10 @@ fn a_very_deep_hierarchy_does_not_exhaust_the_stack() {
     nodes[depth - 1] = json!({"children": [0]});
     value["nodes"] = json!(nodes);
     let error = read(&value).unwrap_err().to_string();
-    assert_eq!(error, "test.gltf: /nodes/0: the node is its own ancestor; export the file again as a tree");
+    assert_eq!(
+        error,
+        "test.gltf: /nodes/0: the node is its own ancestor; export the file again as a tree"
+    );
 }
 
 #[test]
@@ -457,7 +510,8 @@ fn morph_targets_are_added_at_the_weights_of_mesh_or_node() {
     value["nodes"] = json!([{"mesh": 0}, {"mesh": 0, "weights": [0.5]}, {"mesh": 0}]);
     value["scenes"] = json!([{"nodes": [0, 1, 2]}]);
     let scene = read(&value).unwrap();
-    let x = |node: usize| scene.meshes[scene.nodes[node].mesh.unwrap()].primitives[0].positions[1].x;
+    let x =
+        |node: usize| scene.meshes[scene.nodes[node].mesh.unwrap()].primitives[0].positions[1].x;
     assert_eq!((x(0), x(1), x(2)), (4.0, 3.0, 4.0));
     assert_eq!(scene.meshes.len(), 2);
 }
@@ -468,7 +522,10 @@ fn joints_beyond_the_first_sixty_four_are_noted() {
         let mut value = triangle();
         let mut bytes = vec![0u8; 12];
         bytes.extend(floats(&[0.25; 12]));
-        value["buffers"].as_array_mut().unwrap().push(json!({"byteLength": bytes.len(), "uri": data_uri(&bytes)}));
+        value["buffers"]
+            .as_array_mut()
+            .unwrap()
+            .push(json!({"byteLength": bytes.len(), "uri": data_uri(&bytes)}));
         let views = value["bufferViews"].as_array_mut().unwrap();
         views.push(json!({"buffer": 1, "byteLength": 12}));
         views.push(json!({"buffer": 1, "byteOffset": 12, "byteLength": 48}));
@@ -499,14 +556,17 @@ fn vertex_colours_may_be_bytes_and_lack_opacity() {
         {"buffer": 0, "byteOffset": 48, "byteLength": 3},
         {"buffer": 0, "byteOffset": 36, "byteLength": 12, "byteStride": 4},
     ]);
-    value["accessors"][2] =
-        json!({"bufferView": 2, "componentType": 5121, "type": "VEC3", "count": 3, "normalized": true});
+    value["accessors"][2] = json!({"bufferView": 2, "componentType": 5121, "type": "VEC3", "count": 3, "normalized": true});
     value["meshes"][0]["primitives"][0]["attributes"]["COLOR_0"] = json!(2);
     let scene = read(&value).unwrap();
     let colors = &scene.meshes[0].primitives[0].colors;
     assert_eq!(
         colors[..],
-        [Vec4::new(1.0, 0.0, 0.2, 1.0), Vec4::new(0.0, 1.0, 0.0, 1.0), Vec4::new(0.0, 0.0, 1.0, 1.0)]
+        [
+            Vec4::new(1.0, 0.0, 0.2, 1.0),
+            Vec4::new(0.0, 1.0, 0.0, 1.0),
+            Vec4::new(0.0, 0.0, 1.0, 1.0)
+        ]
     );
 }
 
@@ -537,7 +597,12 @@ fn a_count_without_bytes_is_refused() {
     let mut value = triangle();
     value["accessors"][0]["count"] = json!(4_000_000_000u64);
     let error = read(&value).unwrap_err().to_string();
-    assert!(error.starts_with("test.gltf: /meshes/0/primitives/0/attributes/POSITION: 4000000000 elements"), "{error}");
+    assert!(
+        error.starts_with(
+            "test.gltf: /meshes/0/primitives/0/attributes/POSITION: 4000000000 elements"
+        ),
+        "{error}"
+    );
     value["accessors"][0].as_object_mut().unwrap().remove("bufferView");
     assert!(matches!(read(&value), Err(ImportError::TooLarge { .. })));
 }
@@ -546,7 +611,8 @@ fn a_count_without_bytes_is_refused() {
 fn the_same_bytes_many_times_over_meet_the_limit() {
     // A small file whose primitives all use one megabyte: 3000 of them would be gigabytes.
     let bytes = vec![0u8; 1 << 20];
-    let primitives: Vec<Value> = (0..3000).map(|_| json!({"attributes": {"POSITION": 0}})).collect();
+    let primitives: Vec<Value> =
+        (0..3000).map(|_| json!({"attributes": {"POSITION": 0}})).collect();
     let result = read(&json!({
         "asset": {"version": "2.0"},
         "nodes": [{"mesh": 0}],
@@ -564,7 +630,10 @@ fn the_same_bytes_many_times_over_meet_the_limit() {
 
 #[test]
 fn too_many_values_are_refused_before_they_take_memory() {
-    let text = format!("{{\"asset\":{{\"version\":\"2.0\"}},\"extras\":[{}0]}}", "0,".repeat(MAX_JSON_VALUES));
+    let text = format!(
+        "{{\"asset\":{{\"version\":\"2.0\"}},\"extras\":[{}0]}}",
+        "0,".repeat(MAX_JSON_VALUES)
+    );
     let error = load_bytes("f", text.as_bytes(), &NoFiles).unwrap_err();
     assert!(matches!(error, ImportError::TooLarge { .. }), "{error}");
 }
@@ -585,8 +654,14 @@ fn indices_beyond_the_vertices_drop_their_triangles_and_restarts_are_refused() {
     assert_eq!(scene.instanced_triangles(), 0);
     assert!(kinds(&scene, NoteKind::Repaired).contains(&"/meshes/0/primitives/0/indices"));
     let error = read(&with_indices([0, 1, 255])).unwrap_err().to_string();
-    assert!(error.starts_with("test.gltf: /meshes/0/primitives/0/indices: index 2 is 255"), "{error}");
-    assert_eq!(read(&with_indices([2, 1, 0])).unwrap().meshes[0].primitives[0].normals[0], Vec3::NEG_Z);
+    assert!(
+        error.starts_with("test.gltf: /meshes/0/primitives/0/indices: index 2 is 255"),
+        "{error}"
+    );
+    assert_eq!(
+        read(&with_indices([2, 1, 0])).unwrap().meshes[0].primitives[0].normals[0],
+        Vec3::NEG_Z
+    );
 }
 
 #[test]
@@ -610,8 +685,7 @@ fn quantized_positions_are_read() {
     value["extensionsUsed"] = json!(["KHR_mesh_quantization"]);
     value["extensionsRequired"] = json!(["KHR_mesh_quantization"]);
     value["buffers"] = json!([{"byteLength": 15, "uri": data_uri(&bytes)}]);
-    value["bufferViews"] =
-        json!([{"buffer": 0, "byteLength": 12, "byteStride": 4}, {"buffer": 0, "byteOffset": 12, "byteLength": 3}]);
+    value["bufferViews"] = json!([{"buffer": 0, "byteLength": 12, "byteStride": 4}, {"buffer": 0, "byteOffset": 12, "byteLength": 3}]);
     value["accessors"] = json!([
         {"bufferView": 0, "componentType": 5121, "type": "VEC3", "count": 3, "min": [0, 0, 0], "max": [200, 100, 0]},
         {"bufferView": 1, "componentType": 5121, "type": "SCALAR", "count": 3},
@@ -656,9 +730,13 @@ fn files_are_read_beside_the_document_and_nowhere_else() {
     bytes.extend([0; 24]);
     std::fs::write(inner.join("a b.bin"), &bytes).unwrap();
     std::fs::write(folder.path().join("out.bin"), &bytes).unwrap();
-    for (uri, found) in
-        [("a%20b.bin", true), ("a b.bin", true), ("../out.bin", false), ("./x/../a b.bin", true), ("none.bin", false)]
-    {
+    for (uri, found) in [
+        ("a%20b.bin", true),
+        ("a b.bin", true),
+        ("../out.bin", false),
+        ("./x/../a b.bin", true),
+        ("none.bin", false),
+    ] {
         value["buffers"] = json!([{"byteLength": 64, "uri": uri}]);
         let path = inner.join("my.gltf");
         std::fs::write(&path, value.to_string()).unwrap();

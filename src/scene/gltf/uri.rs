@@ -50,7 +50,9 @@ pub(super) fn parse(uri: &str) -> Result<Target<'_>, String> {
             if part.eq_ignore_ascii_case("base64") {
                 base64 = true;
             } else if !part.contains('=') {
-                odd = Some(format!("a data URI with the malformed parameter '{part}', which is ignored"));
+                odd = Some(format!(
+                    "a data URI with the malformed parameter '{part}', which is ignored"
+                ));
             }
         }
         return Ok(Target::Data { mime, payload, base64, odd });
@@ -58,7 +60,8 @@ pub(super) fn parse(uri: &str) -> Result<Target<'_>, String> {
     // RFC 3986 section 3.1: a letter, then letters, digits, '+', '-' and '.', before a colon. A name such as `12:30.png` has none.
     let is_scheme = |scheme: &str| {
         let digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
-        scheme.is_empty() || scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.bytes().all(digit)
+        scheme.is_empty()
+            || scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.bytes().all(digit)
     };
     if let Some((scheme, _)) = uri.split_once(':')
         && is_scheme(scheme)
@@ -114,7 +117,10 @@ fn normalized(path: &str) -> Result<String, String> {
 }
 
 /// Decodes a data URI's payload; with what is odd about it.
-pub(super) fn decode(payload: &str, base64: bool) -> Result<(Vec<u8>, Option<&'static str>), String> {
+pub(super) fn decode(
+    payload: &str,
+    base64: bool,
+) -> Result<(Vec<u8>, Option<&'static str>), String> {
     if !base64 {
         return Ok((percent_decode_str(payload).collect(), None));
     }
@@ -134,13 +140,25 @@ pub(super) fn decode(payload: &str, base64: bool) -> Result<(Vec<u8>, Option<&'s
             b'_' => b'/',
             other => other,
         };
-        let cleaned: Vec<u8> = plain.iter().filter(|byte| !byte.is_ascii_whitespace()).copied().map(standard).collect();
-        let odd = if spaces { "base64 with white space in it" } else { "base64 in the alphabet for URLs" };
+        let cleaned: Vec<u8> = plain
+            .iter()
+            .filter(|byte| !byte.is_ascii_whitespace())
+            .copied()
+            .map(standard)
+            .collect();
+        let odd = if spaces {
+            "base64 with white space in it"
+        } else {
+            "base64 in the alphabet for URLs"
+        };
         (cleaned.into(), Some(odd))
     } else {
         (plain, None)
     };
-    BASE64.decode(&plain).map(|bytes| (bytes, odd)).map_err(|error| format!("broken base64: {error}"))
+    BASE64
+        .decode(&plain)
+        .map(|bytes| (bytes, odd))
+        .map_err(|error| format!("broken base64: {error}"))
 }
 
 #[cfg(test)]
@@ -153,7 +171,9 @@ mod tests {
 
     #[test]
     fn relative_paths_are_decoded_and_normalized() {
-        let both = |path: &str, literal: &str| Ok(Target::File { path: path.into(), literal: Some(literal.into()) });
+        let both = |path: &str, literal: &str| {
+            Ok(Target::File { path: path.into(), literal: Some(literal.into()) })
+        };
         assert_eq!(parse("a%20b/./c.bin"), both("a b/c.bin", "a%20b/c.bin"));
         assert_eq!(parse("no#2.png"), both("no", "no#2.png"));
         assert_eq!(parse("x/../c.bin"), file("c.bin"));
@@ -193,7 +213,11 @@ mod tests {
         assert_eq!(bytes("", true), Ok(vec![]));
         assert_eq!(bytes("a%20b", false), Ok(b"a b".to_vec()));
         for spaced in [" AAEC", "AA\r\nEC\n", "AAE C", "%0AAAEC%20", "A\tAEC"] {
-            assert_eq!(decode(spaced, true), Ok((vec![0, 1, 2], Some("base64 with white space in it"))), "{spaced:?}");
+            assert_eq!(
+                decode(spaced, true),
+                Ok((vec![0, 1, 2], Some("base64 with white space in it"))),
+                "{spaced:?}"
+            );
         }
         assert_eq!(bytes("-_-_", true), bytes("+/+/", true));
         assert!(decode("-_-_", true).unwrap_or_default().1.is_some());
@@ -206,7 +230,8 @@ mod tests {
             "data: image/png ;charset=utf-8; Base64 ,AA==",
         ] {
             let parsed = parse(uri);
-            let wanted = Target::Data { mime: "image/png", payload: "AA==", base64: true, odd: None };
+            let wanted =
+                Target::Data { mime: "image/png", payload: "AA==", base64: true, odd: None };
             assert_eq!(parsed, Ok(wanted), "{uri}");
         }
         let odd = parse("data:application/octet-stream;;base64,AA==");

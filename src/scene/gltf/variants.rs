@@ -11,7 +11,9 @@ use crate::scene::MaterialVariant;
 
 /// The variants by name; their materials are found with the primitives.
 pub(super) fn names(root: &Value) -> Vec<MaterialVariant> {
-    let variants = extension(root, "KHR_materials_variants").map(|found| items(found, "variants")).unwrap_or_default();
+    let variants = extension(root, "KHR_materials_variants")
+        .map(|found| items(found, "variants"))
+        .unwrap_or_default();
     variants
         .iter()
         .map(|value| MaterialVariant { name: one_line(text(value, "name")), materials: Vec::new() })
@@ -19,7 +21,11 @@ pub(super) fn names(root: &Value) -> Vec<MaterialVariant> {
 }
 
 /// A primitive's (variant, material) pairs, all in range; a variant that is named twice counts once.
-pub(super) fn of(primitive: &Value, store: &Store<'_>, variants: usize) -> Result<Vec<(usize, usize)>, ReadError> {
+pub(super) fn of(
+    primitive: &Value,
+    store: &Store<'_>,
+    variants: usize,
+) -> Result<Vec<(usize, usize)>, ReadError> {
     let mut out: Vec<(usize, usize)> = Vec::new();
     let Some(found) = extension(primitive, "KHR_materials_variants") else { return Ok(out) };
     let mut known = vec![false; variants];

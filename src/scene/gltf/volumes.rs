@@ -32,9 +32,9 @@ fn colors(value: &Value, key: &'static str) -> Result<DVec3, Wrong> {
     match value.get(key) {
         None => Ok(DVec3::ZERO),
         Some(one) if one.is_number() => Ok(DVec3::splat(number(value, key).unwrap_or(f64::NAN))),
-        Some(_) => {
-            numbers::<3>(value, key).map(DVec3::from_array).ok_or((key, "one number or an array of three".to_owned()))
-        }
+        Some(_) => numbers::<3>(value, key)
+            .map(DVec3::from_array)
+            .ok_or((key, "one number or an array of three".to_owned())),
     }
 }
 
@@ -47,12 +47,19 @@ fn density(
     let Some(grid) = value.get("density") else { return Ok(None) };
     let wrong = |what: String| ("density", what);
     let size = numbers::<3>(grid, "dimensions")
-        .filter(|size| size.iter().all(|side| (0.0..=f64::from(u32::MAX)).contains(side) && side.fract() == 0.0))
-        .ok_or_else(|| wrong("'dimensions' takes three whole numbers: voxels along x, y and z".into()))?;
+        .filter(|size| {
+            size.iter()
+                .all(|side| (0.0..=f64::from(u32::MAX)).contains(side) && side.fract() == 0.0)
+        })
+        .ok_or_else(|| {
+            wrong("'dimensions' takes three whole numbers: voxels along x, y and z".into())
+        })?;
     let format = DensityFormat::from_name(text(grid, "format"))
         .ok_or_else(|| wrong("'format' takes u8, f16 or f32".to_owned()))?;
     let bytes = match (index(grid, "bufferView"), text(grid, "uri")) {
-        (Some(view), _) => Bytes::Borrowed(store.view(view).map_err(|error| wrong(ReadError::text(error)))?),
+        (Some(view), _) => {
+            Bytes::Borrowed(store.view(view).map_err(|error| wrong(ReadError::text(error)))?)
+        }
         (None, "") => return Err(wrong("it takes a 'bufferView' or a 'uri'".into())),
         (None, uri) => {
             let fetched = files.fetch(uri).map_err(wrong)?;
@@ -61,7 +68,9 @@ fn density(
         }
     };
     let size = size.map(|side| side as u32);
-    DensityGrid::from_raw(bytes.get(), size, format).map(Some).map_err(|error| wrong(error.to_string()))
+    DensityGrid::from_raw(bytes.get(), size, format)
+        .map(Some)
+        .map_err(|error| wrong(error.to_string()))
 }
 
 fn volume(
@@ -86,8 +95,10 @@ fn volume(
     let carrier = scene.nodes.get(node);
     let shape = match (value.get("size"), carrier.and_then(|node| node.mesh)) {
         (Some(_), _) => {
-            let size = numbers::<3>(value, "size").filter(|size| size.iter().all(|side| (1e-4..=1e6).contains(side)));
-            let size = size.ok_or(("size", "three numbers from 0.0001 to 1000000: metres".to_owned()))?;
+            let size = numbers::<3>(value, "size")
+                .filter(|size| size.iter().all(|side| (1e-4..=1e6).contains(side)));
+            let size =
+                size.ok_or(("size", "three numbers from 0.0001 to 1000000: metres".to_owned()))?;
             VolumeShape::Box(DMat4::from_scale(DVec3::from_array(size)))
         }
         (None, Some(mesh)) => VolumeShape::Mesh(mesh),
@@ -97,12 +108,24 @@ fn volume(
         "" => carrier.map_or_else(String::new, |node| node.name.clone()),
         name => one_line(name),
     };
-    Ok(ParticipatingVolume { name, shape, node: Some(node), medium, density: density(value, from, at, report)? })
+    Ok(ParticipatingVolume {
+        name,
+        shape,
+        node: Some(node),
+        medium,
+        density: density(value, from, at, report)?,
+    })
 }
 
 /// Adds the volumes of all nodes. A fault of one that is shown refuses the file: a picture without its fog is another
 /// picture.
-pub(super) fn add(root: &Value, store: &Store<'_>, files: &Files<'_>, scene: &mut Scene, report: &mut ImportReport) {
+pub(super) fn add(
+    root: &Value,
+    store: &Store<'_>,
+    files: &Files<'_>,
+    scene: &mut Scene,
+    report: &mut ImportReport,
+) {
     let at = At::ROOT;
     let nodes_at = at.key("nodes");
     let shown: HashSet<usize> = scene.walk().iter().map(|placed| placed.index).collect();
@@ -122,14 +145,20 @@ pub(super) fn add(root: &Value, store: &Store<'_>, files: &Files<'_>, scene: &mu
             fail(report, at, format!("a scene has at most {MAX_VOLUMES} volumes; remove some"));
             continue;
         }
-        let unknown = value.as_object().and_then(|map| map.keys().find(|key| !PROPERTIES.contains(&key.as_str())));
+        let unknown = value
+            .as_object()
+            .and_then(|map| map.keys().find(|key| !PROPERTIES.contains(&key.as_str())));
         match (value.as_object(), unknown) {
             (None, _) => {
                 fail(report, at, "a volume is an object; remove it, or see docs/volumes.md".into());
                 continue;
             }
             (Some(_), Some(key)) => {
-                fail(report, at, format!("'{}' is none of {}", one_line(key), PROPERTIES.join(", ")));
+                fail(
+                    report,
+                    at,
+                    format!("'{}' is none of {}", one_line(key), PROPERTIES.join(", ")),
+                );
                 continue;
             }
             _ => {}
@@ -137,18 +166,22 @@ pub(super) fn add(root: &Value, store: &Store<'_>, files: &Files<'_>, scene: &mu
         match volume(value, (node, scene), (store, files), &at, report) {
             Ok(volume) => {
                 let hidden = value.get("surface").and_then(Value::as_bool) != Some(true);
-                if let (VolumeShape::Mesh(_), true, Some(node)) = (volume.shape, hidden, scene.nodes.get_mut(node)) {
+                if let (VolumeShape::Mesh(_), true, Some(node)) =
+                    (volume.shape, hidden, scene.nodes.get_mut(node))
+                {
                     node.mesh = None;
                 }
                 scene.volumes.push(volume);
             }
-            Err((property, takes)) => fail(report, at.key(property), format!("{takes}; correct it or remove it")),
+            Err((property, takes)) => {
+                fail(report, at.key(property), format!("{takes}; correct it or remove it"))
+            }
         }
     }
     let placed = scene.placed_volumes();
-    let deep = placed
-        .iter()
-        .find_map(|placed| Some((placed.volume.node?, placed.volume.optical_depth_error(scene, &placed.world)?)));
+    let deep = placed.iter().find_map(|placed| {
+        Some((placed.volume.node?, placed.volume.optical_depth_error(scene, &placed.world)?))
+    });
     if let Some((node, what)) = deep {
         let at = nodes_at.index(node);
         report.error(at.key("extras"), what);
@@ -211,7 +244,10 @@ mod tests {
                 r#"{"scattering": 1, "density": {"dimensions": [1, 1, 1], "format": "u4", "uri": "data:,abc"}}"#,
                 "format",
             ),
-            (r#"{"scattering": 1, "density": {"dimensions": [1, 1, 1], "format": "u8", "uri": "x.raw"}}"#, "not there"),
+            (
+                r#"{"scattering": 1, "density": {"dimensions": [1, 1, 1], "format": "u8", "uri": "x.raw"}}"#,
+                "not there",
+            ),
             (
                 r#"{"scattering": 1e6, "density": {"dimensions": [1, 1, 1], "format": "u8", "uri": "data:;base64,/w=="}}"#,
                 "optical depth",

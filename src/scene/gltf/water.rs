@@ -16,7 +16,9 @@ pub(super) fn add(root: &Value, files: &Files<'_>, scene: &mut Scene, report: &m
     let at = At::ROOT;
     let at = at.key("materials");
     for (index, value) in items(root, "materials").iter().enumerate() {
-        let Some(water) = value.get("extras").and_then(|extras| extras.get("water")) else { continue };
+        let Some(water) = value.get("extras").and_then(|extras| extras.get("water")) else {
+            continue;
+        };
         let at = at.index(index);
         let at = at.key("extras");
         let place = at.key("water");
@@ -29,7 +31,8 @@ pub(super) fn add(root: &Value, files: &Files<'_>, scene: &mut Scene, report: &m
             Value::Array(list) => list.iter().map(Value::to_string).collect::<Vec<_>>().join(","),
             other => other.to_string(),
         };
-        let read = water_from_extras(properties.iter().map(|(name, value)| (name.as_str(), plain(value))));
+        let read =
+            water_from_extras(properties.iter().map(|(name, value)| (name.as_str(), plain(value))));
         let mut look = match read {
             Ok(look) => look,
             Err(error) => {
@@ -52,7 +55,12 @@ pub(super) fn add(root: &Value, files: &Files<'_>, scene: &mut Scene, report: &m
     }
 }
 
-fn flow_map(uri: &str, files: &Files<'_>, place: At<'_>, report: &mut ImportReport) -> Result<FlowMap, String> {
+fn flow_map(
+    uri: &str,
+    files: &Files<'_>,
+    place: At<'_>,
+    report: &mut ImportReport,
+) -> Result<FlowMap, String> {
     let fetched = files.fetch(uri)?;
     fetched.remark(place, report);
     FlowMap::from_bytes(&fetched.bytes)
@@ -66,7 +74,8 @@ mod tests {
 
     fn scene(water: &str) -> Scene {
         let dir = tempfile::tempdir().unwrap();
-        std::fs::write(dir.path().join("f.png"), FlowMap::even(glam::Vec2::X).png().unwrap()).unwrap();
+        std::fs::write(dir.path().join("f.png"), FlowMap::even(glam::Vec2::X).png().unwrap())
+            .unwrap();
         let file = dir.path().join("a.gltf");
         let text = format!(
             r#"{{"asset":{{"version":"2.0"}},"materials":[{{"name":"plain"}},{{"name":"Sea","extras":{{"water":{water}}}}}]}}"#
@@ -77,7 +86,9 @@ mod tests {
 
     #[test]
     fn a_material_says_that_it_is_water() {
-        let scene = scene(r#"{"kind": "coastal", "speed": 0.4, "scattering": [0.1, 0.2, 0.3], "flow": "f.png"}"#);
+        let scene = scene(
+            r#"{"kind": "coastal", "speed": 0.4, "scattering": [0.1, 0.2, 0.3], "flow": "f.png"}"#,
+        );
         assert!(scene.materials[0].water.is_none());
         let water = scene.materials[1].water.clone().unwrap();
         assert_eq!((water.settings.speed, water.settings.coefficients.scattering.z), (0.4, 0.3));

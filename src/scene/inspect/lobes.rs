@@ -21,7 +21,10 @@ pub(super) fn lobes(material: &Material, text: &mut Text) {
         text.line(2, format!("clear coat {factor} of index 1.5, roughness {roughness}"));
     }
     if sheen.color != Vec3::ZERO {
-        text.line(2, format!("sheen {}, roughness {}", color(sheen.color), number(sheen.roughness)));
+        text.line(
+            2,
+            format!("sheen {}, roughness {}", color(sheen.color), number(sheen.roughness)),
+        );
     }
     let Anisotropy { strength, rotation, .. } = material.anisotropy;
     if strength > 0.0 {
@@ -31,7 +34,11 @@ pub(super) fn lobes(material: &Material, text: &mut Text) {
     if iridescence.factor > 0.0 {
         let thickness = match iridescence.thickness_texture {
             Some(_) => {
-                format!("{} to {}", number(iridescence.thickness_minimum), number(iridescence.thickness_maximum))
+                format!(
+                    "{} to {}",
+                    number(iridescence.thickness_minimum),
+                    number(iridescence.thickness_maximum)
+                )
             }
             None => number(iridescence.thickness_maximum),
         };
@@ -45,10 +52,15 @@ pub(super) fn lobes(material: &Material, text: &mut Text) {
     if let Some(water) = &material.water {
         let settings = &water.settings;
         let rates = |v: glam::DVec3| v.to_array().map(digits).join(", ");
-        let (absorbs, scatters) = (rates(settings.coefficients.absorption), rates(settings.coefficients.scattering));
+        let (absorbs, scatters) =
+            (rates(settings.coefficients.absorption), rates(settings.coefficients.scattering));
         text.line(2, format!("water: absorbs {absorbs} 1/m, scatters {scatters} 1/m"));
-        let (width, height, speed) = (water.map.width(), water.map.height(), digits(settings.speed));
-        text.line(2, format!("flows by a map of {width}x{height}, at most {speed} m/s along an axis"));
+        let (width, height, speed) =
+            (water.map.width(), water.map.height(), digits(settings.speed));
+        text.line(
+            2,
+            format!("flows by a map of {width}x{height}, at most {speed} m/s along an axis"),
+        );
         if settings.caustics {
             text.line(2, "gathers the sun's light into caustics");
         }
@@ -57,7 +69,8 @@ pub(super) fn lobes(material: &Material, text: &mut Text) {
         }
     }
     if diffuse_transmission.factor > 0.0 {
-        let (factor, tint) = (number(diffuse_transmission.factor), color(diffuse_transmission.color));
+        let (factor, tint) =
+            (number(diffuse_transmission.factor), color(diffuse_transmission.color));
         text.line(2, format!("lets {factor} of the diffuse light through, coloured {tint}"));
     }
 }

@@ -13,7 +13,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("camera.name", "camera of the file, by name or number (#0)"),
     ("camera.position", "world position in meters: \"X Y Z\"; overrides the file's camera"),
     ("camera.target", "world position in meters at the center of the picture: \"X Y Z\""),
-    ("camera.roll", "roll about the view axis in degrees, clockwise as the photographer tilts the camera, -180 to 180"),
+    (
+        "camera.roll",
+        "roll about the view axis in degrees, clockwise as the photographer tilts the camera, -180 to 180",
+    ),
     ("camera.body.iso", "ISO speed above 0, e.g. 100"),
     ("camera.body.shutter", "shutter time in seconds, above 0, e.g. 0.01 or \"1/100\""),
     ("camera.lens.f_stop", "f-number above 0, e.g. 2.8"),

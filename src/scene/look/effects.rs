@@ -14,7 +14,10 @@ use crate::{
     camera::{
         CameraEffects, DialRanges, ThinLens,
         effects::Grain,
-        post_effects::{Bloom, CameraRig, ChromaticAberration, DepthOfField, MotionBlur, Rim, Starburst, Vignetting},
+        post_effects::{
+            Bloom, CameraRig, ChromaticAberration, DepthOfField, MotionBlur, Rim, Starburst,
+            Vignetting,
+        },
     },
     optics::{
         Lens, LensAberrations, LensSettings, MountedLens,
@@ -26,10 +29,19 @@ use crate::{
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("effects.depth_of_field.enabled", "true or false"),
     ("effects.depth_of_field.f_stop", "f-number of the blur alone, 0.5 to 1024"),
-    ("effects.depth_of_field.focus", "focus distance of the blur alone in meters from the lens, or infinity"),
+    (
+        "effects.depth_of_field.focus",
+        "focus distance of the blur alone in meters from the lens, or infinity",
+    ),
     ("effects.motion_blur.enabled", "true or false"),
-    ("effects.motion_blur.shutter", "shutter time of the blur alone in seconds, above 0, e.g. \"1/30\""),
-    ("effects.starburst.enabled", "true or false: diffraction by the iris gives bright sources spikes"),
+    (
+        "effects.motion_blur.shutter",
+        "shutter time of the blur alone in seconds, above 0, e.g. \"1/30\"",
+    ),
+    (
+        "effects.starburst.enabled",
+        "true or false: diffraction by the iris gives bright sources spikes",
+    ),
     ("effects.starburst.f_stop", "f-number of the starburst alone, 0.5 to 1024"),
     ("effects.starburst.dust", "dust on the lens, 0 to 1, e.g. 0.2"),
     ("effects.starburst.scratches", "scratches on the lens, 0 to 1, e.g. 0.2"),
@@ -38,10 +50,22 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "effects.starburst.anamorphic",
         "anamorphic aperture: width over height, 0.25 to 1, e.g. 0.5; 1 for spherical lenses",
     ),
-    ("effects.starburst.points", "true or false: punctual lights, which have no visible surface, show as points"),
-    ("effects.ghosts.enabled", "true or false: lens flare ghosts of bright sources, by camera.lens.prescription"),
-    ("effects.ghosts.tier", "traced (exact rays) or paraxial (ray transfer matrices: faster, accurate near the axis)"),
-    ("effects.ghosts.cull", "fraction of white below which a ghost is culled, 0 to 1, e.g. 0.002; 0 draws all"),
+    (
+        "effects.starburst.points",
+        "true or false: punctual lights, which have no visible surface, show as points",
+    ),
+    (
+        "effects.ghosts.enabled",
+        "true or false: lens flare ghosts of bright sources, by camera.lens.prescription",
+    ),
+    (
+        "effects.ghosts.tier",
+        "traced (exact rays) or paraxial (ray transfer matrices: faster, accurate near the axis)",
+    ),
+    (
+        "effects.ghosts.cull",
+        "fraction of white below which a ghost is culled, 0 to 1, e.g. 0.002; 0 draws all",
+    ),
     (
         "effects.ghosts.coatings",
         "coatings: prescription, bare (none), or single (adds a quarter wave of magnesium fluoride to uncoated glass)",
@@ -50,7 +74,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("effects.bloom.fraction", "fraction of light scattered by the lens, 0 to 1, e.g. 0.02"),
     ("effects.vignetting.enabled", "true or false"),
     ("effects.vignetting.natural", "exponent of the cosine falloff, 0 to 8 (4 by geometry)"),
-    ("effects.vignetting.mechanical", "true or false: mechanical vignetting, the barrel clips the pupil"),
+    (
+        "effects.vignetting.mechanical",
+        "true or false: mechanical vignetting, the barrel clips the pupil",
+    ),
     ("effects.chromatic_aberration.enabled", "true or false"),
     (
         "effects.chromatic_aberration.amount",
@@ -133,7 +160,9 @@ impl EffectsLook {
     pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
         match read.path {
             "effects.depth_of_field.enabled" => self.depth_of_field = Some(read.boolean()?),
-            "effects.depth_of_field.f_stop" => self.depth_f_stop = Some(read.in_range(0.5, 1024.0)?),
+            "effects.depth_of_field.f_stop" => {
+                self.depth_f_stop = Some(read.in_range(0.5, 1024.0)?)
+            }
             "effects.depth_of_field.focus" => self.depth_focus = Some(read.distance()?),
             "effects.motion_blur.enabled" => self.motion_blur = Some(read.boolean()?),
             "effects.motion_blur.shutter" => self.motion_shutter = Some(read.seconds()?),
@@ -154,11 +183,15 @@ impl EffectsLook {
             "effects.vignetting.natural" => self.natural = Some(read.in_range(0.0, 8.0)?),
             "effects.vignetting.mechanical" => self.mechanical = Some(read.boolean()?),
             "effects.chromatic_aberration.enabled" => self.aberration = Some(read.boolean()?),
-            "effects.chromatic_aberration.amount" => self.aberration_amount = Some(read.in_range(-5.0, 5.0)?),
+            "effects.chromatic_aberration.amount" => {
+                self.aberration_amount = Some(read.in_range(-5.0, 5.0)?)
+            }
             "effects.distortion.enabled" => self.distortion = Some(read.boolean()?),
             "effects.grain.enabled" => self.grain = Some(read.boolean()?),
             "effects.grain.iso" => self.grain_iso = Some(read.in_range(1.0, 1e7)?),
-            "effects.grain.pixel_pitch" => self.grain_pitch = Some(read.in_range(0.1, 1000.0)? * 1e-6),
+            "effects.grain.pixel_pitch" => {
+                self.grain_pitch = Some(read.in_range(0.1, 1000.0)? * 1e-6)
+            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -178,8 +211,21 @@ impl Look {
     #[must_use]
     pub fn needs_lens(&self) -> bool {
         let set = &self.effects;
-        let switched = [set.depth_of_field, set.starburst, set.bloom, set.aberration, set.vignetting, set.mechanical];
-        let values = [set.depth_f_stop, set.depth_focus, set.bloom_fraction, set.aberration_amount, set.natural];
+        let switched = [
+            set.depth_of_field,
+            set.starburst,
+            set.bloom,
+            set.aberration,
+            set.vignetting,
+            set.mechanical,
+        ];
+        let values = [
+            set.depth_f_stop,
+            set.depth_focus,
+            set.bloom_fraction,
+            set.aberration_amount,
+            set.natural,
+        ];
         self.camera.rig.names_lens()
             || self.effects.sets_starburst()
             || switched.contains(&Some(true))
@@ -200,7 +246,8 @@ impl Look {
     #[must_use]
     pub fn has_ghosts(&self) -> bool {
         let set = &self.effects;
-        let by_value = set.ghost_tier.is_some() || set.ghost_cull.is_some() || set.coatings.is_some();
+        let by_value =
+            set.ghost_tier.is_some() || set.ghost_cull.is_some() || set.coatings.is_some();
         set.ghosts.unwrap_or(by_value)
     }
 
@@ -238,7 +285,11 @@ impl Look {
     ///
     /// # Errors
     /// A lens that cannot be, or one that forms no image; an effect of the lens that is asked for where there is none.
-    pub fn effects(&self, rig: Option<&CameraRig>, size: [u32; 2]) -> Result<CameraEffects, LookError> {
+    pub fn effects(
+        &self,
+        rig: Option<&CameraRig>,
+        size: [u32; 2],
+    ) -> Result<CameraEffects, LookError> {
         let (camera, set) = (&self.camera.rig, &self.effects);
         let lens = camera.names_lens();
         let on = |enabled: Option<bool>, by_camera: bool| enabled.unwrap_or(by_camera);
@@ -247,13 +298,22 @@ impl Look {
         let starburst = self.has_starbursts();
         let wanted = [
             (starburst, set.starburst, "starburst"),
-            (on(set.depth_of_field, camera.focus.is_some() || depth_set), set.depth_of_field, "depth_of_field"),
+            (
+                on(set.depth_of_field, camera.focus.is_some() || depth_set),
+                set.depth_of_field,
+                "depth_of_field",
+            ),
             (on(set.bloom, lens || set.bloom_fraction.is_some()), set.bloom, "bloom"),
-            (on(set.aberration, set.aberration_amount.is_some()), set.aberration, "chromatic_aberration"),
+            (
+                on(set.aberration, set.aberration_amount.is_some()),
+                set.aberration,
+                "chromatic_aberration",
+            ),
             (on(set.vignetting, lens || vignetting_set), set.vignetting, "vignetting"),
         ];
         let grain = self.grain(rig, size)?;
-        let mut effects = CameraEffects { motion_blur: self.motion_blur(), grain, ..CameraEffects::default() };
+        let mut effects =
+            CameraEffects { motion_blur: self.motion_blur(), grain, ..CameraEffects::default() };
         let Some(rig) = rig else {
             return match wanted.iter().find(|(_, asked, _)| *asked == Some(true)) {
                 Some((_, _, name)) => Err(LookError::BadValue {
@@ -273,13 +333,15 @@ impl Look {
         }
         if bloom {
             // Ghosts are the light that pairs of surfaces send on: drawn, it is not scattered once more.
-            let by_lens = || if self.has_ghosts() { Bloom::CLEAN_LENS } else { Bloom::fraction_of(rig.lens) };
+            let by_lens =
+                || if self.has_ghosts() { Bloom::CLEAN_LENS } else { Bloom::fraction_of(rig.lens) };
             let fraction = set.bloom_fraction.unwrap_or_else(by_lens);
             effects.bloom = Some(Bloom { fraction, width: rig.width() });
         }
         if aberration {
             let percent = set.aberration_amount.unwrap_or(ABERRATION);
-            effects.chromatic_aberration = Some(ChromaticAberration { red_over_blue: percent / 100.0 });
+            effects.chromatic_aberration =
+                Some(ChromaticAberration { red_over_blue: percent / 100.0 });
         }
         if vignetting {
             effects.vignetting = Some(Vignetting {
@@ -319,7 +381,8 @@ impl Look {
         let mut ranges = self.metering.ranges();
         let Some(name) = &self.camera.rig.prescription else { return Ok(ranges) };
         let prescription = read_prescription("camera.lens.prescription", name)?;
-        let dials = LensSettings { focal_length: self.camera.rig.focal_length, ..LensSettings::default() };
+        let dials =
+            LensSettings { focal_length: self.camera.rig.focal_length, ..LensSettings::default() };
         let Ok(open) = Lens::new(&prescription, &dials) else { return Ok(ranges) };
         let losses = match (self.camera.rig.t_stop, self.camera.f_stop) {
             (Some(t_stop), Some(f_stop)) => t_stop / f_stop,
@@ -345,18 +408,24 @@ impl Look {
         let iris = mounted.lens().apparent_iris();
         if let Some(field) = &mut effects.depth_of_field {
             field.iris = iris;
-            field.rim = own.map(|rim| Rim { radius: rim.radius.max(field.lens.aperture_diameter() / 2.0), ..rim });
+            field.rim = own.map(|rim| Rim {
+                radius: rim.radius.max(field.lens.aperture_diameter() / 2.0),
+                ..rim
+            });
             // The picture of the pinhole is wider than the sensor where the lens bends more into it.
-            field.gate_width *= field.lens.image_distance(field.focus)? / mounted.pinhole_distance();
+            field.gate_width *=
+                field.lens.image_distance(field.focus)? / mounted.pinhole_distance();
         }
         if let Some(starburst) = &mut effects.starburst {
             starburst.iris = iris;
-            starburst.gate_width *= mounted.thin().image_distance(mounted.focus())? / mounted.pinhole_distance();
+            starburst.gate_width *=
+                mounted.thin().image_distance(mounted.focus())? / mounted.pinhole_distance();
         }
         if mounted.aberrations().vignetting {
             effects.vignetting = None;
         } else if let Some(vignetting) = &mut effects.vignetting {
-            vignetting.rim = own.map(|rim| Rim { radius: rim.radius.max(vignetting.pupil_radius), ..rim });
+            vignetting.rim =
+                own.map(|rim| Rim { radius: rim.radius.max(vignetting.pupil_radius), ..rim });
         }
         if mounted.aberrations().colors {
             effects.chromatic_aberration = None;
@@ -370,7 +439,13 @@ impl Look {
         let lens = ThinLens::new(rig.lens.focal_length(), f_stop)?;
         let rim = set.mechanical.unwrap_or(true).then(|| self.camera.rig.rim(lens));
         let focus = set.depth_focus.unwrap_or(rig.focus);
-        let field = DepthOfField { lens, focus, gate_width: rig.gate.width, iris: self.camera.rig.iris(), rim };
+        let field = DepthOfField {
+            lens,
+            focus,
+            gate_width: rig.gate.width,
+            iris: self.camera.rig.iris(),
+            rim,
+        };
         Ok(field.checked()?)
     }
 
@@ -398,9 +473,12 @@ impl Look {
 
     fn open_shutter(&self) -> MotionBlur {
         let camera = &self.camera.rig;
-        let exposure = self.effects.motion_shutter.or(self.camera.shutter).unwrap_or(DEFAULT_SHUTTER);
-        let (velocity, rotation) =
-            (camera.velocity.unwrap_or(DVec3::ZERO), camera.angular_velocity.unwrap_or(DVec3::ZERO));
+        let exposure =
+            self.effects.motion_shutter.or(self.camera.shutter).unwrap_or(DEFAULT_SHUTTER);
+        let (velocity, rotation) = (
+            camera.velocity.unwrap_or(DVec3::ZERO),
+            camera.angular_velocity.unwrap_or(DVec3::ZERO),
+        );
         MotionBlur { exposure, shutter: camera.shutter(), velocity, rotation }
     }
 
@@ -516,7 +594,10 @@ mod tests {
             let want = Grain::of_sensor(wide / f64::from(size[0]), 1600.0);
             for rig in [None, Some(&rig)] {
                 let got = look.effects(rig, size).unwrap().grain.unwrap();
-                assert!((got.shot / want.shot - 1.0).abs() < 1e-9, "{size:?} {fit}: {got:?} is not {want:?}");
+                assert!(
+                    (got.shot / want.shot - 1.0).abs() < 1e-9,
+                    "{size:?} {fit}: {got:?} is not {want:?}"
+                );
             }
         }
     }
@@ -525,8 +606,14 @@ mod tests {
     fn a_section_overrides_one_value_and_opts_out() {
         let lens = ["camera.lens.focal_length=50", "camera.lens.focus=1", "camera.lens.f_stop=2"];
         let with = |more: &str| effects(&[&lens[..], &[more]].concat());
-        assert_eq!(with("effects.depth_of_field.f_stop=1.4").depth_of_field.unwrap().lens.f_stop(), 1.4);
-        assert_eq!(with("effects.depth_of_field.f_stop=1.4").vignetting, with("effects.bloom.enabled=true").vignetting);
+        assert_eq!(
+            with("effects.depth_of_field.f_stop=1.4").depth_of_field.unwrap().lens.f_stop(),
+            1.4
+        );
+        assert_eq!(
+            with("effects.depth_of_field.f_stop=1.4").vignetting,
+            with("effects.bloom.enabled=true").vignetting
+        );
         assert_eq!(with("effects.depth_of_field.enabled=false").depth_of_field, None);
         assert_eq!(with("effects.bloom.enabled=false").bloom, None);
         assert_eq!(with("effects.bloom.enabled=true").starburst, None);
@@ -536,7 +623,13 @@ mod tests {
         assert_eq!((starburst.dust, starburst.squeeze, starburst.points), (0.3, 1.0, true));
         assert_eq!(with("effects.starburst.enabled=false").starburst, None);
         assert_eq!(with("effects.vignetting.mechanical=false").vignetting.unwrap().rim, None);
-        assert_eq!(with("effects.chromatic_aberration.amount=0.1").chromatic_aberration.unwrap().red_over_blue, 0.001);
+        assert_eq!(
+            with("effects.chromatic_aberration.amount=0.1")
+                .chromatic_aberration
+                .unwrap()
+                .red_over_blue,
+            0.001
+        );
         // A T-number says what the glass loses, and that scatters.
         let t = with("camera.lens.t_stop=2.5").bloom.unwrap().fraction;
         assert!((t - 0.01 - 0.36_f64.powi(2) / 2.0).abs() < 1e-12, "{t}");
@@ -562,21 +655,34 @@ mod tests {
         };
         assert_eq!(look(&[]).ghosts(None).unwrap(), None);
         let error = look(&["effects.ghosts.enabled=true"]).ghosts(None).unwrap_err().to_string();
-        assert!(error.contains("effects.ghosts.enabled") && error.contains("camera.lens.prescription"), "{error}");
+        assert!(
+            error.contains("effects.ghosts.enabled") && error.contains("camera.lens.prescription"),
+            "{error}"
+        );
         let named = "camera.lens.prescription=builtin:cooke-triplet-50-f5";
         let plain = look(&[named]);
         let mounted = plain.mounted_lens(1.5).unwrap().unwrap();
         assert_eq!(plain.ghosts(Some(&mounted)).unwrap(), None);
         assert!(!plain.needs_flare_sources());
-        let bare =
-            look(&[named, "effects.ghosts.coatings=bare", "effects.ghosts.tier=paraxial", "effects.ghosts.cull=0"]);
+        let bare = look(&[
+            named,
+            "effects.ghosts.coatings=bare",
+            "effects.ghosts.tier=paraxial",
+            "effects.ghosts.cull=0",
+        ]);
         assert!(bare.needs_flare_sources());
         let ghosts = bare.ghosts(Some(&mounted)).unwrap().unwrap();
         assert_eq!((ghosts.tier, ghosts.cull), (GhostMethod::Paraxial, 0.0));
         assert!(ghosts.lens.surfaces().iter().all(|surface| surface.coating.is_none()));
-        let single = look(&[named, "effects.ghosts.coatings=single"]).ghosts(Some(&mounted)).unwrap().unwrap();
+        let single = look(&[named, "effects.ghosts.coatings=single"])
+            .ghosts(Some(&mounted))
+            .unwrap()
+            .unwrap();
         // Three single lenses: six surfaces toward air, and the stop has none.
-        assert_eq!(single.lens.surfaces().iter().filter(|surface| surface.coating.is_some()).count(), 6);
+        assert_eq!(
+            single.lens.surfaces().iter().filter(|surface| surface.coating.is_some()).count(),
+            6
+        );
         let off = look(&[named, "effects.ghosts.cull=0.1", "effects.ghosts.enabled=false"]);
         assert_eq!(off.ghosts(Some(&mounted)).unwrap(), None);
         for bad in [

@@ -17,7 +17,9 @@ use crate::{
         lights::{Emitter, LightStrength, PhysicalLight, SUN_ANGULAR_RADIUS},
         sky::{Atmosphere, AtmosphereParams, Sky, SkyBody, SkySource, solar_illuminance},
     },
-    scene::{Environment, Light, Node, Note, NoteKind, Scene, build::look_at_transform, environment},
+    scene::{
+        Environment, Light, Node, Note, NoteKind, Scene, build::look_at_transform, environment,
+    },
 };
 
 /// Every property of this section with its description.
@@ -26,12 +28,18 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "environment.file",
         "equirectangular EXR, HDR, PNG or JPEG file, relative to the look file; FILE.exr:LAYER selects an EXR's layer",
     ),
-    ("environment.lux", "horizontal illuminance in lux, 0 or more: scales the map, or sky, sun and moon together"),
+    (
+        "environment.lux",
+        "horizontal illuminance in lux, 0 or more: scales the map, or sky, sun and moon together",
+    ),
     (
         "environment.scale",
         "scale of the map in nits for a pixel of 1, 0 or more, e.g. 1; also scales sun and moon of a sky",
     ),
-    ("environment.rotation", "rotation about the vertical in degrees, clockwise from above, of map, sky, sun and moon"),
+    (
+        "environment.rotation",
+        "rotation about the vertical in degrees, clockwise from above, of map, sky, sun and moon",
+    ),
     ("environment.place.latitude", "latitude in degrees, -90 to 90, north positive"),
     ("environment.place.longitude", "longitude in degrees, -180 to 180, east positive"),
     ("environment.place.altitude", "altitude above sea level in meters, -500 to 9000"),
@@ -50,7 +58,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
     ("environment.moon.azimuth", "azimuth in degrees, clockwise from north"),
     ("environment.moon.elevation", "elevation above the horizon in degrees, -90 to 90"),
-    ("environment.moon.lux", "illuminance in lux above the atmosphere, 0 or more, e.g. 0.31 for a full moon"),
+    (
+        "environment.moon.lux",
+        "illuminance in lux above the atmosphere, 0 or more, e.g. 0.31 for a full moon",
+    ),
     (
         "environment.sky.enabled",
         "true or false: sky, lit by the sun or moon of environment.sun, environment.moon, or place and time",
@@ -122,7 +133,8 @@ const MOON_ANGULAR_RADIUS: f64 = 0.004_52;
 impl EnvironmentLook {
     /// Sets one property; false where it has none of this path.
     pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
-        let degrees = |least, most| read.in_range(least, most).map(|degrees| Some(degrees.to_radians()));
+        let degrees =
+            |least, most| read.in_range(least, most).map(|degrees| Some(degrees.to_radians()));
         match read.path {
             "environment.file" => self.file = Some(read.file()?),
             "environment.lux" => self.lux = Some(read.non_negative()?),
@@ -176,7 +188,8 @@ impl EnvironmentLook {
             bodies.iter().map(|&body| Sky::new(&atmosphere, body)).collect()
         };
         let (map, origin) = if let Some(file) = &self.file {
-            let loaded = environment::load(file).map_err(|error| input("environment.file", file, error.detail))?;
+            let loaded = environment::load(file)
+                .map_err(|error| input("environment.file", file, error.detail))?;
             let place = file.display().to_string();
             scene.notes.extend(loaded.warnings.into_iter().map(|remark| Note {
                 kind: NoteKind::Repaired,
@@ -215,7 +228,11 @@ impl EnvironmentLook {
         let factor = match self.lux {
             Some(lux) => {
                 let own = map.as_ref().map_or(0.0, |map| map.illuminance().get());
-                let direct: f64 = skies.iter().filter(|_| together).map(|sky| sky.level_illuminance().get()).sum();
+                let direct: f64 = skies
+                    .iter()
+                    .filter(|_| together)
+                    .map(|sky| sky.level_illuminance().get())
+                    .sum();
                 let factor = lux / (own + direct);
                 if !factor.is_finite() {
                     let error = MapError::Black(Lux(lux)).to_string();
@@ -229,7 +246,8 @@ impl EnvironmentLook {
             add_light(scene, sky, rotation, if together { factor } else { 1.0 });
         }
         if let Some(map) = map {
-            scene.environment = Some(Environment { map: Arc::new(map.scaled(factor)), rotation, origin });
+            scene.environment =
+                Some(Environment { map: Arc::new(map.scaled(factor)), rotation, origin });
         }
         Ok(())
     }
@@ -290,7 +308,8 @@ impl EnvironmentLook {
                 bodies.push(SkyBody { source: SkySource::Sun, place, illuminance, angular_radius });
             }
         }
-        let by_hand = place_of("moon", &self.moon)?.map(|place| (place, MOON_ANGULAR_RADIUS, Lux(FULL_MOON)));
+        let by_hand =
+            place_of("moon", &self.moon)?.map(|place| (place, MOON_ANGULAR_RADIUS, Lux(FULL_MOON)));
         // By day nobody sees what the Moon adds.
         let by_time = when.filter(|_| self.moon.enabled.unwrap_or(dark)).map(|(moment, place)| {
             let moon = moon(moment, place);
@@ -333,8 +352,10 @@ impl EnvironmentLook {
             value: value.into(),
             expected: error,
         };
-        let moment = Moment::parse(date, clock, self.utc_offset.unwrap_or(0.0))
-            .map_err(|error| invalid("environment.time", &format!("{date} {clock}"), error.to_string()))?;
+        let moment =
+            Moment::parse(date, clock, self.utc_offset.unwrap_or(0.0)).map_err(|error| {
+                invalid("environment.time", &format!("{date} {clock}"), error.to_string())
+            })?;
         let place = GeoLocation::new(latitude, longitude)
             .and_then(|place| place.at_altitude(self.altitude.unwrap_or(0.0)))
             .map_err(|error| invalid("environment.place", "", error.to_string()))?;
@@ -347,9 +368,14 @@ fn input(property: &str, file: &Path, detail: String) -> LookError {
 }
 
 /// Where a body is by the look; none where it says nothing.
-fn place_of(name: &str, look: &CelestialBodyLook) -> Result<Option<HorizontalCoordinates>, LookError> {
+fn place_of(
+    name: &str,
+    look: &CelestialBodyLook,
+) -> Result<Option<HorizontalCoordinates>, LookError> {
     match (look.elevation, look.azimuth) {
-        (Some(elevation), azimuth) => Ok(Some(HorizontalCoordinates { elevation, azimuth: azimuth.unwrap_or(0.0) })),
+        (Some(elevation), azimuth) => {
+            Ok(Some(HorizontalCoordinates { elevation, azimuth: azimuth.unwrap_or(0.0) }))
+        }
         (None, Some(_)) => Err(LookError::BadValue {
             path: format!("environment.{name}.azimuth"),
             value: String::new(),
@@ -365,9 +391,10 @@ fn add_light(scene: &mut Scene, sky: &Sky, rotation: f64, factor: f64) {
     let body = sky.body();
     let whole = sky.whole_disk() * factor;
     let lux = luminance(whole);
-    let Ok(source) =
-        PhysicalLight::new(Emitter::Sun { angular_radius: body.angular_radius }, LightStrength::Lux(Lux(lux)))
-    else {
+    let Ok(source) = PhysicalLight::new(
+        Emitter::Sun { angular_radius: body.angular_radius },
+        LightStrength::Lux(Lux(lux)),
+    ) else {
         return;
     };
     if lux <= 0.0 || sky.disk().visible_fraction <= 0.0 {
@@ -379,7 +406,10 @@ fn add_light(scene: &mut Scene, sky: &Sky, rotation: f64, factor: f64) {
     let light = Light { color, clip_at_horizon: true, ..Light::new(name, source) };
     let node = Node {
         name: name.into(),
-        local: DMat4::from_mat3(glam::DMat3::from_mat4(look_at_transform(place.direction(), DVec3::ZERO))),
+        local: DMat4::from_mat3(glam::DMat3::from_mat4(look_at_transform(
+            place.direction(),
+            DVec3::ZERO,
+        ))),
         light: Some(scene.lights.len()),
         ..Node::default()
     };
@@ -422,7 +452,11 @@ mod tests {
         assert!((towards.y + 54.1_f64.to_radians().sin()).abs() < 0.005, "{towards}");
         assert!(towards.z < -0.5 && towards.x.abs() < 0.05, "from the south: {towards}");
         let sky = scene.environment.unwrap();
-        assert!((10_000.0..20_000.0).contains(&sky.map.illuminance().get()), "{:?}", sky.map.illuminance());
+        assert!(
+            (10_000.0..20_000.0).contains(&sky.map.illuminance().get()),
+            "{:?}",
+            sky.map.illuminance()
+        );
     }
 
     #[test]
@@ -457,12 +491,18 @@ mod tests {
             "environment.lux=5000",
         ]);
         let scene = scene.unwrap();
-        let level = scene.environment.unwrap().map.illuminance().get() + scene.lights[0].source.lux(1.0).get() * 0.5;
+        let level = scene.environment.unwrap().map.illuminance().get()
+            + scene.lights[0].source.lux(1.0).get() * 0.5;
         assert!((level - 5000.0).abs() < 1.0, "{level}");
         // East by 90 degrees clockwise is south: the light goes north.
         assert!(-scene.nodes[0].local.z_axis.z < -0.8);
         let named = applied(&["environment.sun.elevation=30", "lights.sun.lux=1000"]).unwrap();
-        assert!(named.lights.iter().any(|light| light.source.authored() == LightStrength::Lux(Lux(1000.0))));
+        assert!(
+            named
+                .lights
+                .iter()
+                .any(|light| light.source.authored() == LightStrength::Lux(Lux(1000.0)))
+        );
     }
 
     #[test]
@@ -478,7 +518,10 @@ mod tests {
         let (sun, sky) = of(&[]);
         let (dim_sun, dim_sky) = of(&["environment.lux=800"]);
         assert!((dim_sun * sine + dim_sky - 800.0).abs() < 1e-2, "{dim_sun} {dim_sky}");
-        assert!((dim_sun / dim_sky / (sun / sky) - 1.0).abs() < 1e-6, "{dim_sun} {dim_sky} for {sun} {sky}");
+        assert!(
+            (dim_sun / dim_sky / (sun / sky) - 1.0).abs() < 1e-6,
+            "{dim_sun} {dim_sky} for {sun} {sky}"
+        );
         let (twice_sun, twice_sky) = of(&["environment.scale=2"]);
         assert!((twice_sun / sun - 2.0).abs() < 1e-6 && (twice_sky / sky - 2.0).abs() < 1e-6);
         // Sun alone; and what the look says of the light itself comes last, with the sky as it was.
@@ -487,7 +530,11 @@ mod tests {
         let (by_hand, kept) = of(&["environment.lux=800", "lights.sun.lux=30"]);
         assert!(by_hand == 30.0 && kept == dim_sky, "{by_hand} {kept}");
         // With a moon too, and a map from a file by itself.
-        let both = applied(&["environment.sun.elevation=25", "environment.moon.elevation=60", "environment.lux=5"]);
+        let both = applied(&[
+            "environment.sun.elevation=25",
+            "environment.moon.elevation=60",
+            "environment.lux=5",
+        ]);
         let both = both.unwrap();
         let direct: f64 = (both.lights.iter().zip(&both.nodes))
             .map(|(light, node)| light.source.lux(1.0).get() * node.local.z_axis.y)
@@ -499,7 +546,10 @@ mod tests {
         exr::prelude::write_rgb_file(&file, 8, 4, |_, _| (1.0f32, 1.0f32, 1.0f32)).unwrap();
         let file = format!("environment.file={}", file.display());
         let (with_file, map) = of(&[&file, "environment.lux=800"]);
-        assert!((with_file / sun - 1.0).abs() < 1e-6 && (map - 800.0).abs() < 1e-2, "{with_file} {map}");
+        assert!(
+            (with_file / sun - 1.0).abs() < 1e-6 && (map - 800.0).abs() < 1e-2,
+            "{with_file} {map}"
+        );
     }
 
     #[test]
@@ -510,16 +560,29 @@ mod tests {
             look.environment.warning()
         };
         let told = remark(&["environment.sun.elevation=-60"]).unwrap();
-        assert!(told.contains("60.0 degrees below") && told.contains("environment.sun.elevation"), "{told}");
+        assert!(
+            told.contains("60.0 degrees below") && told.contains("environment.sun.elevation"),
+            "{told}"
+        );
         assert!(remark(&["environment.sun.elevation=-8"]).is_none());
-        assert!(remark(&["environment.sun.elevation=-60", "environment.moon.elevation=20"]).is_none());
+        assert!(
+            remark(&["environment.sun.elevation=-60", "environment.moon.elevation=20"]).is_none()
+        );
         assert!(remark(&[]).is_none());
         assert!(remark(&["environment.sky.enabled=true"]).unwrap().contains("no sun and no moon"));
-        let off = ["environment.sky.enabled=true", "environment.sun.elevation=30", "environment.sun.enabled=false"];
+        let off = [
+            "environment.sky.enabled=true",
+            "environment.sun.elevation=30",
+            "environment.sun.enabled=false",
+        ];
         assert!(remark(&off).unwrap().contains("lights.sun.enabled"));
-        assert!(remark(&["environment.sky.enabled=true", "environment.moon.elevation=20"]).is_none());
+        assert!(
+            remark(&["environment.sky.enabled=true", "environment.moon.elevation=20"]).is_none()
+        );
         let off = ["environment.sun.elevation=30", "environment.sun.enabled=false"];
-        assert!(remark(&off).unwrap().contains("lights.sun.enabled=false leaves out the sun alone"));
+        assert!(
+            remark(&off).unwrap().contains("lights.sun.enabled=false leaves out the sun alone")
+        );
         assert!(remark(&[off[0], off[1], "environment.sky.enabled=false"]).is_none());
     }
 

@@ -4,7 +4,10 @@ use super::{LookError, Reader};
 
 /// Every property of this section with its description.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
-    ("gi.enabled", "true or false: indirect light by instant radiosity (the path tracer always has it)"),
+    (
+        "gi.enabled",
+        "true or false: indirect light by instant radiosity (the path tracer always has it)",
+    ),
     (
         "gi.vpls",
         "number of virtual point lights (VPLs), approximate, a maximum with gi.merge; 1 to 4000000, e.g. 32768",
@@ -17,7 +20,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("gi.gather", "VPL selection: tree (light tree sampling) or all (every VPL, for comparison)"),
     ("gi.visibility", "true or false: shadow rays test the visibility of VPLs"),
     ("gi.bound", "clamp radius: minimum distance of a VPL in its radii, 0 to 100"),
-    ("gi.compensation", "true or false: short rays restore the energy that gi.bound removes (bias compensation)"),
+    (
+        "gi.compensation",
+        "true or false: short rays restore the energy that gi.bound removes (bias compensation)",
+    ),
     (
         "gi.sky",
         "true or false: rays trace the visibility of sky and environment map; false also disables traced reflections where \
@@ -30,7 +36,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
     ("gi.filter", "true or false: denoise by an edge-aware filter"),
     ("gi.still", "frames after which a static view stops accumulating, 1 to 65536, e.g. 64"),
-    ("gi.show", "debug view: picture, or patches (VPLs drawn as spheres with area proportional to flux)"),
+    (
+        "gi.show",
+        "debug view: picture, or patches (VPLs drawn as spheres with area proportional to flux)",
+    ),
     ("gi.frames", "maximum history length in frames, in motion, 0 (no history) to 1024"),
 ];
 
@@ -116,14 +125,21 @@ impl GiLook {
     pub fn warnings(&self) -> Vec<String> {
         let enabled = Self { enabled: None, ..*self };
         if self.enabled.is_none() && enabled != Self::default() {
-            return vec!["gi.* changes nothing while bounced light is off (--set gi.enabled=true)".into()];
+            return vec![
+                "gi.* changes nothing while bounced light is off (--set gi.enabled=true)".into(),
+            ];
         }
         let mut remarks = Vec::new();
         if self.cell.is_some() && self.merge != Some(true) {
-            remarks.push("gi.cell changes nothing where patches are not merged (--set gi.merge=true)".into());
+            remarks.push(
+                "gi.cell changes nothing where patches are not merged (--set gi.merge=true)".into(),
+            );
         }
         if self.vpls.is_some() && self.photons.is_some() && self.merge != Some(true) {
-            remarks.push("gi.vpls changes nothing where gi.photons says how many photons make patches".into());
+            remarks.push(
+                "gi.vpls changes nothing where gi.photons says how many photons make patches"
+                    .into(),
+            );
         }
         remarks
     }

@@ -23,30 +23,66 @@ use crate::{
 /// Every property of this section with its description; `*` stands for a light's address: its name, its node's or `#3`.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("lights.*.enabled", "true or false"),
-    ("lights.*.shadow", "true or false: surfaces cast shadows in this light; volumes attenuate it either way"),
-    ("lights.*.visible", "true or false: its emissive surface is visible (sphere, disk, rectangle, tube)"),
+    (
+        "lights.*.shadow",
+        "true or false: surfaces cast shadows in this light; volumes attenuate it either way",
+    ),
+    (
+        "lights.*.visible",
+        "true or false: its emissive surface is visible (sphere, disk, rectangle, tube)",
+    ),
     ("lights.*.lumens", "luminous flux in lumens, 0 or more (all but suns)"),
     ("lights.*.candela", "maximum luminous intensity in candela, 0 or more (all but suns)"),
     ("lights.*.lux", "illuminance in lux on a surface that faces it, 0 or more (suns)"),
     ("lights.*.nits", "luminance in nits, 0 or more (shapes and suns with a size)"),
-    ("lights.*.ev100", "luminance as an exposure value at ISO 100, -64 to 64 (shapes and suns with a size)"),
-    ("lights.*.kelvin", "color temperature in kelvins, 500 to 1000000 (daylight: 4000 to 25000); the strength is kept"),
-    ("lights.*.locus", "locus of the color temperature: planck (black body, the default) or daylight (CIE D)"),
+    (
+        "lights.*.ev100",
+        "luminance as an exposure value at ISO 100, -64 to 64 (shapes and suns with a size)",
+    ),
+    (
+        "lights.*.kelvin",
+        "color temperature in kelvins, 500 to 1000000 (daylight: 4000 to 25000); the strength is kept",
+    ),
+    (
+        "lights.*.locus",
+        "locus of the color temperature: planck (black body, the default) or daylight (CIE D)",
+    ),
     ("lights.*.tint", "tint as Duv, -0.05 (magenta) to 0.05 (green), with kelvin"),
-    ("lights.*.ies", "photometric profile: an IES or EULUMDAT file, relative to the look file (point, spot)"),
-    ("lights.*.ies_tilt", "tilt of the luminaire in degrees, 0 to 180: scales candela by the file's TILT factor"),
+    (
+        "lights.*.ies",
+        "photometric profile: an IES or EULUMDAT file, relative to the look file (point, spot)",
+    ),
+    (
+        "lights.*.ies_tilt",
+        "tilt of the luminaire in degrees, 0 to 180: scales candela by the file's TILT factor",
+    ),
     ("lights.*.shape", "shape: point, spot, sphere, disk, rectangle, tube or sun"),
     ("lights.*.position", "world position in meters: \"X Y Z\"; child nodes move along"),
-    ("lights.*.aim", "world position in meters that it points at: \"X Y Z\" (a sun: from its node's position)"),
+    (
+        "lights.*.aim",
+        "world position in meters that it points at: \"X Y Z\" (a sun: from its node's position)",
+    ),
     ("lights.*.radius", "radius in meters, 0.000001 to 10000 (sphere, disk, tube)"),
     ("lights.*.width", "width in meters along the node's X, 0.000001 to 10000 (rectangle)"),
     ("lights.*.height", "height in meters along the node's Y, 0.000001 to 10000 (rectangle)"),
-    ("lights.*.length", "length of the straight part in meters along the node's X, 0.000001 to 10000 (tube)"),
+    (
+        "lights.*.length",
+        "length of the straight part in meters along the node's X, 0.000001 to 10000 (tube)",
+    ),
     ("lights.*.sides", "emissive faces: one or two (disk, rectangle)"),
     ("lights.*.inner_half_angle", "half angle of full intensity in degrees, 0 to 180 (spot)"),
-    ("lights.*.outer_half_angle", "half angle beyond which there is no light in degrees, above 0 to 180 (spot)"),
-    ("lights.*.spot_flux", "conversion of a spot's lumens to candela: exact, apex-cone or phi-over-pi"),
-    ("lights.*.angular_diameter", "angular diameter in degrees, 0 (parallel light) to 180, e.g. 0.533 (sun)"),
+    (
+        "lights.*.outer_half_angle",
+        "half angle beyond which there is no light in degrees, above 0 to 180 (spot)",
+    ),
+    (
+        "lights.*.spot_flux",
+        "conversion of a spot's lumens to candela: exact, apex-cone or phi-over-pi",
+    ),
+    (
+        "lights.*.angular_diameter",
+        "angular diameter in degrees, 0 (parallel light) to 180, e.g. 0.533 (sun)",
+    ),
 ];
 
 /// The least part of a photometric file's light that a cone must hold for lumens to be given in it.
@@ -162,7 +198,10 @@ pub(crate) fn aimed(world: DMat4, target: DVec3) -> Option<DMat4> {
 }
 
 /// Sets one property; false where lights have none of this name.
-pub(super) fn set(lights: &mut BTreeMap<String, LightLook>, read: &Reader<'_>) -> Result<bool, LookError> {
+pub(super) fn set(
+    lights: &mut BTreeMap<String, LightLook>,
+    read: &Reader<'_>,
+) -> Result<bool, LookError> {
     let parts = read.path.strip_prefix("lights.").and_then(|rest| rest.rsplit_once('.'));
     let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else {
         return Err(unknown_property(read.path));
@@ -177,17 +216,23 @@ pub(super) fn set(lights: &mut BTreeMap<String, LightLook>, read: &Reader<'_>) -
 
 impl LightLook {
     fn set(&mut self, property: &str, read: &Reader<'_>) -> Result<bool, LookError> {
-        let choose = |names: &[&str]| names.iter().position(|name| *name == read.value).ok_or_else(|| read.bad_value());
+        let choose = |names: &[&str]| {
+            names.iter().position(|name| *name == read.value).ok_or_else(|| read.bad_value())
+        };
         match property {
             "enabled" => self.enabled = Some(read.boolean()?),
             "shadow" => self.shadow = Some(read.boolean()?),
             "visible" => self.visible = Some(read.boolean()?),
             "lumens" => self.strength = Some(LightStrength::Lumens(Lumen(read.non_negative()?))),
-            "candela" => self.strength = Some(LightStrength::Candela(Candela(read.non_negative()?))),
+            "candela" => {
+                self.strength = Some(LightStrength::Candela(Candela(read.non_negative()?)))
+            }
             "lux" => self.strength = Some(LightStrength::Lux(Lux(read.non_negative()?))),
             "nits" => self.strength = Some(LightStrength::Nits(Nit(read.non_negative()?))),
             "ev100" => self.strength = Some(LightStrength::Ev(Ev100(read.in_range(-64.0, 64.0)?))),
-            "kelvin" => self.kelvin = Some(read.in_range(color::KELVIN_LIMITS[0], color::KELVIN_LIMITS[1])?),
+            "kelvin" => {
+                self.kelvin = Some(read.in_range(color::KELVIN_LIMITS[0], color::KELVIN_LIMITS[1])?)
+            }
             "locus" => self.daylight = Some(choose(&["planck", "daylight"])? == 1),
             "tint" => self.tint = Some(read.in_range(-color::DUV_LIMIT, color::DUV_LIMIT)?),
             "ies" => self.ies = Some(read.file()?),
@@ -202,7 +247,10 @@ impl LightLook {
             "width" => self.width = Some(read.in_range(MIN_SIZE, MAX_SIZE)?),
             "height" => self.height = Some(read.in_range(MIN_SIZE, MAX_SIZE)?),
             "length" => self.length = Some(read.in_range(MIN_SIZE, MAX_SIZE)?),
-            "sides" => self.sides = Some(if choose(&["one", "two"])? == 0 { Sides::One } else { Sides::Two }),
+            "sides" => {
+                self.sides =
+                    Some(if choose(&["one", "two"])? == 0 { Sides::One } else { Sides::Two })
+            }
             "inner_half_angle" => self.inner = Some(read.in_range(0.0, 180.0)?.to_radians()),
             "outer_half_angle" => self.outer = Some(read.in_range(1e-4, 180.0)?.to_radians()),
             "spot_flux" => {
@@ -212,7 +260,9 @@ impl LightLook {
                     _ => SpotFlux::PhiOverPi,
                 });
             }
-            "angular_diameter" => self.angular_diameter = Some(read.in_range(0.0, 180.0)?.to_radians()),
+            "angular_diameter" => {
+                self.angular_diameter = Some(read.in_range(0.0, 180.0)?.to_radians())
+            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -235,7 +285,11 @@ impl LightLook {
                 expected: "the light stands there itself; aim it at another point".into(),
             })?;
         }
-        let parent = scene.nodes.get(index).and_then(|node| node.parent).and_then(|parent| worlds.get(parent));
+        let parent = scene
+            .nodes
+            .get(index)
+            .and_then(|node| node.parent)
+            .and_then(|parent| worlds.get(parent));
         let local = parent.copied().unwrap_or(DMat4::IDENTITY).inverse() * world;
         if let Some(node) = scene.nodes.get_mut(index).filter(|_| local.is_finite()) {
             (node.local, node.trs) = (local, None);
@@ -250,7 +304,11 @@ impl LightLook {
         let need = |what: &str, given: Option<f64>, before: Option<f64>| {
             given.or(before).ok_or_else(|| LookError::BadValue {
                 path: format!("lights.{name}.shape"),
-                value: LightShape::ALL.iter().find(|(_, s)| *s == shape).map_or("", |(name, _)| name).into(),
+                value: LightShape::ALL
+                    .iter()
+                    .find(|(_, s)| *s == shape)
+                    .map_or("", |(name, _)| name)
+                    .into(),
                 expected: format!("it needs lights.{name}.{what} too"),
             })
         };
@@ -265,7 +323,8 @@ impl LightLook {
                 let outer = need("outer_half_angle", self.outer, outer)?;
                 // Narrowing the whole cone takes the inner angle along unless it is set too.
                 let inner = self.inner.unwrap_or(inner.min(outer));
-                let cone = Cone::new(inner, outer).map_err(|error| LookError::Light { name: name.into(), error })?;
+                let cone = Cone::new(inner, outer)
+                    .map_err(|error| LookError::Light { name: name.into(), error })?;
                 Emitter::Spot { cone, flux: self.spot_flux.unwrap_or(flux) }
             }
             (LightShape::Sphere, old) => {
@@ -273,13 +332,18 @@ impl LightLook {
                 Emitter::Sphere { radius: need("radius", self.radius, before)? }
             }
             (LightShape::Disk, old) => {
-                let (radius, both) =
-                    if let Emitter::Disk { radius, sides } = old { (Some(radius), sides) } else { (None, Sides::One) };
+                let (radius, both) = if let Emitter::Disk { radius, sides } = old {
+                    (Some(radius), sides)
+                } else {
+                    (None, Sides::One)
+                };
                 Emitter::Disk { radius: need("radius", self.radius, radius)?, sides: sides(both) }
             }
             (LightShape::Rectangle, old) => {
                 let (width, height, both) = match old {
-                    Emitter::Rectangle { width, height, sides } => (Some(width), Some(height), sides),
+                    Emitter::Rectangle { width, height, sides } => {
+                        (Some(width), Some(height), sides)
+                    }
                     _ => (None, None, Sides::One),
                 };
                 Emitter::Rectangle {
@@ -299,8 +363,11 @@ impl LightLook {
                 }
             }
             (LightShape::Sun, old) => {
-                let before = if let Emitter::Sun { angular_radius } = old { angular_radius } else { 0.0 };
-                Emitter::Sun { angular_radius: self.angular_diameter.map_or(before, |diameter| diameter / 2.0) }
+                let before =
+                    if let Emitter::Sun { angular_radius } = old { angular_radius } else { 0.0 };
+                Emitter::Sun {
+                    angular_radius: self.angular_diameter.map_or(before, |diameter| diameter / 2.0),
+                }
             }
         })
     }
@@ -314,13 +381,16 @@ impl LightLook {
         };
         let Some(kelvin) = self.kelvin else {
             return match self.tint {
-                Some(tint) => Err(invalid("tint", tint, format!("it needs lights.{name}.kelvin too"))),
+                Some(tint) => {
+                    Err(invalid("tint", tint, format!("it needs lights.{name}.kelvin too")))
+                }
                 None => Ok(None),
             };
         };
         let chromaticity = self.chromaticity(kelvin);
-        let rgb =
-            chromaticity.and_then(color::light_color).map_err(|error| invalid("kelvin", kelvin, error.to_string()))?;
+        let rgb = chromaticity
+            .and_then(color::light_color)
+            .map_err(|error| invalid("kelvin", kelvin, error.to_string()))?;
         // By the weights that all light is measured with, which differ from the exact Y row by 4e-5.
         Ok(Some((rgb / color::luminance(rgb)).as_vec3()))
     }
@@ -349,14 +419,20 @@ impl LightLook {
 
     /// What the lamp of a photometric file gives where it burns tilted, over what it gives upright (LM-63-2002, TILT=INCLUDE);
     /// none where the look says nothing of it.
-    fn tilt_factor(&self, name: &str, profile: Option<&IesProfile>) -> Result<Option<f64>, LookError> {
+    fn tilt_factor(
+        &self,
+        name: &str,
+        profile: Option<&IesProfile>,
+    ) -> Result<Option<f64>, LookError> {
         let Some(degrees) = self.ies_tilt else { return Ok(None) };
         let invalid = |expected: String| {
             let (path, value) = (format!("lights.{name}.ies_tilt"), degrees.to_string());
             Err(LookError::BadValue { path, value, expected })
         };
         match profile.map(IesProfile::tilt) {
-            None => invalid(format!("the light has no photometric file; set lights.{name}.ies too")),
+            None => {
+                invalid(format!("the light has no photometric file; set lights.{name}.ies too"))
+            }
             Some(Tilt::File(file)) => invalid(format!(
                 "its photometric file keeps the factors in another one, {file}, which is not read; write them into it, as TILT=INCLUDE"
             )),
@@ -373,7 +449,8 @@ impl LightLook {
         };
         // Within the cone the file's own light is lumens over peak times the file's peak.
         let whole = profile.lumens().get();
-        let inside = if peak.get() > 0.0 { lumens.get() / peak.get() * profile.peak().get() } else { 0.0 };
+        let inside =
+            if peak.get() > 0.0 { lumens.get() / peak.get() * profile.peak().get() } else { 0.0 };
         if lumens.get() <= 0.0 || inside > LEAST_INSIDE * whole {
             return Ok(());
         }
@@ -385,7 +462,11 @@ impl LightLook {
             ),
             _ => "its photometric file gives no light in any direction; choose another file".into(),
         };
-        Err(LookError::BadValue { path: format!("lights.{name}.lumens"), value: lumens.get().to_string(), expected })
+        Err(LookError::BadValue {
+            path: format!("lights.{name}.lumens"),
+            value: lumens.get().to_string(),
+            expected,
+        })
     }
 
     /// Changes a light. Lumens and the like are of the whole light: a colour that is set loses its own luminance, so that
@@ -397,7 +478,9 @@ impl LightLook {
                 return Err(LookError::BadValue {
                     path: format!("lights.{name}.ies"),
                     value: file.display().to_string(),
-                    expected: "only point and spot lights take a photometric file; set shape to point".into(),
+                    expected:
+                        "only point and spot lights take a photometric file; set shape to point"
+                            .into(),
                 });
             }
             light.profile = Some(Arc::new(read_profile(&format!("lights.{name}.ies"), file)?));
@@ -427,8 +510,8 @@ impl LightLook {
             (None, Some(color)) => color * luminance as f32,
             (None, None) => light.color,
         };
-        light.source =
-            PhysicalLight::new(emitter, strength).map_err(|error| LookError::Light { name: name.into(), error })?;
+        light.source = PhysicalLight::new(emitter, strength)
+            .map_err(|error| LookError::Light { name: name.into(), error })?;
         self.reachable(name, light)?;
         light.shadow = self.shadow.unwrap_or(light.shadow);
         light.visible = self.visible.unwrap_or(light.visible);
@@ -457,15 +540,21 @@ pub(super) fn rivals(properties: &[(String, String)]) -> Option<[&str; 2]> {
 /// # Errors
 /// A file that cannot be read or is not well formed.
 pub fn read_profile(property: &str, file: &Path) -> Result<IesProfile, LookError> {
-    let invalid =
-        |detail: String| LookError::Input { property: property.into(), file: file.display().to_string(), detail };
+    let invalid = |detail: String| LookError::Input {
+        property: property.into(),
+        file: file.display().to_string(),
+        detail,
+    };
     let found = fs::metadata(file).map_err(|error| invalid(format!("{error}; check the path")))?;
     if !found.is_file() {
         return Err(invalid("a folder or a device; give the photometric file itself".into()));
     }
     let length = found.len();
     if length > ies::MAX_BYTES as u64 {
-        return Err(invalid(format!("{length} bytes are more than a photometric file has ({})", ies::MAX_BYTES)));
+        return Err(invalid(format!(
+            "{length} bytes are more than a photometric file has ({})",
+            ies::MAX_BYTES
+        )));
     }
     let bytes = fs::read(file).map_err(|error| invalid(error.to_string()))?;
     IesProfile::parse(&bytes).map_err(|error| invalid(error.to_string()))
@@ -475,7 +564,10 @@ pub fn read_profile(property: &str, file: &Path) -> Result<IesProfile, LookError
 ///
 /// # Errors
 /// A name that no light has; a unit that does not fit the emitter; a shape without its sizes.
-pub(super) fn apply(looks: &BTreeMap<String, LightLook>, scene: &mut Scene) -> Result<(), LookError> {
+pub(super) fn apply(
+    looks: &BTreeMap<String, LightLook>,
+    scene: &mut Scene,
+) -> Result<(), LookError> {
     // All are found before any is changed, since a light that is changed gets another number.
     let mut found = Vec::new();
     if !looks.is_empty() {
@@ -496,7 +588,9 @@ pub(super) fn apply(looks: &BTreeMap<String, LightLook>, scene: &mut Scene) -> R
                 node.light = None;
                 continue;
             }
-            let Some(light) = node.light.and_then(|index| scene.lights.get(index)) else { continue };
+            let Some(light) = node.light.and_then(|index| scene.lights.get(index)) else {
+                continue;
+            };
             // Other nodes may carry the same light: this one gets its own.
             let mut own = light.clone();
             look.change(name, &mut own)?;
@@ -516,7 +610,13 @@ mod tests {
     fn changed(settings: &[&str]) -> Result<Light, LookError> {
         let mut builder = SceneBuilder::new("one lamp");
         builder.point_light_candela("Key", Candela(100.0), Vec3::new(1.0, 0.5, 0.25), DVec3::Y);
-        builder.light("Sky", Emitter::PARALLEL, LightStrength::Lux(Lux(1000.0)), Vec3::ONE, DMat4::IDENTITY);
+        builder.light(
+            "Sky",
+            Emitter::PARALLEL,
+            LightStrength::Lux(Lux(1000.0)),
+            Vec3::ONE,
+            DMat4::IDENTITY,
+        );
         let mut scene = builder.build().unwrap();
         let mut look = Look::default();
         for setting in settings {
@@ -529,15 +629,27 @@ mod tests {
 
     #[test]
     fn a_light_takes_a_shape_and_keeps_its_unit() {
-        let panel = changed(&["lights.Key.shape=rectangle", "lights.Key.width=2", "lights.Key.height=0.5"]).unwrap();
+        let panel =
+            changed(&["lights.Key.shape=rectangle", "lights.Key.width=2", "lights.Key.height=0.5"])
+                .unwrap();
         assert_eq!(panel.source.authored(), LightStrength::Candela(Candela(100.0)));
         assert!((panel.source.nits().unwrap().get() - 100.0).abs() < 1e-9, "100 cd from 1 m2");
-        let bulb = changed(&["lights.Key.shape=sphere", "lights.Key.radius=0.1", "lights.Key.lumens=1000"]).unwrap();
+        let bulb = changed(&[
+            "lights.Key.shape=sphere",
+            "lights.Key.radius=0.1",
+            "lights.Key.lumens=1000",
+        ])
+        .unwrap();
         // formulas, section 2: a sphere of 0.1 m and 1000 lm.
         assert!((bulb.source.nits().unwrap().get() - 2533.03).abs() < 0.01);
         assert!((bulb.color_luminance() - 1.0).abs() < 1e-6, "lumens do not depend on the colour");
-        let sun = changed(&["lights.Sky.angular_diameter=0.5332", "lights.Sky.lux=100000"]).unwrap();
-        assert!((sun.source.nits().unwrap().get() / 1.4702e9 - 1.0).abs() < 1e-4, "{:?}", sun.source.nits());
+        let sun =
+            changed(&["lights.Sky.angular_diameter=0.5332", "lights.Sky.lux=100000"]).unwrap();
+        assert!(
+            (sun.source.nits().unwrap().get() / 1.4702e9 - 1.0).abs() < 1e-4,
+            "{:?}",
+            sun.source.nits()
+        );
     }
 
     #[test]
@@ -549,7 +661,13 @@ mod tests {
             changed(&["lights.Key.shape=spot", &angle, "lights.Key.lumens=1000"]).unwrap().source
         };
         assert!(lumens("20").candela().unwrap().get() > lumens("60").candela().unwrap().get());
-        let fixed = changed(&[wide[0], wide[1], "lights.Key.lumens=1000", "lights.Key.spot_flux=phi-over-pi"]).unwrap();
+        let fixed = changed(&[
+            wide[0],
+            wide[1],
+            "lights.Key.lumens=1000",
+            "lights.Key.spot_flux=phi-over-pi",
+        ])
+        .unwrap();
         assert!((fixed.source.candela().unwrap().get() - 318.3099).abs() < 1e-4);
     }
 
@@ -562,15 +680,21 @@ mod tests {
         };
         assert!(told(&["lights.Key.kelvin=1500"])[0].starts_with("lights.Key: 1500 K"));
         assert_eq!(told(&["lights.Key.kelvin=3000", "lights.Key.tint=0.02"]).len(), 1);
-        let kept = ["lights.Key.kelvin=2700", "lights.Fill.kelvin=6500", "lights.Fill.locus=daylight"];
+        let kept =
+            ["lights.Key.kelvin=2700", "lights.Fill.kelvin=6500", "lights.Fill.locus=daylight"];
         assert!(told(&kept).is_empty());
     }
 
     #[test]
     fn two_strengths_of_one_light_are_rejected() {
-        let parsed = |text: &str| Look::default().parse("a.look.toml", text).map_err(|error| error.to_string());
+        let parsed = |text: &str| {
+            Look::default().parse("a.look.toml", text).map_err(|error| error.to_string())
+        };
         let error = parsed("[lights.Key]\nlumens = 800\nkelvin = 3000\ncandela = 5\n").unwrap_err();
-        assert!(error.contains("line 2: lights.Key has two strengths, candela and lumens"), "{error}");
+        assert!(
+            error.contains("line 2: lights.Key has two strengths, candela and lumens"),
+            "{error}"
+        );
         assert!(parsed("[lights.Key]\nlumens = 800\n[lights.Fill]\ncandela = 5\n").is_ok());
     }
 
@@ -578,15 +702,20 @@ mod tests {
     fn kelvins_change_the_colour_and_not_the_strength() {
         let plain = changed(&["lights.Key.shadow=true"]).unwrap();
         let warm = changed(&["lights.Key.kelvin=2700"]).unwrap();
-        assert!((warm.color_luminance() / plain.color_luminance() - 1.0).abs() < 1e-4, "the luminance is kept");
+        assert!(
+            (warm.color_luminance() / plain.color_luminance() - 1.0).abs() < 1e-4,
+            "the luminance is kept"
+        );
         // formulas, section 4: 2700 K.
         let unit = warm.color / warm.color_luminance() as f32;
         assert!((unit - Vec3::new(1.9348, 0.8036, 0.1918)).abs().max_element() < 2e-3, "{unit}");
         let lumens = changed(&["lights.Key.kelvin=2700", "lights.Key.lumens=800"]).unwrap();
         assert!((lumens.color_luminance() - 1.0).abs() < 1e-4);
         // A lamp that its file has black takes the colour, too.
-        let mut black =
-            Light::new("Key", PhysicalLight::new(Emitter::Point, LightStrength::Candela(Candela(1.0))).unwrap());
+        let mut black = Light::new(
+            "Key",
+            PhysicalLight::new(Emitter::Point, LightStrength::Candela(Candela(1.0))).unwrap(),
+        );
         black.color = Vec3::ZERO;
         let look = LightLook {
             kelvin: Some(2700.0),
@@ -603,7 +732,8 @@ mod tests {
         assert!(green.color.y / green.color.x > grey.color.y / grey.color.x);
     }
 
-    const IES: &str = "IESNA:LM-63-2002\nTILT=NONE\n1 -1 2 3 1 1 2 0 0 0\n1 1 100\n0 45 90\n0\n400 200 0\n";
+    const IES: &str =
+        "IESNA:LM-63-2002\nTILT=NONE\n1 -1 2 3 1 1 2 0 0 0\n1 1 100\n0 45 90\n0\n400 200 0\n";
 
     #[test]
     fn an_ies_profile_is_absolute_unless_overridden() {
@@ -622,20 +752,37 @@ mod tests {
         let candela = changed(&[&ies, "lights.Key.candela=50"]).unwrap();
         assert_eq!(candela.candela(), Some(Candela(50.0)));
         // A cone cuts light off; lumens that were written stay.
-        let cone = ["lights.Key.shape=spot", "lights.Key.outer_half_angle=30", "lights.Key.inner_half_angle=30"];
+        let cone = [
+            "lights.Key.shape=spot",
+            "lights.Key.outer_half_angle=30",
+            "lights.Key.inner_half_angle=30",
+        ];
         let spot = changed(&[&ies, cone[0], cone[1], cone[2]]).unwrap();
         assert_eq!(spot.candela(), Some(Candela(800.0)));
         let inside = crate::photometry::lights::flux_per_candela_of(
-            |t| if t < 30f64.to_radians() { profile.candela(t.to_degrees(), 0.0).get() } else { 0.0 },
+            |t| {
+                if t < 30f64.to_radians() {
+                    profile.candela(t.to_degrees(), 0.0).get()
+                } else {
+                    0.0
+                }
+            },
             180_000,
         );
-        assert!((spot.lumens().unwrap().get() / inside.get() - 1.0).abs() < 1e-4, "{:?} {inside:?}", spot.lumens());
+        assert!(
+            (spot.lumens().unwrap().get() / inside.get() - 1.0).abs() < 1e-4,
+            "{:?} {inside:?}",
+            spot.lumens()
+        );
         let spot = changed(&[&ies, cone[0], cone[1], cone[2], "lights.Key.lumens=1000"]).unwrap();
         assert!((spot.lumens().unwrap().get() - 1000.0).abs() < 1e-9);
         // Lumens that it cannot give are no light that is lost without a word.
         let write = |name: &str, candela: &str| {
-            fs::write(dir.path().join(name), IES.replace("0 45 90", "90 135 180").replace("400 200 0", candela))
-                .unwrap();
+            fs::write(
+                dir.path().join(name),
+                IES.replace("0 45 90", "90 135 180").replace("400 200 0", candela),
+            )
+            .unwrap();
             format!("lights.Key.ies={}", dir.path().join(name).display())
         };
         let (up, dark) = (write("up.ies", "0 200 400"), write("dark.ies", "0 0 0"));
@@ -647,7 +794,11 @@ mod tests {
             let error = changed(settings).unwrap_err().to_string();
             assert!(error.contains("lights.Key.lumens") && error.contains(wanted), "{error}");
         }
-        assert_eq!(changed(&[&up, cone[0], cone[1]]).unwrap().lumens().unwrap().get(), 0.0, "dark as the file says");
+        assert_eq!(
+            changed(&[&up, cone[0], cone[1]]).unwrap().lumens().unwrap().get(),
+            0.0,
+            "dark as the file says"
+        );
         assert!(changed(&[&dark, "lights.Key.lumens=0"]).is_ok());
     }
 
@@ -707,7 +858,14 @@ mod tests {
             (&["lights.Key.shape=cube"], "expected shape: point, spot"),
             (&["lights.Key.lumens=-1"], "expected"),
             (&["lights.Key.shape=spot", "lights.Key.outer_half_angle=0"], "expected"),
-            (&["lights.Key.shape=spot", "lights.Key.outer_half_angle=20", "lights.Key.inner_half_angle=30"], "cone"),
+            (
+                &[
+                    "lights.Key.shape=spot",
+                    "lights.Key.outer_half_angle=20",
+                    "lights.Key.inner_half_angle=30",
+                ],
+                "cone",
+            ),
             (&["lights.Key.shape=sphere", "lights.Key.radius=1e300"], "10000"),
             (&["lights.Kez.lumens=1"], "lights.Key"),
             (&["lights.Key.kelvin=NaN"], "expected color temperature"),

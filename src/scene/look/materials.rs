@@ -42,7 +42,10 @@ pub struct MaterialLook {
 }
 
 /// Sets one property; false where materials have none of this name.
-pub(super) fn set(materials: &mut BTreeMap<String, MaterialLook>, read: &Reader<'_>) -> Result<bool, LookError> {
+pub(super) fn set(
+    materials: &mut BTreeMap<String, MaterialLook>,
+    read: &Reader<'_>,
+) -> Result<bool, LookError> {
     let parts = read.path.strip_prefix("materials.").and_then(|rest| rest.rsplit_once('.'));
     let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else {
         return Err(unknown_property(read.path));
@@ -65,7 +68,10 @@ pub(super) fn set(materials: &mut BTreeMap<String, MaterialLook>, read: &Reader<
 }
 
 /// Changes all materials of these addresses.
-pub(super) fn apply(looks: &BTreeMap<String, MaterialLook>, scene: &mut Scene) -> Result<(), LookError> {
+pub(super) fn apply(
+    looks: &BTreeMap<String, MaterialLook>,
+    scene: &mut Scene,
+) -> Result<(), LookError> {
     for (name, look) in looks {
         let found = {
             let things = AddressTable::materials(scene);
@@ -109,7 +115,9 @@ mod tests {
     #[test]
     fn factors_take_the_files_place_and_bad_ones_are_refused() {
         let mut scene = SceneBuilder::new("nothing").build().unwrap();
-        scene.materials.push(crate::scene::Material { name: "Red.paint".into(), ..Default::default() });
+        scene
+            .materials
+            .push(crate::scene::Material { name: "Red.paint".into(), ..Default::default() });
         let mut look = Look::default();
         look.assign("materials.Red.paint.base_color=0.5 0.1 0").unwrap();
         look.assign("materials.Red.paint.roughness=0.3").unwrap();
@@ -118,9 +126,14 @@ mod tests {
         let paint = &scene.materials[0];
         assert_eq!(paint.base_color, Vec4::new(0.5, 0.1, 0.0, 1.0));
         assert_eq!((paint.roughness, paint.emission), (0.3, Vec3::new(100.0, 50.0, 0.0)));
-        for bad in
-            ["base_color=1.5 0 0", "base_color=0.5", "roughness=-1", "emission=-1 0 0", "ior=0.5", "emission=NaN 0 0"]
-        {
+        for bad in [
+            "base_color=1.5 0 0",
+            "base_color=0.5",
+            "roughness=-1",
+            "emission=-1 0 0",
+            "ior=0.5",
+            "emission=NaN 0 0",
+        ] {
             look.assign(&format!("materials.Red.paint.{bad}")).unwrap_err();
         }
         scene.materials.push(crate::scene::Material::default());

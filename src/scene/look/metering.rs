@@ -16,7 +16,10 @@ use crate::{
 /// Every property of this section with its description.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("camera.body.iso_range", "minimum and maximum ISO speed, e.g. \"100,6400\""),
-    ("camera.body.shutter_range", "minimum and maximum shutter time in seconds, e.g. \"1/4000,30\""),
+    (
+        "camera.body.shutter_range",
+        "minimum and maximum shutter time in seconds, e.g. \"1/4000,30\"",
+    ),
     ("camera.lens.f_stop_range", "minimum and maximum f-number, e.g. \"1.4,22\""),
     ("camera.exposure.mode", "exposure mode: auto, manual, aperture, shutter, iso or program"),
     ("camera.exposure.auto_iso", "true or false: auto ISO beyond the range of the other dials"),
@@ -24,18 +27,27 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "camera.exposure.adaptation",
         "adaptation time constants in seconds, 0 or more: one number, or two for brighter and darker scenes",
     ),
-    ("camera.metering.mode", "metering mode: log-average, average, centre, matrix, spot or incident"),
+    (
+        "camera.metering.mode",
+        "metering mode: log-average, average, centre, matrix, spot or incident",
+    ),
     (
         "camera.metering.at",
         "position of the spot or of the incident light meter, in pixels or percent from the upper left, e.g. \"320,180\" or \"50%,50%\"",
     ),
-    ("camera.metering.spot_angle", "angle of view of the spot meter in degrees, above 0 and below 90"),
+    (
+        "camera.metering.spot_angle",
+        "angle of view of the spot meter in degrees, above 0 and below 90",
+    ),
     (
         "camera.white_balance",
         "white balance: neutral, incandescent, fluorescent, daylight, flash, cloudy, shade, or kelvins from 500 to 1000000",
     ),
     ("camera.white_balance.white", "as camera.white_balance, for look files that also set a tint"),
-    ("camera.white_balance.tint", "tint of the white as Duv, -0.05 to 0.05, positive is greener than a black body"),
+    (
+        "camera.white_balance.tint",
+        "tint of the white as Duv, -0.05 to 0.05, positive is greener than a black body",
+    ),
     ("camera.white_balance.grey_card", "position of a gray surface: \"X,Y\" in pixels or percent"),
     ("camera.white_balance.method", "chromatic adaptation: cat16 or bradford"),
 ];
@@ -61,7 +73,9 @@ impl ImagePosition {
     pub fn pixel(self, width: u32, height: u32) -> Option<[u32; 2]> {
         let of = |coordinate, size: u32| match coordinate {
             Coordinate::Pixel(pixel) => (pixel < size).then_some(pixel),
-            Coordinate::Part(part) => Some(((part * f64::from(size)) as u32).min(size.saturating_sub(1))),
+            Coordinate::Part(part) => {
+                Some(((part * f64::from(size)) as u32).min(size.saturating_sub(1)))
+            }
         };
         Some([of(self.0[0], width)?, of(self.0[1], height)?])
     }
@@ -72,7 +86,9 @@ impl FromStr for ImagePosition {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let invalid = || {
-            format!("'{text}' is no place in a picture: write it as X,Y in pixels or percents, e.g. 320,180 or 50%,50%")
+            format!(
+                "'{text}' is no place in a picture: write it as X,Y in pixels or percents, e.g. 320,180 or 50%,50%"
+            )
         };
         let one = |text: &str| {
             let text = text.trim();
@@ -121,7 +137,11 @@ impl MeteringMode {
     /// The mode of that name; none if there is none.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        let name = if matches!(name, "center" | "centre-weighted" | "center-weighted") { "centre" } else { name };
+        let name = if matches!(name, "center" | "centre-weighted" | "center-weighted") {
+            "centre"
+        } else {
+            name
+        };
         Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, mode)| mode)
     }
 
@@ -204,20 +224,26 @@ impl MeteringLook {
             "camera.body.shutter_range" => self.shutter_range = Some(range(read)?),
             "camera.lens.f_stop_range" => self.f_stop_range = Some(range(read)?),
             "camera.exposure.mode" => {
-                self.control = Some(ExposureControl::from_name(read.value).ok_or_else(|| read.bad_value())?);
+                self.control =
+                    Some(ExposureControl::from_name(read.value).ok_or_else(|| read.bad_value())?);
             }
             "camera.exposure.auto_iso" => self.auto_iso = Some(read.boolean()?),
             "camera.exposure.adaptation" => {
-                let (brighter, darker) = read.value.split_once(',').unwrap_or((read.value, read.value));
+                let (brighter, darker) =
+                    read.value.split_once(',').unwrap_or((read.value, read.value));
                 let part = |value: &str| Reader { value: value.trim(), ..*read }.non_negative();
                 self.adaptation = Some([part(brighter)?, part(darker)?]);
             }
             "camera.metering.mode" => {
-                self.mode = Some(MeteringMode::from_name(read.value).ok_or_else(|| read.bad_value())?)
+                self.mode =
+                    Some(MeteringMode::from_name(read.value).ok_or_else(|| read.bad_value())?)
             }
-            "camera.metering.at" => self.at = Some(read.value.parse().map_err(|_| read.bad_value())?),
+            "camera.metering.at" => {
+                self.at = Some(read.value.parse().map_err(|_| read.bad_value())?)
+            }
             "camera.metering.spot_angle" => {
-                let degrees = read.in_range(0.0, 90.0).ok().filter(|angle| *angle > 0.0 && *angle < 90.0);
+                let degrees =
+                    read.in_range(0.0, 90.0).ok().filter(|angle| *angle > 0.0 && *angle < 90.0);
                 self.spot_angle = Some(degrees.ok_or_else(|| read.bad_value())?.to_radians());
             }
             "camera.white_balance" | "camera.white_balance.white" => {
@@ -257,8 +283,13 @@ impl MeteringLook {
     #[must_use]
     pub fn auto_exposure(&self, compensation: f64) -> AutoExposure {
         let range = [Ev100(f64::NEG_INFINITY), Ev100(f64::INFINITY)];
-        let default =
-            AutoExposure { low_percentile: 0.0, high_percentile: 1.0, compensation, range, ..AutoExposure::default() };
+        let default = AutoExposure {
+            low_percentile: 0.0,
+            high_percentile: 1.0,
+            compensation,
+            range,
+            ..AutoExposure::default()
+        };
         match self.adaptation {
             Some([brighter_s, darker_s]) => AutoExposure { brighter_s, darker_s, ..default },
             None => default,
@@ -272,7 +303,9 @@ impl MeteringLook {
     /// A colour that no light has, or that no adaptation takes for white.
     pub fn white_balance(&self, picked: Option<DVec3>) -> Result<DMat3, LookError> {
         let (property, white) = match picked {
-            Some(sample) => ("camera.white_balance.grey_card", WhiteBalance::from_gray_card(sample)),
+            Some(sample) => {
+                ("camera.white_balance.grey_card", WhiteBalance::from_gray_card(sample))
+            }
             None => ("camera.white_balance", Ok(self.white.unwrap_or_default())),
         };
         let tinted = |white: WhiteBalance| match self.tint.filter(|tint| *tint != 0.0) {
@@ -283,7 +316,10 @@ impl MeteringLook {
             None => Ok(white),
         };
         let matrix = |white: WhiteBalance| white.matrix(self.method.unwrap_or_default());
-        white.and_then(tinted).and_then(matrix).map_err(|error: ColorError| LookError::WhiteBalance { property, error })
+        white
+            .and_then(tinted)
+            .and_then(matrix)
+            .map_err(|error: ColorError| LookError::WhiteBalance { property, error })
     }
 }
 
@@ -299,12 +335,17 @@ fn white(read: &Reader<'_>) -> Result<WhiteBalance, LookError> {
     if matches!(read.value, "neutral" | "none") {
         return Ok(WhiteBalance::Neutral);
     }
-    if let Some((_, preset)) = WhiteBalance::PRESETS.into_iter().find(|(name, _)| *name == read.value) {
+    if let Some((_, preset)) =
+        WhiteBalance::PRESETS.into_iter().find(|(name, _)| *name == read.value)
+    {
         return Ok(preset);
     }
     let kelvin = read.value.trim_end_matches(['K', 'k']).trim();
     let kelvin = Reader { value: kelvin, ..*read }.in_range(KELVIN_LIMITS[0], KELVIN_LIMITS[1]);
-    Ok(WhiteBalance::Temperature { kelvin: Kelvin(kelvin.map_err(|_| read.bad_value())?), duv: 0.0 })
+    Ok(WhiteBalance::Temperature {
+        kelvin: Kelvin(kelvin.map_err(|_| read.bad_value())?),
+        duv: 0.0,
+    })
 }
 
 #[cfg(test)]
@@ -356,12 +397,19 @@ mod tests {
         assert_eq!(ranges.f_stop, [2.8, 16.0]);
         assert_eq!(look.control, Some(ExposureControl::Dials(ExposureMode::AperturePriority)));
         assert_eq!((look.auto_iso, look.adaptation), (Some(true), Some([0.5, 2.0])));
-        assert_eq!((look.mode, look.method), (Some(MeteringMode::Spot), Some(Adaptation::Bradford)));
-        assert_eq!(look.white, Some(WhiteBalance::Temperature { kelvin: Kelvin(2700.0), duv: 0.0 }));
+        assert_eq!(
+            (look.mode, look.method),
+            (Some(MeteringMode::Spot), Some(Adaptation::Bradford))
+        );
+        assert_eq!(
+            look.white,
+            Some(WhiteBalance::Temperature { kelvin: Kelvin(2700.0), duv: 0.0 })
+        );
         assert_eq!(set(&["camera.exposure.adaptation=1"]).unwrap().adaptation, Some([1.0, 1.0]));
         let auto = look.auto_exposure(0.7);
         assert_eq!((auto.brighter_s, auto.darker_s, auto.compensation), (0.5, 2.0, 0.7));
-        let (plain, default) = (MeteringLook::default().auto_exposure(0.0), AutoExposure::default());
+        let (plain, default) =
+            (MeteringLook::default().auto_exposure(0.0), AutoExposure::default());
         assert_eq!((plain.brighter_s, plain.darker_s), (default.brighter_s, default.darker_s));
         // All that is lit counts, as for the meter of a still.
         assert_eq!((plain.low_percentile, plain.high_percentile), (0.0, 1.0));
@@ -383,7 +431,10 @@ mod tests {
         assert_eq!(look.metering.iso_range, Some([200.0, 1600.0]));
         assert_eq!(look.metering.at.unwrap().pixel(9, 9), Some([3, 4]));
         look.parse("b", "[camera.white_balance]\nwhite = 3200\ntint = 0.004\n").unwrap();
-        assert_eq!(look.metering.white, Some(WhiteBalance::Temperature { kelvin: Kelvin(3200.0), duv: 0.0 }));
+        assert_eq!(
+            look.metering.white,
+            Some(WhiteBalance::Temperature { kelvin: Kelvin(3200.0), duv: 0.0 })
+        );
         // What was set last counts.
         look.assign("camera.white_balance.grey_card=5,5").unwrap();
         assert!(look.metering.white.is_none() && look.metering.gray_card.is_some());
@@ -420,7 +471,9 @@ mod tests {
         let neutral = MeteringLook::default().white_balance(None).unwrap();
         assert_eq!(neutral, DMat3::IDENTITY);
         let green = |tint: f64| {
-            let look = set(&["camera.white_balance=4000", &format!("camera.white_balance.tint={tint}")]).unwrap();
+            let look =
+                set(&["camera.white_balance=4000", &format!("camera.white_balance.tint={tint}")])
+                    .unwrap();
             let shown = look.white_balance(None).unwrap() * DVec3::ONE;
             shown.y / (shown.x + shown.z)
         };
@@ -435,7 +488,8 @@ mod tests {
         // A grey card, and black.
         let shown = MeteringLook::default().white_balance(Some(light * 3.0)).unwrap() * light;
         assert!((shown - DVec3::ONE).abs().max_element() < 1e-9, "{shown}");
-        let error = MeteringLook::default().white_balance(Some(DVec3::ZERO)).unwrap_err().to_string();
+        let error =
+            MeteringLook::default().white_balance(Some(DVec3::ZERO)).unwrap_err().to_string();
         assert!(error.contains("grey_card") && error.contains("pick"), "{error}");
     }
 }

@@ -157,13 +157,19 @@ const PROPERTIES: [(&str, &str); 6] = [
         "scene.animation",
         "animation that --time plays: auto, all, a name or a number; auto plays all if no two animate the same property, else the first",
     ),
-    ("scene.default_light", "true or false: add a sun behind the camera, and a sky if there is no environment"),
+    (
+        "scene.default_light",
+        "true or false: add a sun behind the camera, and a sky if there is no environment",
+    ),
     ("scene.emissive_lights", "true or false: emissive surfaces light others"),
     (
         "scene.emissive_patches",
         "maximum number of lights that stand for emissive triangles, 1 to 65536, e.g. 512; neighbors are merged beyond it, but each of 24 directions keeps one",
     ),
-    ("scene.multiscatter", "true or false: multiple scattering between microfacets keeps the energy of rough surfaces"),
+    (
+        "scene.multiscatter",
+        "true or false: multiple scattering between microfacets keeps the energy of rough surfaces",
+    ),
     ("scene.variant", "material variant of the file, by name or number (#0)"),
 ];
 
@@ -193,8 +199,9 @@ pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
 #[must_use]
 pub fn split_assignment(text: &str) -> Option<(&str, &str)> {
     let at = |(place, _)| (text[..place].trim(), text[place + 1..].trim());
-    let names =
-        |&(path, value): &(&str, &str)| !matches!(Look::default().set(path, value), Err(LookError::UnknownPath { .. }));
+    let names = |&(path, value): &(&str, &str)| {
+        !matches!(Look::default().set(path, value), Err(LookError::UnknownPath { .. }))
+    };
     let mut ways = text.match_indices('=').map(at).peekable();
     let first = ways.peek().copied();
     ways.find(names).or(first)
@@ -215,9 +222,13 @@ impl Look {
     /// An unreadable file, or one that is too large.
     pub fn text_of(file: &Path) -> Result<String, LookError> {
         let invalid = |detail: String| LookError::File { file: file.display().to_string(), detail };
-        let length = fs::metadata(file).map_err(|error| invalid(format!("{error}; check the path of --look")))?.len();
+        let length = fs::metadata(file)
+            .map_err(|error| invalid(format!("{error}; check the path of --look")))?
+            .len();
         if length > MAX_FILE {
-            return Err(invalid(format!("{length} bytes are more than a look file has ({MAX_FILE})")));
+            return Err(invalid(format!(
+                "{length} bytes are more than a look file has ({MAX_FILE})"
+            )));
         }
         fs::read_to_string(file).map_err(|error| invalid(error.to_string()))
     }
@@ -228,20 +239,26 @@ impl Look {
     /// TOML that does not parse, an unknown property, a wrong value.
     pub fn parse(&mut self, name: &str, text: &str) -> Result<(), LookError> {
         let invalid = |detail: String| LookError::File { file: name.into(), detail };
-        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| invalid(syntax_error(text, &error)))?;
+        let table: toml::Table =
+            text.parse().map_err(|error: toml::de::Error| invalid(syntax_error(text, &error)))?;
         let mut flat = Vec::new();
         flatten("", &table, &mut flat);
-        let at = |path: &str| line_of(text, path).map_or_else(String::new, |line| format!("line {line}: "));
+        let at = |path: &str| {
+            line_of(text, path).map_or_else(String::new, |line| format!("line {line}: "))
+        };
         if let Some([one, other]) = lights::rivals(&flat) {
             let light = one.rsplit_once('.').map_or(one, |(light, _)| light);
-            let [unit, second] = [one, other].map(|path| path.rsplit_once('.').map_or(path, |(_, unit)| unit));
-            let text =
-                format!("{light} has two strengths, {unit} and {second}; keep the one that its data sheet states");
+            let [unit, second] =
+                [one, other].map(|path| path.rsplit_once('.').map_or(path, |(_, unit)| unit));
+            let text = format!(
+                "{light} has two strengths, {unit} and {second}; keep the one that its data sheet states"
+            );
             return Err(invalid(at(other) + &text));
         }
         let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
         for (path, value) in flat {
-            self.set_in(folder, &path, &value).map_err(|error| invalid(format!("{}{error}", at(&path))))?;
+            self.set_in(folder, &path, &value)
+                .map_err(|error| invalid(format!("{}{error}", at(&path))))?;
         }
         Ok(())
     }
@@ -346,13 +363,19 @@ impl Look {
         if let Some(name) = &self.variant
             && !scene.choose_variant(name)
         {
-            let names =
-                AddressTable::from_names(scene.variants.iter().map(|variant| variant.name.as_str())).suggestions();
+            let names = AddressTable::from_names(
+                scene.variants.iter().map(|variant| variant.name.as_str()),
+            )
+            .suggestions();
             let expected = match names.as_slice() {
                 [] => "the file has no variants".to_owned(),
                 names => format!("one of {}", names.join(", ")),
             };
-            return Err(LookError::BadValue { path: "scene.variant".into(), value: name.clone(), expected });
+            return Err(LookError::BadValue {
+                path: "scene.variant".into(),
+                value: name.clone(),
+                expected,
+            });
         }
         self.environment.apply(scene)?;
         probes::apply(&self.probes, scene)?;
@@ -366,9 +389,16 @@ impl Look {
 /// Whether a property's value names a file, which is looked for beside the look.
 #[must_use]
 pub fn is_file_property(path: &str, value: &str) -> bool {
-    const FILES: [&str; 5] =
-        ["camera.lens.prescription", "environment.file", "lights.*.ies", "volumes.*.density", "water.*.flow"];
-    FILES.contains(&generic_path(path).as_str()) && !value.is_empty() && !value.starts_with("builtin:")
+    const FILES: [&str; 5] = [
+        "camera.lens.prescription",
+        "environment.file",
+        "lights.*.ies",
+        "volumes.*.density",
+        "water.*.flow",
+    ];
+    FILES.contains(&generic_path(path).as_str())
+        && !value.is_empty()
+        && !value.starts_with("builtin:")
 }
 
 /// One value with its path, for checks whose messages name both.
@@ -384,7 +414,8 @@ pub(in crate::scene::look) struct Reader<'a> {
 impl Reader<'_> {
     pub fn bad_value(&self) -> LookError {
         let generic = generic_path(self.path);
-        let expected = properties().find(|(path, _)| *path == generic).map_or("", |(_, expected)| expected);
+        let expected =
+            properties().find(|(path, _)| *path == generic).map_or("", |(_, expected)| expected);
         LookError::BadValue {
             path: self.path.into(),
             value: self.value.into(),
@@ -401,7 +432,10 @@ impl Reader<'_> {
     }
 
     pub fn non_negative(&self) -> Result<f64, LookError> {
-        self.number().ok().filter(|v| (0.0..=STRENGTH_LIMIT).contains(v)).ok_or_else(|| self.bad_value())
+        self.number()
+            .ok()
+            .filter(|v| (0.0..=STRENGTH_LIMIT).contains(v))
+            .ok_or_else(|| self.bad_value())
     }
 
     pub fn fraction(&self) -> Result<f64, LookError> {
@@ -410,7 +444,8 @@ impl Reader<'_> {
 
     pub fn seconds(&self) -> Result<f64, LookError> {
         let Some((above, below)) = self.value.split_once('/') else { return self.positive() };
-        let part = |value: &str| value.trim().parse().ok().filter(|v: &f64| v.is_finite() && *v > 0.0);
+        let part =
+            |value: &str| value.trim().parse().ok().filter(|v: &f64| v.is_finite() && *v > 0.0);
         match (part(above), part(below)) {
             (Some(above), Some(below)) => Ok(above / below),
             _ => Err(self.bad_value()),
@@ -449,7 +484,8 @@ impl Reader<'_> {
     /// Three numbers, separated by spaces or commas.
     pub fn vector(&self) -> Result<glam::DVec3, LookError> {
         let parts = self.value.split([' ', ',']).filter(|part| !part.is_empty());
-        let numbers: Option<Vec<f64>> = parts.map(|part| part.parse().ok().filter(|v: &f64| v.is_finite())).collect();
+        let numbers: Option<Vec<f64>> =
+            parts.map(|part| part.parse().ok().filter(|v: &f64| v.is_finite())).collect();
         match numbers.as_deref() {
             Some(&[x, y, z]) => Ok(glam::DVec3::new(x, y, z)),
             _ => Err(self.bad_value()),
@@ -458,12 +494,19 @@ impl Reader<'_> {
 
     /// A place in the world (m), no farther than single floats can tell from its surroundings.
     pub fn place(&self) -> Result<glam::DVec3, LookError> {
-        self.vector().ok().filter(|place| place.abs().max_element() <= 1e9).ok_or_else(|| self.bad_value())
+        self.vector()
+            .ok()
+            .filter(|place| place.abs().max_element() <= 1e9)
+            .ok_or_else(|| self.bad_value())
     }
 
     /// A whole number within bounds, both included.
     pub fn integer(&self, least: u32, most: u32) -> Result<u32, LookError> {
-        self.value.parse().ok().filter(|v| (least..=most).contains(v)).ok_or_else(|| self.bad_value())
+        self.value
+            .parse()
+            .ok()
+            .filter(|v| (least..=most).contains(v))
+            .ok_or_else(|| self.bad_value())
     }
 
     pub fn boolean(&self) -> Result<bool, LookError> {
@@ -489,18 +532,31 @@ pub(in crate::scene::look) fn unknown_property(path: &str) -> LookError {
 }
 
 /// Nothing of a section has this address.
-pub(in crate::scene::look) fn unknown_address(section: &str, address: &str, things: &AddressTable<'_>) -> LookError {
+pub(in crate::scene::look) fn unknown_address(
+    section: &str,
+    address: &str,
+    things: &AddressTable<'_>,
+) -> LookError {
     let path = format!("{section}.{address}");
-    let names: Vec<String> = things.suggestions().iter().map(|name| format!("{section}.{name}")).collect();
+    let names: Vec<String> =
+        things.suggestions().iter().map(|name| format!("{section}.{name}")).collect();
     if names.is_empty() {
-        return LookError::BadValue { path, value: String::new(), expected: format!("the scene has no {section}") };
+        return LookError::BadValue {
+            path,
+            value: String::new(),
+            expected: format!("the scene has no {section}"),
+        };
     }
     LookError::UnknownPath { nearest: nearest(&path, names.iter().map(String::as_str)), path }
 }
 
 /// The three names that differ least, each once. One with too many or too few groups before it, and what a group is switched by, come first.
-pub(in crate::scene::look) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
-    let ends_with = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('.'));
+pub(in crate::scene::look) fn nearest<'a>(
+    wanted: &str,
+    names: impl Iterator<Item = &'a str>,
+) -> String {
+    let ends_with =
+        |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('.'));
     let distance = |name: &str| {
         let inside = name.strip_prefix(wanted).filter(|rest| rest.starts_with('.'));
         if ends_with(wanted, name) || ends_with(name, wanted) || inside == Some(".enabled") {
@@ -552,7 +608,9 @@ fn flatten(prefix: &str, table: &toml::Table, out: &mut Vec<(String, String)>) {
         match value {
             toml::Value::Table(inner) => flatten(&path, inner, out),
             // As `--set` has it: 100,6400.
-            toml::Value::Array(list) => out.push((path, list.iter().map(plain).collect::<Vec<_>>().join(","))),
+            toml::Value::Array(list) => {
+                out.push((path, list.iter().map(plain).collect::<Vec<_>>().join(",")))
+            }
             other => out.push((path, plain(other))),
         }
     }
@@ -573,8 +631,11 @@ fn line_at(text: &str, place: usize) -> usize {
 fn line_of(text: &str, path: &str) -> Option<usize> {
     fn find(prefix: &str, table: &toml::de::DeTable<'_>, path: &str) -> Option<usize> {
         table.iter().find_map(|(key, value)| {
-            let here =
-                if prefix.is_empty() { key.get_ref().to_string() } else { format!("{prefix}.{}", key.get_ref()) };
+            let here = if prefix.is_empty() {
+                key.get_ref().to_string()
+            } else {
+                format!("{prefix}.{}", key.get_ref())
+            };
             match value.get_ref() {
                 toml::de::DeValue::Table(inner) => find(&here, inner, path),
                 _ => (here == path).then(|| key.span().start),
@@ -654,7 +715,12 @@ mod tests {
 
     #[test]
     fn wrong_values_say_what_is_right() {
-        for bad in ["camera.body.iso=0", "camera.lens.f_stop=NaN", "camera.body.shutter=1/0", "lights.A.lux=-1"] {
+        for bad in [
+            "camera.body.iso=0",
+            "camera.lens.f_stop=NaN",
+            "camera.body.shutter=1/0",
+            "lights.A.lux=-1",
+        ] {
             let error = Look::default().assign(bad).unwrap_err().to_string();
             assert!(error.contains("expected"), "{error}");
         }

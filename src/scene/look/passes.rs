@@ -16,16 +16,25 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
     ("passes.taa.frames", "maximum history length in frames, in motion, 1 to 256"),
     ("passes.taa.mip_bias", "mip bias of textures in levels, -4 to 2, e.g. -0.5"),
-    ("passes.shadows.enabled", "true or false: surfaces cast shadows; volumes attenuate light either way"),
+    (
+        "passes.shadows.enabled",
+        "true or false: surfaces cast shadows; volumes attenuate light either way",
+    ),
     (
         "passes.shadows.method",
         "shadow method: auto, maps or traced; auto traces rays for lights with a size and uses maps for the rest",
     ),
     ("passes.shadows.samples", "shadow rays a pixel for each light with a size, 1 to 1024"),
-    ("passes.shadows.resolution", "width of the shadow map of a sun or spot in texels, 128 to 8192, e.g. 2048"),
+    (
+        "passes.shadows.resolution",
+        "width of the shadow map of a sun or spot in texels, 128 to 8192, e.g. 2048",
+    ),
     ("passes.ao.enabled", "true or false: ambient occlusion"),
     ("passes.ao.radius", "occlusion radius in meters, 0.001 to 10000, e.g. 2"),
-    ("passes.ao.falloff", "outer fraction of the radius over which occlusion fades, 0 to 1, e.g. 0.2"),
+    (
+        "passes.ao.falloff",
+        "outer fraction of the radius over which occlusion fades, 0 to 1, e.g. 0.2",
+    ),
     (
         "passes.ao.thickness",
         "thickness heuristic: decay of the horizon behind thin occluders, 0 (never) to 1 (at once)",
@@ -40,8 +49,14 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
     ("passes.ssr.enabled", "true or false: screen-space reflections"),
     ("passes.ssr.resolution", "resolution: full or half"),
-    ("passes.ssr.max_roughness", "maximum perceptual roughness that is traced, 0.01 to 1, e.g. 0.6"),
-    ("passes.ssr.thickness", "thickness of visible surfaces as a fraction of their distance, 0.001 to 10, e.g. 0.1"),
+    (
+        "passes.ssr.max_roughness",
+        "maximum perceptual roughness that is traced, 0.01 to 1, e.g. 0.6",
+    ),
+    (
+        "passes.ssr.thickness",
+        "thickness of visible surfaces as a fraction of their distance, 0.001 to 10, e.g. 0.1",
+    ),
     ("passes.ssr.taps", "neighbors whose rays a pixel reuses, 1 to 64, e.g. 16"),
     ("passes.ssr.steps", "maximum steps of a ray through the depth pyramid, 8 to 1024, e.g. 128"),
     ("passes.ssr.frames", "maximum history length in frames, in motion, 0 (no history) to 256"),
@@ -50,7 +65,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "motion that reprojects the history: virtual, surface, smallest or hit_parallax (all but virtual are for \
          comparison)",
     ),
-    ("passes.refraction.method", "refraction: traced (rays through the body) or screen (back faces in screen space)"),
+    (
+        "passes.refraction.method",
+        "refraction: traced (rays through the body) or screen (back faces in screen space)",
+    ),
     (
         "passes.caustics.resolution",
         "caustics map resolution along the longer side of the water in texels, 16 to 4096, e.g. 512",
@@ -63,10 +81,19 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "ray-marching steps towards a light in each heterogeneous volume, 1 to 256, e.g. 12",
     ),
     ("passes.volumes.filter", "true or false: spatial filter over neighboring pixels"),
-    ("passes.culling.enabled", "true or false: culling on the device; false culls by the view frustum on the host"),
+    (
+        "passes.culling.enabled",
+        "true or false: culling on the device; false culls by the view frustum on the host",
+    ),
     ("passes.culling.occlusion", "true or false: occlusion culling"),
-    ("passes.culling.least", "minimum number of instances for culling on the device, 1 to 16777216, e.g. 1024"),
-    ("passes.lod.error_pixels", "maximum error of levels of detail in pixels, 0 (off) to 16, e.g. 0.25"),
+    (
+        "passes.culling.least",
+        "minimum number of instances for culling on the device, 1 to 16777216, e.g. 1024",
+    ),
+    (
+        "passes.lod.error_pixels",
+        "maximum error of levels of detail in pixels, 0 (off) to 16, e.g. 0.25",
+    ),
     ("passes.light_lists.enabled", "true or false"),
     (
         "passes.light_lists.cull_bound",
@@ -256,11 +283,13 @@ impl PassesLook {
             "passes.tonemap.operator" => {
                 // `neutral` is what people call it.
                 let name = if read.value == "neutral" { "pbr-neutral" } else { read.value };
-                self.tone_mapper = Some(ToneMapper::from_name(name).ok_or_else(|| read.bad_value())?);
+                self.tone_mapper =
+                    Some(ToneMapper::from_name(name).ok_or_else(|| read.bad_value())?);
             }
             "passes.tonemap.dither" => self.dither = Some(read.boolean()?),
             "passes.aa.method" => {
-                self.aa_method = Some(AaMethod::from_name(read.value).ok_or_else(|| read.bad_value())?);
+                self.aa_method =
+                    Some(AaMethod::from_name(read.value).ok_or_else(|| read.bad_value())?);
             }
             "passes.aa.samples" => self.aa_samples = Some(read.integer(1, 4096)?),
             "passes.taa.scale" => self.taa_scale = Some(read.in_range(0.25, 1.0)?),
@@ -298,7 +327,9 @@ impl PassesLook {
                     _ => return Err(read.bad_value()),
                 });
             }
-            "passes.caustics.resolution" => self.caustics_resolution = Some(read.integer(16, 4096)?),
+            "passes.caustics.resolution" => {
+                self.caustics_resolution = Some(read.integer(16, 4096)?)
+            }
             "passes.ao.filter" => self.ao.filter = Some(read.boolean()?),
             "passes.ao.many_bounces" => self.ao.many_bounces = Some(read.boolean()?),
             "passes.ssr.enabled" => self.ssr.enabled = Some(read.boolean()?),
@@ -332,7 +363,9 @@ impl PassesLook {
                 });
             }
             "passes.volumes.steps" => self.volumes.steps = Some(read.integer(1, 1024)?),
-            "passes.volumes.shadow_steps" => self.volumes.shadow_steps = Some(read.integer(1, 256)?),
+            "passes.volumes.shadow_steps" => {
+                self.volumes.shadow_steps = Some(read.integer(1, 256)?)
+            }
             "passes.volumes.filter" => self.volumes.filter = Some(read.boolean()?),
             "passes.culling.enabled" => self.culling = Some(read.boolean()?),
             "passes.culling.occlusion" => self.culling_occlusion = Some(read.boolean()?),

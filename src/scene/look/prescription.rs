@@ -13,7 +13,8 @@ pub const BUILTIN: &str = "builtin:";
 /// # Errors
 /// A name that no lens has; a file that cannot be read or holds no possible lens.
 pub fn read_prescription(property: &str, name: &str) -> Result<Prescription, LookError> {
-    let invalid = |detail: String| LookError::Input { property: property.into(), file: name.into(), detail };
+    let invalid =
+        |detail: String| LookError::Input { property: property.into(), file: name.into(), detail };
     if let Some(lens) = name.strip_prefix(BUILTIN) {
         let found = Prescription::builtin(lens).ok_or_else(|| {
             let near = nearest(lens, library::NAMES.iter().copied());
@@ -32,10 +33,14 @@ pub fn read_prescription(property: &str, name: &str) -> Result<Prescription, Loo
         return Err(invalid("it is no file; name a lens prescription (.json)".into()));
     }
     if about.len() > MAX_BYTES as u64 {
-        return Err(invalid(format!("{} bytes are more than a prescription has ({MAX_BYTES})", about.len())));
+        return Err(invalid(format!(
+            "{} bytes are more than a prescription has ({MAX_BYTES})",
+            about.len()
+        )));
     }
     let bytes = fs::read(file).map_err(|error| invalid(error.to_string()))?;
-    let text = std::str::from_utf8(&bytes).map_err(|error| invalid(format!("it is no text: {error}")))?;
+    let text =
+        std::str::from_utf8(&bytes).map_err(|error| invalid(format!("it is no text: {error}")))?;
     Prescription::parse(text).map_err(|error| invalid(error.to_string()))
 }
 
@@ -47,7 +52,9 @@ mod tests {
     #[test]
     fn names_and_files() {
         assert_eq!(read_prescription("lens", "builtin:wide-22").unwrap().refracting(), 12);
-        let error = |name: &str| read_prescription("camera.lens.prescription", name).unwrap_err().to_string();
+        let error = |name: &str| {
+            read_prescription("camera.lens.prescription", name).unwrap_err().to_string()
+        };
         assert!(error("builtin:wide-23").contains("wide-22"), "{}", error("builtin:wide-23"));
         assert!(error("wide-22").contains("builtin:wide-22"));
         assert!(error("/").contains("no file"));

@@ -11,12 +11,21 @@ use crate::scene::{Probe, Scene, probe::MOST_PROBES};
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("probes.*.enabled", "true or false"),
     ("probes.*.center", "center of its box, world position in meters, e.g. 0,1.5,0"),
-    ("probes.*.size", "size of its box in meters, three numbers above 0, e.g. 6,3,4; it should end at the walls"),
-    ("probes.*.position", "capture position within the box in meters, three numbers [default: its center]"),
+    (
+        "probes.*.size",
+        "size of its box in meters, three numbers above 0, e.g. 6,3,4; it should end at the walls",
+    ),
+    (
+        "probes.*.position",
+        "capture position within the box in meters, three numbers [default: its center]",
+    ),
     ("probes.*.blend", "blend distance inside the box's faces in meters, 0 or more, e.g. 0.5"),
     ("probes.*.resolution", "cube map resolution in pixels, 16 to 512, e.g. 128"),
     ("probes.*.bounces", "maximum bounces of captured light, 1 to 8"),
-    ("probes.*.parallax", "true or false: parallax correction by the box; false reflects at infinity"),
+    (
+        "probes.*.parallax",
+        "true or false: parallax correction by the box; false reflects at infinity",
+    ),
 ];
 
 /// One probe's properties.
@@ -44,12 +53,20 @@ pub struct ProbeLook {
 const FARTHEST: f64 = 1e6;
 
 /// Sets one property; an error where probes have none of this name.
-pub(super) fn set(probes: &mut BTreeMap<String, ProbeLook>, read: &Reader<'_>) -> Result<bool, LookError> {
+pub(super) fn set(
+    probes: &mut BTreeMap<String, ProbeLook>,
+    read: &Reader<'_>,
+) -> Result<bool, LookError> {
     let parts = read.path.strip_prefix("probes.").and_then(|rest| rest.rsplit_once('.'));
     let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else {
         return Err(unknown_property(read.path));
     };
-    let place = || read.vector().ok().filter(|v| v.abs().max_element() <= FARTHEST).ok_or_else(|| read.bad_value());
+    let place = || {
+        read.vector()
+            .ok()
+            .filter(|v| v.abs().max_element() <= FARTHEST)
+            .ok_or_else(|| read.bad_value())
+    };
     let mut probe = probes.get(name).copied().unwrap_or_default();
     match property {
         "enabled" => probe.enabled = Some(read.boolean()?),
@@ -76,16 +93,28 @@ pub(super) fn set(probes: &mut BTreeMap<String, ProbeLook>, read: &Reader<'_>) -
 ///
 /// # Errors
 /// A box without middle or size, a place outside of it, too many.
-pub(super) fn apply(probes: &BTreeMap<String, ProbeLook>, scene: &mut Scene) -> Result<(), LookError> {
-    let wrong = |path: String, expected: String| LookError::BadValue { path, value: String::new(), expected };
+pub(super) fn apply(
+    probes: &BTreeMap<String, ProbeLook>,
+    scene: &mut Scene,
+) -> Result<(), LookError> {
+    let wrong = |path: String, expected: String| LookError::BadValue {
+        path,
+        value: String::new(),
+        expected,
+    };
     let mut all = Vec::new();
     for (name, look) in probes.iter().filter(|(_, look)| look.enabled.unwrap_or(true)) {
-        let needs = |property: &str| wrong(format!("probes.{name}.{property}"), "a probe needs center and size".into());
+        let needs = |property: &str| {
+            wrong(format!("probes.{name}.{property}"), "a probe needs center and size".into())
+        };
         let center = look.center.ok_or_else(|| needs("center"))?;
         let size = look.size.ok_or_else(|| needs("size"))?;
         let position = look.position.unwrap_or(center);
         if ((position - center).abs() - size / 2.0).max_element() >= 0.0 {
-            return Err(wrong(format!("probes.{name}.position"), "a place within the probe's box".into()));
+            return Err(wrong(
+                format!("probes.{name}.position"),
+                "a place within the probe's box".into(),
+            ));
         }
         all.push(Probe {
             name: name.clone(),
@@ -99,7 +128,10 @@ pub(super) fn apply(probes: &BTreeMap<String, ProbeLook>, scene: &mut Scene) -> 
         });
     }
     if all.len() > MOST_PROBES {
-        let expected = format!("{} probes are enabled; a scene has at most {MOST_PROBES}: disable some", all.len());
+        let expected = format!(
+            "{} probes are enabled; a scene has at most {MOST_PROBES}: disable some",
+            all.len()
+        );
         return Err(wrong("probes".into(), expected));
     }
     all.sort_by(|a, b| a.size.element_product().total_cmp(&b.size.element_product()));
@@ -135,7 +167,11 @@ mod tests {
         let names: Vec<&str> = scene.probes.iter().map(|probe| probe.name.as_str()).collect();
         assert_eq!(names, ["niche", "hall"]);
         assert_eq!(scene.probes[1].position, DVec3::new(0.0, 2.0, 0.0));
-        assert!(scene.probes[0].parallax && scene.probes[0].resolution == 128 && scene.probes[0].bounces == 1);
+        assert!(
+            scene.probes[0].parallax
+                && scene.probes[0].resolution == 128
+                && scene.probes[0].bounces == 1
+        );
     }
 
     #[test]
@@ -147,14 +183,19 @@ mod tests {
             (vec!["probes.a.shape=1"], "probes.*.size"),
             (vec!["probes.a.resolution=4096"], "16 to 512"),
             (vec!["probes.a.size=1,1,1"], "probes.a.center"),
-            (vec!["probes.a.size=1,1,1", "probes.a.center=0,0,0", "probes.a.position=0,1,0"], "probes.a.position"),
+            (
+                vec!["probes.a.size=1,1,1", "probes.a.center=0,0,0", "probes.a.position=0,1,0"],
+                "probes.a.position",
+            ),
         ] {
             let error = with(&assignments).unwrap_err().to_string();
             assert!(error.contains(named), "{assignments:?}: {error}");
         }
-        let many: Vec<String> =
-            (0..17).flat_map(|i| [format!("probes.p{i}.center=0,0,0"), format!("probes.p{i}.size=1,1,1")]).collect();
-        let error = with(&many.iter().map(String::as_str).collect::<Vec<_>>()).unwrap_err().to_string();
+        let many: Vec<String> = (0..17)
+            .flat_map(|i| [format!("probes.p{i}.center=0,0,0"), format!("probes.p{i}.size=1,1,1")])
+            .collect();
+        let error =
+            with(&many.iter().map(String::as_str).collect::<Vec<_>>()).unwrap_err().to_string();
         assert!(error.contains("at most 16"), "{error}");
     }
 }

@@ -11,13 +11,22 @@ use crate::{
         lens::LensError,
         post_effects::{CameraRig, Rim},
     },
-    optics::{LensAberrations, LensSettings, MountedLens, lens::LensSettingsError, mounted_lens::MountError},
+    optics::{
+        LensAberrations, LensSettings, MountedLens, lens::LensSettingsError,
+        mounted_lens::MountError,
+    },
 };
 
 /// Every property of this section with its description.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
-    ("camera.body.sensor", "sensor format such as full-frame, super-35 or aps-c, or millimeters as \"36x24\""),
-    ("camera.body.gate_fit", "fit of the picture's aspect to the sensor: fill, horizontal, vertical or overscan"),
+    (
+        "camera.body.sensor",
+        "sensor format such as full-frame, super-35 or aps-c, or millimeters as \"36x24\"",
+    ),
+    (
+        "camera.body.gate_fit",
+        "fit of the picture's aspect to the sensor: fill, horizontal, vertical or overscan",
+    ),
     ("camera.body.resolution", "picture size in pixels, e.g. \"1920x1080\", each side 1 to 65536"),
     ("camera.body.curtain", "shutter curtain: global, focal-plane or rolling"),
     (
@@ -29,7 +38,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "lens prescription: builtin:NAME (listed by `sunny16 lens`) or a .json file; focal_length then sets its zoom",
     ),
     ("camera.lens.focal_length", "focal length in millimeters, 0.1 to 10000, e.g. 35 or \"35mm\""),
-    ("camera.lens.focus", "focus distance from the lens along its axis in meters, above 0, or infinity"),
+    (
+        "camera.lens.focus",
+        "focus distance from the lens along its axis in meters, above 0, or infinity",
+    ),
     (
         "camera.lens.nearest_focus",
         "nearest focus distance from the lens in meters, above 0, e.g. 0.4; a nearer focus is rejected (makers state it from the sensor, about one focal length more)",
@@ -39,8 +51,14 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("camera.lens.barrel", "barrel length from front rim to pupil in millimeters, 0 or more"),
     ("camera.lens.blades", "number of iris blades: 0 for round, or 3 to 64"),
     ("camera.lens.curvature", "curvature of the iris blades, 0 straight to 1 round"),
-    ("camera.lens.rotation", "angle of a blade's corner from the right in degrees, counterclockwise"),
-    ("camera.lens.breathing", "true or false: focus breathing, nearer focus narrows the field of view"),
+    (
+        "camera.lens.rotation",
+        "angle of a blade's corner from the right in degrees, counterclockwise",
+    ),
+    (
+        "camera.lens.breathing",
+        "true or false: focus breathing, nearer focus narrows the field of view",
+    ),
     ("camera.motion.velocity", "camera velocity to the right, up and back in m/s, e.g. \"1 0 0\""),
     (
         "camera.motion.rotation",
@@ -127,10 +145,16 @@ impl RigLook {
             "camera.body.resolution" => self.resolution = Some(resolution(read)?),
             "camera.body.curtain" => self.curtain = Some(curtain(read)?),
             "camera.body.curtain_time" => {
-                self.curtain_time = Some(read.seconds().ok().filter(|t| *t <= 1000.0).ok_or_else(|| read.bad_value())?)
+                self.curtain_time = Some(
+                    read.seconds().ok().filter(|t| *t <= 1000.0).ok_or_else(|| read.bad_value())?,
+                )
             }
-            "camera.lens.prescription" => self.prescription = Some(read.file()?.display().to_string()),
-            "camera.lens.focal_length" => self.focal_length = Some(read.millimeters(0.1, 10_000.0)?),
+            "camera.lens.prescription" => {
+                self.prescription = Some(read.file()?.display().to_string())
+            }
+            "camera.lens.focal_length" => {
+                self.focal_length = Some(read.millimeters(0.1, 10_000.0)?)
+            }
             "camera.lens.focus" => self.focus = Some(read.distance()?),
             "camera.lens.nearest_focus" => self.nearest_focus = Some(read.distance()?),
             "camera.lens.t_stop" => self.t_stop = Some(read.positive()?),
@@ -143,8 +167,11 @@ impl RigLook {
             "camera.motion.velocity" => self.velocity = Some(read.vector()?),
             "camera.motion.rotation" => {
                 let degrees = read.vector()?;
-                self.angular_velocity =
-                    Some(DVec3::new(degrees.x.to_radians(), degrees.y.to_radians(), degrees.z.to_radians()));
+                self.angular_velocity = Some(DVec3::new(
+                    degrees.x.to_radians(),
+                    degrees.y.to_radians(),
+                    degrees.z.to_radians(),
+                ));
             }
             _ => return Ok(false),
         }
@@ -195,10 +222,15 @@ impl RigLook {
     /// The barrel's rim before a lens.
     #[must_use]
     pub fn rim(&self, lens: ThinLens) -> Rim {
-        let open = lens.focal_length() / self.max_aperture.unwrap_or(DEFAULT_MAX_APERTURE).min(lens.f_stop()) / 2.0;
+        let open = lens.focal_length()
+            / self.max_aperture.unwrap_or(DEFAULT_MAX_APERTURE).min(lens.f_stop())
+            / 2.0;
         // Of the field angle in the sensor's corner, focused at infinity.
         let tangent = self.sensor().diagonal() / 2.0 / lens.focal_length();
-        Rim { radius: RIM * open, distance: self.barrel_length.unwrap_or(CORNER_SHIFT * open / tangent) }
+        Rim {
+            radius: RIM * open,
+            distance: self.barrel_length.unwrap_or(CORNER_SHIFT * open / tangent),
+        }
     }
 
     /// The focus (m from the lens), at infinity if nobody named one.
@@ -267,11 +299,21 @@ impl RigLook {
             return Err(LookError::BadValue {
                 path: "camera.lens.focal_length".into(),
                 value: format!("{} mm", asked * 1e3),
-                expected: format!("this prescription is for {} to {} mm; leave it out", least * 1e3, most * 1e3),
+                expected: format!(
+                    "this prescription is for {} to {} mm; leave it out",
+                    least * 1e3,
+                    most * 1e3
+                ),
             });
         }
         let breathing = self.breathing.unwrap_or(true);
-        let mounted = MountedLens::new(&prescription, &dials, [gate.width, gate.height], aberrations, breathing);
+        let mounted = MountedLens::new(
+            &prescription,
+            &dials,
+            [gate.width, gate.height],
+            aberrations,
+            breathing,
+        );
         mounted.map(Some).map_err(|error| {
             let bad = |path: &str, value: f64| LookError::BadValue {
                 path: path.into(),
@@ -280,8 +322,14 @@ impl RigLook {
             };
             match error {
                 MountError::TooOpen { requested: asked, .. } => bad("camera.lens.f_stop", asked),
-                MountError::Dial(LensSettingsError::Focus { focus, .. }) => bad("camera.lens.focus", focus),
-                _ => LookError::Input { property: property.into(), file: name.clone(), detail: error.to_string() },
+                MountError::Dial(LensSettingsError::Focus { focus, .. }) => {
+                    bad("camera.lens.focus", focus)
+                }
+                _ => LookError::Input {
+                    property: property.into(),
+                    file: name.clone(),
+                    detail: error.to_string(),
+                },
             }
         })
     }
@@ -290,7 +338,11 @@ impl RigLook {
     ///
     /// # Errors
     /// A T-number below the f-number.
-    pub fn mounted_rig(&self, f_stop: Option<f64>, mounted: &MountedLens) -> Result<CameraRig, LookError> {
+    pub fn mounted_rig(
+        &self,
+        f_stop: Option<f64>,
+        mounted: &MountedLens,
+    ) -> Result<CameraRig, LookError> {
         let f_stop = f_stop.or(self.t_stop).unwrap_or(DEFAULT_F_STOP);
         let gate = SensorSize { width: mounted.gate().x, height: mounted.gate().y };
         let rig = CameraRig {
@@ -337,8 +389,11 @@ fn sensor(read: &Reader<'_>) -> Result<SensorSize, LookError> {
         }
     };
     let (width, height) = pair(read).map_err(wrong)?;
-    let side = |text: &str| text.parse::<f64>().ok().filter(|mm| (0.1..=1e4).contains(mm)).ok_or(());
-    let (Ok(width), Ok(height)) = (side(width), side(height)) else { return Err(wrong(read.bad_value())) };
+    let side =
+        |text: &str| text.parse::<f64>().ok().filter(|mm| (0.1..=1e4).contains(mm)).ok_or(());
+    let (Ok(width), Ok(height)) = (side(width), side(height)) else {
+        return Err(wrong(read.bad_value()));
+    };
     Ok(SensorSize::from_mm(width, height)?)
 }
 
@@ -364,11 +419,18 @@ fn curtain(read: &Reader<'_>) -> Result<Curtain, LookError> {
 fn resolution(read: &Reader<'_>) -> Result<[u32; 2], LookError> {
     let (width, height) = pair(read)?;
     let side = |text: &str| text.parse().ok().filter(|side| (1..=GREATEST_SIDE).contains(side));
-    side(width).zip(side(height)).map(|(width, height)| [width, height]).ok_or_else(|| read.bad_value())
+    side(width)
+        .zip(side(height))
+        .map(|(width, height)| [width, height])
+        .ok_or_else(|| read.bad_value())
 }
 
 fn blades(read: &Reader<'_>) -> Result<u32, LookError> {
-    read.value.parse().ok().filter(|blades| *blades == 0 || (3..=64).contains(blades)).ok_or_else(|| read.bad_value())
+    read.value
+        .parse()
+        .ok()
+        .filter(|blades| *blades == 0 || (3..=64).contains(blades))
+        .ok_or_else(|| read.bad_value())
 }
 
 #[cfg(test)]
@@ -399,7 +461,11 @@ mod tests {
         near(horizontal(&["camera.lens.focal_length=70"]), 28.842);
         near(horizontal(&["camera.lens.focal_length=70", "camera.lens.focus=5"]), 28.454);
         near(horizontal(&["camera.lens.focal_length=50", "camera.lens.focus=0.45"]), 35.489);
-        let still = ["camera.lens.focal_length=24", "camera.lens.focus=0.38", "camera.lens.breathing=false"];
+        let still = [
+            "camera.lens.focal_length=24",
+            "camera.lens.focus=0.38",
+            "camera.lens.breathing=false",
+        ];
         near(horizontal(&still), 73.740);
         // A file's own field of view stays, whatever the focus.
         let fov = 2.0 * (0.35_f64.tan() * 1.5).atan().to_degrees();
@@ -412,8 +478,12 @@ mod tests {
         let look = look(&["camera.lens.focal_length=50", "effects.vignetting.natural=0"]);
         for (f_stop, left) in [(1.4, 0.5), (2.8, 0.648), (8.0, 0.970)] {
             let rig = look.camera.rig.rig(Some(f_stop), 0.7, 1.5).unwrap();
-            let corner =
-                look.effects(Some(&rig), [300, 200]).unwrap().vignetting.unwrap().at(0.036_f64.hypot(0.024) / 0.1);
+            let corner = look
+                .effects(Some(&rig), [300, 200])
+                .unwrap()
+                .vignetting
+                .unwrap()
+                .at(0.036_f64.hypot(0.024) / 0.1);
             assert!((corner - left).abs() < 0.01, "f/{f_stop}: {corner}");
         }
     }
@@ -437,7 +507,10 @@ mod tests {
             ("camera.motion.rotation=a b c", "right, up and back"),
         ] {
             let error = Look::default().assign(bad).unwrap_err().to_string();
-            assert!(error.contains(says) && error.contains(bad.split('=').next().unwrap()), "{bad}: {error}");
+            assert!(
+                error.contains(says) && error.contains(bad.split('=').next().unwrap()),
+                "{bad}: {error}"
+            );
         }
         let error = |assignments: &[&str]| {
             let look = look(assignments);
@@ -445,9 +518,16 @@ mod tests {
         };
         let inside = error(&["camera.lens.focal_length=50", "camera.lens.focus=0.03"]);
         assert!(inside.contains("camera.lens") && inside.contains("focus beyond"), "{inside}");
-        let near = ["camera.lens.focal_length=50", "camera.lens.nearest_focus=0.45", "camera.lens.focus=0.4"];
+        let near = [
+            "camera.lens.focal_length=50",
+            "camera.lens.nearest_focus=0.45",
+            "camera.lens.focus=0.4",
+        ];
         let refused = error(&near);
-        assert!(refused.contains("camera.lens.focus") && refused.contains("from 0.45 m on"), "{refused}");
+        assert!(
+            refused.contains("camera.lens.focus") && refused.contains("from 0.45 m on"),
+            "{refused}"
+        );
         let real = look(&[&near[1..], &["camera.lens.prescription=builtin:dgauss-50-f2"]].concat());
         let refused = real.mounted_lens(1.5).unwrap_err().to_string();
         assert!(refused.contains("from 0.45 m on"), "{refused}");
@@ -457,7 +537,11 @@ mod tests {
         }
         let wide = error(&["camera.lens.focal_length=50", "camera.lens.f_stop=0.1"]);
         assert!(wide.contains("f-number"), "{wide}");
-        let bright = error(&["camera.lens.focal_length=50", "camera.lens.f_stop=2", "camera.lens.t_stop=1.8"]);
+        let bright = error(&[
+            "camera.lens.focal_length=50",
+            "camera.lens.f_stop=2",
+            "camera.lens.t_stop=1.8",
+        ]);
         assert!(bright.contains("t_stop"), "{bright}");
     }
 }

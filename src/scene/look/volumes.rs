@@ -9,13 +9,17 @@ use crate::scene::{
     MediumCoefficients, ParticipatingVolume, Scene, VolumeShape,
     address::AddressTable,
     volume::{
-        DensityFormat, DensityGrid, MAX_ANISOTROPY, MAX_COEFFICIENT, MAX_DIMENSION, MAX_EMISSION, MAX_VOLUMES, encloses,
+        DensityFormat, DensityGrid, MAX_ANISOTROPY, MAX_COEFFICIENT, MAX_DIMENSION, MAX_EMISSION,
+        MAX_VOLUMES, encloses,
     },
 };
 
 /// Every property of this section with its description; `*` stands for a name of your choice, or that of a volume in the file.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
-    ("volumes.*.enabled", "true or false: false removes the volume; the mesh that it fills stays invisible"),
+    (
+        "volumes.*.enabled",
+        "true or false: false removes the volume; the mesh that it fills stays invisible",
+    ),
     (
         "volumes.*.absorption",
         "absorption coefficient in 1/m, 0 to 1000000, one number or three for red, green and blue, e.g. 0.05",
@@ -24,19 +28,34 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "volumes.*.scattering",
         "scattering coefficient in 1/m, 0 to 1000000, one number or three for red, green and blue, e.g. 0.3",
     ),
-    ("volumes.*.anisotropy", "Henyey-Greenstein anisotropy (mean cosine), -0.999 to 0.999, positive is forward"),
-    ("volumes.*.emission", "emission in nits per meter, 0 or more, one number or three for red, green and blue"),
-    ("volumes.*.center", "center of its box in meters, in world space or its node's space, e.g. 0,1.5,0"),
+    (
+        "volumes.*.anisotropy",
+        "Henyey-Greenstein anisotropy (mean cosine), -0.999 to 0.999, positive is forward",
+    ),
+    (
+        "volumes.*.emission",
+        "emission in nits per meter, 0 or more, one number or three for red, green and blue",
+    ),
+    (
+        "volumes.*.center",
+        "center of its box in meters, in world space or its node's space, e.g. 0,1.5,0",
+    ),
     ("volumes.*.size", "size of its box in meters, three numbers above 0, e.g. 6,3,4"),
     ("volumes.*.rotation", "rotation of its box about x, then y, then z in degrees, three numbers"),
     ("volumes.*.node", "node that its box follows, by name or number (#3)"),
     ("volumes.*.mesh", "node whose closed mesh it fills instead of a box, by name or number (#3)"),
-    ("volumes.*.surface", "true or false: the mesh itself is visible too, as glass around the volume"),
+    (
+        "volumes.*.surface",
+        "true or false: the mesh itself is visible too, as glass around the volume",
+    ),
     (
         "volumes.*.density",
         "density file of raw voxels, x fastest, then y, then z: a factor of the coefficients [default: homogeneous]",
     ),
-    ("volumes.*.dimensions", "voxels along x, y and z, three whole numbers from 1 to 2048, e.g. 64,64,32"),
+    (
+        "volumes.*.dimensions",
+        "voxels along x, y and z, three whole numbers from 1 to 2048, e.g. 64,64,32",
+    ),
     ("volumes.*.format", "voxel format, little endian: u8 (255 is a density of 1), f16 or f32"),
     ("volumes.*.density_scale", "density scale, a factor of the file's densities, 0 to 1000000"),
 ];
@@ -80,18 +99,27 @@ pub struct VolumeLook {
 const FARTHEST: f64 = 1e6;
 
 /// Sets one property; an error where volumes have none of this name.
-pub(super) fn set(volumes: &mut BTreeMap<String, VolumeLook>, read: &Reader<'_>) -> Result<bool, LookError> {
+pub(super) fn set(
+    volumes: &mut BTreeMap<String, VolumeLook>,
+    read: &Reader<'_>,
+) -> Result<bool, LookError> {
     let parts = read.path.strip_prefix("volumes.").and_then(|rest| rest.rsplit_once('.'));
     let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else {
         return Err(unknown_property(read.path));
     };
-    let place = || read.vector().ok().filter(|v| v.abs().max_element() <= FARTHEST).ok_or_else(|| read.bad_value());
+    let place = || {
+        read.vector()
+            .ok()
+            .filter(|v| v.abs().max_element() <= FARTHEST)
+            .ok_or_else(|| read.bad_value())
+    };
     let colors = |most: f64| {
         let one = || read.number().ok().map(DVec3::splat);
         let fits = |v: &DVec3| v.to_array().iter().all(|x| (0.0..=most).contains(x));
         one().or_else(|| read.vector().ok()).filter(fits).ok_or_else(|| read.bad_value())
     };
-    let named = || if read.value.is_empty() { Err(read.bad_value()) } else { Ok(read.value.to_owned()) };
+    let named =
+        || if read.value.is_empty() { Err(read.bad_value()) } else { Ok(read.value.to_owned()) };
     let mut volume = volumes.get(name).cloned().unwrap_or_default();
     match property {
         "enabled" => volume.enabled = Some(read.boolean()?),
@@ -114,12 +142,17 @@ pub(super) fn set(volumes: &mut BTreeMap<String, VolumeLook>, read: &Reader<'_>)
         "density" => volume.density = Some(read.file()?),
         "dimensions" => {
             let fits = |v: &DVec3| {
-                v.to_array().iter().all(|x| (1.0..=f64::from(MAX_DIMENSION)).contains(x) && x.fract() == 0.0)
+                v.to_array()
+                    .iter()
+                    .all(|x| (1.0..=f64::from(MAX_DIMENSION)).contains(x) && x.fract() == 0.0)
             };
             let sides = read.vector().ok().filter(fits).ok_or_else(|| read.bad_value())?;
             volume.dimensions = Some(sides.to_array().map(|x| x as u32));
         }
-        "format" => volume.format = Some(DensityFormat::from_name(read.value).ok_or_else(|| read.bad_value())?),
+        "format" => {
+            volume.format =
+                Some(DensityFormat::from_name(read.value).ok_or_else(|| read.bad_value())?)
+        }
         "density_scale" => volume.density_scale = Some(read.in_range(0.0, 1e6)?),
         _ => return Err(unknown_property(read.path)),
     }
@@ -128,10 +161,18 @@ pub(super) fn set(volumes: &mut BTreeMap<String, VolumeLook>, read: &Reader<'_>)
 }
 
 fn wrong(name: &str, property: &str, value: &str, expected: impl Into<String>) -> LookError {
-    LookError::BadValue { path: format!("volumes.{name}.{property}"), value: value.into(), expected: expected.into() }
+    LookError::BadValue {
+        path: format!("volumes.{name}.{property}"),
+        value: value.into(),
+        expected: expected.into(),
+    }
 }
 
-fn node_named(scene: &Scene, (name, property): (&str, &str), wanted: &str) -> Result<usize, LookError> {
+fn node_named(
+    scene: &Scene,
+    (name, property): (&str, &str),
+    wanted: &str,
+) -> Result<usize, LookError> {
     let things = AddressTable::nodes(scene);
     things.find(wanted).first().copied().ok_or_else(|| {
         let names = things.suggestions();
@@ -143,7 +184,12 @@ fn node_named(scene: &Scene, (name, property): (&str, &str), wanted: &str) -> Re
 
 impl VolumeLook {
     /// What is set of it over a volume that is there.
-    fn change(&self, name: &str, volume: &mut ParticipatingVolume, scene: &mut Scene) -> Result<(), LookError> {
+    fn change(
+        &self,
+        name: &str,
+        volume: &mut ParticipatingVolume,
+        scene: &mut Scene,
+    ) -> Result<(), LookError> {
         let medium = &mut volume.medium;
         medium.absorption = self.absorption.unwrap_or(medium.absorption);
         medium.scattering = self.scattering.unwrap_or(medium.scattering);
@@ -166,7 +212,9 @@ impl VolumeLook {
                 ("rotation", self.rotation.is_some()),
             ];
             if let Some((property, _)) = given.iter().find(|(_, given)| *given) {
-                let expected = format!("a volume of a mesh is where its mesh is; leave {property} out, or mesh");
+                let expected = format!(
+                    "a volume of a mesh is where its mesh is; leave {property} out, or mesh"
+                );
                 return Err(wrong(name, property, "", expected));
             }
             (volume.node, volume.shape) = (Some(node), VolumeShape::Mesh(mesh));
@@ -175,8 +223,11 @@ impl VolumeLook {
             VolumeShape::Box(place) => {
                 if self.center.is_some() || self.size.is_some() || self.rotation.is_some() {
                     let (scale, turn, middle) = place.to_scale_rotation_translation();
-                    let turn = self.rotation.map_or(turn, |r| DQuat::from_euler(EulerRot::ZYX, r.z, r.y, r.x));
-                    let (size, center) = (self.size.unwrap_or(scale), self.center.unwrap_or(middle));
+                    let turn = self
+                        .rotation
+                        .map_or(turn, |r| DQuat::from_euler(EulerRot::ZYX, r.z, r.y, r.x));
+                    let (size, center) =
+                        (self.size.unwrap_or(scale), self.center.unwrap_or(middle));
                     *place = DMat4::from_scale_rotation_translation(size, turn, center);
                 }
             }
@@ -193,7 +244,8 @@ impl VolumeLook {
             }
         }
         if let Some(file) = &self.density {
-            let needs = |property| wrong(name, property, "", "a density file needs dimensions and format");
+            let needs =
+                |property| wrong(name, property, "", "a density file needs dimensions and format");
             let size = self.dimensions.ok_or_else(|| needs("dimensions"))?;
             let format = self.format.ok_or_else(|| needs("format"))?;
             let grid = DensityGrid::load(file, size, format).map_err(|error| LookError::Input {
@@ -204,8 +256,15 @@ impl VolumeLook {
             volume.density = Some(grid);
         }
         let idle = [("dimensions", self.dimensions.is_some()), ("format", self.format.is_some())];
-        if let (None, Some((property, _))) = (&volume.density, idle.iter().find(|(_, given)| *given)) {
-            return Err(wrong(name, property, "", format!("it is of a density file; set volumes.{name}.density too")));
+        if let (None, Some((property, _))) =
+            (&volume.density, idle.iter().find(|(_, given)| *given))
+        {
+            return Err(wrong(
+                name,
+                property,
+                "",
+                format!("it is of a density file; set volumes.{name}.density too"),
+            ));
         }
         if let (Some(grid), Some(scale)) = (&mut volume.density, self.density_scale) {
             *grid = grid.scaled(scale as f32);
@@ -218,7 +277,10 @@ impl VolumeLook {
 ///
 /// # Errors
 /// A box without size, a node that is not there or has no mesh, a density file that cannot be used, too many.
-pub(super) fn apply(volumes: &BTreeMap<String, VolumeLook>, scene: &mut Scene) -> Result<(), LookError> {
+pub(super) fn apply(
+    volumes: &BTreeMap<String, VolumeLook>,
+    scene: &mut Scene,
+) -> Result<(), LookError> {
     let mut all = std::mem::take(&mut scene.volumes);
     let things = AddressTable::from_names(all.iter().map(|volume| volume.name.as_str()));
     let found: Vec<Vec<usize>> = volumes.keys().map(|name| things.find(name)).collect();
@@ -252,7 +314,10 @@ pub(super) fn apply(volumes: &BTreeMap<String, VolumeLook>, scene: &mut Scene) -
         !gone.contains(&(index - 1))
     });
     if all.len() > MAX_VOLUMES {
-        let expected = format!("{} volumes are enabled; a scene has at most {MAX_VOLUMES}: disable some", all.len());
+        let expected = format!(
+            "{} volumes are enabled; a scene has at most {MAX_VOLUMES}: disable some",
+            all.len()
+        );
         return Err(LookError::BadValue { path: "volumes".into(), value: String::new(), expected });
     }
     scene.volumes = all;
@@ -276,7 +341,8 @@ mod tests {
             look.assign(assignment)?;
         }
         let ball = Mesh { name: "ball".into(), primitives: vec![shapes::icosphere(1.0, 1)] };
-        let sheet = Mesh { name: "sheet".into(), primitives: vec![shapes::plane(glam::Vec2::ONE, 2, 2)] };
+        let sheet =
+            Mesh { name: "sheet".into(), primitives: vec![shapes::plane(glam::Vec2::ONE, 2, 2)] };
         let mut scene = Scene {
             meshes: vec![ball, sheet],
             nodes: vec![
@@ -365,11 +431,21 @@ mod tests {
             (vec![size, "volumes.a.node=Nobody"], "volumes.a.node"),
             (vec![size, "volumes.a.density=x.raw"], "volumes.a.dimensions"),
             (
-                vec![size, "volumes.a.density=x.raw", "volumes.a.dimensions=2048,2048,2048", "volumes.a.format=u8"],
+                vec![
+                    size,
+                    "volumes.a.density=x.raw",
+                    "volumes.a.dimensions=2048,2048,2048",
+                    "volumes.a.format=u8",
+                ],
                 "x.raw: 2048x2048x2048",
             ),
             (
-                vec![size, "volumes.a.density=x.raw", "volumes.a.dimensions=2,2,2", "volumes.a.format=u8"],
+                vec![
+                    size,
+                    "volumes.a.density=x.raw",
+                    "volumes.a.dimensions=2,2,2",
+                    "volumes.a.format=u8",
+                ],
                 "check the path",
             ),
         ] {
@@ -377,7 +453,8 @@ mod tests {
             assert!(error.contains(named), "{assignments:?}: {error}");
         }
         let many: Vec<String> = (0..17).map(|i| format!("volumes.v{i}.size=1,1,1")).collect();
-        let error = with(&many.iter().map(String::as_str).collect::<Vec<_>>()).unwrap_err().to_string();
+        let error =
+            with(&many.iter().map(String::as_str).collect::<Vec<_>>()).unwrap_err().to_string();
         assert!(error.contains("at most 16"), "{error}");
     }
 }

@@ -13,7 +13,10 @@ use crate::{
 /// Every property of this section with its description; `*` stands for a material's or a node's name.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("water.*.enabled", "true or false: false keeps the scene's own material"),
-    ("water.*.kind", "water type, its absorption and scattering: clear, coastal or turbid [default: clear]"),
+    (
+        "water.*.kind",
+        "water type, its absorption and scattering: clear, coastal or turbid [default: clear]",
+    ),
     (
         "water.*.absorption",
         "absorption coefficients in 1/m, three numbers of 0 or more for red, green and blue; override the kind's",
@@ -26,24 +29,48 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "water.*.flow",
         "flow map, .png or .exr: velocity along x in red, along z in green, phase in alpha (made by sunny16 flow)",
     ),
-    ("water.*.flow_origin", "minimum x and z of the flow map's rectangle in meters [default: of the covered area]"),
+    (
+        "water.*.flow_origin",
+        "minimum x and z of the flow map's rectangle in meters [default: of the covered area]",
+    ),
     (
         "water.*.flow_size",
         "size of the flow map's rectangle along x and z in meters, above 0 [default: of the covered area]",
     ),
-    ("water.*.direction", "flow direction along x and z without a flow map, two numbers; 0,0 is still"),
+    (
+        "water.*.direction",
+        "flow direction along x and z without a flow map, two numbers; 0,0 is still",
+    ),
     ("water.*.speed", "maximum flow speed in m/s, 0 to 100, e.g. 0.5"),
     ("water.*.period", "advection period of ripples in seconds, 0.01 to 10000, e.g. 3"),
     ("water.*.tile", "tile size of the ripples in meters, 0.001 to 10000, e.g. 2"),
-    ("water.*.slope", "standard deviation of ripple slopes along each axis at full speed, 0 to 1, e.g. 0.06"),
-    ("water.*.slope_still", "standard deviation of ripple slopes in still water, 0 to 1, e.g. 0.02"),
-    ("water.*.slope_fine", "standard deviation of slopes finer than the ripples, 0 to 0.7; widens reflections"),
+    (
+        "water.*.slope",
+        "standard deviation of ripple slopes along each axis at full speed, 0 to 1, e.g. 0.06",
+    ),
+    (
+        "water.*.slope_still",
+        "standard deviation of ripple slopes in still water, 0 to 1, e.g. 0.02",
+    ),
+    (
+        "water.*.slope_fine",
+        "standard deviation of slopes finer than the ripples, 0 to 0.7; widens reflections",
+    ),
     ("water.*.foam", "amount of foam, 0 to 1"),
     ("water.*.foam_tile", "tile size of the foam in meters, 0.001 to 10000, e.g. 1.5"),
-    ("water.*.foam_depth", "depth below which foam forms in meters, 0 (none) to 10000; more foam where it flows"),
-    ("water.*.shore", "depth over which the surface fades in at the shore in meters, 0 to 10000, e.g. 0.02"),
+    (
+        "water.*.foam_depth",
+        "depth below which foam forms in meters, 0 (none) to 10000; more foam where it flows",
+    ),
+    (
+        "water.*.shore",
+        "depth over which the surface fades in at the shore in meters, 0 to 10000, e.g. 0.02",
+    ),
     ("water.*.debris", "name of nodes that float on it and drift with the flow"),
-    ("water.*.caustics", "true or false: caustics of the strongest sun below the surface [default: false]"),
+    (
+        "water.*.caustics",
+        "true or false: caustics of the strongest sun below the surface [default: false]",
+    ),
 ];
 
 /// One water's properties.
@@ -78,7 +105,9 @@ pub struct WaterLook {
 impl WaterLook {
     fn set(&mut self, property: &str, read: &Reader<'_>) -> Result<bool, LookError> {
         let pair = || -> Result<DVec2, LookError> {
-            let v = Reader { value: &format!("{},0", read.value), ..*read }.vector().map_err(|_| read.bad_value())?;
+            let v = Reader { value: &format!("{},0", read.value), ..*read }
+                .vector()
+                .map_err(|_| read.bad_value())?;
             if v.abs().max_element() <= 1e7 { Ok(v.truncate()) } else { Err(read.bad_value()) }
         };
         let rates = || {
@@ -98,13 +127,19 @@ impl WaterLook {
             "flow" => self.flow = Some(read.file()?),
             "flow_origin" => self.flow_origin = Some(pair()?),
             "flow_size" => {
-                self.flow_size = Some(pair().ok().filter(|v| v.min_element() >= 1e-3).ok_or_else(|| read.bad_value())?)
+                self.flow_size = Some(
+                    pair()
+                        .ok()
+                        .filter(|v| v.min_element() >= 1e-3)
+                        .ok_or_else(|| read.bad_value())?,
+                )
             }
             "direction" => self.direction = Some(pair()?),
             "caustics" => self.caustics = Some(read.boolean()?),
             "debris" => self.debris = Some(read.value.to_owned()),
             _ => {
-                let mut names = WaterSettings::default().numbers().into_iter().map(|(name, _)| name);
+                let mut names =
+                    WaterSettings::default().numbers().into_iter().map(|(name, _)| name);
                 let Some(name) = names.find(|name| *name == property) else { return Ok(false) };
                 let value = read.number()?;
                 let mut tried = WaterSettings::default();
@@ -126,8 +161,10 @@ impl WaterLook {
         if let Some(kind) = self.kind {
             settings.coefficients = kind.coefficients();
         }
-        settings.coefficients.absorption = self.absorption.unwrap_or(settings.coefficients.absorption);
-        settings.coefficients.scattering = self.scattering.unwrap_or(settings.coefficients.scattering);
+        settings.coefficients.absorption =
+            self.absorption.unwrap_or(settings.coefficients.absorption);
+        settings.coefficients.scattering =
+            self.scattering.unwrap_or(settings.coefficients.scattering);
         match (&self.map, &self.flow) {
             // The file may not be there yet.
             (Some(map), _) => settings.flow = Some(Arc::clone(map)),
@@ -162,9 +199,11 @@ impl WaterLook {
             let covered = scene.material_bounds(material).unwrap_or((DVec3::ZERO, DVec3::ONE));
             let [low, high] = [covered.0, covered.1].map(|v| DVec2::new(v.x, v.z));
             let [origin, size] = settings.rectangle.unwrap_or([low, high - low]);
-            settings.rectangle = Some([self.flow_origin.unwrap_or(origin), self.flow_size.unwrap_or(size)]);
+            settings.rectangle =
+                Some([self.flow_origin.unwrap_or(origin), self.flow_size.unwrap_or(size)]);
         }
-        let property = if self.debris.is_some() && settings.debris.is_some() { "debris" } else { "kind" };
+        let property =
+            if self.debris.is_some() && settings.debris.is_some() { "debris" } else { "kind" };
         scene.add_water(material, &settings).map_err(|error| (property, error))
     }
 }
@@ -189,7 +228,9 @@ fn number_of<'a>(settings: &'a mut WaterSettings, name: &str) -> Option<&'a mut 
 ///
 /// # Errors
 /// An unknown property, a wrong value.
-pub fn from_extras<'a>(properties: impl Iterator<Item = (&'a str, String)>) -> Result<WaterLook, LookError> {
+pub fn from_extras<'a>(
+    properties: impl Iterator<Item = (&'a str, String)>,
+) -> Result<WaterLook, LookError> {
     let mut look = WaterLook::default();
     for (name, value) in properties.filter(|(name, _)| *name != "flow") {
         let path = format!("water.extras.{name}");
@@ -202,7 +243,10 @@ pub fn from_extras<'a>(properties: impl Iterator<Item = (&'a str, String)>) -> R
 }
 
 /// Sets one property; an error where waters have none of this name.
-pub(super) fn set(waters: &mut BTreeMap<String, WaterLook>, read: &Reader<'_>) -> Result<bool, LookError> {
+pub(super) fn set(
+    waters: &mut BTreeMap<String, WaterLook>,
+    read: &Reader<'_>,
+) -> Result<bool, LookError> {
     let parts = read.path.strip_prefix("water.").and_then(|rest| rest.rsplit_once('.'));
     let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else {
         return Err(unknown_property(read.path));
@@ -219,29 +263,53 @@ pub(super) fn set(waters: &mut BTreeMap<String, WaterLook>, read: &Reader<'_>) -
 ///
 /// # Errors
 /// A name that neither a material nor a node with a mesh has; a flow map that cannot be used; too many waters.
-pub(super) fn apply(waters: &BTreeMap<String, WaterLook>, scene: &mut Scene) -> Result<(), LookError> {
+pub(super) fn apply(
+    waters: &BTreeMap<String, WaterLook>,
+    scene: &mut Scene,
+) -> Result<(), LookError> {
     for (name, look) in waters.iter().filter(|(_, look)| look.enabled.unwrap_or(true)) {
         let mut materials = AddressTable::materials(scene).find(name);
         if materials.is_empty() {
-            let nodes = AddressTable::nodes(scene).find(name).into_iter().filter_map(|node| scene.nodes.get(node));
+            let nodes = AddressTable::nodes(scene)
+                .find(name)
+                .into_iter()
+                .filter_map(|node| scene.nodes.get(node));
             let meshes = nodes.filter_map(|node| scene.meshes.get(node.mesh?));
-            materials = meshes.flat_map(|mesh| &mesh.primitives).filter_map(|primitive| primitive.material).collect();
+            materials = meshes
+                .flat_map(|mesh| &mesh.primitives)
+                .filter_map(|primitive| primitive.material)
+                .collect();
             materials.sort_unstable();
             materials.dedup();
         }
         if materials.is_empty() {
-            let names =
-                [AddressTable::materials(scene).suggestions(), AddressTable::nodes(scene).suggestions()].concat();
+            let names = [
+                AddressTable::materials(scene).suggestions(),
+                AddressTable::nodes(scene).suggestions(),
+            ]
+            .concat();
             let near = nearest(name, names.iter().map(String::as_str));
-            let expected = format!("neither a material nor a node with a mesh has this name; did you mean {near}?");
-            return Err(LookError::BadValue { path: format!("water.{name}"), value: name.clone(), expected });
+            let expected = format!(
+                "neither a material nor a node with a mesh has this name; did you mean {near}?"
+            );
+            return Err(LookError::BadValue {
+                path: format!("water.{name}"),
+                value: name.clone(),
+                expected,
+            });
         }
         for material in materials {
             look.apply(scene, material).map_err(|(property, detail)| {
                 let property = format!("water.{name}.{property}");
                 match (&look.flow, property.ends_with(".flow")) {
-                    (Some(file), true) => LookError::Input { property, file: file.display().to_string(), detail },
-                    _ => LookError::BadValue { path: property, value: String::new(), expected: detail },
+                    (Some(file), true) => {
+                        LookError::Input { property, file: file.display().to_string(), detail }
+                    }
+                    _ => LookError::BadValue {
+                        path: property,
+                        value: String::new(),
+                        expected: detail,
+                    },
                 }
             })?;
         }
@@ -278,12 +346,19 @@ mod tests {
     fn a_material_or_a_node_is_water() {
         for name in ["Sea", "pond"] {
             let kind = format!("water.{name}.kind=turbid");
-            let scene =
-                with(&[&kind, &format!("water.{name}.speed=0.7"), &format!("water.{name}.absorption=1,2,3")]).unwrap();
+            let scene = with(&[
+                &kind,
+                &format!("water.{name}.speed=0.7"),
+                &format!("water.{name}.absorption=1,2,3"),
+            ])
+            .unwrap();
             let water = scene.materials[0].water.clone().unwrap();
             assert_eq!(water.settings.speed, 0.7);
             assert_eq!(water.settings.coefficients.absorption, DVec3::new(1.0, 2.0, 3.0));
-            assert_eq!(water.settings.coefficients.scattering, WaterKind::Turbid.coefficients().scattering);
+            assert_eq!(
+                water.settings.coefficients.scattering,
+                WaterKind::Turbid.coefficients().scattering
+            );
             assert_eq!(water.rectangle(), [DVec2::new(-2.0, -1.0), DVec2::new(4.0, 2.0)]);
         }
         assert!(with(&["water.Sea.enabled=false"]).unwrap().materials[0].water.is_none());

@@ -17,7 +17,10 @@ use crate::{
     },
     scene::{
         Material, Primitive, Scene,
-        build::{MaterialId, MeshId, SceneBuilder, SceneError, black_body, dielectric, look_at_transform, metal},
+        build::{
+            MaterialId, MeshId, SceneBuilder, SceneError, black_body, dielectric,
+            look_at_transform, metal,
+        },
     },
 };
 
@@ -124,9 +127,19 @@ pub fn atrium() -> Result<Scene, SceneError> {
     let mut atrium = furnished("Atrium");
     let builder = &mut atrium.builder;
     let (azimuth, elevation) = (145f64.to_radians(), 52f64.to_radians());
-    let to_sun = DVec3::new(azimuth.sin() * elevation.cos(), elevation.sin(), -azimuth.cos() * elevation.cos());
+    let to_sun = DVec3::new(
+        azimuth.sin() * elevation.cos(),
+        elevation.sin(),
+        -azimuth.cos() * elevation.cos(),
+    );
     let sun = LightStrength::Lux(Lux(90_000.0));
-    builder.light("Court sun", Emitter::SUN, sun, Vec3::new(1.04, 1.0, 0.90), look_at_transform(DVec3::ZERO, -to_sun));
+    builder.light(
+        "Court sun",
+        Emitter::SUN,
+        sun,
+        Vec3::new(1.04, 1.0, 0.90),
+        look_at_transform(DVec3::ZERO, -to_sun),
+    );
     atrium.cameras();
     atrium.builder.build()
 }
@@ -205,8 +218,13 @@ fn bays() -> Vec<(f32, f32, f32)> {
     let mut places = Vec::new();
     for side in [-1.0f32, 1.0] {
         let angle = if side > 0.0 { 0.0 } else { PI };
-        places.extend((0..BAYS[0]).map(|bay| ((bay as f32 + 0.5) * PITCH - HALF.x, side * HALF.y, angle)));
-        places.extend((0..BAYS[1]).map(|bay| (side * HALF.x, (bay as f32 + 0.5) * PITCH - HALF.y, side * PI * 0.5)));
+        places.extend(
+            (0..BAYS[0]).map(|bay| ((bay as f32 + 0.5) * PITCH - HALF.x, side * HALF.y, angle)),
+        );
+        places.extend(
+            (0..BAYS[1])
+                .map(|bay| (side * HALF.x, (bay as f32 + 0.5) * PITCH - HALF.y, side * PI * 0.5)),
+        );
     }
     places
 }
@@ -214,7 +232,9 @@ fn bays() -> Vec<(f32, f32, f32)> {
 impl Atrium {
     fn new(name: &str) -> Self {
         let mut builder = SceneBuilder::new(name);
-        let mut matte = |name: &str, rgb: [f32; 3]| builder.add_material(dielectric(name, Vec3::from(rgb), 0.95));
+        let mut matte = |name: &str, rgb: [f32; 3]| {
+            builder.add_material(dielectric(name, Vec3::from(rgb), 0.95))
+        };
         let limestone = matte("Limestone", [0.66, 0.60, 0.50]);
         let sandstone = matte("Sandstone", [0.62, 0.50, 0.36]);
         let marble = matte("Marble", [0.67, 0.65, 0.61]);
@@ -237,8 +257,20 @@ impl Atrium {
     fn cameras(&mut self) {
         let (builder, wide) = (&mut self.builder, Some(16.0 / 9.0));
         builder.camera("Court", DVec3::new(-8.7, 1.7, 2.9), DVec3::new(3.0, 3.3, -1.2), 1.02, wide);
-        builder.camera("Arcade", DVec3::new(-10.9, 1.65, -6.7), DVec3::new(4.0, 2.1, -5.6), 0.95, wide);
-        builder.camera("Gallery", DVec3::new(7.9, 7.1, 5.4), DVec3::new(-2.0, 4.5, -4.5), 1.0, wide);
+        builder.camera(
+            "Arcade",
+            DVec3::new(-10.9, 1.65, -6.7),
+            DVec3::new(4.0, 2.1, -5.6),
+            0.95,
+            wide,
+        );
+        builder.camera(
+            "Gallery",
+            DVec3::new(7.9, 7.1, 5.4),
+            DVec3::new(-2.0, 4.5, -4.5),
+            1.0,
+            wide,
+        );
     }
 
     /// A lantern in each bay, on a chain from the gallery's ceiling: four bars between a ring and a cap, a bulb in the middle.
@@ -251,7 +283,14 @@ impl Atrium {
             let points: Vec<Vec2> = points.iter().map(|&(r, y)| Vec2::new(r, y)).collect();
             shapes::lathe(&points, CREASE, 12)
         };
-        let mut frame = lathe(&[(0.0, 0.34), (0.13, 0.33), (0.15, 0.35), (0.06, 0.44), (0.02, 0.5), (0.0, 0.5)]);
+        let mut frame = lathe(&[
+            (0.0, 0.34),
+            (0.13, 0.33),
+            (0.15, 0.35),
+            (0.06, 0.44),
+            (0.02, 0.5),
+            (0.0, 0.5),
+        ]);
         let ring = lathe(&[(0.10, 0.0), (0.13, 0.0), (0.13, 0.025), (0.10, 0.025), (0.10, 0.0)]);
         append(&mut frame, &ring, &DAffine3::IDENTITY);
         for corner in 0..6 {
@@ -261,14 +300,23 @@ impl Atrium {
         }
         append(&mut frame, &shapes::cylinder(0.006, 0.9, 8), &up(0.49));
         let frame = self.mesh("Lantern", frame, brass);
-        let ball = self.mesh("Lantern bulb", shapes::transformed(&shapes::uv_sphere(0.024, 16, 8), &up(0.25)), bulb);
+        let ball = self.mesh(
+            "Lantern bulb",
+            shapes::transformed(&shapes::uv_sphere(0.024, 16, 8), &up(0.25)),
+            bulb,
+        );
         for storey in [&GROUND, &UPPER] {
             for (x, z, angle) in bays() {
                 let pose = turned(x, storey.floor + 2.55, z, angle) * at(0.0, 0.0, 1.1);
                 self.builder.instance("Lantern", frame, pose);
                 self.builder.instance("Lantern bulb", ball, pose);
                 let place = pose.transform_point3(DVec3::new(0.0, 0.205, 0.0));
-                self.builder.point_light_lumens("Lantern", Lumen(470.0), black_body(Kelvin(2400.0)), place);
+                self.builder.point_light_lumens(
+                    "Lantern",
+                    Lumen(470.0),
+                    black_body(Kelvin(2400.0)),
+                    place,
+                );
             }
         }
     }
@@ -299,7 +347,11 @@ impl Atrium {
             ring(HALF, &bar((-0.19, g + 0.045), (UPPER.floor - 0.08, UPPER.floor - 0.01))),
             self.terracotta,
         );
-        self.one("Roof slab", ring(HALF, &bar((-0.30, g + 0.12), (top - 0.05, top + 0.22))), self.timber);
+        self.one(
+            "Roof slab",
+            ring(HALF, &bar((-0.30, g + 0.12), (top - 0.05, top + 0.22))),
+            self.timber,
+        );
         let gutter = [
             Vec2::new(-0.72, top + 0.16),
             Vec2::new(-0.55, top + 0.12),
@@ -340,8 +392,10 @@ impl Atrium {
         self.one("Mortar", transformed(&shapes::cuboid(ground), &up(-0.18)), self.slate);
         let side = 0.8;
         let tile = shapes::cuboid(Vec3::new(side - 0.012, 0.05, side - 0.012));
-        let meshes =
-            [self.mesh("Light paving", tile.clone(), self.marble), self.mesh("Red paving", tile, self.terracotta)];
+        let meshes = [
+            self.mesh("Light paving", tile.clone(), self.marble),
+            self.mesh("Red paving", tile, self.terracotta),
+        ];
         let count = [(HALF.x * 2.0 / side) as usize, (HALF.y * 2.0 / side) as usize];
         for x in 0..count[0] {
             for z in 0..count[1] {
@@ -389,7 +443,11 @@ impl Atrium {
         let long = self.mesh("Arcade", arcade(BAYS[0], ARCADE * 0.5 + 0.03).wall(), self.limestone);
         let short = Arcade { height: storey.top - storey.spring - 0.01, ..arcade(BAYS[1], -0.06) };
         let short = self.mesh("Arcade", transformed(&short.wall(), &up(-0.005)), self.limestone);
-        let band = archivolt((RADIUS + 0.035, RADIUS + 0.2), (ARCADE * 0.5 - 0.02, ARCADE * 0.5 + 0.035), 16);
+        let band = archivolt(
+            (RADIUS + 0.035, RADIUS + 0.2),
+            (ARCADE * 0.5 - 0.02, ARCADE * 0.5 + 0.035),
+            16,
+        );
         let band = self.mesh("Archivolt", band, self.sandstone);
         let stone = keystone();
         let stone = self.mesh("Keystone", stone, self.sandstone);
@@ -422,14 +480,30 @@ impl Atrium {
             let (on_x, on_z) = (along(x, HALF.x), along(z, HALF.y));
             if on_z {
                 let (out, angle) = (z.signum(), if z > 0.0 { 0.0 } else { PI });
-                self.builder.instance("Pilaster", pilaster, turned(x, storey.floor, z + out * GALLERY, angle));
-                self.builder.instance("Beam", beam, turned(x, middle, z + out * GALLERY * 0.52, angle));
+                self.builder.instance(
+                    "Pilaster",
+                    pilaster,
+                    turned(x, storey.floor, z + out * GALLERY, angle),
+                );
+                self.builder.instance(
+                    "Beam",
+                    beam,
+                    turned(x, middle, z + out * GALLERY * 0.52, angle),
+                );
             }
             if on_x {
                 let (out, angle) = (x.signum(), x.signum() * PI * 0.5);
-                self.builder.instance("Pilaster", pilaster, turned(x + out * GALLERY, storey.floor, z, angle));
+                self.builder.instance(
+                    "Pilaster",
+                    pilaster,
+                    turned(x + out * GALLERY, storey.floor, z, angle),
+                );
                 // Lower by a little than what it crosses in the corners.
-                self.builder.instance("Beam", beam, turned(x + out * GALLERY * 0.52, middle - 0.013, z, angle));
+                self.builder.instance(
+                    "Beam",
+                    beam,
+                    turned(x + out * GALLERY * 0.52, middle - 0.013, z, angle),
+                );
             }
         }
         for (index, (x, z, angle)) in bays().into_iter().enumerate() {
@@ -493,12 +567,16 @@ impl Atrium {
             ("Saffron cloth", [0.62, 0.25, 0.015]),
         ];
         let dyes = dyes.map(|(name, rgb)| {
-            self.builder.add_material(Material { double_sided: false, ..dielectric(name, Vec3::from(rgb), 1.0) })
+            self.builder.add_material(Material {
+                double_sided: false,
+                ..dielectric(name, Vec3::from(rgb), 1.0)
+            })
         });
         let rod = shapes::cylinder(0.022, 2.0, 12);
         let level = DAffine3::from_rotation_z(std::f64::consts::FRAC_PI_2) * up(-1.0);
         let rod = self.mesh("Rod", transformed(&rod, &level), self.timber);
-        let sides: Vec<_> = bays().into_iter().filter(|(_, z, _)| (z.abs() - HALF.y).abs() < 0.01).collect();
+        let sides: Vec<_> =
+            bays().into_iter().filter(|(_, z, _)| (z.abs() - HALF.y).abs() < 0.01).collect();
         for (index, &(x, z, angle)) in sides.iter().enumerate() {
             let dye = dyes[(index * 3 + index / 6) % 4];
             let phase = random.uniform(0.0, 6.0) as f32;
@@ -519,8 +597,10 @@ impl Atrium {
             }
         }
         let iron = shapes::cylinder(0.02, PITCH - 0.4, 10);
-        let iron =
-            transformed(&iron, &(DAffine3::from_rotation_z(std::f64::consts::FRAC_PI_2) * up(-(PITCH - 0.4) * 0.5)));
+        let iron = transformed(
+            &iron,
+            &(DAffine3::from_rotation_z(std::f64::consts::FRAC_PI_2) * up(-(PITCH - 0.4) * 0.5)),
+        );
         let iron = self.mesh("Tie rod", iron, self.slate);
         for (x, z, angle) in bays() {
             self.builder.instance("Tie rod", iron, turned(x, GROUND.spring - 0.05, z, angle));
@@ -602,7 +682,8 @@ impl Atrium {
         ];
         let outline: Vec<Vec2> = outline.iter().map(|&(r, y)| Vec2::new(r, y)).collect();
         let pot = self.mesh("Pot", shapes::lathe(&outline, CREASE, 32), self.terracotta);
-        let leaf = self.builder.add_material(dielectric("Box leaves", Vec3::new(0.05, 0.13, 0.025), 0.9));
+        let leaf =
+            self.builder.add_material(dielectric("Box leaves", Vec3::new(0.05, 0.13, 0.025), 0.9));
         let mut bush = shapes::icosphere(0.42, 3);
         for (position, normal) in bush.positions.iter_mut().zip(&bush.normals) {
             let p = *normal * 9.0;
@@ -633,7 +714,12 @@ mod tests {
         assert_eq!(triangles, 246_860);
         assert!((240_000..=260_000).contains(&triangles));
         assert_eq!(scene.cameras.len(), 3);
-        assert!(scene.materials.iter().all(|material| material.roughness >= 0.9 && material.metallic == 0.0));
+        assert!(
+            scene
+                .materials
+                .iter()
+                .all(|material| material.roughness >= 0.9 && material.metallic == 0.0)
+        );
     }
 
     #[test]
@@ -654,12 +740,14 @@ mod tests {
             let Some(mesh) = placed.node.mesh else { continue };
             for part in &scene.meshes[mesh].primitives {
                 for triangle in part.indices.chunks_exact(3) {
-                    let [a, b, c] = [triangle[0], triangle[1], triangle[2]]
-                        .map(|index| placed.world.transform_point3(part.positions[index as usize].as_dvec3()));
+                    let [a, b, c] = [triangle[0], triangle[1], triangle[2]].map(|index| {
+                        placed.world.transform_point3(part.positions[index as usize].as_dvec3())
+                    });
                     let normal = (b - a).cross(c - a);
                     let axis = normal.abs().max_position();
                     // More than 0.01 m2 and along an axis to 1e-4.
-                    if normal.length() < 0.02 || normal.abs()[axis] < normal.length() * (1.0 - 1e-8) {
+                    if normal.length() < 0.02 || normal.abs()[axis] < normal.length() * (1.0 - 1e-8)
+                    {
                         continue;
                     }
                     let side = if normal[axis] > 0.0 { 0 } else { 3 };

@@ -73,7 +73,9 @@ pub(super) fn pilaster(height: f32) -> Primitive {
         (0.66, 0.28, height - 0.59, height - 0.46),
     ] {
         let size = Vec3::new(width, high - low, depth + 0.13);
-        let place = DAffine3::from_translation(Vec3::new(0.0, (low + high) * 0.5, 0.13 - size.z * 0.5).as_dvec3());
+        let place = DAffine3::from_translation(
+            Vec3::new(0.0, (low + high) * 0.5, 0.13 - size.z * 0.5).as_dvec3(),
+        );
         append(&mut whole, &shapes::cuboid(size), &place);
     }
     whole
@@ -113,7 +115,10 @@ pub(super) fn surround() -> Primitive {
 /// The stone in an arch's top, its front on +Z.
 pub(super) fn keystone() -> Primitive {
     let part = shapes::cuboid(Vec3::new(0.3, 0.36, 0.2));
-    let mut part = transformed(&part, &DAffine3::from_translation(DVec3::new(0.0, f64::from(RADIUS) + 0.14, 0.22)));
+    let mut part = transformed(
+        &part,
+        &DAffine3::from_translation(DVec3::new(0.0, f64::from(RADIUS) + 0.14, 0.22)),
+    );
     for position in &mut part.positions {
         position.x *= position.y / (RADIUS + 0.14);
     }
@@ -123,17 +128,25 @@ pub(super) fn keystone() -> Primitive {
 /// A banner, 1.7 m wide and 2.9 m long, hanging from y = 0: folds that grow downwards, ends in a point.
 pub(super) fn banner(u: f32, v: f32, phase: f32) -> Vec3 {
     let length = 2.9 + 0.45 * (1.0 - (2.0 * u - 1.0).abs());
-    let folds =
-        (0.015 + 0.055 * v) * (TAU * 3.0 * u + phase + 0.9 * v).sin() + 0.02 * v * (TAU * 1.3 * u - phase).sin();
+    let folds = (0.015 + 0.055 * v) * (TAU * 3.0 * u + phase + 0.9 * v).sin()
+        + 0.02 * v * (TAU * 1.3 * u - phase).sin();
     let narrow = 1.0 - 0.05 * v;
-    Vec3::new((u - 0.5) * 1.7 * narrow + 0.03 * v * (3.0 * v + phase).sin(), -length * v, 0.05 + folds)
+    Vec3::new(
+        (u - 0.5) * 1.7 * narrow + 0.03 * v * (3.0 * v + phase).sin(),
+        -length * v,
+        0.05 + folds,
+    )
 }
 
 /// The left half of a curtain, gathered towards its side and tied back at two fifths of its height; hangs from y = 0.
 pub(super) fn curtain(u: f32, v: f32, phase: f32) -> Vec3 {
     let tie = 0.62;
     // How wide it is: open at the top, drawn together at the tie, wider again below.
-    let width = if v < tie { 1.1 - 0.78 * (v / tie).powi(2) } else { 0.32 + 0.14 * ((v - tie) / (1.0 - tie)).sqrt() };
+    let width = if v < tie {
+        1.1 - 0.78 * (v / tie).powi(2)
+    } else {
+        0.32 + 0.14 * ((v - tie) / (1.0 - tie)).sqrt()
+    };
     let depth = 0.055 + 0.035 * (v - tie).abs();
     let wave = (TAU * 8.0 * u + phase + 0.6 * (5.0 * v).sin()).sin();
     Vec3::new(-1.2 + width * u, -2.95 * v, depth * wave)

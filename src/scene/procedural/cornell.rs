@@ -41,7 +41,11 @@ fn quad(corners: [[f32; 3]; 4]) -> Primitive {
 fn facing_point(corners: [[f32; 3]; 4], eye: Vec3) -> Primitive {
     let part = quad(corners);
     let [a, b, c, d] = corners;
-    if part.normals[0].dot(eye / 100.0 - part.positions[0]) > 0.0 { part } else { quad([a, d, c, b]) }
+    if part.normals[0].dot(eye / 100.0 - part.positions[0]) > 0.0 {
+        part
+    } else {
+        quad([a, d, c, b])
+    }
 }
 
 /// An upright block over four corners of its base.
@@ -89,9 +93,11 @@ pub enum CornellVariant {
 pub fn cornell(variant: CornellVariant) -> Result<Scene, SceneError> {
     let metallic = if variant == CornellVariant::Metal { 1.0 } else { 0.0 };
     let mut builder = SceneBuilder::new("Cornell box");
-    let mut material =
-        |name: &str, rgb: Vec3| builder.add_material(Material { metallic, ..dielectric(name, rgb, 1.0) });
-    let (white, red, green) = (material("white", WHITE), material("red", RED), material("green", GREEN));
+    let mut material = |name: &str, rgb: Vec3| {
+        builder.add_material(Material { metallic, ..dielectric(name, rgb, 1.0) })
+    };
+    let (white, red, green) =
+        (material("white", WHITE), material("red", RED), material("green", GREEN));
     let (w, h, d) = (552.8, 548.8, 559.2);
     let middle = vec3(278.0, 274.0, 280.0);
     let mut wall = |name: &str, corners: [[f32; 3]; 4], material| {
@@ -109,7 +115,10 @@ pub fn cornell(variant: CornellVariant) -> Result<Scene, SceneError> {
     if variant == CornellVariant::Point {
         builder.point_light_candela("Lamp", Candela(1000.0), Vec3::ONE, dvec3(2.78, 4.4, 2.795));
     } else {
-        let glow = Material { emission: vec3(1000.0, 700.0, 450.0), ..dielectric("lamp", Vec3::ZERO, 1.0) };
+        let glow = Material {
+            emission: vec3(1000.0, 700.0, 450.0),
+            ..dielectric("lamp", Vec3::ZERO, 1.0)
+        };
         let glow = builder.add_material(glow);
         let y = 548.7;
         let corners = [[343.0, y, 227.0], [343.0, y, 332.0], [213.0, y, 332.0], [213.0, y, 227.0]];

@@ -44,7 +44,8 @@ pub const WALL: f32 = 0.1;
 /// None in practice: the scene is checked against the invariants of the scene model, and passes.
 pub fn corridor() -> Result<Scene, SceneError> {
     let mut builder = SceneBuilder::new("Corridor");
-    let mut matte = |name: &str, rgb: [f32; 3]| builder.add_material(dielectric(name, Vec3::from(rgb), 0.95));
+    let mut matte =
+        |name: &str, rgb: [f32; 3]| builder.add_material(dielectric(name, Vec3::from(rgb), 0.95));
     let paint = matte("Wall paint", [0.72, 0.70, 0.66]);
     let ceiling = matte("Ceiling paint", [0.78, 0.78, 0.77]);
     let boards = matte("Oak floor", [0.34, 0.21, 0.11]);
@@ -87,11 +88,32 @@ pub fn corridor() -> Result<Scene, SceneError> {
         let mesh = builder.add_mesh(name, part, material);
         builder.instance(name, mesh, DMat4::IDENTITY);
     }
-    let skirting = builder.add_mesh("Skirting", solid([-3.99, -0.01, far - 0.015], [3.99, 0.09, far + 0.02]), white);
+    let skirting = builder.add_mesh(
+        "Skirting",
+        solid([-3.99, -0.01, far - 0.015], [3.99, 0.09, far + 0.02]),
+        white,
+    );
     builder.instance("Skirting", skirting, DMat4::IDENTITY);
-    builder.point_light_lumens("Lamp", LAMP, black_body(Kelvin(3000.0)), DVec3::new(-1.2, 2.25, 0.85));
-    builder.camera("Corridor", DVec3::new(-3.4, 1.6, 1.25), DVec3::new(1.2, 1.15, 0.2), 1.0, Some(4.0 / 3.0));
-    builder.camera("Room", DVec3::new(1.3, 1.6, -3.4), DVec3::new(-0.1, 1.1, 0.0), 1.0, Some(4.0 / 3.0));
+    builder.point_light_lumens(
+        "Lamp",
+        LAMP,
+        black_body(Kelvin(3000.0)),
+        DVec3::new(-1.2, 2.25, 0.85),
+    );
+    builder.camera(
+        "Corridor",
+        DVec3::new(-3.4, 1.6, 1.25),
+        DVec3::new(1.2, 1.15, 0.2),
+        1.0,
+        Some(4.0 / 3.0),
+    );
+    builder.camera(
+        "Room",
+        DVec3::new(1.3, 1.6, -3.4),
+        DVec3::new(-0.1, 1.1, 0.0),
+        1.0,
+        Some(4.0 / 3.0),
+    );
     builder.build()
 }
 
@@ -104,19 +126,28 @@ fn solid(low: [f32; 3], high: [f32; 3]) -> Primitive {
 
 fn wall_between(top: f32) -> Primitive {
     let half = WALL * 0.5;
-    plate(&[-4.07, -0.45, 0.45, 4.07], &[-0.07, 2.05, top + 0.07], (-half, half), |x, y| (x, y) != (1, 0))
+    plate(&[-4.07, -0.45, 0.45, 4.07], &[-0.07, 2.05, top + 0.07], (-half, half), |x, y| {
+        (x, y) != (1, 0)
+    })
 }
 
 /// Three sides around the doorway, half of it `inner` wide; sunk into the floor.
 fn frame(inner: f32, inner_top: f32, outer: f32, outer_top: f32, depth: f32) -> Primitive {
-    plate(&[-outer, -inner, inner, outer], &[-0.03, inner_top, outer_top], (-depth, depth), |x, y| (x, y) != (1, 0))
+    plate(
+        &[-outer, -inner, inner, outer],
+        &[-0.03, inner_top, outer_top],
+        (-depth, depth),
+        |x, y| (x, y) != (1, 0),
+    )
 }
 
 /// Boards around the doorway on both faces of the wall, a little into it.
 fn architrave(half: f32) -> Primitive {
     let mut whole = Primitive::default();
-    for (zs, foot) in [((half - 0.01, half + 0.022), -0.02), ((-half - 0.022, -half + 0.01), -0.02)] {
-        let part = plate(&[-0.52, -0.425, 0.425, 0.52], &[foot, 2.025, 2.12], zs, |x, y| (x, y) != (1, 0));
+    for (zs, foot) in [((half - 0.01, half + 0.022), -0.02), ((-half - 0.022, -half + 0.01), -0.02)]
+    {
+        let part =
+            plate(&[-0.52, -0.425, 0.425, 0.52], &[foot, 2.025, 2.12], zs, |x, y| (x, y) != (1, 0));
         append(&mut whole, &part, &DAffine3::IDENTITY);
     }
     whole
@@ -124,7 +155,9 @@ fn architrave(half: f32) -> Primitive {
 
 /// What the leaf closes against on all four sides: the rebate of the frame, and the sill.
 fn stop() -> Primitive {
-    plate(&[-0.43, -0.39, 0.39, 0.43], &[-0.02, 0.02, 1.99, 2.03], (-0.005, 0.02), |x, y| (x, y) != (1, 1))
+    plate(&[-0.43, -0.39, 0.39, 0.43], &[-0.02, 0.02, 1.99, 2.03], (-0.005, 0.02), |x, y| {
+        (x, y) != (1, 1)
+    })
 }
 
 /// The leaf, 4 cm thick, 2 mm deep in the stop; with a handle on each side.

@@ -111,7 +111,9 @@ fn paving_roughness(u: f32, v: f32) -> f32 {
 
 fn paving_relief(u: f32, v: f32) -> f32 {
     let (joint, tone) = herringbone(u, v);
-    0.004 * (joint / 0.007).min(1.0) + 0.0015 * tone + 0.0008 * fractal_noise(u, v, [24, 24], 2, 5300)
+    0.004 * (joint / 0.007).min(1.0)
+        + 0.0015 * tone
+        + 0.0008 * fractal_noise(u, v, [24, 24], 2, 5300)
 }
 
 /// Glazed tiles of 20 cm with an eight-pointed star, over 0.4 m x 0.4 m.
@@ -203,8 +205,11 @@ fn let_flow(scene: &mut Scene) -> Result<(), String> {
     let size = -2.0 * origin;
     // The plinths' corners go out farther than the shafts, and lie below the surface.
     let radius = f64::from(COLUMN) * 1.2;
-    let obstacles = COLUMNS.map(|x| Obstacle::Cylinder { center: DVec2::new(f64::from(x), 0.0), radius }).to_vec();
-    let channel = Channel { origin, size, along: FlowDirection::X, obstacles, texels_per_meter: 16.0 };
+    let obstacles = COLUMNS
+        .map(|x| Obstacle::Cylinder { center: DVec2::new(f64::from(x), 0.0), radius })
+        .to_vec();
+    let channel =
+        Channel { origin, size, along: FlowDirection::X, obstacles, texels_per_meter: 16.0 };
     let flow = flow_around(&channel).map_err(|error| error.to_string())?;
     let settings = WaterSettings {
         flow: Some(Arc::new(flow.map)),
@@ -240,8 +245,10 @@ impl Court {
             roughness,
             relief,
         };
-        let wash = kit.weave("Lime wash", &weave(3.0, 512, wash_color, wash_roughness, wash_relief));
-        let tiles = kit.weave("Glazed tiles", &weave(0.4, 256, tile_color, tile_roughness, tile_relief));
+        let wash =
+            kit.weave("Lime wash", &weave(3.0, 512, wash_color, wash_roughness, wash_relief));
+        let tiles =
+            kit.weave("Glazed tiles", &weave(0.4, 256, tile_color, tile_roughness, tile_relief));
         let marble = kit.paint("Marble", [0.62, 0.60, 0.56], 0.35);
         let timber = kit.paint("Cedar", [0.20, 0.10, 0.05], 0.7);
         let clay = kit.paint("Fired clay", [0.42, 0.19, 0.10], 0.8);
@@ -258,17 +265,28 @@ impl Court {
         };
         let paving = self.kit.weave("Herringbone bricks", &paving);
         let deep = HALF.y - CHANNEL;
-        let half = self.kit.relief_mesh("Paving", ground(Vec2::new(HALF.x * 2.0, deep), (8, 3)), paving);
+        let half =
+            self.kit.relief_mesh("Paving", ground(Vec2::new(HALF.x * 2.0, deep), (8, 3)), paving);
         for side in [-1.0, 1.0] {
             self.kit.put("Paving", half, at(0.0, 0.0, side * f64::from(CHANNEL + deep * 0.5)));
         }
         // The channel's bed and sides, tiled; its rim.
         let bed = ground(Vec2::new(HALF.x * 2.0, CHANNEL * 2.0), (16, 3));
         self.kit.one_relief("Channel bed", bed, self.tiles, at(0.0, -f64::from(DEPTH), 0.0));
-        let side = shapes::quad(Vec3::new(-HALF.x, 0.0, 0.0), Vec3::X * HALF.x * 2.0, Vec3::NEG_Y * DEPTH, 16, 1);
+        let side = shapes::quad(
+            Vec3::new(-HALF.x, 0.0, 0.0),
+            Vec3::X * HALF.x * 2.0,
+            Vec3::NEG_Y * DEPTH,
+            16,
+            1,
+        );
         let side = shapes::tiled(side, Vec2::new(HALF.x * 2.0, DEPTH));
         let side = self.kit.relief_mesh("Channel side", side, self.tiles);
-        let rim = self.kit.mesh("Channel rim", shapes::rounded_box(Vec3::new(1.98, 0.1, 0.34), 0.018, 3), self.marble);
+        let rim = self.kit.mesh(
+            "Channel rim",
+            shapes::rounded_box(Vec3::new(1.98, 0.1, 0.34), 0.018, 3),
+            self.marble,
+        );
         for (z, angle) in [(-CHANNEL, 0.0), (CHANNEL, std::f64::consts::PI)] {
             self.kit.put("Channel side", side, turned(0.0, 0.0, f64::from(z), angle));
             for stone in 0..8 {
@@ -292,9 +310,24 @@ impl Court {
         let bar = |a: f32, b: f32, low: f32, high: f32| {
             [Vec2::new(a, low), Vec2::new(b, low), Vec2::new(b, high), Vec2::new(a, high)]
         };
-        self.kit.one_relief("Walls", ring(HALF, &bar(0.0, 0.5, -0.9, 4.6)), self.wash, DMat4::IDENTITY);
-        self.kit.one_relief("Tile band", ring(HALF, &bar(-0.03, 0.1, -0.02, 1.2)), self.tiles, DMat4::IDENTITY);
-        self.kit.one("Tile band's edge", ring(HALF, &bar(-0.05, 0.1, 1.2, 1.26)), self.marble, DMat4::IDENTITY);
+        self.kit.one_relief(
+            "Walls",
+            ring(HALF, &bar(0.0, 0.5, -0.9, 4.6)),
+            self.wash,
+            DMat4::IDENTITY,
+        );
+        self.kit.one_relief(
+            "Tile band",
+            ring(HALF, &bar(-0.03, 0.1, -0.02, 1.2)),
+            self.tiles,
+            DMat4::IDENTITY,
+        );
+        self.kit.one(
+            "Tile band's edge",
+            ring(HALF, &bar(-0.05, 0.1, 1.2, 1.26)),
+            self.marble,
+            DMat4::IDENTITY,
+        );
         let coping = [
             Vec2::new(-0.14, 4.55),
             Vec2::new(0.64, 4.55),
@@ -304,8 +337,15 @@ impl Court {
         ];
         self.kit.one("Coping", ring(HALF, &coping), self.clay, DMat4::IDENTITY);
         // Arcade before the far wall: a walk under a roof of beams.
-        let arcade =
-            Arcade { bays: 5, pitch: 3.1, radius: 1.15, beyond: 0.24, height: 1.95, thickness: 0.36, segments: 32 };
+        let arcade = Arcade {
+            bays: 5,
+            pitch: 3.1,
+            radius: 1.15,
+            beyond: 0.24,
+            height: 1.95,
+            thickness: 0.36,
+            segments: 32,
+        };
         let z = -f64::from(HALF.y) + 1.75;
         self.kit.one_relief("Arcade", arcade.wall(), self.wash, at(0.0, 2.15, z));
         let band = archivolt((1.18, 1.32), (0.16, 0.21), 24);
@@ -322,7 +362,12 @@ impl Court {
         for index in 0..22 {
             self.kit.put("Rafter", beam, at(f64::from(index) * 0.74 - 7.77, 4.05, z - 0.75));
         }
-        self.kit.one("Arcade roof", block(HALF.x * 2.0 - 0.01, 0.1, 2.2), self.clay, at(0.0, 4.18, z - 0.72));
+        self.kit.one(
+            "Arcade roof",
+            block(HALF.x * 2.0 - 0.01, 0.1, 2.2),
+            self.clay,
+            at(0.0, 4.18, z - 0.72),
+        );
         // Doors with a pointed panel each, under the arcade and in the side wall.
         let leaf = self.kit.paint("Door, blue paint", [0.035, 0.10, 0.22], 0.5);
         let door = joined(&[
@@ -339,7 +384,9 @@ impl Court {
             moved(&block(1.9, 0.22, 0.24), 0.0, 2.55, 0.0),
         ]);
         let frame = self.kit.mesh("Door frame", frame, self.marble);
-        for pose in [at(-3.1, 0.0, -f64::from(HALF.y) + 0.02), at(3.1, 0.0, -f64::from(HALF.y) + 0.02)] {
+        for pose in
+            [at(-3.1, 0.0, -f64::from(HALF.y) + 0.02), at(3.1, 0.0, -f64::from(HALF.y) + 0.02)]
+        {
             self.kit.put("Door", door, pose);
             self.kit.put("Door frame", frame, pose);
         }
@@ -377,7 +424,10 @@ impl Court {
             self.kit.put("Pergola slat", slat, at(f64::from(index) * 0.5 - 6.0, 3.03, 0.0));
         }
         // Cloth slung from slat to slat over two bays.
-        let saffron = Material { double_sided: true, ..dielectric("Saffron cloth", Vec3::new(0.62, 0.25, 0.02), 0.95) };
+        let saffron = Material {
+            double_sided: true,
+            ..dielectric("Saffron cloth", Vec3::new(0.62, 0.25, 0.02), 0.95)
+        };
         let saffron = self.kit.builder.add_material(saffron);
         let sail = cloth(40, 14, 0.004, |u, v| {
             let sag = -0.16 * (PI * (u * 5.0).fract()).sin();
@@ -405,7 +455,11 @@ impl Court {
         let leaf = self.kit.builder.add_material(leaf);
         let blade = shapes::sheet(2, 3, |u, v| {
             let (across, along) = (u - 0.5, 1.0 - v);
-            Vec3::new(across * 0.085, along * 0.13, 0.3 * across * across * 0.1 - 0.03 * along * along)
+            Vec3::new(
+                across * 0.085,
+                along * 0.13,
+                0.3 * across * across * 0.1 - 0.03 * along * along,
+            )
         });
         let bark = self.kit.paint("Bark", [0.13, 0.09, 0.06], 0.85);
         let peel = self.kit.paint("Orange peel", [0.72, 0.24, 0.015], 0.38);
@@ -432,25 +486,43 @@ impl Court {
         for kind in 0..2 {
             let mut crown = Primitive::default();
             for _ in 0..620 {
-                let way = DVec3::new(random.uniform(-1.0, 1.0), random.uniform(-0.8, 1.0), random.uniform(-1.0, 1.0));
+                let way = DVec3::new(
+                    random.uniform(-1.0, 1.0),
+                    random.uniform(-0.8, 1.0),
+                    random.uniform(-1.0, 1.0),
+                );
                 let way = way.normalize_or(DVec3::Y);
-                let place =
-                    way * DVec3::new(0.56, 0.5, 0.56) * random.uniform(0.55, 1.0) * if kind == 0 { 1.0 } else { 0.9 };
-                let turn = DQuat::from_rotation_arc(DVec3::Z, (way + DVec3::Y * 0.6).normalize_or(DVec3::Y))
-                    * DQuat::from_rotation_z(random.uniform(0.0, f64::from(TAU)));
+                let place = way
+                    * DVec3::new(0.56, 0.5, 0.56)
+                    * random.uniform(0.55, 1.0)
+                    * if kind == 0 { 1.0 } else { 0.9 };
+                let turn = DQuat::from_rotation_arc(
+                    DVec3::Z,
+                    (way + DVec3::Y * 0.6).normalize_or(DVec3::Y),
+                ) * DQuat::from_rotation_z(random.uniform(0.0, f64::from(TAU)));
                 let size = DVec3::splat(random.uniform(0.75, 1.15));
-                append(&mut crown, &blade, &DAffine3::from_scale_rotation_translation(size, turn, place));
+                append(
+                    &mut crown,
+                    &blade,
+                    &DAffine3::from_scale_rotation_translation(size, turn, place),
+                );
             }
             crowns.push(self.kit.mesh("Crown", crown, leaf));
         }
         let trunk = shapes::sheet(10, 14, |u, v| {
             let up = 1.0 - v;
             let around = Vec2::from_angle(TAU * u) * (0.036 - 0.012 * up);
-            Vec3::new(around.y + 0.03 * (up * 5.0).sin(), up * 1.15, around.x + 0.02 * (up * 7.0).cos())
+            Vec3::new(
+                around.y + 0.03 * (up * 5.0).sin(),
+                up * 1.15,
+                around.x + 0.02 * (up * 7.0).cos(),
+            )
         });
         let trunk = self.kit.mesh("Trunk", trunk, bark);
         for (index, (x, z)) in
-            [(-6.2, 3.2), (-2.1, 3.6), (2.1, 3.6), (6.2, 3.2), (-6.3, -2.45), (6.3, -2.45)].into_iter().enumerate()
+            [(-6.2, 3.2), (-2.1, 3.6), (2.1, 3.6), (6.2, 3.2), (-6.3, -2.45), (6.3, -2.45)]
+                .into_iter()
+                .enumerate()
         {
             let turn = random.uniform(0.0, std::f64::consts::TAU);
             self.kit.put("Pot", pot, at(x, 0.0, z));
@@ -458,8 +530,13 @@ impl Court {
             self.kit.put("Trunk", trunk, turned(x, 0.45, z, turn));
             self.kit.put("Crown", crowns[index % 2], turned(x, 1.95, z, turn));
             for _ in 0..14 {
-                let way = DVec3::new(random.uniform(-1.0, 1.0), random.uniform(-0.7, 0.5), random.uniform(-1.0, 1.0));
-                let place = DVec3::new(x, 1.93, z) + way.normalize_or(DVec3::X) * DVec3::new(0.52, 0.46, 0.52);
+                let way = DVec3::new(
+                    random.uniform(-1.0, 1.0),
+                    random.uniform(-0.7, 0.5),
+                    random.uniform(-1.0, 1.0),
+                );
+                let place = DVec3::new(x, 1.93, z)
+                    + way.normalize_or(DVec3::X) * DVec3::new(0.52, 0.46, 0.52);
                 self.kit.put("Orange", fruit, DMat4::from_translation(place));
             }
         }
@@ -467,8 +544,11 @@ impl Court {
 
     /// Leaves on the water, yellow by now.
     fn fallen_leaves(&mut self, leaf: &Material) {
-        let yellow =
-            Material { name: FALLEN.into(), base_color: Vec3::new(1.0, 0.75, 0.22).extend(1.0), ..leaf.clone() };
+        let yellow = Material {
+            name: FALLEN.into(),
+            base_color: Vec3::new(1.0, 0.75, 0.22).extend(1.0),
+            ..leaf.clone()
+        };
         let yellow = self.kit.builder.add_material(yellow);
         let blade = shapes::sheet(2, 3, |u, v| {
             let (across, along) = (u - 0.5, v - 0.5);
@@ -481,7 +561,8 @@ impl Court {
         while laid < 30 {
             let [x, z] = half.map(|half| random.uniform(-half, half));
             let turn = random.uniform(0.0, std::f64::consts::TAU);
-            let column = |at: &f32| DVec2::new(x - f64::from(*at), z).length() < f64::from(COLUMN) * 1.6;
+            let column =
+                |at: &f32| DVec2::new(x - f64::from(*at), z).length() < f64::from(COLUMN) * 1.6;
             if !COLUMNS.iter().any(column) {
                 self.kit.put(FALLEN, blade, turned(x, 0.004 - f64::from(FREEBOARD), z, turn));
                 laid += 1;
@@ -491,7 +572,9 @@ impl Court {
 
     fn benches(&mut self) {
         let slats: Vec<Primitive> = (0..5)
-            .map(|slat| moved(&stick(1.5, 0.03, 0.075), 0.0, 0.44, f32::from(slat as u8) * 0.09 - 0.18))
+            .map(|slat| {
+                moved(&stick(1.5, 0.03, 0.075), 0.0, 0.44, f32::from(slat as u8) * 0.09 - 0.18)
+            })
             .collect();
         let seat = self.kit.mesh("Bench", joined(&slats), self.timber);
         let foot = self.kit.mesh("Bench foot", block(0.12, 0.43, 0.42), self.marble);

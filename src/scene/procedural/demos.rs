@@ -74,7 +74,9 @@ impl Demo {
             title: "A lens facing the sun",
             about: "A double Gauss on a garden wall against a low sun, which the camera's own lens answers with ghosts and spikes.",
             time: None,
-            exposure_note: Some("the sun is in the picture: dials are for what it lights, not for it"),
+            exposure_note: Some(
+                "the sun is in the picture: dials are for what it lights, not for it",
+            ),
         },
         Self {
             name: "petals",

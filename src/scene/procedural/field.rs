@@ -45,9 +45,16 @@ impl FieldKind {
         cells.sort_by(|a, b| a.0.hypot(a.1).total_cmp(&b.0.hypot(b.1)));
         let place = |(x, z): (f64, f64)| match self {
             Self::Stones => {
-                let at =
-                    DVec3::new(x + random.uniform(-0.3, 0.3), random.uniform(0.0, 0.1), z + random.uniform(-0.3, 0.3));
-                let scale = DVec3::new(random.uniform(0.5, 1.2), random.uniform(0.4, 1.0), random.uniform(0.5, 1.2));
+                let at = DVec3::new(
+                    x + random.uniform(-0.3, 0.3),
+                    random.uniform(0.0, 0.1),
+                    z + random.uniform(-0.3, 0.3),
+                );
+                let scale = DVec3::new(
+                    random.uniform(0.5, 1.2),
+                    random.uniform(0.4, 1.0),
+                    random.uniform(0.5, 1.2),
+                );
                 DMat4::from_translation(at)
                     * DMat4::from_rotation_y(random.uniform(0.0, 6.3))
                     * DMat4::from_scale(scale)
@@ -79,10 +86,16 @@ pub fn field(kind: FieldKind, count: usize) -> Result<Scene, SceneError> {
 ///
 /// # Errors
 /// As above.
-pub fn merged(kind: FieldKind, count: usize, wanted: impl Fn(usize) -> bool) -> Result<Scene, SceneError> {
+pub fn merged(
+    kind: FieldKind,
+    count: usize,
+    wanted: impl Fn(usize) -> bool,
+) -> Result<Scene, SceneError> {
     with(kind, |builder, material| {
         let (mut whole, part) = (Primitive::default(), kind.mesh());
-        for (_, place) in kind.places(count).into_iter().enumerate().filter(|(index, _)| wanted(*index)) {
+        for (_, place) in
+            kind.places(count).into_iter().enumerate().filter(|(index, _)| wanted(*index))
+        {
             shapes::append(&mut whole, &part, &DAffine3::from_mat4(place));
         }
         let mesh = builder.add_mesh("merged", whole, material);

@@ -106,9 +106,15 @@ impl Hall {
     }
 
     fn shell(&mut self) {
-        let concrete = self.builder.add_material(dielectric("Brushed concrete", Vec3::new(0.30, 0.29, 0.27), 0.75));
-        let plaster = self.builder.add_material(dielectric("Wall paint", Vec3::new(0.55, 0.54, 0.50), 0.85));
-        let sheet = self.builder.add_material(dielectric("Roof sheets", Vec3::new(0.35, 0.37, 0.40), 0.8));
+        let concrete = self.builder.add_material(dielectric(
+            "Brushed concrete",
+            Vec3::new(0.30, 0.29, 0.27),
+            0.75,
+        ));
+        let plaster =
+            self.builder.add_material(dielectric("Wall paint", Vec3::new(0.55, 0.54, 0.50), 0.85));
+        let sheet =
+            self.builder.add_material(dielectric("Roof sheets", Vec3::new(0.35, 0.37, 0.40), 0.8));
         let (half, height) = ((SIZE * 0.5).as_vec3(), SIZE.y as f32);
         let floor = shapes::plane(Vec2::new(SIZE.x as f32, SIZE.z as f32), 25, 16);
         let floor = self.mesh("Floor", floor, concrete);
@@ -136,8 +142,10 @@ impl Hall {
 
     /// Columns and the trusses that they bear.
     fn trusses(&mut self) {
-        let steel = self.builder.add_material(metal("Galvanised steel", Vec3::new(0.56, 0.57, 0.58), 0.8));
-        let paint = self.builder.add_material(dielectric("Column paint", Vec3::new(0.50, 0.33, 0.05), 0.7));
+        let steel =
+            self.builder.add_material(metal("Galvanised steel", Vec3::new(0.56, 0.57, 0.58), 0.8));
+        let paint =
+            self.builder.add_material(dielectric("Column paint", Vec3::new(0.50, 0.33, 0.05), 0.7));
         let column = self.mesh("Column", shapes::cylinder(0.28, SIZE.y as f32 - 1.8, 14), paint);
         let mut truss = Primitive::default();
         let (low, high, cells) = (SIZE.y - 1.8, SIZE.y - 0.3, 20);
@@ -148,7 +156,9 @@ impl Hall {
             let pose = DAffine3::from_scale_rotation_translation(size, turn, (from + to) * 0.5);
             shapes::append(&mut truss, &shapes::cuboid(Vec3::ONE), &pose);
         };
-        let at = |cell: usize, y: f64| DVec3::new(0.0, y, -SIZE.z * 0.5 + SIZE.z * cell as f64 / f64::from(cells));
+        let at = |cell: usize, y: f64| {
+            DVec3::new(0.0, y, -SIZE.z * 0.5 + SIZE.z * cell as f64 / f64::from(cells))
+        };
         beam(at(0, low), at(cells as usize, low), 0.18);
         beam(at(0, high), at(cells as usize, high), 0.18);
         for cell in 0..cells as usize {
@@ -168,8 +178,16 @@ impl Hall {
 
     /// Racks and tables.
     fn furniture(&mut self) {
-        let steel = self.builder.add_material(dielectric("Powder-coated racks", Vec3::new(0.53, 0.52, 0.50), 0.8));
-        let board = self.builder.add_material(dielectric("Birch plywood", Vec3::new(0.46, 0.33, 0.19), 0.8));
+        let steel = self.builder.add_material(dielectric(
+            "Powder-coated racks",
+            Vec3::new(0.53, 0.52, 0.50),
+            0.8,
+        ));
+        let board = self.builder.add_material(dielectric(
+            "Birch plywood",
+            Vec3::new(0.46, 0.33, 0.19),
+            0.8,
+        ));
         let mut rack = Primitive::default();
         let (_, length, count) = RACK;
         let place = |x: f64, y: f64, z: f64| DAffine3::from_translation(DVec3::new(x, y, z));
@@ -184,9 +202,14 @@ impl Hall {
             }
         }
         let rack = self.mesh("Rack", rack, steel);
-        let mut table = shapes::transformed(&shapes::cuboid(Vec3::new(3.2, 0.06, 1.1)), &place(0.0, 0.77, 0.0));
+        let mut table =
+            shapes::transformed(&shapes::cuboid(Vec3::new(3.2, 0.06, 1.1)), &place(0.0, 0.77, 0.0));
         for (x, z) in [(-1.45, -0.42), (1.45, -0.42), (-1.45, 0.42), (1.45, 0.42)] {
-            shapes::append(&mut table, &shapes::cuboid(Vec3::new(0.08, 0.74, 0.08)), &place(x, 0.37, z));
+            shapes::append(
+                &mut table,
+                &shapes::cuboid(Vec3::new(0.08, 0.74, 0.08)),
+                &place(x, 0.37, z),
+            );
         }
         let table = self.mesh("Table", table, board);
         for index in 0..AISLES {
@@ -204,16 +227,31 @@ impl Hall {
 
     /// Goods on tables and boards until the triangles come near to what is asked for.
     fn goods(&mut self, triangles_about: usize) {
-        let card = self.builder.add_material(dielectric("Cardboard", Vec3::new(0.38, 0.25, 0.13), 0.9));
-        let blue = self.builder.add_material(dielectric("Blue plastic", Vec3::new(0.03, 0.11, 0.32), 0.6));
-        let red = self.builder.add_material(dielectric("Red paint", Vec3::new(0.40, 0.03, 0.025), 0.6));
-        let brass = self.builder.add_material(metal("Brushed brass", Vec3::new(0.89, 0.75, 0.43), 0.7));
-        let jade = self.builder.add_material(dielectric("Green paint", Vec3::new(0.06, 0.26, 0.16), 0.6));
-        let white = self.builder.add_material(dielectric("Plaster", Vec3::new(0.74, 0.72, 0.68), 0.6));
-        let jar = [(0.0, 0.0), (0.14, 0.0), (0.2, 0.16), (0.18, 0.32), (0.1, 0.42), (0.12, 0.48), (0.0, 0.46)];
+        let card =
+            self.builder.add_material(dielectric("Cardboard", Vec3::new(0.38, 0.25, 0.13), 0.9));
+        let blue =
+            self.builder.add_material(dielectric("Blue plastic", Vec3::new(0.03, 0.11, 0.32), 0.6));
+        let red =
+            self.builder.add_material(dielectric("Red paint", Vec3::new(0.40, 0.03, 0.025), 0.6));
+        let brass =
+            self.builder.add_material(metal("Brushed brass", Vec3::new(0.89, 0.75, 0.43), 0.7));
+        let jade =
+            self.builder.add_material(dielectric("Green paint", Vec3::new(0.06, 0.26, 0.16), 0.6));
+        let white =
+            self.builder.add_material(dielectric("Plaster", Vec3::new(0.74, 0.72, 0.68), 0.6));
+        let jar = [
+            (0.0, 0.0),
+            (0.14, 0.0),
+            (0.2, 0.16),
+            (0.18, 0.32),
+            (0.1, 0.42),
+            (0.12, 0.48),
+            (0.0, 0.46),
+        ];
         let jar: Vec<Vec2> = jar.iter().map(|&(r, y)| Vec2::new(r, y)).collect();
-        let base =
-            |part: Primitive, height: f64| shapes::transformed(&part, &DAffine3::from_translation(DVec3::Y * height));
+        let base = |part: Primitive, height: f64| {
+            shapes::transformed(&part, &DAffine3::from_translation(DVec3::Y * height))
+        };
         let kinds = [
             self.mesh("Box", base(shapes::cuboid(Vec3::new(0.8, 0.6, 0.7)), 0.3), card),
             self.mesh("Crate", base(shapes::cuboid(Vec3::new(0.9, 0.75, 0.8)), 0.375), blue),
@@ -235,7 +273,11 @@ impl Hall {
             }
             for slot in 0..TABLES.2 * 3 {
                 let x = TABLES.0 + TABLES.1 * ((slot / 3) as f64 + 0.5) + (slot % 3) as f64 - 1.0;
-                places.push(DVec3::new(x + random.uniform(-0.15, 0.15), 0.8, table_z + random.uniform(-0.25, 0.25)));
+                places.push(DVec3::new(
+                    x + random.uniform(-0.15, 0.15),
+                    0.8,
+                    table_z + random.uniform(-0.25, 0.25),
+                ));
             }
         }
         // Anywhere first, so that what is left empty is spread as well.
@@ -249,7 +291,10 @@ impl Hall {
             if self.triangles + self.meshes[kind.index()] > triangles_about {
                 continue;
             }
-            let pose = DMat4::from_rotation_translation(DQuat::from_rotation_y(random.uniform(-0.1, 0.1)), place);
+            let pose = DMat4::from_rotation_translation(
+                DQuat::from_rotation_y(random.uniform(-0.1, 0.1)),
+                place,
+            );
             self.show("Goods", kind, pose);
         }
     }
@@ -260,17 +305,26 @@ impl Hall {
     fn lamps(&mut self, count: usize) {
         let mut random = SplitMix64::new(10_000);
         let mut all: Vec<(DVec3, f64, f64)> = Vec::with_capacity(MAX_LUMINAIRES);
-        let mut line = |start: DVec3, end: DVec3, bulbs: usize, sag: f64, flux: (f64, f64), kelvin: f64| {
-            for bulb in 0..bulbs {
-                let t = (bulb as f64 + 0.5) / bulbs as f64;
-                // Each string hangs between supports every tenth of its length.
-                let span = (t * 10.0).fract();
-                let mut position = start.lerp(end, t) - DVec3::Y * sag * 4.0 * span * (1.0 - span);
-                position +=
-                    DVec3::new(random.uniform(-0.1, 0.1), random.uniform(-0.02, 0.02), random.uniform(-0.06, 0.06));
-                all.push((position, random.uniform(flux.0, flux.1), kelvin * random.uniform(0.93, 1.07)));
-            }
-        };
+        let mut line =
+            |start: DVec3, end: DVec3, bulbs: usize, sag: f64, flux: (f64, f64), kelvin: f64| {
+                for bulb in 0..bulbs {
+                    let t = (bulb as f64 + 0.5) / bulbs as f64;
+                    // Each string hangs between supports every tenth of its length.
+                    let span = (t * 10.0).fract();
+                    let mut position =
+                        start.lerp(end, t) - DVec3::Y * sag * 4.0 * span * (1.0 - span);
+                    position += DVec3::new(
+                        random.uniform(-0.1, 0.1),
+                        random.uniform(-0.02, 0.02),
+                        random.uniform(-0.06, 0.06),
+                    );
+                    all.push((
+                        position,
+                        random.uniform(flux.0, flux.1),
+                        kelvin * random.uniform(0.93, 1.07),
+                    ));
+                }
+            };
         let reach = 58.0;
         let across = |y: f64, z: f64| (DVec3::new(-reach, y, z), DVec3::new(reach, y, z));
         for index in 0..AISLES {
@@ -284,7 +338,14 @@ impl Hall {
             for board in BOARDS {
                 for side in [-0.72, 0.72] {
                     let (start, end) = across(board + 0.04, rack_z + side);
-                    line(start, end, 90, 0.02, (0.2, 0.6), if side < 0.0 { 4000.0 } else { 3000.0 });
+                    line(
+                        start,
+                        end,
+                        90,
+                        0.02,
+                        (0.2, 0.6),
+                        if side < 0.0 { 4000.0 } else { 3000.0 },
+                    );
                 }
             }
             for aside in [-2.0, 2.0] {
@@ -299,7 +360,12 @@ impl Hall {
             let within = (index as f64 * 0.618_033_988_749_895).fract();
             let chosen = ((index as f64 + within) * step) as usize;
             let Some(&(position, flux, kelvin)) = all.get(chosen) else { continue };
-            self.builder.point_light_lumens("Bulb", Lumen(flux), black_body(Kelvin(kelvin)), position);
+            self.builder.point_light_lumens(
+                "Bulb",
+                Lumen(flux),
+                black_body(Kelvin(kelvin)),
+                position,
+            );
         }
     }
 }

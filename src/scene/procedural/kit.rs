@@ -10,7 +10,9 @@ use crate::{
     photometry::{Kelvin, Lumen},
     scene::{
         Material, Primitive, Sampler, TextureRef,
-        build::{MaterialId, MeshId, SceneBuilder, black_body, dielectric, look_at_transform, metal},
+        build::{
+            MaterialId, MeshId, SceneBuilder, black_body, dielectric, look_at_transform, metal,
+        },
     },
 };
 
@@ -102,7 +104,8 @@ impl Kit {
     pub fn woven_material(&mut self, name: &str, weave: &Weave) -> Material {
         let Weave { size, texels: [w, h], .. } = *weave;
         let rough = textures::picture(w, h, |u, v| [1.0, (weave.roughness)(u, v), 0.0, 1.0]);
-        let color = self.woven(&format!("{name}: color"), textures::color_image(w, h, weave.color), size);
+        let color =
+            self.woven(&format!("{name}: color"), textures::color_image(w, h, weave.color), size);
         let rough = self.woven(&format!("{name}: roughness"), rough, size);
         let relief = textures::normal_map_image(w, h, size, weave.relief);
         let relief = self.woven(&format!("{name}: normals"), relief, size);
@@ -138,10 +141,22 @@ impl Kit {
     }
 
     /// A spot of a flux (lm) and color (K) with half angles in degrees, from one place to another.
-    pub fn spot(&mut self, name: &str, (lumens, kelvin): (f64, f64), (inner, outer): (f64, f64), way: [DVec3; 2]) {
+    pub fn spot(
+        &mut self,
+        name: &str,
+        (lumens, kelvin): (f64, f64),
+        (inner, outer): (f64, f64),
+        way: [DVec3; 2],
+    ) {
         let cone = (inner.to_radians(), outer.to_radians());
         let color = black_body(Kelvin(kelvin));
-        self.builder.spot_light_lumens(name, Lumen(lumens), color, cone, look_at_transform(way[0], way[1]));
+        self.builder.spot_light_lumens(
+            name,
+            Lumen(lumens),
+            color,
+            cone,
+            look_at_transform(way[0], way[1]),
+        );
     }
 
     /// A bare lamp of a flux (lm) and color (K).
@@ -178,7 +193,11 @@ pub(super) fn woven_block(x: f32, y: f32, z: f32) -> Primitive {
         (right, out, -up),
     ] {
         let face = shapes::quad((out + up - right) * 0.5, right, -up, 1, 1);
-        append(&mut whole, &shapes::tiled(face, Vec2::new(right.length(), up.length())), &DAffine3::IDENTITY);
+        append(
+            &mut whole,
+            &shapes::tiled(face, Vec2::new(right.length(), up.length())),
+            &DAffine3::IDENTITY,
+        );
     }
     whole
 }

@@ -113,14 +113,21 @@ pub fn lens_portrait() -> Result<Scene, SceneError> {
     let wide = Some(16.0 / 9.0);
     let eye = DVec3::new(0.045, 0.985, 0.46);
     kit.builder.camera("Portrait", eye, DVec3::new(0.075, 0.985, -0.5), 0.6, wide);
-    kit.builder.camera("Glass", DVec3::new(0.09, 1.02, 0.22), DVec3::new(-0.02, 0.93, 0.0), 0.42, wide);
+    kit.builder.camera(
+        "Glass",
+        DVec3::new(0.09, 1.02, 0.22),
+        DVec3::new(-0.02, 0.93, 0.0),
+        0.42,
+        wide,
+    );
     kit.builder.build()
 }
 
 fn stone_color(u: f32, v: f32) -> Vec3 {
     let grain = fractal_noise(u, v, [6, 6], 6, 6100);
     let moss = ((fractal_noise(u, v, [3, 3], 4, 6200) - 0.58) / 0.1).clamp(0.0, 1.0);
-    (Vec3::new(0.44, 0.39, 0.31) * (0.55 + 0.7 * grain)).lerp(Vec3::new(0.10, 0.13, 0.03), moss * 0.7)
+    (Vec3::new(0.44, 0.39, 0.31) * (0.55 + 0.7 * grain))
+        .lerp(Vec3::new(0.10, 0.13, 0.03), moss * 0.7)
 }
 
 fn stone_roughness(u: f32, v: f32) -> f32 {
@@ -155,7 +162,10 @@ fn terrace(kit: &mut Kit) {
     kit.one("Field", field, grass, DMat4::IDENTITY);
     // A line of poplars far away.
     let leaf = kit.paint("Poplar", [0.03, 0.055, 0.012], 0.9);
-    let mut tree = shapes::transformed(&shapes::icosphere(1.0, 3), &DAffine3::from_scale(DVec3::new(1.1, 5.0, 1.1)));
+    let mut tree = shapes::transformed(
+        &shapes::icosphere(1.0, 3),
+        &DAffine3::from_scale(DVec3::new(1.1, 5.0, 1.1)),
+    );
     for position in &mut tree.positions {
         let p = *position * 2.3;
         let bump = 1.0 + 0.16 * (p.x * 2.7 + p.y).sin() * (p.y * 1.9 - p.z).sin();
@@ -167,7 +177,11 @@ fn terrace(kit: &mut Kit) {
         let x = -44.0 + 5.2 * f64::from(index) + random.uniform(-1.2, 1.2);
         let size = DVec3::splat(random.uniform(0.8, 1.15));
         let place = DVec3::new(x, 3.4, -72.0 + random.uniform(-5.0, 5.0));
-        kit.put("Poplar", tree, DMat4::from_scale_rotation_translation(size, DQuat::from_rotation_y(x), place));
+        kit.put(
+            "Poplar",
+            tree,
+            DMat4::from_scale_rotation_translation(size, DQuat::from_rotation_y(x), place),
+        );
     }
 }
 
@@ -193,7 +207,8 @@ fn lens(kit: &mut Kit, pose: DMat4) {
     let white = kit.paint("Engraving, white", [0.75, 0.75, 0.73], 0.6);
     let amber = kit.paint("Engraving, amber", [0.75, 0.35, 0.03], 0.6);
     // Outside down, then inside up, in metres with the front rim at 0 and the film below.
-    let mut outline: Vec<(f32, f32)> = BARREL.iter().rev().map(|&(z, r)| (r * 1e-3, -z * 1e-3)).collect();
+    let mut outline: Vec<(f32, f32)> =
+        BARREL.iter().rev().map(|&(z, r)| (r * 1e-3, -z * 1e-3)).collect();
     outline.insert(0, (0.0185, -0.044));
     outline.extend([
         (0.0182, -0.0035),
@@ -209,7 +224,8 @@ fn lens(kit: &mut Kit, pose: DMat4) {
     let mut rings = |count: usize, radius: f64, z: f64, size: Vec3, skip: usize| {
         let rib = shapes::cuboid(size);
         for index in (0..count).filter(|index| skip == 0 || index % skip != 0) {
-            let around = DAffine3::from_rotation_y(std::f64::consts::TAU * index as f64 / count as f64);
+            let around =
+                DAffine3::from_rotation_y(std::f64::consts::TAU * index as f64 / count as f64);
             let place = DAffine3::from_translation(DVec3::new(0.0, z, radius));
             append(&mut ribs, &rib, &(around * place));
         }
@@ -218,19 +234,36 @@ fn lens(kit: &mut Kit, pose: DMat4) {
     rings(72, 0.0252, -0.0082, Vec3::new(0.0011, 0.0036, 0.0010), 6);
     kit.one("Knurling", ribs, black, pose);
     let ring = |low: f32, high: f32, r: f32| {
-        turned_on_lathe(&[(r - 0.001, low), (r, low), (r, high), (r - 0.001, high), (r - 0.001, low)], 96)
+        turned_on_lathe(
+            &[(r - 0.001, low), (r, low), (r, high), (r - 0.001, high), (r - 0.001, low)],
+            96,
+        )
     };
-    kit.one("Mount", joined(&[ring(-0.0436, -0.0396, 0.02306), ring(-0.0332, -0.0271, 0.02526)]), chrome, pose);
+    kit.one(
+        "Mount",
+        joined(&[ring(-0.0436, -0.0396, 0.02306), ring(-0.0332, -0.0271, 0.02526)]),
+        chrome,
+        pose,
+    );
     // Scale marks.
     let mut marks = Primitive::default();
     for index in 0..28 {
         let around = DAffine3::from_rotation_y(f64::from(index) * 0.224);
         let long = if index % 4 == 0 { 0.0022 } else { 0.0012 };
         let mark = shapes::cuboid(Vec3::new(0.0003, long, 0.0002));
-        append(&mut marks, &mark, &(around * DAffine3::from_translation(DVec3::new(0.0, -0.0123, 0.02403))));
+        append(
+            &mut marks,
+            &mark,
+            &(around * DAffine3::from_translation(DVec3::new(0.0, -0.0123, 0.02403))),
+        );
     }
     kit.one("Scale", marks, white, pose);
-    kit.one("Index", moved(&shapes::cuboid(Vec3::new(0.0007, 0.004, 0.0003)), 0.0, -0.030, 0.02530), amber, pose);
+    kit.one(
+        "Index",
+        moved(&shapes::cuboid(Vec3::new(0.0007, 0.004, 0.0003)), 0.0, -0.030, 0.02530),
+        amber,
+        pose,
+    );
     kit.one("Name ring", ring(-0.0012, -0.0008, 0.0186), white, pose);
     glass(kit, pose);
     // The iris at f/4: ten blades.
@@ -239,7 +272,8 @@ fn lens(kit: &mut Kit, pose: DMat4) {
         let angle = std::f32::consts::TAU * index as f32 / 10.0;
         let corner = |a: f32, r: f32| Vec3::new((angle + a).sin() * r, 0.0, (angle + a).cos() * r);
         let (half, step) = (std::f32::consts::PI / 10.0, 0.0148);
-        let (a, b, c, d) = (corner(-half, step), corner(-half, 0.0048), corner(half, 0.0048), corner(half, step));
+        let (a, b, c, d) =
+            (corner(-half, step), corner(-half, 0.0048), corner(half, 0.0048), corner(half, step));
         let mut part = Primitive::default();
         part.positions.extend([a, b, c, d]);
         part.normals.extend([Vec3::Y; 4]);
@@ -248,11 +282,18 @@ fn lens(kit: &mut Kit, pose: DMat4) {
         part
     };
     let blades: Vec<Primitive> = (0..10).map(blade).collect();
-    let steel = Material { double_sided: true, ..dielectric("Blued blades", Vec3::splat(0.02), 0.45) };
+    let steel =
+        Material { double_sided: true, ..dielectric("Blued blades", Vec3::splat(0.02), 0.45) };
     let steel = kit.builder.add_material(steel);
     kit.one("Iris", joined(&blades), steel, pose * at(0.0, stop, 0.0));
     let tube = turned_on_lathe(
-        &[(0.0148, -0.042), (0.0148, -0.0072), (0.0151, -0.0072), (0.0151, -0.042), (0.0148, -0.042)],
+        &[
+            (0.0148, -0.042),
+            (0.0148, -0.0072),
+            (0.0151, -0.0072),
+            (0.0151, -0.042),
+            (0.0148, -0.042),
+        ],
         64,
     );
     kit.one("Inner tube", tube, inside, pose);
@@ -268,8 +309,10 @@ fn glass(kit: &mut Kit, pose: DMat4) {
     for pair in elements.windows(2) {
         let [front, back] = pair else { continue };
         let gap = front.gap as f32;
-        let (ElementKind::Refracting { shape: first, after, .. }, ElementKind::Refracting { shape: second, .. }) =
-            (front.kind, back.kind)
+        let (
+            ElementKind::Refracting { shape: first, after, .. },
+            ElementKind::Refracting { shape: second, .. },
+        ) = (front.kind, back.kind)
         else {
             vertex -= gap;
             continue;
@@ -281,7 +324,11 @@ fn glass(kit: &mut Kit, pose: DMat4) {
             let radius = (front.semi_aperture.min(back.semi_aperture) as f32).min(0.0146);
             // Ten micrometres off each face, so that cemented elements do not share one.
             let thin = 1e-5;
-            let part = element((vertex - thin, curvature(first)), (vertex - gap + thin, curvature(second)), radius);
+            let part = element(
+                (vertex - thin, curvature(first)),
+                (vertex - gap + thin, curvature(second)),
+                radius,
+            );
             let glass = Material {
                 transmission: 1.0,
                 ior: index as f32,
@@ -337,13 +384,23 @@ fn leaves(kit: &mut Kit) {
     let leaf = kit.builder.add_material(material);
     let blade = shapes::sheet(6, 10, |u, v| {
         let (across, along) = (u - 0.5, 1.0 - v);
-        Vec3::new(across * 0.052, along * 0.085 - 0.02 * along * along, 0.06 * across * across - 0.03 * along * along)
+        Vec3::new(
+            across * 0.052,
+            along * 0.085 - 0.02 * along * along,
+            0.06 * across * across - 0.03 * along * along,
+        )
     });
     let blade = kit.mesh("Autumn leaf", blade, leaf);
     let mut random = SplitMix64::new(62);
-    for (x, z) in
-        [(-0.16, 0.04), (-0.12, -0.14), (0.20, -0.06), (0.02, -0.18), (0.29, 0.05), (-0.30, -0.02), (0.16, -0.2)]
-    {
+    for (x, z) in [
+        (-0.16, 0.04),
+        (-0.12, -0.14),
+        (0.20, -0.06),
+        (0.02, -0.18),
+        (0.29, 0.05),
+        (-0.30, -0.02),
+        (0.16, -0.2),
+    ] {
         let turn = DQuat::from_rotation_y(random.uniform(0.0, std::f64::consts::TAU))
             * DQuat::from_rotation_x(-FRAC_PI_2 + random.uniform(0.12, 0.35));
         let place = DVec3::new(x, 0.912, z);

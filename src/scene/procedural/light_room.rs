@@ -44,7 +44,8 @@ pub const SIZE: Vec3 = Vec3::new(6.6, 2.8, 4.8);
 pub const PANEL: (f64, f64) = (3600.0, 4000.0);
 
 /// Where panels hang (m along X and Z).
-pub const PANELS: [(f64, f64); 6] = [(-2.2, -1.2), (0.0, -1.2), (2.2, -1.2), (-2.2, 1.2), (0.0, 1.2), (2.2, 1.2)];
+pub const PANELS: [(f64, f64); 6] =
+    [(-2.2, -1.2), (0.0, -1.2), (2.2, -1.2), (-2.2, 1.2), (0.0, 1.2), (2.2, 1.2)];
 
 /// A meeting room of 6.6 m x 4.8 m x 2.8 m: floor, walls and ceiling of reflectances 0.20, 0.50 and 0.80 (the values that
 /// lighting design takes, EN 12464-1:2021, 5.2.3, within its ranges), a table for eight with chairs, a white board, a grey card and a
@@ -60,8 +61,20 @@ pub fn light_room() -> Result<Scene, SceneError> {
     targets(&mut kit);
     corner(&mut kit, walls);
     let wide = Some(16.0 / 9.0);
-    kit.builder.camera("Room", DVec3::new(-2.95, 1.55, 2.05), DVec3::new(0.55, 0.95, -0.75), 0.95, wide);
-    kit.builder.camera("Table", DVec3::new(0.9, 1.25, 1.4), DVec3::new(0.15, 0.76, -0.15), 0.6, wide);
+    kit.builder.camera(
+        "Room",
+        DVec3::new(-2.95, 1.55, 2.05),
+        DVec3::new(0.55, 0.95, -0.75),
+        0.95,
+        wide,
+    );
+    kit.builder.camera(
+        "Table",
+        DVec3::new(0.9, 1.25, 1.4),
+        DVec3::new(0.15, 0.76, -0.15),
+        0.6,
+        wide,
+    );
     kit.builder.build()
 }
 
@@ -95,12 +108,27 @@ fn shell(kit: &mut Kit) -> MaterialId {
         }
     }
     for column in 0..=columns {
-        kit.one("T-bar", stick(0.024, 0.03, z), bars, at((f64::from(column) - 5.5) * 0.6, f64::from(y) + 0.014, 0.0));
+        kit.one(
+            "T-bar",
+            stick(0.024, 0.03, z),
+            bars,
+            at((f64::from(column) - 5.5) * 0.6, f64::from(y) + 0.014, 0.0),
+        );
     }
     for row in 0..=rows {
-        kit.one("T-bar", stick(x, 0.028, 0.024), bars, at(0.0, f64::from(y) + 0.0135, (f64::from(row) - 4.0) * 0.6));
+        kit.one(
+            "T-bar",
+            stick(x, 0.028, 0.024),
+            bars,
+            at(0.0, f64::from(y) + 0.0135, (f64::from(row) - 4.0) * 0.6),
+        );
     }
-    kit.one("Above the ceiling", stick(x + 0.4, 0.1, z + 0.4), bars, at(0.0, f64::from(y) + 0.2, 0.0));
+    kit.one(
+        "Above the ceiling",
+        stick(x + 0.4, 0.1, z + 0.4),
+        bars,
+        at(0.0, f64::from(y) + 0.2, 0.0),
+    );
     let skirting = kit.paint("Skirting", [0.62, 0.61, 0.58], 0.5);
     for side in [-1.0, 1.0] {
         kit.one("Skirting", block(x, 0.09, 0.02), skirting, at(0.0, 0.045, side * (hz - 0.008)));
@@ -229,10 +257,13 @@ fn targets(kit: &mut Kit) {
         let rgb = from_srgb8(*code);
         let patch = kit.paint(&format!("Chart: {name}"), rgb.to_array(), 1.0);
         let (column, row) = ((index % 6) as f64, (index / 6) as f64);
-        let place = turned(-0.05, 0.7548, -0.02, 0.12) * at((column - 2.5) * 0.046, 0.0, (row - 1.5) * 0.046);
+        let place = turned(-0.05, 0.7548, -0.02, 0.12)
+            * at((column - 2.5) * 0.046, 0.0, (row - 1.5) * 0.046);
         kit.one("Patch", shapes::plane(Vec2::splat(0.04), 1, 1), patch, place);
     }
-    for (name, rgb, roughness, x) in [("White ball", [0.80; 3], 0.9, 0.62), ("Black ball", [0.04; 3], 0.15, 0.75)] {
+    for (name, rgb, roughness, x) in
+        [("White ball", [0.80; 3], 0.9, 0.62), ("Black ball", [0.04; 3], 0.15, 0.75)]
+    {
         let paint = kit.paint(name, rgb, roughness);
         kit.one(name, shapes::uv_sphere(0.05, 48, 24), paint, at(x, 0.80, 0.0));
     }
@@ -244,10 +275,21 @@ fn targets(kit: &mut Kit) {
 fn corner(kit: &mut Kit, walls: MaterialId) {
     let black = kit.paint("Lamp, black", [0.02; 3], 0.4);
     let stand = turned_on_lathe(
-        &[(0.0, 0.0), (0.15, 0.0), (0.15, 0.015), (0.02, 0.03), (0.012, 0.05), (0.012, 1.5), (0.0, 1.5)],
+        &[
+            (0.0, 0.0),
+            (0.15, 0.0),
+            (0.15, 0.015),
+            (0.02, 0.03),
+            (0.012, 0.05),
+            (0.012, 1.5),
+            (0.0, 1.5),
+        ],
         32,
     );
-    let shade = turned_on_lathe(&[(0.18, 1.42), (0.182, 1.42), (0.12, 1.68), (0.118, 1.68), (0.18, 1.42)], 48);
+    let shade = turned_on_lathe(
+        &[(0.18, 1.42), (0.182, 1.42), (0.12, 1.68), (0.118, 1.68), (0.18, 1.42)],
+        48,
+    );
     let (x, z) = (2.85, -1.95);
     kit.one("Standing lamp", joined(&[stand, shade]), black, at(x, 0.0, z));
     let bulb = kit.glow("Bulb, 2700 K", 25_000.0, 2700.0);
@@ -255,7 +297,15 @@ fn corner(kit: &mut Kit, walls: MaterialId) {
     // The replacement of a 60 W bulb, above its glass.
     kit.lamp("Standing lamp", (806.0, 2700.0), DVec3::new(x, 1.585, z));
     let pot = turned_on_lathe(
-        &[(0.0, 0.0), (0.15, 0.0), (0.19, 0.32), (0.2, 0.36), (0.17, 0.36), (0.16, 0.3), (0.0, 0.3)],
+        &[
+            (0.0, 0.0),
+            (0.15, 0.0),
+            (0.19, 0.32),
+            (0.2, 0.36),
+            (0.17, 0.36),
+            (0.16, 0.3),
+            (0.0, 0.3),
+        ],
         40,
     );
     kit.one("Pot", pot, walls, at(-2.9, 0.0, -2.0));

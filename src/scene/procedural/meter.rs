@@ -24,7 +24,9 @@ pub fn illuminance(scene: &Scene, position: DVec3, normal: DVec3) -> Lux {
 pub fn illuminance_by_light(scene: &Scene, position: DVec3, normal: DVec3) -> Vec<(String, Lux)> {
     let mut out = Vec::new();
     for placed in scene.walk() {
-        let Some(light) = placed.node.light.and_then(|index| scene.lights.get(index)) else { continue };
+        let Some(light) = placed.node.light.and_then(|index| scene.lights.get(index)) else {
+            continue;
+        };
         let forward = placed.world.transform_vector3(DVec3::NEG_Z).normalize_or(DVec3::NEG_Z);
         let away = world_position(placed.world) - position;
         let distance = away.length();
@@ -37,7 +39,9 @@ pub fn illuminance_by_light(scene: &Scene, position: DVec3, normal: DVec3) -> Ve
         let lux = match light.emitter() {
             Emitter::Sun { .. } => {
                 let disk = light.sun_disk(&placed.world).unwrap_or(SunDisk::whole(-forward, 0.0));
-                light.source.lux(1.0).get() * disk.visible_fraction * normal.dot(disk.towards).max(0.0)
+                light.source.lux(1.0).get()
+                    * disk.visible_fraction
+                    * normal.dot(disk.towards).max(0.0)
             }
             emitter => {
                 let shape = emitter.relative_intensity(forward.dot(-towards)).unwrap_or(0.0);
@@ -78,8 +82,10 @@ pub struct ExposureDials {
 
 impl ExposureDials {
     /// The f-numbers of a lens with clicks of a third of a stop.
-    pub const F_STOPS: [f64; 19] =
-        [1.4, 1.6, 1.8, 2.0, 2.2, 2.5, 2.8, 3.2, 3.5, 4.0, 4.5, 5.0, 5.6, 6.3, 7.1, 8.0, 9.0, 10.0, 11.0];
+    pub const F_STOPS: [f64; 19] = [
+        1.4, 1.6, 1.8, 2.0, 2.2, 2.5, 2.8, 3.2, 3.5, 4.0, 4.5, 5.0, 5.6, 6.3, 7.1, 8.0, 9.0, 10.0,
+        11.0,
+    ];
 
     /// `log2(N^2 / t * 100 / S)`.
     #[must_use]
@@ -93,7 +99,11 @@ impl ExposureDials {
     pub fn nearest(target: Ev100, shutter_denominator: u32, iso: u32) -> Self {
         let at = |f_stop: f64| Self { f_stop, shutter_denominator, iso };
         let off = |dials: &Self| (dials.ev100().get() - target.get()).abs();
-        Self::F_STOPS.map(at).into_iter().min_by(|a, b| off(a).total_cmp(&off(b))).unwrap_or(at(4.0))
+        Self::F_STOPS
+            .map(at)
+            .into_iter()
+            .min_by(|a, b| off(a).total_cmp(&off(b)))
+            .unwrap_or(at(4.0))
     }
 
     /// What a luminance becomes when the saturation luminance `1.2 * 2^EV100` (ISO 12232, lens factor 0.65) is 1.
@@ -116,7 +126,12 @@ mod tests {
     #[test]
     fn illuminance_follows_distance_cosine_and_cone() {
         let mut builder = SceneBuilder::new("meter");
-        builder.point_light_candela("bulb", crate::photometry::Candela(100.0), Vec3::ONE, DVec3::new(0.0, 2.0, 0.0));
+        builder.point_light_candela(
+            "bulb",
+            crate::photometry::Candela(100.0),
+            Vec3::ONE,
+            DVec3::new(0.0, 2.0, 0.0),
+        );
         let scene = builder.build().unwrap();
         assert!((illuminance(&scene, DVec3::ZERO, DVec3::Y).get() - 25.0).abs() < 1e-9);
         let tilted = DVec3::new(0.0, 0.5, 0.75_f64.sqrt());
@@ -141,6 +156,8 @@ mod tests {
         assert!((dials.ev100().get() - 14.643_856).abs() < 1e-6);
         assert!((metered(Nit(4096.0)).get() - 15.0).abs() < 1e-12);
         // A metered grey comes to 12.5 / 120 of the saturation.
-        assert!((dials.exposed(Nit(0.125 * dials.ev100().get().exp2())) - 12.5 / 120.0).abs() < 1e-12);
+        assert!(
+            (dials.exposed(Nit(0.125 * dials.ev100().get().exp2())) - 12.5 / 120.0).abs() < 1e-12
+        );
     }
 }

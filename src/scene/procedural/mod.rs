@@ -47,7 +47,11 @@ impl BuiltinScene {
             name: "still_life",
             about: "a table-top under five lamps",
             animated: false,
-            make: || still_life().map(|made| (made.look(), made.scene)).map(|(look, scene)| (scene, look)),
+            make: || {
+                still_life()
+                    .map(|made| (made.look(), made.scene))
+                    .map(|(look, scene)| (scene, look))
+            },
         },
         Self {
             name: "petals",
@@ -71,7 +75,10 @@ impl BuiltinScene {
             name: "cornell",
             about: "the Cornell box under its panel",
             animated: false,
-            make: || cornell::cornell(cornell::CornellVariant::Panel).map(|scene| (scene, cornell::LOOK.into())),
+            make: || {
+                cornell::cornell(cornell::CornellVariant::Panel)
+                    .map(|scene| (scene, cornell::LOOK.into()))
+            },
         },
         Self {
             name: "street",
@@ -89,7 +96,9 @@ impl BuiltinScene {
             name: "lens",
             about: "the portrait of a lens that faces the sun",
             animated: false,
-            make: || lens_portrait::lens_portrait().map(|scene| (scene, lens_portrait::LOOK.into())),
+            make: || {
+                lens_portrait::lens_portrait().map(|scene| (scene, lens_portrait::LOOK.into()))
+            },
         },
         Self {
             name: "light_room",
@@ -134,7 +143,10 @@ mod tests {
             look.parse("built-in", &text).unwrap();
             look.apply(&mut scene).unwrap();
             assert!(!scene.cameras.is_empty(), "{}", builtin.name);
-            assert_eq!(BuiltinScene::named(builtin.name).map(|found| found.about), Some(builtin.about));
+            assert_eq!(
+                BuiltinScene::named(builtin.name).map(|found| found.about),
+                Some(builtin.about)
+            );
         }
         assert!(BuiltinScene::named("nothing").is_none());
     }

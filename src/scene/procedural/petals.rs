@@ -84,10 +84,11 @@ impl Petal {
         let height = self.start.y * (1.0 - (part / 0.9).min(1.0));
         let swing = DVec3::new(turn.sin(), 0.0, (0.7 * turn + begin).cos()) * width;
         let landed = ((part - 0.86) / 0.04).clamp(0.0, 1.0);
-        let place = DVec3::new(self.start.x + drift, height + 0.004, self.start.z) + swing * (1.0 - landed);
+        let place =
+            DVec3::new(self.start.x + drift, height + 0.004, self.start.z) + swing * (1.0 - landed);
         let (axis, tumble) = self.tumble;
-        let rotation =
-            DQuat::from_axis_angle(axis, tumble * seconds + begin).slerp(DQuat::from_rotation_y(begin), landed);
+        let rotation = DQuat::from_axis_angle(axis, tumble * seconds + begin)
+            .slerp(DQuat::from_rotation_y(begin), landed);
         let grown = (part / 0.03).min((1.0 - part) / 0.03).clamp(BUD, 1.0);
         DMat4::from_scale_rotation_translation(DVec3::splat(self.size * grown), rotation, place)
     }
@@ -98,9 +99,15 @@ impl ProceduralMotion for Wind {
         pose.locals.extend(self.petals.iter().map(|petal| (petal.node, petal.at(time))));
         pose.locals.extend(self.branches.iter().map(|branch| {
             let (far, speed, begin) = branch.sway;
-            let bend = far * (0.6 + (speed * time + begin).sin() + 0.4 * (2.3 * speed * time + 2.0 * begin).sin());
+            let bend = far
+                * (0.6
+                    + (speed * time + begin).sin()
+                    + 0.4 * (2.3 * speed * time + 2.0 * begin).sin());
             // In the branch's own frame it leans, so that what grows on it leans with it.
-            (branch.node, branch.rest * DMat4::from_rotation_z(-bend) * DMat4::from_rotation_x(0.3 * bend))
+            (
+                branch.node,
+                branch.rest * DMat4::from_rotation_z(-bend) * DMat4::from_rotation_x(0.3 * bend),
+            )
         }));
     }
 }
@@ -123,7 +130,11 @@ impl Tree {
             if let Some(parent) = parent {
                 let turn = DQuat::from_rotation_y(self.random.uniform(0.0, TAU));
                 let size = self.random.uniform(0.7, 1.3);
-                let pose = DMat4::from_scale_rotation_translation(DVec3::splat(size), turn, local.w_axis.truncate());
+                let pose = DMat4::from_scale_rotation_translation(
+                    DVec3::splat(size),
+                    turn,
+                    local.w_axis.truncate(),
+                );
                 self.builder.instance_in(parent, "Blossoms", self.blossoms, pose);
             }
             return;
@@ -165,10 +176,15 @@ fn blossom_cluster(random: &mut SplitMix64) -> crate::scene::Primitive {
     let mut all = crate::scene::Primitive::default();
     let petal = petal();
     for _ in 0..70 {
-        let axis = DVec3::new(random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0));
+        let axis = DVec3::new(
+            random.uniform(-1.0, 1.0),
+            random.uniform(-1.0, 1.0),
+            random.uniform(-1.0, 1.0),
+        );
         let place = axis.normalize_or(DVec3::Y) * random.uniform(0.05, 0.34);
         let turn = DQuat::from_axis_angle(axis.normalize_or(DVec3::Y), random.uniform(0.0, TAU));
-        let transform = glam::DAffine3::from_scale_rotation_translation(DVec3::splat(0.11), turn, place);
+        let transform =
+            glam::DAffine3::from_scale_rotation_translation(DVec3::splat(0.11), turn, place);
         shapes::append(&mut all, &petal, &transform);
     }
     all
@@ -183,7 +199,8 @@ pub fn petals(count: usize) -> Result<Scene, SceneError> {
     let mut random = SplitMix64::new(7);
     let grass = builder.add_material(dielectric("Grass", Vec3::new(0.07, 0.13, 0.03), 0.9));
     let bark = builder.add_material(dielectric("Bark", Vec3::new(0.10, 0.065, 0.045), 0.85));
-    let pink = |name: &str, rgb: Vec3| Material { double_sided: true, ..dielectric(name, rgb, 0.6) };
+    let pink =
+        |name: &str, rgb: Vec3| Material { double_sided: true, ..dielectric(name, rgb, 0.6) };
     let petals: Vec<MaterialId> = [Vec3::new(0.85, 0.52, 0.58), Vec3::new(0.88, 0.66, 0.70)]
         .map(|rgb| builder.add_material(pink("Petal", rgb)))
         .into();
@@ -192,8 +209,11 @@ pub fn petals(count: usize) -> Result<Scene, SceneError> {
     let mut wood = Vec::new();
     let (mut radius, mut length) = (0.16f32, 1.35f32);
     for generation in 0..GENERATIONS {
-        let taper =
-            [Vec2::new(radius * 1.35, -0.02), Vec2::new(radius, length * 0.3), Vec2::new(radius * 0.62, length)];
+        let taper = [
+            Vec2::new(radius * 1.35, -0.02),
+            Vec2::new(radius, length * 0.3),
+            Vec2::new(radius * 0.62, length),
+        ];
         wood.push((
             builder.add_mesh(&format!("Wood {generation}"), shapes::lathe(&taper, 0.5, 10), bark),
             f64::from(length),
@@ -202,17 +222,30 @@ pub fn petals(count: usize) -> Result<Scene, SceneError> {
     }
     let cluster = blossom_cluster(&mut random);
     let blossoms = builder.add_mesh("Blossoms", cluster, petals[0]);
-    let mut tree = Tree { builder, wind: Wind::default(), random, wood, blossoms, tips: Vec::new() };
+    let mut tree =
+        Tree { builder, wind: Wind::default(), random, wood, blossoms, tips: Vec::new() };
     tree.branch(None, 0, DMat4::IDENTITY, DMat4::IDENTITY);
     let Tree { mut builder, mut wind, mut random, tips, .. } = tree;
-    let meshes: Vec<MeshId> = petals.iter().map(|&material| builder.add_mesh("Petal", petal(), material)).collect();
+    let meshes: Vec<MeshId> =
+        petals.iter().map(|&material| builder.add_mesh("Petal", petal(), material)).collect();
     for number in 0..count {
-        let tip = tips.get((random.bits() % tips.len().max(1) as u64) as usize).copied().unwrap_or(DVec3::Y * 3.0);
-        let spread = DVec3::new(random.uniform(-0.3, 0.3), random.uniform(-0.3, 0.3), random.uniform(-0.3, 0.3));
+        let tip = tips
+            .get((random.bits() % tips.len().max(1) as u64) as usize)
+            .copied()
+            .unwrap_or(DVec3::Y * 3.0);
+        let spread = DVec3::new(
+            random.uniform(-0.3, 0.3),
+            random.uniform(-0.3, 0.3),
+            random.uniform(-0.3, 0.3),
+        );
         let start = (tip + spread).max(DVec3::new(-1e3, 0.5, -1e3));
         // Cherry petals sink at about half a metre a second.
         let fall = start.y / random.uniform(0.4, 0.7) / 0.9;
-        let axis = DVec3::new(random.uniform(-1.0, 1.0), random.uniform(-0.3, 0.3), random.uniform(-1.0, 1.0));
+        let axis = DVec3::new(
+            random.uniform(-1.0, 1.0),
+            random.uniform(-0.3, 0.3),
+            random.uniform(-1.0, 1.0),
+        );
         let mut made = Petal {
             node: 0,
             start,
@@ -225,7 +258,13 @@ pub fn petals(count: usize) -> Result<Scene, SceneError> {
         made.node = builder.instance("Petal", meshes[number % meshes.len()], made.at(0.0)).index();
         wind.petals.push(made);
     }
-    builder.camera("Camera", DVec3::new(1.6, 1.5, 9.2), DVec3::new(0.7, 2.15, 0.0), 0.56, Some(16.0 / 9.0));
+    builder.camera(
+        "Camera",
+        DVec3::new(1.6, 1.5, 9.2),
+        DVec3::new(0.7, 2.15, 0.0),
+        0.56,
+        Some(16.0 / 9.0),
+    );
     let mut scene = builder.build()?;
     scene.animations.push(Animation {
         name: "Wind".into(),
@@ -268,7 +307,11 @@ mod tests {
             let mut posed = scene.clone();
             posed.apply(&scene.pose(&AnimationSelection::Auto, time));
             let shown = posed.walk();
-            shown.iter().filter(|p| p.node.name == "Blossoms").map(|p| p.world.w_axis.truncate()).collect()
+            shown
+                .iter()
+                .filter(|p| p.node.name == "Blossoms")
+                .map(|p| p.world.w_axis.truncate())
+                .collect()
         };
         let (a, b) = (tips(0.0), tips(1.3));
         assert_eq!(a.len(), FORKS.pow(GENERATIONS as u32));

@@ -58,7 +58,13 @@ pub fn fractal_noise(u: f32, v: f32, cells: [u32; 2], octaves: u32, seed: u64) -
     let (mut sum, mut weight, mut total) = (0.0, 1.0, 0.0);
     for octave in 0..octaves.max(1) {
         let period = cells.map(|cell| cell << octave);
-        sum += weight * noise(u * period[0] as f32, v * period[1] as f32, period, seed.wrapping_add(u64::from(octave)));
+        sum += weight
+            * noise(
+                u * period[0] as f32,
+                v * period[1] as f32,
+                period,
+                seed.wrapping_add(u64::from(octave)),
+            );
         total += weight;
         weight *= 0.5;
     }

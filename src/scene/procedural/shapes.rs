@@ -160,7 +160,8 @@ pub fn uv_sphere(radius: f32, segments: usize, rings: usize) -> Primitive {
         let around = turn(column, segments);
         let polar = PI * fraction(row, rings);
         let across = if row == 0 || row == rings { 0.0 } else { polar.sin() };
-        let normal = Vec3::new(across * around.x, polar.cos(), across * around.y).normalize_or(Vec3::Y);
+        let normal =
+            Vec3::new(across * around.x, polar.cos(), across * around.y).normalize_or(Vec3::Y);
         (normal * radius, normal, Vec2::new(fraction(column, segments), fraction(row, rings)))
     })
 }
@@ -184,7 +185,8 @@ pub fn icosphere(radius: f32, subdivisions: u32) -> Primitive {
         for b in a + 1..12 {
             for c in b + 1..12 {
                 if near(a, b) && near(b, c) && near(c, a) {
-                    let outward = (points[b] - points[a]).cross(points[c] - points[a]).dot(points[a]) > 0.0;
+                    let outward =
+                        (points[b] - points[a]).cross(points[c] - points[a]).dot(points[a]) > 0.0;
                     faces.push(if outward { [a, b, c] } else { [a, c, b] });
                 }
             }
@@ -207,7 +209,8 @@ pub fn icosphere(radius: f32, subdivisions: u32) -> Primitive {
     let mut out = Primitive::default();
     let mut known: HashMap<(usize, u32, u32), u32> = HashMap::new();
     for face in faces {
-        let mut across = face.map(|index| (points[index].x.atan2(points[index].z) / TAU).rem_euclid(1.0));
+        let mut across =
+            face.map(|index| (points[index].x.atan2(points[index].z) / TAU).rem_euclid(1.0));
         let greatest = across.iter().copied().fold(0.0, f32::max);
         for u in &mut across {
             if greatest - *u > 0.5 {
@@ -223,12 +226,13 @@ pub fn icosphere(radius: f32, subdivisions: u32) -> Primitive {
                 across[corner]
             };
             let uv = Vec2::new(u, normal.y.clamp(-1.0, 1.0).acos() / PI);
-            let vertex = *known.entry((index, uv.x.to_bits(), uv.y.to_bits())).or_insert_with(|| {
-                out.positions.push(normal * radius);
-                out.normals.push(normal);
-                out.uv0.push(uv);
-                (out.positions.len() - 1) as u32
-            });
+            let vertex =
+                *known.entry((index, uv.x.to_bits(), uv.y.to_bits())).or_insert_with(|| {
+                    out.positions.push(normal * radius);
+                    out.normals.push(normal);
+                    out.uv0.push(uv);
+                    (out.positions.len() - 1) as u32
+                });
             out.indices.push(vertex);
         }
     }
@@ -238,7 +242,8 @@ pub fn icosphere(radius: f32, subdivisions: u32) -> Primitive {
 /// A cylinder with caps that stands on the plane y = 0.
 #[must_use]
 pub fn cylinder(radius: f32, height: f32, segments: usize) -> Primitive {
-    let profile = [Vec2::ZERO, Vec2::new(radius, 0.0), Vec2::new(radius, height), Vec2::new(0.0, height)];
+    let profile =
+        [Vec2::ZERO, Vec2::new(radius, 0.0), Vec2::new(radius, height), Vec2::new(0.0, height)];
     lathe(&profile, CREASE, segments)
 }
 
@@ -256,22 +261,40 @@ pub fn torus(major: f32, minor: f32, segments: usize, sides: usize) -> Primitive
 
 /// A part of a torus, `sweep` rad (below a full turn) to the right from `start`, seen from outside; its ends are open.
 #[must_use]
-pub fn torus_arc(major: f32, minor: f32, start: f32, sweep: f32, segments: usize, sides: usize) -> Primitive {
+pub fn torus_arc(
+    major: f32,
+    minor: f32,
+    start: f32,
+    sweep: f32,
+    segments: usize,
+    sides: usize,
+) -> Primitive {
     tube_ring(major, minor, segments.max(1), sides, |column, segments| {
         let angle = start + sweep * fraction(column, segments);
         Vec2::new(angle.sin(), angle.cos())
     })
 }
 
-fn tube_ring(major: f32, minor: f32, segments: usize, sides: usize, at: impl Fn(usize, usize) -> Vec2) -> Primitive {
+fn tube_ring(
+    major: f32,
+    minor: f32,
+    segments: usize,
+    sides: usize,
+    at: impl Fn(usize, usize) -> Vec2,
+) -> Primitive {
     let sides = sides.max(3);
     grid(segments, sides, |column, row| {
         let around = at(column, segments);
         // From the inmost line over the top outwards and back below.
         let tube = turn(row, sides);
-        let normal = Vec3::new(around.x * -tube.y, tube.x, around.y * -tube.y).normalize_or(Vec3::Y);
+        let normal =
+            Vec3::new(around.x * -tube.y, tube.x, around.y * -tube.y).normalize_or(Vec3::Y);
         let middle = Vec3::new(around.x, 0.0, around.y) * major;
-        (middle + normal * minor, normal, Vec2::new(fraction(column, segments), fraction(row, sides)))
+        (
+            middle + normal * minor,
+            normal,
+            Vec2::new(fraction(column, segments), fraction(row, sides)),
+        )
     })
 }
 
@@ -292,14 +315,17 @@ pub fn lathe(profile: &[Vec2], crease: f32, segments: usize) -> Primitive {
     if points.len() < 2 {
         return Primitive::default();
     }
-    let directions: Vec<Vec2> = points.windows(2).map(|pair| (pair[1] - pair[0]).normalize_or(Vec2::Y)).collect();
+    let directions: Vec<Vec2> =
+        points.windows(2).map(|pair| (pair[1] - pair[0]).normalize_or(Vec2::Y)).collect();
     let normals: Vec<Vec2> = directions.iter().map(|d| Vec2::new(d.y, -d.x)).collect();
     let lengths: Vec<f32> = points.windows(2).map(|pair| pair[0].distance(pair[1])).collect();
     let total: f32 = lengths.iter().sum();
-    let smooth = |before: usize, after: usize| directions[before].dot(directions[after]) >= crease.cos();
+    let smooth =
+        |before: usize, after: usize| directions[before].dot(directions[after]) >= crease.cos();
     let meeting = |before: usize, after: usize| {
         // Weighted by the other segment's length: exact for a circle through the three points.
-        (normals[before] * lengths[after] + normals[after] * lengths[before]).normalize_or(normals[before])
+        (normals[before] * lengths[after] + normals[after] * lengths[before])
+            .normalize_or(normals[before])
     };
     // On the axis a nearly level profile closes smoothly.
     let end = |point: Vec2, normal: Vec2| {
@@ -315,7 +341,8 @@ pub fn lathe(profile: &[Vec2], crease: f32, segments: usize) -> Primitive {
         let point = points[segment + 1];
         let last = segment + 1 == lengths.len();
         let go_on = !last && smooth(segment, segment + 1);
-        let normal = if go_on { meeting(segment, segment + 1) } else { end(point, normals[segment]) };
+        let normal =
+            if go_on { meeting(segment, segment + 1) } else { end(point, normals[segment]) };
         run.push((point, normal, way));
         if !go_on {
             append(&mut out, &revolve(&run, total, segments), &DAffine3::IDENTITY);
@@ -335,7 +362,11 @@ fn revolve(run: &[(Vec2, Vec2, f32)], total: f32, segments: usize) -> Primitive 
         let around = turn(column, segments);
         let out = Vec3::new(around.x, 0.0, around.y);
         let normal = (out * normal.x + Vec3::Y * normal.y).normalize_or(Vec3::Y);
-        (out * point.x + Vec3::Y * point.y, normal, Vec2::new(fraction(column, segments), 1.0 - way / total))
+        (
+            out * point.x + Vec3::Y * point.y,
+            normal,
+            Vec2::new(fraction(column, segments), 1.0 - way / total),
+        )
     })
 }
 
@@ -374,12 +405,17 @@ pub fn append(whole: &mut Primitive, part: &Primitive, transform: &DAffine3) {
     );
     let mirrored = linear.determinant() < 0.0;
     let sign = if mirrored { -1.0 } else { 1.0 };
-    whole.positions.extend(part.positions.iter().map(|p| transform.transform_point3(p.as_dvec3()).as_vec3()));
     whole
-        .normals
-        .extend(part.normals.iter().map(|n| (cofactor * n.as_dvec3() * sign).normalize_or(n.as_dvec3()).as_vec3()));
+        .positions
+        .extend(part.positions.iter().map(|p| transform.transform_point3(p.as_dvec3()).as_vec3()));
+    whole.normals.extend(
+        part.normals
+            .iter()
+            .map(|n| (cofactor * n.as_dvec3() * sign).normalize_or(n.as_dvec3()).as_vec3()),
+    );
     let tangents = part.tangents.iter().map(|t| {
-        let moved = (linear * t.truncate().as_dvec3()).normalize_or(t.truncate().as_dvec3()).as_vec3();
+        let moved =
+            (linear * t.truncate().as_dvec3()).normalize_or(t.truncate().as_dvec3()).as_vec3();
         moved.extend(if mirrored { -t.w } else { t.w })
     });
     join(&mut whole.tangents, tangents.collect(), was_empty, none_in_part);
@@ -434,7 +470,8 @@ pub fn with_tangents(mut part: Primitive) -> Primitive {
     let mut along_v = vec![Vec3::ZERO; part.positions.len()];
     for triangle in part.indices.chunks_exact(3) {
         let [a, b, c] = [triangle[0], triangle[1], triangle[2]].map(|index| index as usize);
-        let (edge_b, edge_c) = (part.positions[b] - part.positions[a], part.positions[c] - part.positions[a]);
+        let (edge_b, edge_c) =
+            (part.positions[b] - part.positions[a], part.positions[c] - part.positions[a]);
         let (uv_b, uv_c) = (part.uv0[b] - part.uv0[a], part.uv0[c] - part.uv0[a]);
         // The determinant's sign alone: its size would weigh by the area in the picture.
         let sign = if uv_b.perp_dot(uv_c) < 0.0 { -1.0 } else { 1.0 };
@@ -451,7 +488,8 @@ pub fn with_tangents(mut part: Primitive) -> Primitive {
         .iter()
         .zip(along_u.iter().zip(&along_v))
         .map(|(&normal, (&u, &v))| {
-            let tangent = (u - normal * normal.dot(u)).normalize_or(normal.any_orthonormal_vector());
+            let tangent =
+                (u - normal * normal.dot(u)).normalize_or(normal.any_orthonormal_vector());
             let sign: f32 = if normal.cross(tangent).dot(-v) < 0.0 { -1.0 } else { 1.0 };
             Vec4::from((tangent, sign))
         })
@@ -465,8 +503,8 @@ pub fn signed_volume(part: &Primitive) -> f64 {
     part.indices
         .chunks_exact(3)
         .map(|triangle| {
-            let [a, b, c] =
-                [triangle[0], triangle[1], triangle[2]].map(|index| part.positions[index as usize].as_dvec3());
+            let [a, b, c] = [triangle[0], triangle[1], triangle[2]]
+                .map(|index| part.positions[index as usize].as_dvec3());
             a.dot(b.cross(c)) / 6.0
         })
         .sum()
@@ -483,7 +521,9 @@ pub(super) mod checks {
     /// Every edge is met once in each direction: closed, with one winding. Vertices count as one by position.
     pub fn assert_closed(part: &Primitive) {
         let mut edges: HashMap<[[i64; 3]; 2], i32> = HashMap::new();
-        let key = |index: u32| part.positions[index as usize].to_array().map(|x| (f64::from(x) * 1e6).round() as i64);
+        let key = |index: u32| {
+            part.positions[index as usize].to_array().map(|x| (f64::from(x) * 1e6).round() as i64)
+        };
         for triangle in part.indices.chunks_exact(3) {
             for (from, to) in [(0, 1), (1, 2), (2, 0)] {
                 let (from, to) = (key(triangle[from]), key(triangle[to]));
@@ -505,7 +545,10 @@ pub(super) mod checks {
             let [a, b, c] = [0, 1, 2].map(|corner| part.positions[triangle[corner] as usize]);
             let flat = (b - a).cross(c - a).normalize();
             for &vertex in triangle {
-                assert!(flat.dot(part.normals[vertex as usize]) > 0.5, "a normal leaves its triangle");
+                assert!(
+                    flat.dot(part.normals[vertex as usize]) > 0.5,
+                    "a normal leaves its triangle"
+                );
             }
         }
     }
@@ -515,7 +558,10 @@ pub(super) mod checks {
         assert_sound(part);
         assert_closed(part);
         let found = signed_volume(part);
-        assert!((found / f64::from(volume) - 1.0).abs() < tolerance, "volume {found}, expected {volume}");
+        assert!(
+            (found / f64::from(volume) - 1.0).abs() < tolerance,
+            "volume {found}, expected {volume}"
+        );
     }
 }
 
@@ -538,8 +584,10 @@ mod tests {
         assert_solid(&torus(1.0, 0.25, 96, 48), 2.0 * PI * PI * 0.0625, 5e-3);
         // Minkowski sum: core + faces * r + quarter cylinders + a ball.
         let (a, b, c, r) = (0.8_f32, 1.8_f32, 2.8_f32, 0.1_f32);
-        let rounded =
-            a * b * c + 2.0 * r * (a * b + b * c + c * a) + PI * r * r * (a + b + c) + 4.0 / 3.0 * PI * r.powi(3);
+        let rounded = a * b * c
+            + 2.0 * r * (a * b + b * c + c * a)
+            + PI * r * r * (a + b + c)
+            + 4.0 / 3.0 * PI * r.powi(3);
         assert_solid(&rounded_box(Vec3::new(1.0, 2.0, 3.0), r, 6), rounded, 1e-3);
         assert_solid(&bevelled_box(Vec3::new(1.0, 2.0, 3.0), r), rounded, 1e-2);
     }
@@ -561,7 +609,8 @@ mod tests {
 
     #[test]
     fn a_lathed_circle_is_a_sphere() {
-        let profile: Vec<Vec2> = (0..=64).map(|step| Vec2::from_angle(PI * (step as f32 / 64.0 - 0.5)) * 0.5).collect();
+        let profile: Vec<Vec2> =
+            (0..=64).map(|step| Vec2::from_angle(PI * (step as f32 / 64.0 - 0.5)) * 0.5).collect();
         let part = lathe(&profile, CREASE, 96);
         assert_solid(&part, PI / 6.0, 4e-3);
         for (position, normal) in part.positions.iter().zip(&part.normals) {
@@ -574,7 +623,11 @@ mod tests {
         let part = with_tangents(plane(Vec2::new(2.0, 1.0), 4, 3));
         assert_sound(&part);
         assert!(part.normals.iter().all(|&normal| normal == Vec3::Y));
-        assert!(part.tangents.iter().all(|tangent| tangent.distance(Vec4::new(1.0, 0.0, 0.0, 1.0)) < 1e-6));
+        assert!(
+            part.tangents
+                .iter()
+                .all(|tangent| tangent.distance(Vec4::new(1.0, 0.0, 0.0, 1.0)) < 1e-6)
+        );
         assert_eq!(part.uv0[0], Vec2::ZERO);
         assert!(part.positions[0].distance(Vec3::new(-1.0, 0.0, -0.5)) < 1e-6);
     }
@@ -582,7 +635,9 @@ mod tests {
     #[test]
     fn the_tangents_of_a_sphere_are_its_parallels() {
         let part = with_tangents(uv_sphere(1.0, 32, 16));
-        for ((normal, tangent), position) in part.normals.iter().zip(&part.tangents).zip(&part.positions) {
+        for ((normal, tangent), position) in
+            part.normals.iter().zip(&part.tangents).zip(&part.positions)
+        {
             assert!((tangent.truncate().length() - 1.0).abs() < 1e-5);
             assert!(tangent.truncate().dot(*normal).abs() < 1e-5);
             assert_eq!(tangent.w, 1.0);

@@ -44,7 +44,15 @@ pub fn ring(half: Vec2, profile: &[Vec2]) -> Primitive {
     for (index, &from) in profile.iter().enumerate() {
         let to = profile[(index + 1) % profile.len()];
         for side in 0..4 {
-            face(&mut out, [corner(side, from), corner(side + 1, from), corner(side + 1, to), corner(side, to)]);
+            face(
+                &mut out,
+                [
+                    corner(side, from),
+                    corner(side + 1, from),
+                    corner(side + 1, to),
+                    corner(side, to),
+                ],
+            );
         }
     }
     out
@@ -53,7 +61,12 @@ pub fn ring(half: Vec2, profile: &[Vec2]) -> Primitive {
 /// A flat plate of cells between the lines `xs` and `ys` (m, rising), from `zs.0` to `zs.1`: `filled(column, row)` says which are
 /// there. Cells that meet at one corner only would leave an edge between four faces, and should not be.
 #[must_use]
-pub fn plate(xs: &[f32], ys: &[f32], zs: (f32, f32), filled: impl Fn(usize, usize) -> bool) -> Primitive {
+pub fn plate(
+    xs: &[f32],
+    ys: &[f32],
+    zs: (f32, f32),
+    filled: impl Fn(usize, usize) -> bool,
+) -> Primitive {
     let mut out = Primitive::default();
     let (columns, rows) = (xs.len().saturating_sub(1), ys.len().saturating_sub(1));
     let there = |column: isize, row: isize| {
@@ -123,27 +136,47 @@ impl Arcade {
         line.push((Vec2::new(end, 0.0), None));
         for pair in line.windows(2) {
             let [(a, of), (b, to)] = [pair[0], pair[1]];
-            face(&mut out, [at(a.x, a.y, half), at(b.x, b.y, half), at(b.x, top, half), at(a.x, top, half)]);
-            face(&mut out, [at(b.x, b.y, back), at(a.x, a.y, back), at(a.x, top, back), at(b.x, top, back)]);
-            face(&mut out, [at(a.x, top, half), at(b.x, top, half), at(b.x, top, back), at(a.x, top, back)]);
-            let below = [at(a.x, a.y, back), at(b.x, b.y, back), at(b.x, b.y, half), at(a.x, a.y, half)];
+            face(
+                &mut out,
+                [at(a.x, a.y, half), at(b.x, b.y, half), at(b.x, top, half), at(a.x, top, half)],
+            );
+            face(
+                &mut out,
+                [at(b.x, b.y, back), at(a.x, a.y, back), at(a.x, top, back), at(b.x, top, back)],
+            );
+            face(
+                &mut out,
+                [at(a.x, top, half), at(b.x, top, half), at(b.x, top, back), at(a.x, top, back)],
+            );
+            let below =
+                [at(a.x, a.y, back), at(b.x, b.y, back), at(b.x, b.y, half), at(a.x, a.y, half)];
             match of {
                 Some(bay) if of == to => {
-                    let middle = Vec2::new((bay as f32 + 0.5 - self.bays as f32 * 0.5) * self.pitch, 0.0);
-                    let inward = |p: Vec2| ((middle - p) / self.radius).extend(0.0).normalize_or(Vec3::NEG_Y);
+                    let middle =
+                        Vec2::new((bay as f32 + 0.5 - self.bays as f32 * 0.5) * self.pitch, 0.0);
+                    let inward = |p: Vec2| {
+                        ((middle - p) / self.radius).extend(0.0).normalize_or(Vec3::NEG_Y)
+                    };
                     let way = |p: Vec2| (p - middle).to_angle() * self.radius;
                     smooth_face(
                         &mut out,
                         below,
                         [inward(a), inward(b), inward(b), inward(a)],
-                        [(a, 0.0), (b, 0.0), (b, 1.0), (a, 1.0)].map(|(p, v)| Vec2::new(way(p), v * self.thickness)),
+                        [(a, 0.0), (b, 0.0), (b, 1.0), (a, 1.0)]
+                            .map(|(p, v)| Vec2::new(way(p), v * self.thickness)),
                     );
                 }
                 _ => face(&mut out, below),
             }
         }
-        face(&mut out, [at(-end, 0.0, back), at(-end, 0.0, half), at(-end, top, half), at(-end, top, back)]);
-        face(&mut out, [at(end, 0.0, half), at(end, 0.0, back), at(end, top, back), at(end, top, half)]);
+        face(
+            &mut out,
+            [at(-end, 0.0, back), at(-end, 0.0, half), at(-end, top, half), at(-end, top, back)],
+        );
+        face(
+            &mut out,
+            [at(end, 0.0, half), at(end, 0.0, back), at(end, top, back), at(end, top, half)],
+        );
         out
     }
 
@@ -180,28 +213,64 @@ pub fn archivolt(radii: (f32, f32), zs: (f32, f32), segments: usize) -> Primitiv
         let uv = [Vec2::ZERO, Vec2::X * 0.1, Vec2::new(0.1, 0.1), Vec2::Y * 0.1];
         face(
             &mut out,
-            [point(inner, a, front), point(inner, b, front), point(outer, b, front), point(outer, a, front)],
+            [
+                point(inner, a, front),
+                point(inner, b, front),
+                point(outer, b, front),
+                point(outer, a, front),
+            ],
         );
-        face(&mut out, [point(inner, b, back), point(inner, a, back), point(outer, a, back), point(outer, b, back)]);
+        face(
+            &mut out,
+            [
+                point(inner, b, back),
+                point(inner, a, back),
+                point(outer, a, back),
+                point(outer, b, back),
+            ],
+        );
         let (na, nb) = (out_of(a), out_of(b));
         smooth_face(
             &mut out,
-            [point(outer, a, front), point(outer, b, front), point(outer, b, back), point(outer, a, back)],
+            [
+                point(outer, a, front),
+                point(outer, b, front),
+                point(outer, b, back),
+                point(outer, a, back),
+            ],
             [na, nb, nb, na],
             uv,
         );
         smooth_face(
             &mut out,
-            [point(inner, a, back), point(inner, b, back), point(inner, b, front), point(inner, a, front)],
+            [
+                point(inner, a, back),
+                point(inner, b, back),
+                point(inner, b, front),
+                point(inner, a, front),
+            ],
             [-na, -nb, -nb, -na],
             uv,
         );
     }
     let last = segments;
-    face(&mut out, [point(inner, 0, back), point(inner, 0, front), point(outer, 0, front), point(outer, 0, back)]);
     face(
         &mut out,
-        [point(inner, last, front), point(inner, last, back), point(outer, last, back), point(outer, last, front)],
+        [
+            point(inner, 0, back),
+            point(inner, 0, front),
+            point(outer, 0, front),
+            point(outer, 0, back),
+        ],
+    );
+    face(
+        &mut out,
+        [
+            point(inner, last, front),
+            point(inner, last, back),
+            point(outer, last, back),
+            point(outer, last, front),
+        ],
     );
     out
 }
@@ -209,7 +278,13 @@ pub fn archivolt(radii: (f32, f32), zs: (f32, f32), segments: usize) -> Primitiv
 /// A round shaft with flutes, standing on y = 0: `radius` gives its outline (m) by the part of the height, and flutes are cut
 /// `depth` times that deep; level ends. 4 facets a flute.
 #[must_use]
-pub fn fluted(height: f32, flutes: usize, depth: f32, rows: usize, radius: impl Fn(f32) -> f32) -> Primitive {
+pub fn fluted(
+    height: f32,
+    flutes: usize,
+    depth: f32,
+    rows: usize,
+    radius: impl Fn(f32) -> f32,
+) -> Primitive {
     let columns = flutes.max(3) * 4;
     let outline = |u: f32, up: f32| {
         let u = u.fract();
@@ -221,7 +296,9 @@ pub fn fluted(height: f32, flutes: usize, depth: f32, rows: usize, radius: impl 
     };
     // Rows close together where the flutes begin and end.
     let place = |v: f32| v * v * (3.0 - 2.0 * v);
-    let mut out = shapes::sheet(columns, rows, |u, v| outline(u, 1.0 - place(v)) + Vec3::Y * height * (1.0 - place(v)));
+    let mut out = shapes::sheet(columns, rows, |u, v| {
+        outline(u, 1.0 - place(v)) + Vec3::Y * height * (1.0 - place(v))
+    });
     for (up, normal) in [(0.0, Vec3::NEG_Y), (1.0, Vec3::Y)] {
         let first = out.positions.len() as u32;
         out.positions.push(Vec3::Y * height * up);
@@ -243,7 +320,12 @@ pub fn fluted(height: f32, flutes: usize, depth: f32, rows: usize, radius: impl 
 /// Cloth of a thickness (m): the middle of it is `surface` over the unit square, u to the right and v downwards for whoever sees
 /// its front.
 #[must_use]
-pub fn cloth(columns: usize, rows: usize, thickness: f32, surface: impl Fn(f32, f32) -> Vec3) -> Primitive {
+pub fn cloth(
+    columns: usize,
+    rows: usize,
+    thickness: f32,
+    surface: impl Fn(f32, f32) -> Vec3,
+) -> Primitive {
     let middle = shapes::sheet(columns, rows, surface);
     let (columns, rows) = (columns.max(1), rows.max(1));
     let half = thickness * 0.5;
@@ -266,7 +348,8 @@ pub fn cloth(columns: usize, rows: usize, thickness: f32, surface: impl Fn(f32, 
     let above = (0..columns).rev().map(|column| (column + 1, column));
     let left = (0..rows).map(|row| (row * stride, (row + 1) * stride));
     for (a, b) in below.chain(right).chain(above).chain(left) {
-        let at = |index: usize, side: f32| middle.positions[index] + middle.normals[index] * half * side;
+        let at =
+            |index: usize, side: f32| middle.positions[index] + middle.normals[index] * half * side;
         face(&mut out, [at(a, -1.0), at(b, -1.0), at(b, 1.0), at(a, 1.0)]);
     }
     out
@@ -281,10 +364,18 @@ mod tests {
     fn parts_of_buildings_are_closed_and_have_their_volume() {
         let frame = [Vec2::ZERO, Vec2::new(0.5, 0.0), Vec2::new(0.5, 3.0), Vec2::new(0.0, 3.0)];
         assert_solid(&ring(Vec2::new(4.0, 2.0), &frame), (9.0 * 5.0 - 8.0 * 4.0) * 3.0, 1e-6);
-        let wall = plate(&[0.0, 1.0, 2.0, 4.0], &[0.0, 2.0, 2.5], (-0.05, 0.05), |x, y| (x, y) != (1, 0));
+        let wall =
+            plate(&[0.0, 1.0, 2.0, 4.0], &[0.0, 2.0, 2.5], (-0.05, 0.05), |x, y| (x, y) != (1, 0));
         assert_solid(&wall, (4.0 * 2.5 - 2.0) * 0.1, 1e-5);
-        let arcade =
-            Arcade { bays: 3, pitch: 3.0, radius: 1.2, beyond: 0.2, height: 2.0, thickness: 0.4, segments: 64 };
+        let arcade = Arcade {
+            bays: 3,
+            pitch: 3.0,
+            radius: 1.2,
+            beyond: 0.2,
+            height: 2.0,
+            thickness: 0.4,
+            segments: 64,
+        };
         assert_solid(&arcade.wall(), (9.4 * 2.0 - 1.5 * PI * 1.44) * 0.4, 1e-3);
         assert_solid(&archivolt((1.0, 1.2), (0.0, 0.1), 64), 0.5 * PI * 0.44 * 0.1, 1e-3);
         assert_solid(&fluted(2.0, 20, 0.0, 12, |_| 0.3), PI * 0.09 * 2.0, 2e-3);
@@ -292,6 +383,8 @@ mod tests {
         assert_closed(&shaft);
         let flag = cloth(8, 8, 0.01, |u, v| Vec3::new(u, 1.0 - v, 0.0));
         assert_solid(&flag, 0.01, 1e-4);
-        assert_closed(&cloth(16, 8, 0.004, |u, v| Vec3::new(u, 1.0 - v, 0.1 * v * (12.0 * u).sin())));
+        assert_closed(&cloth(16, 8, 0.004, |u, v| {
+            Vec3::new(u, 1.0 - v, 0.1 * v * (12.0 * u).sin())
+        }));
     }
 }

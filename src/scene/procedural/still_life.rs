@@ -15,7 +15,8 @@ use crate::{
     scene::{
         AlphaMode, Material, Primitive, Sampler, Scene, Wrap,
         build::{
-            MaterialId, MeshId, NodeId, SceneBuilder, SceneError, black_body, dielectric, look_at_transform, metal,
+            MaterialId, MeshId, NodeId, SceneBuilder, SceneError, black_body, dielectric,
+            look_at_transform, metal,
         },
     },
 };
@@ -108,11 +109,17 @@ impl StillLife {
         let total: Lux = self.on_card.iter().map(|(_, lux)| *lux).sum();
         let metered = meter::metered(self.card);
         let ExposureDials { f_stop, shutter_denominator, iso } = self.dials;
-        let mut out = String::from("# The grey card (reflectance 0.18, matte) under the lamps, direct light only:\n");
+        let mut out = String::from(
+            "# The grey card (reflectance 0.18, matte) under the lamps, direct light only:\n",
+        );
         for (name, lux) in &self.on_card {
             out += &format!("#   {name:<10} {:7.1} lx\n", lux.get());
         }
-        out += &format!("#   together   {:7.1} lx, so {:.1} nit = E * 0.18 / pi\n", total.get(), self.card.get());
+        out += &format!(
+            "#   together   {:7.1} lx, so {:.1} nit = E * 0.18 / pi\n",
+            total.get(),
+            self.card.get()
+        );
         out += &format!(
             "# A reflected-light meter (K = 12.5) on the card says EV100 {:.2}: 12.5 / 120 = 0.104 of the saturation\n\
              # luminance 1.2 * 2^EV100. To bring the card to 0.18 of it, open by log2(0.18 / 0.104) = 0.79 stops.\n\
@@ -146,12 +153,27 @@ pub fn still_life() -> Result<StillLife, SceneError> {
     stage.papers();
     stage.monitor();
     stage.lamps();
-    stage.builder.camera("Hero", DVec3::new(0.06, 1.20, 1.72), DVec3::new(0.02, 0.866, -0.02), 0.40, Some(16.0 / 9.0));
-    stage.builder.camera("Macro", DVec3::new(0.10, 0.90, 0.80), DVec3::new(-0.01, 0.772, 0.24), 0.34, Some(16.0 / 9.0));
+    stage.builder.camera(
+        "Hero",
+        DVec3::new(0.06, 1.20, 1.72),
+        DVec3::new(0.02, 0.866, -0.02),
+        0.40,
+        Some(16.0 / 9.0),
+    );
+    stage.builder.camera(
+        "Macro",
+        DVec3::new(0.10, 0.90, 0.80),
+        DVec3::new(-0.01, 0.772, 0.24),
+        0.34,
+        Some(16.0 / 9.0),
+    );
     let scene = stage.builder.build()?;
     let (position, normal) = gray_card();
     let on_card = meter::illuminance_by_light(&scene, position, normal);
-    let card = meter::lambertian_luminance(on_card.iter().map(|(_, lux)| *lux).sum(), f64::from(GRAY_CARD));
+    let card = meter::lambertian_luminance(
+        on_card.iter().map(|(_, lux)| *lux).sum(),
+        f64::from(GRAY_CARD),
+    );
     let wanted = meter::metered(card).get() - (0.18_f64 * 120.0 / 12.5).log2();
     let dials = ExposureDials::nearest(crate::photometry::Ev100(wanted), 60, 400);
     Ok(StillLife { scene, on_card, card, dials })
@@ -192,9 +214,13 @@ impl StillLifeBuilder {
     /// The paper sweep and the table.
     fn room(&mut self) {
         // Seamless paper as it is sold, 2.72 m wide: along the floor, up a curve, up the wall.
-        let paper = Material { double_sided: true, ..dielectric("Paper sweep", Vec3::new(0.21, 0.235, 0.26), 0.95) };
+        let paper = Material {
+            double_sided: true,
+            ..dielectric("Paper sweep", Vec3::new(0.21, 0.235, 0.26), 0.95)
+        };
         let paper = self.builder.add_material(paper);
-        let (width, wall, radius, height, floor) = (2.72_f32, -1.35_f32, 0.45_f32, 2.5_f32, 1.3_f32);
+        let (width, wall, radius, height, floor) =
+            (2.72_f32, -1.35_f32, 0.45_f32, 2.5_f32, 1.3_f32);
         let (up, bend) = (height - radius, radius * std::f32::consts::FRAC_PI_2);
         let sweep = shapes::sheet(8, 60, |u, v| {
             let way = v * (up + bend + floor);
@@ -214,7 +240,8 @@ impl StillLifeBuilder {
         let repeat = Sampler::default();
         let color = textures::color_image(768, 768, textures::wood_color);
         let relief = textures::normal_map_image(512, 512, Vec2::splat(tile), textures::wood_relief);
-        let rough = textures::picture(256, 256, |u, v| [1.0, textures::wood_roughness(u, v), 0.0, 1.0]);
+        let rough =
+            textures::picture(256, 256, |u, v| [1.0, textures::wood_roughness(u, v), 0.0, 1.0]);
         let color = self.builder.add_texture("Wood color", color, repeat);
         let relief = self.builder.add_texture("Wood normals", relief, repeat);
         let rough = self.builder.add_texture("Wood roughness", rough, repeat);
@@ -228,19 +255,34 @@ impl StillLifeBuilder {
         let (size, thick) = (Vec2::new(1.76, 1.34), 0.035_f32);
         let top = shapes::with_tangents(shapes::tiled(shapes::plane(size, 8, 6), size / tile));
         let edge = shapes::bevelled_box(Vec3::new(size.x, thick, size.y), 0.002);
-        let edge = shapes::with_tangents(shapes::tiled(edge, Vec2::new(size.x / tile, thick / tile)));
+        let edge =
+            shapes::with_tangents(shapes::tiled(edge, Vec2::new(size.x / tile, thick / tile)));
         let dark = self.matte("Table legs", Vec3::splat(0.02), 0.5);
         let table = self.builder.add_node("Table", DMat4::IDENTITY);
         let top = self.builder.add_mesh("Table top", top, wood);
         let edge = self.builder.add_mesh("Table edge", edge, wood);
-        let leg = self.builder.add_mesh("Table leg", shapes::cylinder(0.022, TABLE as f32 - thick, 24), dark);
+        let leg = self.builder.add_mesh(
+            "Table leg",
+            shapes::cylinder(0.022, TABLE as f32 - thick, 24),
+            dark,
+        );
         // The upper face of the body lies a tenth of a millimetre below the top.
         let below = DVec3::new(0.0, TABLE - 1e-4 - f64::from(thick) * 0.5, 0.0);
         self.builder.instance_in(table, "Table edge", edge, DMat4::from_translation(below));
         for (x, z) in [(-0.8, -0.6), (0.8, -0.6), (-0.8, 0.6), (0.8, 0.6)] {
-            self.builder.instance_in(table, "Table leg", leg, DMat4::from_translation(DVec3::new(x, 0.0, z)));
+            self.builder.instance_in(
+                table,
+                "Table leg",
+                leg,
+                DMat4::from_translation(DVec3::new(x, 0.0, z)),
+            );
         }
-        let top = self.builder.instance_in(table, "Table top", top, DMat4::from_translation(DVec3::Y * TABLE));
+        let top = self.builder.instance_in(
+            table,
+            "Table top",
+            top,
+            DMat4::from_translation(DVec3::Y * TABLE),
+        );
         self.top = Some(top);
     }
 
@@ -286,15 +328,24 @@ impl StillLifeBuilder {
         let (patch, gap) = (0.04_f32, 0.006_f32);
         let pitch = patch + gap;
         let (width, height) = (6.0 * pitch + gap, 4.0 * pitch + gap);
-        let mut parts = vec![(lift(&shapes::cuboid(Vec3::new(width, height, 0.003)), f64::from(height)), frame)];
+        let mut parts = vec![(
+            lift(&shapes::cuboid(Vec3::new(width, height, 0.003)), f64::from(height)),
+            frame,
+        )];
         for (index, (name, code)) in COLOR_CHART.iter().enumerate() {
             let (column, row) = ((index % 6) as f32, (index / 6) as f32);
-            let corner = Vec3::new(gap + column * pitch - width * 0.5, height - gap - row * pitch, 0.0019);
+            let corner =
+                Vec3::new(gap + column * pitch - width * 0.5, height - gap - row * pitch, 0.0019);
             let material = self.matte(&format!("Chart: {name}"), from_srgb8(*code), 1.0);
-            parts.push((shapes::quad(corner, Vec3::X * patch, Vec3::NEG_Y * patch, 1, 1), material));
+            parts
+                .push((shapes::quad(corner, Vec3::X * patch, Vec3::NEG_Y * patch, 1, 1), material));
         }
         let chart = self.builder.add_mesh_of("Colour chart", parts);
-        self.place("Colour chart", chart, on_table(-0.27, -0.2, 10.0, 12.0) * DMat4::from_translation(DVec3::Y * 0.05));
+        self.place(
+            "Colour chart",
+            chart,
+            on_table(-0.27, -0.2, 10.0, 12.0) * DMat4::from_translation(DVec3::Y * 0.05),
+        );
         // It stands on a block, so that the spheres in front leave its grey row free.
         let oak = self.matte("Chart block", Vec3::new(0.30, 0.17, 0.085), 0.6);
         let block = shapes::rounded_box(Vec3::new(0.27, 0.049, 0.06), 0.003, 2);
@@ -305,14 +356,33 @@ impl StillLifeBuilder {
     /// A vase, a cup with its saucer, a bottle.
     fn pottery(&mut self) {
         let celadon = self.matte("Celadon glaze", Vec3::new(0.20, 0.36, 0.30), 0.28);
-        let outer =
-            [(30.0, 2.0), (46.0, 30.0), (66.0, 90.0), (62.0, 150.0), (34.0, 205.0), (24.0, 235.0), (33.0, 262.0)];
-        let inner =
-            [(30.0, 262.0), (21.0, 235.0), (30.0, 205.0), (58.0, 150.0), (62.0, 90.0), (42.0, 30.0), (0.0, 8.0)];
+        let outer = [
+            (30.0, 2.0),
+            (46.0, 30.0),
+            (66.0, 90.0),
+            (62.0, 150.0),
+            (34.0, 205.0),
+            (24.0, 235.0),
+            (33.0, 262.0),
+        ];
+        let inner = [
+            (30.0, 262.0),
+            (21.0, 235.0),
+            (30.0, 205.0),
+            (58.0, 150.0),
+            (62.0, 90.0),
+            (42.0, 30.0),
+            (0.0, 8.0),
+        ];
         let mut profile = millimeters(&[(0.0, 3.0), (24.0, 3.0), (24.0, 0.0), (29.0, 0.0)], 1);
         profile.extend(millimeters(&outer, 4));
         profile.extend(millimeters(&inner, 4));
-        self.single("Vase", shapes::lathe(&profile, CREASE, 48), celadon, on_table(0.27, -0.20, 0.0, 0.0));
+        self.single(
+            "Vase",
+            shapes::lathe(&profile, CREASE, 48),
+            celadon,
+            on_table(0.27, -0.20, 0.0, 0.0),
+        );
 
         let china = self.matte("Bone china", Vec3::new(0.78, 0.76, 0.70), 0.16);
         let outer = [(24.0, 3.0), (36.0, 14.0), (40.5, 38.0), (43.0, 66.0)];
@@ -323,10 +393,17 @@ impl StillLifeBuilder {
         let mut cup = shapes::lathe(&cup, CREASE, 48);
         let handle = shapes::torus_arc(0.019, 0.0036, -0.15, PI as f32 + 0.3, 24, 12);
         // The ring's axis lies level and its open side goes into the wall.
-        let upright =
-            DMat4::from_rotation_translation(DQuat::from_rotation_x(FRAC_PI_2), DVec3::new(0.0385, 0.038, 0.0));
+        let upright = DMat4::from_rotation_translation(
+            DQuat::from_rotation_x(FRAC_PI_2),
+            DVec3::new(0.0385, 0.038, 0.0),
+        );
         shapes::append(&mut cup, &handle, &glam::DAffine3::from_mat4(upright));
-        self.single("Cup", cup, china, on_table(0.40, 0.16, -35.0, 0.0) * DMat4::from_translation(DVec3::Y * 0.0045));
+        self.single(
+            "Cup",
+            cup,
+            china,
+            on_table(0.40, 0.16, -35.0, 0.0) * DMat4::from_translation(DVec3::Y * 0.0045),
+        );
         let saucer = [
             (0.0, 1.0),
             (26.0, 1.0),
@@ -352,11 +429,20 @@ impl StillLifeBuilder {
         );
 
         let ink = self.matte("Dark glazed stoneware", Vec3::new(0.018, 0.03, 0.06), 0.22);
-        let outer = [(37.0, 1.0), (42.0, 20.0), (42.0, 90.0), (36.0, 125.0), (15.0, 150.0), (13.0, 185.0)];
+        let outer =
+            [(37.0, 1.0), (42.0, 20.0), (42.0, 90.0), (36.0, 125.0), (15.0, 150.0), (13.0, 185.0)];
         let mut bottle = millimeters(&[(0.0, 0.0), (36.0, 0.0)], 1);
         bottle.extend(millimeters(&outer, 4));
-        bottle.extend(millimeters(&[(17.0, 185.5), (17.0, 193.0), (11.0, 194.0), (11.0, 150.0), (0.0, 148.0)], 1));
-        self.single("Bottle", shapes::lathe(&bottle, CREASE, 48), ink, on_table(0.43, -0.27, 0.0, 0.0));
+        bottle.extend(millimeters(
+            &[(17.0, 185.5), (17.0, 193.0), (11.0, 194.0), (11.0, 150.0), (0.0, 148.0)],
+            1,
+        ));
+        self.single(
+            "Bottle",
+            shapes::lathe(&bottle, CREASE, 48),
+            ink,
+            on_table(0.43, -0.27, 0.0, 0.0),
+        );
     }
 
     /// Stems with alpha-masked leaves that stand in the vase.
@@ -398,7 +484,12 @@ impl StillLifeBuilder {
                 // u starts at +Z and runs to +X, as it does for all round shapes.
                 (path(t) - DVec3::Y * TABLE + DVec3::new(around.y, 0.0, around.x)).as_vec3()
             });
-            self.single(&format!("Stem {}", stem + 1), tube, bark, DMat4::from_translation(DVec3::Y * TABLE));
+            self.single(
+                &format!("Stem {}", stem + 1),
+                tube,
+                bark,
+                DMat4::from_translation(DVec3::Y * TABLE),
+            );
             for index in 0..7 {
                 let t = 0.64 + 0.06 * f64::from(index);
                 let side = if index % 2 == 0 { 1.0 } else { -1.0 };
@@ -445,7 +536,8 @@ impl StillLifeBuilder {
             ("Red apple", red, on_table(0.245, 0.02, 40.0, 0.0)),
             ("Green apple", green, on_table(0.335, 0.01, 200.0, 8.0)),
         ] {
-            let mesh = self.builder.add_mesh_of(name, vec![(apple.clone(), skin), (stalk.clone(), brown)]);
+            let mesh =
+                self.builder.add_mesh_of(name, vec![(apple.clone(), skin), (stalk.clone(), brown)]);
             self.place(name, mesh, pose);
         }
         let pear = [
@@ -490,7 +582,10 @@ impl StillLifeBuilder {
 
     /// A curled sheet of coloured paper, seen from both sides, and building blocks.
     fn papers(&mut self) {
-        let paper = Material { double_sided: true, ..dielectric("Apricot paper", Vec3::new(0.62, 0.30, 0.12), 0.9) };
+        let paper = Material {
+            double_sided: true,
+            ..dielectric("Apricot paper", Vec3::new(0.62, 0.30, 0.12), 0.9)
+        };
         let paper = self.builder.add_material(paper);
         // Part of a spiral that stands on its edge.
         let curl = shapes::sheet(48, 4, |u, v| {
@@ -500,14 +595,32 @@ impl StillLifeBuilder {
         });
         self.single("Curled paper", curl, paper, on_table(-0.02, -0.22, 100.0, 0.0));
         let blocks = [
-            ("Blue block", Vec3::new(0.035, 0.12, 0.36), Vec3::new(0.045, 0.045, 0.045), (-0.385, 0.25, 24.0), 0.0),
-            ("Yellow block", Vec3::new(0.68, 0.44, 0.035), Vec3::new(0.045, 0.045, 0.045), (-0.325, 0.215, -12.0), 0.0),
-            ("Teal block", Vec3::new(0.03, 0.26, 0.25), Vec3::new(0.07, 0.03, 0.035), (-0.352, 0.232, 14.0), 0.045),
+            (
+                "Blue block",
+                Vec3::new(0.035, 0.12, 0.36),
+                Vec3::new(0.045, 0.045, 0.045),
+                (-0.385, 0.25, 24.0),
+                0.0,
+            ),
+            (
+                "Yellow block",
+                Vec3::new(0.68, 0.44, 0.035),
+                Vec3::new(0.045, 0.045, 0.045),
+                (-0.325, 0.215, -12.0),
+                0.0,
+            ),
+            (
+                "Teal block",
+                Vec3::new(0.03, 0.26, 0.25),
+                Vec3::new(0.07, 0.03, 0.035),
+                (-0.352, 0.232, 14.0),
+                0.045,
+            ),
         ];
         for (name, color, size, (x, z, turn), height) in blocks {
             let paint = self.matte(name, color, 0.45);
-            let pose =
-                on_table(x, z, turn, 0.0) * DMat4::from_translation(DVec3::Y * (height + f64::from(size.y) * 0.5));
+            let pose = on_table(x, z, turn, 0.0)
+                * DMat4::from_translation(DVec3::Y * (height + f64::from(size.y) * 0.5));
             self.single(name, shapes::rounded_box(size, 0.003, 3), paint, pose);
         }
     }
@@ -516,7 +629,11 @@ impl StillLifeBuilder {
     fn monitor(&mut self) {
         let body = self.matte("Monitor body", Vec3::splat(0.022), 0.42);
         let clamp = Sampler { wrap_u: Wrap::Clamp, wrap_v: Wrap::Clamp, ..Sampler::default() };
-        let picture = self.builder.add_texture("Screen", textures::color_image(320, 180, textures::screen), clamp);
+        let picture = self.builder.add_texture(
+            "Screen",
+            textures::color_image(320, 180, textures::screen),
+            clamp,
+        );
         let screen = Material {
             emission: Vec3::splat(600.0),
             emissive_texture: Some(SceneBuilder::texture_ref(picture)),
@@ -540,21 +657,61 @@ impl StillLifeBuilder {
         // Name, lumens, kelvins, half angles in degrees, place, target.
         let lamps = [
             // A 20 W photographic LED spot with a lens.
-            ("Key", 2000.0, 5600.0, (22.0, 36.0), DVec3::new(-1.25, 1.95, 1.05), DVec3::new(0.0, 0.78, 0.0)),
+            (
+                "Key",
+                2000.0,
+                5600.0,
+                (22.0, 36.0),
+                DVec3::new(-1.25, 1.95, 1.05),
+                DVec3::new(0.0, 0.78, 0.0),
+            ),
             // An LED panel behind a diffuser, wide and weak.
-            ("Fill panel", 1300.0, 5000.0, (40.0, 62.0), DVec3::new(1.35, 1.45, 1.35), DVec3::new(0.05, 0.82, 0.0)),
+            (
+                "Fill panel",
+                1300.0,
+                5000.0,
+                (40.0, 62.0),
+                DVec3::new(1.35, 1.45, 1.35),
+                DVec3::new(0.05, 0.82, 0.0),
+            ),
             // A 10 W LED spot from behind.
-            ("Rim", 1000.0, 7500.0, (24.0, 42.0), DVec3::new(0.75, 1.75, -1.05), DVec3::new(0.0, 0.78, 0.05)),
+            (
+                "Rim",
+                1000.0,
+                7500.0,
+                (24.0, 42.0),
+                DVec3::new(0.75, 1.75, -1.05),
+                DVec3::new(0.0, 0.78, 0.05),
+            ),
             // On the floor behind the table, towards the paper.
-            ("Backdrop", 1100.0, 4300.0, (40.0, 72.0), DVec3::new(-0.2, 0.45, -0.42), DVec3::new(-0.05, 1.02, -1.35)),
+            (
+                "Backdrop",
+                1100.0,
+                4300.0,
+                (40.0, 72.0),
+                DVec3::new(-0.2, 0.45, -0.42),
+                DVec3::new(-0.05, 1.02, -1.35),
+            ),
         ];
         for (name, flux, kelvin, (inner, outer), position, target) in lamps {
-            let (color, cone) = (black_body(Kelvin(kelvin)), (f64::to_radians(inner), f64::to_radians(outer)));
-            self.builder.spot_light_lumens(name, Lumen(flux), color, cone, look_at_transform(position, target));
+            let (color, cone) =
+                (black_body(Kelvin(kelvin)), (f64::to_radians(inner), f64::to_radians(outer)));
+            self.builder.spot_light_lumens(
+                name,
+                Lumen(flux),
+                color,
+                cone,
+                look_at_transform(position, target),
+            );
         }
         // The LED replacement of a 60 W incandescent bulb: 806 lm, warm white.
         let warm = black_body(Kelvin(2700.0));
-        self.builder.point_light_lumens("Fill bulb", Lumen(806.0), warm, DVec3::new(0.95, 1.25, 0.35));
+        self.builder.point_light_lumens(
+            "Fill bulb",
+            Lumen(806.0),
+            warm,
+            DVec3::new(0.95, 1.25, 0.35),
+        );
     }
 }
 
@@ -567,10 +724,17 @@ mod tests {
     #[test]
     fn the_still_life_is_within_its_means() {
         let still = still_life().unwrap();
-        assert!(still.scene.instanced_triangles() <= 60_000, "{}", still.scene.instanced_triangles());
-        let names: Vec<&str> = still.scene.cameras.iter().map(|camera| camera.name.as_str()).collect();
+        assert!(
+            still.scene.instanced_triangles() <= 60_000,
+            "{}",
+            still.scene.instanced_triangles()
+        );
+        let names: Vec<&str> =
+            still.scene.cameras.iter().map(|camera| camera.name.as_str()).collect();
         assert_eq!(names, ["Hero", "Macro"]);
-        let Projection::Perspective { aspect, .. } = still.scene.cameras[0].projection else { panic!() };
+        let Projection::Perspective { aspect, .. } = still.scene.cameras[0].projection else {
+            panic!()
+        };
         assert_eq!(aspect, Some(16.0 / 9.0));
         let glb = write_glb(&still.scene).unwrap();
         assert!(glb.len() <= 4 << 20, "{}", glb.len());
@@ -580,7 +744,12 @@ mod tests {
     #[test]
     fn the_grey_card_is_exact_and_rightly_exposed() {
         let still = still_life().unwrap();
-        let card = still.scene.materials.iter().find(|material| material.name.starts_with("Grey card")).unwrap();
+        let card = still
+            .scene
+            .materials
+            .iter()
+            .find(|material| material.name.starts_with("Grey card"))
+            .unwrap();
         assert_eq!((card.base_color.x, card.roughness, card.metallic), (0.18, 1.0, 0.0));
         // Within half a click of a third of a stop.
         assert!((still.dials.exposed(still.card) / 0.18).log2().abs() < 0.18);

@@ -90,7 +90,8 @@ fn puddle(u: f32, v: f32) -> f32 {
     let lie = fractal_noise(u, v, [4, 4], 4, 3100);
     // Wheels have worn two tracks, 1.7 m apart, in which water stands.
     let across = ((u - 0.5) * 6.0).abs();
-    let track = (-((across - 0.95) / 0.35).powi(2)).exp().max((-((across - 2.75) / 0.22).powi(2)).exp());
+    let track =
+        (-((across - 0.95) / 0.35).powi(2)).exp().max((-((across - 2.75) / 0.22).powi(2)).exp());
     let level = (lie + 0.13 * track - 0.545) / 0.05;
     level.clamp(0.0, 1.0)
 }
@@ -98,7 +99,9 @@ fn puddle(u: f32, v: f32) -> f32 {
 fn asphalt_color(u: f32, v: f32) -> Vec3 {
     let stone = noise(u * 300.0, v * 300.0, [300, 300], 3200);
     let patch = fractal_noise(u, v, [3, 3], 3, 3300);
-    Vec3::new(1.0, 0.98, 0.95) * (0.016 + 0.022 * stone * stone + 0.012 * patch) * (1.0 - 0.55 * puddle(u, v))
+    Vec3::new(1.0, 0.98, 0.95)
+        * (0.016 + 0.022 * stone * stone + 0.012 * patch)
+        * (1.0 - 0.55 * puddle(u, v))
 }
 
 fn asphalt_roughness(u: f32, v: f32) -> f32 {
@@ -116,7 +119,8 @@ fn asphalt_relief(u: f32, v: f32) -> f32 {
 fn slab(u: f32, v: f32) -> (f32, f32) {
     let row = (v * 6.0).floor();
     let x = u * 4.0 + if row as i64 % 2 == 0 { 0.0 } else { 0.5 };
-    let joint = ((x - x.floor()).min(x.ceil() - x) * 0.6).min((v * 6.0 - row).min(row + 1.0 - v * 6.0) * 0.4);
+    let joint = ((x - x.floor()).min(x.ceil() - x) * 0.6)
+        .min((v * 6.0 - row).min(row + 1.0 - v * 6.0) * 0.4);
     (joint, noise((x.floor() % 4.0) + 0.5, row + 0.5, [4, 6], 3600))
 }
 
@@ -134,14 +138,17 @@ fn slab_roughness(u: f32, v: f32) -> f32 {
 
 fn slab_relief(u: f32, v: f32) -> f32 {
     let (joint, tone) = slab(u, v);
-    0.004 * (joint / 0.008).min(1.0) + 0.0015 * tone + 0.0004 * noise(u * 160.0, v * 160.0, [160, 160], 3900)
+    0.004 * (joint / 0.008).min(1.0)
+        + 0.0015 * tone
+        + 0.0004 * noise(u * 160.0, v * 160.0, [160, 160], 3900)
 }
 
 /// Bricks of 25 cm x 7.5 cm with their joints, over 2 m x 1.5 m.
 fn brick(u: f32, v: f32) -> (f32, f32) {
     let row = (v * 20.0).floor();
     let x = u * 8.0 + if row as i64 % 2 == 0 { 0.0 } else { 0.5 };
-    let joint = ((x - x.floor()).min(x.ceil() - x) * 0.25).min((v * 20.0 - row).min(row + 1.0 - v * 20.0) * 0.075);
+    let joint = ((x - x.floor()).min(x.ceil() - x) * 0.25)
+        .min((v * 20.0 - row).min(row + 1.0 - v * 20.0) * 0.075);
     (joint, noise((x.floor() % 8.0) + 0.5, row + 0.5, [8, 20], 4000))
 }
 
@@ -160,7 +167,9 @@ fn brick_roughness(u: f32, v: f32) -> f32 {
 
 fn brick_relief(u: f32, v: f32) -> f32 {
     let (joint, tone) = brick(u, v);
-    0.006 * (joint / 0.008).min(1.0) + 0.002 * tone + 0.0012 * fractal_noise(u, v, [40, 30], 2, 4200)
+    0.006 * (joint / 0.008).min(1.0)
+        + 0.002 * tone
+        + 0.0012 * fractal_noise(u, v, [40, 30], 2, 4200)
 }
 
 fn plaster_color(u: f32, v: f32) -> Vec3 {
@@ -185,14 +194,20 @@ fn shelves(u: f32, v: f32, seed: u64) -> Vec3 {
     }
     let count = 9.0 + (seed % 4) as f32 + row;
     let column = (u * count).floor();
-    let pick = |salt: u64| noise(column + 0.5, row + 0.5, [16, 4], seed.wrapping_mul(31).wrapping_add(salt));
+    let pick = |salt: u64| {
+        noise(column + 0.5, row + 0.5, [16, 4], seed.wrapping_mul(31).wrapping_add(salt))
+    };
     let (high, wide) = (0.3 + 0.5 * pick(1), 0.25 + 0.2 * pick(2));
     let inside = ((u * count - column) - 0.5).abs() < wide && down > 0.93 - high;
     if !inside {
         return wall * (0.55 + 0.45 * down);
     }
     let hue = pick(3) * std::f32::consts::TAU;
-    let color = Vec3::new(0.5 + 0.4 * hue.cos(), 0.42 + 0.35 * (hue - 2.1).cos(), 0.4 + 0.38 * (hue + 2.1).cos());
+    let color = Vec3::new(
+        0.5 + 0.4 * hue.cos(),
+        0.42 + 0.35 * (hue - 2.1).cos(),
+        0.4 + 0.38 * (hue + 2.1).cos(),
+    );
     color * (0.35 + 0.65 * pick(4))
 }
 
@@ -235,7 +250,13 @@ pub fn street() -> Result<Scene, SceneError> {
     street.furniture();
     let builder = &mut street.kit.builder;
     let wide = Some(16.0 / 9.0);
-    builder.camera("Walker", DVec3::new(-0.9, 1.62, 5.0), DVec3::new(0.25, 2.15, -12.0), 0.75, wide);
+    builder.camera(
+        "Walker",
+        DVec3::new(-0.9, 1.62, 5.0),
+        DVec3::new(0.25, 2.15, -12.0),
+        0.75,
+        wide,
+    );
     builder.camera("Puddle", DVec3::new(1.0, 0.34, -3.0), DVec3::new(0.2, 0.95, -14.0), 0.75, wide);
     builder.camera("Balcony", DVec3::new(4.6, 6.6, 2.0), DVec3::new(-1.0, 1.0, -16.0), 0.85, wide);
     street.kit.builder.build()
@@ -268,14 +289,19 @@ impl Street {
             ("Grey paint", [0.36, 0.36, 0.34]),
             ("Rose paint", [0.47, 0.27, 0.21]),
         ] {
-            let paint = Material { name: name.into(), base_color: Vec3::from(rgb).extend(1.0), ..plaster.clone() };
+            let paint = Material {
+                name: name.into(),
+                base_color: Vec3::from(rgb).extend(1.0),
+                ..plaster.clone()
+            };
             facades.push(kit.builder.add_material(paint));
         }
         let trim = kit.paint("Painted stone", [0.50, 0.47, 0.41], 0.7);
         let iron = kit.paint("Black iron", [0.022, 0.023, 0.024], 0.38);
         let wood = kit.paint("Window paint", [0.55, 0.53, 0.48], 0.5);
         let clamp = Sampler { wrap_u: Wrap::Clamp, wrap_v: Wrap::Clamp, ..Sampler::default() };
-        let lit = kit.builder.add_texture("Lit room", textures::color_image(128, 160, lit_room), clamp);
+        let lit =
+            kit.builder.add_texture("Lit room", textures::color_image(128, 160, lit_room), clamp);
         let dark = kit.paint("Dark pane", [0.006, 0.007, 0.009], 0.04);
         // 20 to 60 nits: what is seen of a room lit by a few thousand lumens.
         let lit = |kit: &mut Kit, name: &str, nits: f32| {
@@ -285,12 +311,18 @@ impl Street {
                 ..dielectric(name, Vec3::splat(0.02), 0.04)
             })
         };
-        let panes = [dark, lit(&mut kit, "Lit pane, 60 nit", 60.0), lit(&mut kit, "Lit pane, 25 nit", 25.0)];
+        let panes = [
+            dark,
+            lit(&mut kit, "Lit pane, 60 nit", 60.0),
+            lit(&mut kit, "Lit pane, 25 nit", 25.0),
+        ];
         let (w, h) = (WINDOW, 1.62);
         let pane = shapes::quad(Vec3::new(-w * 0.5, h, 0.0), Vec3::X * w, Vec3::NEG_Y * h, 1, 1);
         let pane = kit.mesh("Pane", pane, panes[0]);
-        let mut bars =
-            vec![moved(&stick(w, 0.07, 0.07), 0.0, 0.035, 0.0), moved(&stick(w, 0.07, 0.07), 0.0, h - 0.035, 0.0)];
+        let mut bars = vec![
+            moved(&stick(w, 0.07, 0.07), 0.0, 0.035, 0.0),
+            moved(&stick(w, 0.07, 0.07), 0.0, h - 0.035, 0.0),
+        ];
         bars.push(moved(&stick(w, 0.045, 0.06), 0.0, 1.12, 0.0));
         for x in [-w * 0.5 + 0.035, 0.0, w * 0.5 - 0.035] {
             bars.push(moved(&stick(0.06, h, 0.065), x, h * 0.5, 0.0));
@@ -299,7 +331,18 @@ impl Street {
         let lintel = moved(&stick(w + 0.3, 0.2, 0.1), 0.0, h + 0.1, 0.2);
         let ledge = moved(&block(w + 0.24, 0.09, 0.36), 0.0, -0.04, 0.12);
         let sill = kit.mesh("Sill and lintel", joined(&[lintel, ledge]), trim);
-        Self { kit, facades, trim, iron, panes, pane, frame, sill, random: SplitMix64::new(1604), shops: 0 }
+        Self {
+            kit,
+            facades,
+            trim,
+            iron,
+            panes,
+            pane,
+            frame,
+            sill,
+            random: SplitMix64::new(1604),
+            shops: 0,
+        }
     }
 
     fn ground(&mut self) {
@@ -324,7 +367,8 @@ impl Street {
         let slabs = self.kit.weave("Wet slabs", &slabs);
         let granite = self.kit.paint("Wet granite", [0.13, 0.13, 0.135], 0.25);
         let width = FRONT as f32 + 0.4 - ROAD - 0.14;
-        let pavement = self.kit.relief_mesh("Pavement", ground(Vec2::new(width, 84.0), (3, 42)), slabs);
+        let pavement =
+            self.kit.relief_mesh("Pavement", ground(Vec2::new(width, 84.0), (3, 42)), slabs);
         let kerb = self.kit.mesh("Kerb", block(0.16, 0.4, 1.19), granite);
         let cover = turned_on_lathe(
             &[(0.0, -0.02), (0.31, -0.02), (0.31, 0.006), (0.27, 0.006), (0.26, 0.0), (0.0, 0.002)],
@@ -335,7 +379,11 @@ impl Street {
             self.kit.put("Pavement", pavement, at(x, f64::from(KERB), -32.0));
             for stone in 0..70 {
                 let z = 9.4 - 1.2 * f64::from(stone);
-                self.kit.put("Kerb", kerb, at(side * (f64::from(ROAD) + 0.07), f64::from(KERB) - 0.197, z));
+                self.kit.put(
+                    "Kerb",
+                    kerb,
+                    at(side * (f64::from(ROAD) + 0.07), f64::from(KERB) - 0.197, z),
+                );
             }
         }
         let cover = self.kit.mesh("Manhole cover", cover, self.iron);
@@ -404,7 +452,13 @@ impl Street {
                     self.pane
                 } else {
                     let h = 1.62;
-                    let part = shapes::quad(Vec3::new(-WINDOW * 0.5, h, 0.0), Vec3::X * WINDOW, Vec3::NEG_Y * h, 1, 1);
+                    let part = shapes::quad(
+                        Vec3::new(-WINDOW * 0.5, h, 0.0),
+                        Vec3::X * WINDOW,
+                        Vec3::NEG_Y * h,
+                        1,
+                        1,
+                    );
                     self.kit.mesh("Lit pane", part, self.panes[pane])
                 };
                 self.kit.put("Pane", mesh, place);
@@ -414,8 +468,10 @@ impl Street {
         }
         // Mouldings, roof, a downpipe on the joint of two houses.
         let (w, end) = (width - 0.004, f64::from(top));
-        let course =
-            joined(&[moved(&block(w, 0.22, 0.6), 0.0, 0.0, -0.2), moved(&block(w, 0.07, 0.7), 0.0, 0.14, -0.2)]);
+        let course = joined(&[
+            moved(&block(w, 0.22, 0.6), 0.0, 0.0, -0.2),
+            moved(&block(w, 0.07, 0.7), 0.0, 0.14, -0.2),
+        ]);
         self.kit.one("String course", course, self.trim, pose * at(0.0, f64::from(SHOP), 0.0));
         let cornice = joined(&[
             moved(&block(w, 0.16, 0.72), 0.0, 0.0, -0.2),
@@ -424,12 +480,23 @@ impl Street {
         ]);
         self.kit.one("Cornice", cornice, self.trim, pose * at(0.0, end, 0.0));
         let lean = DMat4::from_rotation_x(-0.75);
-        self.kit.one("Roof", block(w, 0.12, 4.5), self.iron, pose * at(0.0, end + 1.6, -1.85) * lean);
-        let pipe = turned_on_lathe(&[(0.0, 0.0), (0.05, 0.0), (0.05, top - 0.3), (0.0, top - 0.3)], 12);
+        self.kit.one(
+            "Roof",
+            block(w, 0.12, 4.5),
+            self.iron,
+            pose * at(0.0, end + 1.6, -1.85) * lean,
+        );
+        let pipe =
+            turned_on_lathe(&[(0.0, 0.0), (0.05, 0.0), (0.05, top - 0.3), (0.0, top - 0.3)], 12);
         self.kit.one("Downpipe", pipe, self.iron, pose * at(f64::from(half) - 0.12, 0.1, 0.07));
         self.shop(pose, half, paint);
         // What is behind, so that no sky shows through a shop.
-        self.kit.one("House", block(w, top - 0.2, 0.3), self.iron, pose * at(0.0, f64::from(top) * 0.5, -2.2));
+        self.kit.one(
+            "House",
+            block(w, top - 0.2, 0.3),
+            self.iron,
+            pose * at(0.0, f64::from(top) * 0.5, -2.2),
+        );
     }
 
     /// The storey on the street: a shop window, a door with a lamp, a sign.
@@ -458,7 +525,13 @@ impl Street {
             emissive_texture: Some(SceneBuilder::texture_ref(picture)),
             ..dielectric(&format!("Shelves, {nits} nit"), Vec3::splat(0.3), 0.8)
         });
-        let wall = shapes::quad(Vec3::new(left - 0.2, 2.9, -1.5), Vec3::X * (width + 0.4), Vec3::NEG_Y * 2.45, 1, 1);
+        let wall = shapes::quad(
+            Vec3::new(left - 0.2, 2.9, -1.5),
+            Vec3::X * (width + 0.4),
+            Vec3::NEG_Y * 2.45,
+            1,
+            1,
+        );
         kit.one("Shelves", wall, back, pose);
         let pale = kit.paint("Display boards", [0.42, 0.36, 0.28], 0.6);
         let boards = joined(&[
@@ -478,13 +551,24 @@ impl Street {
             let x = left + width * (f32::from(index as u8) + 0.5) / 5.0;
             let tall = 0.25 + 0.5 * self.random.unit() as f32;
             let hue = self.random.uniform(0.0, std::f64::consts::TAU) as f32;
-            let rgb = [0.35 + 0.3 * hue.cos(), 0.3 + 0.25 * (hue - 2.1).cos(), 0.3 + 0.25 * (hue + 2.1).cos()];
+            let rgb = [
+                0.35 + 0.3 * hue.cos(),
+                0.3 + 0.25 * (hue - 2.1).cos(),
+                0.3 + 0.25 * (hue + 2.1).cos(),
+            ];
             let goods = kit.paint("Goods", rgb, 0.35);
             let part = if self.random.unit() < 0.5 {
                 moved(&block(0.24, tall, 0.2), 0.0, tall * 0.5, 0.0)
             } else {
                 turned_on_lathe(
-                    &[(0.0, 0.0), (0.1, 0.0), (0.14, tall * 0.4), (0.06, tall * 0.8), (0.09, tall), (0.0, tall)],
+                    &[
+                        (0.0, 0.0),
+                        (0.1, 0.0),
+                        (0.14, tall * 0.4),
+                        (0.06, tall * 0.8),
+                        (0.09, tall),
+                        (0.0, tall),
+                    ],
                     20,
                 )
             };
@@ -492,21 +576,29 @@ impl Street {
         }
         // Two LED spots of 10 W in cans under the display's ceiling.
         let kelvin = [3000.0, 4000.0, 2700.0][seed as usize % 3];
-        let can =
-            turned_on_lathe(&[(0.0, 0.12), (0.045, 0.12), (0.045, 0.0), (0.04, 0.0), (0.036, 0.05), (0.0, 0.05)], 16);
+        let can = turned_on_lathe(
+            &[(0.0, 0.12), (0.045, 0.12), (0.045, 0.0), (0.04, 0.0), (0.036, 0.05), (0.0, 0.05)],
+            16,
+        );
         let glowing = kit.glow("Spot's lens", 20_000.0, kelvin);
-        let lens =
-            shapes::transformed(&turned_on_lathe(&[(0.034, 0.0), (0.0, 0.0)], 16), &DAffine3::from_rotation_x(PI));
+        let lens = shapes::transformed(
+            &turned_on_lathe(&[(0.034, 0.0), (0.0, 0.0)], 16),
+            &DAffine3::from_rotation_x(PI),
+        );
         for x in [left + width * 0.28, left + width * 0.72] {
             let (x, y, z) = (f64::from(x), 2.72, -0.55);
             kit.one("Spot", can.clone(), self.iron, pose * at(x, y, z));
             kit.one("Spot's lens", lens.clone(), glowing, pose * at(x, y + 0.045, z));
-            let way = [DVec3::new(x, y - 0.01, z), DVec3::new(x, 0.5, 0.35)].map(|p| pose.transform_point3(p));
+            let way = [DVec3::new(x, y - 0.01, z), DVec3::new(x, 0.5, 0.35)]
+                .map(|p| pose.transform_point3(p));
             kit.spot("Shop spot", (900.0, kelvin), (25.0, 48.0), way);
         }
         // The door with its panels, and a lamp above.
-        let leaf =
-            kit.paint("Door", [[0.03, 0.09, 0.07], [0.12, 0.02, 0.02], [0.03, 0.04, 0.10]][seed as usize % 3], 0.35);
+        let leaf = kit.paint(
+            "Door",
+            [[0.03, 0.09, 0.07], [0.12, 0.02, 0.02], [0.03, 0.04, 0.10]][seed as usize % 3],
+            0.35,
+        );
         let panels = joined(&[
             moved(&block(1.0, 2.8, 0.06), 0.0, 1.4, 0.0),
             moved(&block(0.7, 0.9, 0.09), 0.0, 0.65, 0.0),
@@ -517,14 +609,28 @@ impl Street {
         let bulb = kit.glow("Door bulb", 9_000.0, 2700.0);
         let (x, y) = (f64::from(door + 0.5), 3.12);
         let shade = turned_on_lathe(
-            &[(0.115, 0.0), (0.12, 0.0), (0.05, 0.1), (0.03, 0.14), (0.0, 0.14), (0.0, 0.13), (0.045, 0.09)],
+            &[
+                (0.115, 0.0),
+                (0.12, 0.0),
+                (0.05, 0.1),
+                (0.03, 0.14),
+                (0.0, 0.14),
+                (0.0, 0.13),
+                (0.045, 0.09),
+            ],
             24,
         );
         let arm = laid(&shapes::cylinder(0.012, 0.22, 10));
-        kit.one("Door lamp", joined(&[shade, moved(&arm, 0.0, 0.13, -0.21)]), self.iron, pose * at(x, y, 0.2));
+        kit.one(
+            "Door lamp",
+            joined(&[shade, moved(&arm, 0.0, 0.13, -0.21)]),
+            self.iron,
+            pose * at(x, y, 0.2),
+        );
         kit.one("Door bulb", shapes::uv_sphere(0.035, 16, 8), bulb, pose * at(x, y + 0.05, 0.2));
         // The replacement of a 40 W bulb: 470 lm.
-        let way = [DVec3::new(x, y + 0.005, 0.2), DVec3::new(x, 0.0, 0.35)].map(|p| pose.transform_point3(p));
+        let way = [DVec3::new(x, y + 0.005, 0.2), DVec3::new(x, 0.0, 0.35)]
+            .map(|p| pose.transform_point3(p));
         kit.spot("Door lamp", (470.0, 2700.0), (45.0, 78.0), way);
         self.sign(pose, right, seed);
         if seed % 3 != 1 {
@@ -544,10 +650,10 @@ impl Street {
         let (name, hue) = gases[seed as usize % gases.len()];
         let hue = hue / (0.2126 * hue.x + 0.7152 * hue.y + 0.0722 * hue.z);
         // Neon tubes have 1,500 nits and more, and some 250 lm a metre.
-        let tube = self
-            .kit
-            .builder
-            .add_material(Material { emission: hue * 1500.0, ..dielectric(name, Vec3::splat(0.1), 0.3) });
+        let tube = self.kit.builder.add_material(Material {
+            emission: hue * 1500.0,
+            ..dielectric(name, Vec3::splat(0.1), 0.3)
+        });
         let place = pose * at(f64::from(x) + 0.2, 3.15, 0.0);
         let board = joined(&[
             moved(&block(0.05, 0.78, 0.78), 0.0, 0.0, 0.62),
@@ -558,9 +664,19 @@ impl Street {
         let upright = DAffine3::from_rotation_z(std::f64::consts::FRAC_PI_2);
         let mut parts = Vec::new();
         for side in [-0.045, 0.045] {
-            parts.push(moved(&transformed(&shapes::torus(0.3, 0.009, 48, 8), &upright), side, 0.0, 0.62));
+            parts.push(moved(
+                &transformed(&shapes::torus(0.3, 0.009, 48, 8), &upright),
+                side,
+                0.0,
+                0.62,
+            ));
             match seed % 3 {
-                0 => parts.push(moved(&transformed(&shapes::torus(0.16, 0.009, 40, 8), &upright), side, 0.0, 0.62)),
+                0 => parts.push(moved(
+                    &transformed(&shapes::torus(0.16, 0.009, 40, 8), &upright),
+                    side,
+                    0.0,
+                    0.62,
+                )),
                 1 => {
                     parts.push(moved(&laid(&shapes::cylinder(0.009, 0.36, 10)), side, 0.0, 0.44));
                     parts.push(moved(&shapes::cylinder(0.009, 0.36, 10), side, -0.18, 0.62));
@@ -592,7 +708,10 @@ impl Street {
                 let t = (v / 0.85).min(1.0);
                 let hem = ((v - 0.85) / 0.15).max(0.0);
                 let scallop = 1.0 - 0.4 * (2.0 * u - 1.0).powi(2);
-                let y = 3.42 - 0.55 * t - 0.06 * (std::f32::consts::PI * t).sin() - 0.22 * hem * scallop;
+                let y = 3.42
+                    - 0.55 * t
+                    - 0.06 * (std::f32::consts::PI * t).sin()
+                    - 0.22 * hem * scallop;
                 Vec3::new(x + wide * u, y, 0.02 + 1.15 * t + 0.015 * hem)
             });
             self.kit.one("Awning", part, if stripe % 2 == 0 { dye } else { pale }, pose);
@@ -617,8 +736,10 @@ impl Street {
             self.kit.one("Pier", block(wide, 3.05, 0.85), self.trim, at(x, 1.5, -69.5));
             if f64::abs(x) < 3.0 {
                 let way = [DVec3::new(x, 0.25, -68.6), DVec3::new(x, 7.0, -69.4)];
-                let lamp =
-                    turned_on_lathe(&[(0.0, 0.0), (0.12, 0.0), (0.12, 0.16), (0.1, 0.16), (0.1, 0.1), (0.0, 0.1)], 20);
+                let lamp = turned_on_lathe(
+                    &[(0.0, 0.0), (0.12, 0.0), (0.12, 0.16), (0.1, 0.16), (0.1, 0.1), (0.0, 0.1)],
+                    20,
+                );
                 self.kit.one("Flood lamp", lamp, self.iron, at(x, 0.02, -68.6));
                 self.kit.spot("Flood lamp", (2200.0, 3000.0), (18.0, 38.0), way);
             }
@@ -645,22 +766,35 @@ impl Street {
             24,
         );
         let arm = moved(&laid(&shapes::cylinder(0.025, 1.05, 12)), 0.0, 4.95, 0.0);
-        let head = moved(&shapes::rounded_box(Vec3::new(0.24, 0.075, 0.52), 0.03, 3), 0.0, 4.95, 1.25);
+        let head =
+            moved(&shapes::rounded_box(Vec3::new(0.24, 0.075, 0.52), 0.03, 3), 0.0, 4.95, 1.25);
         let post = self.kit.mesh("Street lamp", joined(&[post, arm, head]), self.iron);
         // 4,800 lm from 0.18 m x 0.42 m by a cosine: 20,000 nit.
         let glass = self.kit.glow("Luminaire", 20_000.0, 3000.0);
         let glass = self.kit.mesh(
             "Luminaire",
-            moved(&shapes::quad(Vec3::new(-0.09, 0.0, -0.21), Vec3::X * 0.18, Vec3::Z * 0.42, 1, 1), 0.0, 4.911, 1.25),
+            moved(
+                &shapes::quad(Vec3::new(-0.09, 0.0, -0.21), Vec3::X * 0.18, Vec3::Z * 0.42, 1, 1),
+                0.0,
+                4.911,
+                1.25,
+            ),
             glass,
         );
-        let down = DMat4::from_translation(DVec3::new(0.0, 4.911 * 2.0, 2.5)) * DMat4::from_rotation_x(PI);
+        let down =
+            DMat4::from_translation(DVec3::new(0.0, 4.911 * 2.0, 2.5)) * DMat4::from_rotation_x(PI);
         for index in 0..10 {
             let side = if index % 2 == 0 { -1.0 } else { 1.0 };
-            let pose = turned(side * 3.4, f64::from(KERB), -2.5 - 7.0 * f64::from(index), -side * FRAC_PI_2);
+            let pose = turned(
+                side * 3.4,
+                f64::from(KERB),
+                -2.5 - 7.0 * f64::from(index),
+                -side * FRAC_PI_2,
+            );
             self.kit.put("Street lamp", post, pose);
             self.kit.put("Luminaire", glass, pose * down);
-            let way = [DVec3::new(0.0, 4.9, 1.25), DVec3::new(0.0, 0.0, 1.45)].map(|p| pose.transform_point3(p));
+            let way = [DVec3::new(0.0, 4.9, 1.25), DVec3::new(0.0, 0.0, 1.45)]
+                .map(|p| pose.transform_point3(p));
             self.kit.spot("Street lamp", (4800.0, 3000.0), (50.0, 76.0), way);
         }
     }
@@ -676,7 +810,9 @@ impl Street {
         );
         for (string, z) in [-6.0_f64, -13.0, -21.0, -30.0, -40.0].into_iter().enumerate() {
             let skew = if string % 2 == 0 { 1.6 } else { -1.6 };
-            let line = |t: f64| DVec3::new((2.0 * t - 1.0) * FRONT, 6.1 - 3.6 * t * (1.0 - t), z + skew * (t - 0.5));
+            let line = |t: f64| {
+                DVec3::new((2.0 * t - 1.0) * FRONT, 6.1 - 3.6 * t * (1.0 - t), z + skew * (t - 0.5))
+            };
             let wire = shapes::sheet(6, 40, |u, v| {
                 let around = Vec2::from_angle(std::f32::consts::TAU * u) * 0.006;
                 line(f64::from(v)).as_vec3() + Vec3::new(0.0, around.x, around.y)
@@ -685,7 +821,11 @@ impl Street {
             for index in 0..10 {
                 let place = line((f64::from(index) + 0.5) / 10.0);
                 self.kit.put("Socket", socket, DMat4::from_translation(place - DVec3::Y * 0.055));
-                self.kit.put("Festoon bulb", bulb, DMat4::from_translation(place - DVec3::Y * 0.075));
+                self.kit.put(
+                    "Festoon bulb",
+                    bulb,
+                    DMat4::from_translation(place - DVec3::Y * 0.075),
+                );
                 // LED filament bulbs of 1 W.
                 self.kit.lamp("Festoon", (80.0, 2200.0), place - DVec3::Y * 0.105);
             }
@@ -712,14 +852,24 @@ impl Street {
         let clay = self.kit.paint("Glazed planter", [0.05, 0.07, 0.09], 0.25);
         let leaf = self.kit.paint("Wet box leaves", [0.025, 0.07, 0.015], 0.35);
         let pot = turned_on_lathe(
-            &[(0.0, 0.0), (0.17, 0.0), (0.27, 0.5), (0.29, 0.52), (0.29, 0.56), (0.25, 0.56), (0.24, 0.5), (0.0, 0.5)],
+            &[
+                (0.0, 0.0),
+                (0.17, 0.0),
+                (0.27, 0.5),
+                (0.29, 0.52),
+                (0.29, 0.56),
+                (0.25, 0.56),
+                (0.24, 0.5),
+                (0.0, 0.5),
+            ],
             32,
         );
         let pot = self.kit.mesh("Planter", pot, clay);
         let mut bush = shapes::icosphere(0.33, 4);
         for (position, normal) in bush.positions.iter_mut().zip(&bush.normals) {
             let p = *normal * 14.0;
-            *position *= 1.0 + 0.1 * (p.x * 1.7 + p.y).sin() * (p.y * 1.9 - p.z).sin() * (p.z * 1.5 + p.x).sin();
+            *position *= 1.0
+                + 0.1 * (p.x * 1.7 + p.y).sin() * (p.y * 1.9 - p.z).sin() * (p.z * 1.5 + p.x).sin();
         }
         let bush = self.kit.mesh("Box tree", bush, leaf);
         for side in [-1.0, 1.0] {

@@ -64,7 +64,12 @@ pub fn color_image(width: u32, height: u32, pixel: impl Fn(f32, f32) -> Vec3) ->
 
 /// A tangent-space normal map from a height in metres over a picture of `size` metres that repeats.
 #[must_use]
-pub fn normal_map_image(width: u32, height: u32, size: Vec2, relief: impl Fn(f32, f32) -> f32) -> TextureImage {
+pub fn normal_map_image(
+    width: u32,
+    height: u32,
+    size: Vec2,
+    relief: impl Fn(f32, f32) -> f32,
+) -> TextureImage {
     let (step_u, step_v) = (1.0 / width.max(1) as f32, 1.0 / height.max(1) as f32);
     picture(width, height, |u, v| {
         let along_u = (relief(u + step_u, v) - relief(u - step_u, v)) / (2.0 * step_u * size.x);
@@ -102,7 +107,8 @@ fn grain(u: f32, v: f32) -> Grain {
     let ring = if saw < 0.75 { (saw / 0.75).powi(3) } else { ((1.0 - saw) / 0.25).powi(2) };
     let fibre = fractal_noise(u, v, [12, 256], 1, 200 + plank);
     let pore = ((fibre - 0.72) / 0.2).clamp(0.0, 1.0);
-    let tone = fractal_noise(u, v, [3, 32], 3, 300 + plank) * 0.6 + [0.1, 0.34, 0.0, 0.25][plank as usize % 4];
+    let tone = fractal_noise(u, v, [3, 32], 3, 300 + plank) * 0.6
+        + [0.1, 0.34, 0.0, 0.25][plank as usize % 4];
     let edge = within.min(1.0 - within);
     Grain { ring, pore, tone, gap: 1.0 - (edge / 0.006).clamp(0.0, 1.0) }
 }
@@ -138,20 +144,27 @@ pub fn leaf(u: f32, v: f32) -> (Vec3, f32) {
     let x = (u - 0.5).abs();
     let teeth = 0.012 * (up * 60.0).sin().abs();
     let stalk = up < 0.1 && x < 0.012;
-    let width =
-        if up < 0.06 { 0.0 } else { 0.36 * (((up - 0.06) / 0.94).powf(0.75) * std::f32::consts::PI).sin().max(0.0) };
+    let width = if up < 0.06 {
+        0.0
+    } else {
+        0.36 * (((up - 0.06) / 0.94).powf(0.75) * std::f32::consts::PI).sin().max(0.0)
+    };
     let inside = x < (width - teeth).max(0.0) || stalk;
     let vein_phase = (up - x * 0.9) * 11.0;
     let vein = ((vein_phase - vein_phase.round()).abs() / 0.07).min(1.0).min(x / 0.012);
     let mottle = fractal_noise(u, v, [8, 8], 4, 900);
     let green = Vec3::new(0.045, 0.135, 0.022).lerp(Vec3::new(0.095, 0.215, 0.035), mottle);
-    (green.lerp(Vec3::new(0.22, 0.32, 0.10), 1.0 - vein.clamp(0.0, 1.0)), if inside { 1.0 } else { 0.0 })
+    (
+        green.lerp(Vec3::new(0.22, 0.32, 0.10), 1.0 - vein.clamp(0.0, 1.0)),
+        if inside { 1.0 } else { 0.0 },
+    )
 }
 
 /// What a small camera monitor shows: a sunset with a histogram, linear, 0 to 1.
 #[must_use]
 pub fn screen(u: f32, v: f32) -> Vec3 {
-    let sky = Vec3::new(0.10, 0.20, 0.55).lerp(Vec3::new(1.0, 0.42, 0.12), (v / 0.62).clamp(0.0, 1.0));
+    let sky =
+        Vec3::new(0.10, 0.20, 0.55).lerp(Vec3::new(1.0, 0.42, 0.12), (v / 0.62).clamp(0.0, 1.0));
     let sun = Vec2::new((u - 0.64) * 1.6, v - 0.47).length();
     let ridge = 0.55 + 0.10 * (fractal_noise(u, 0.3, [5, 1], 4, 41) - 0.5) * 2.0;
     let near = 0.74 + 0.08 * (fractal_noise(u, 0.7, [4, 1], 4, 43) - 0.5) * 2.0;
@@ -168,7 +181,8 @@ pub fn screen(u: f32, v: f32) -> Vec3 {
     let (bar, level) = ((u - 0.05) / 0.3, (0.94 - v) / 0.2);
     if (0.0..1.0).contains(&bar) && (0.0..1.0).contains(&level) {
         let bin = (bar * 24.0).floor() / 24.0;
-        let height = 0.15 + 0.8 * fractal_noise(bin, 0.1, [6, 1], 3, 51) * (1.0 - (bin - 0.5).powi(2) * 2.0);
+        let height =
+            0.15 + 0.8 * fractal_noise(bin, 0.1, [6, 1], 3, 51) * (1.0 - (bin - 0.5).powi(2) * 2.0);
         return if level < height { Vec3::splat(0.75) } else { scene * 0.35 };
     }
     scene.min(Vec3::ONE)

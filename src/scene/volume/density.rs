@@ -128,7 +128,11 @@ impl DensityGrid {
     ///
     /// # Errors
     /// As `new`; a length other than that of the voxels.
-    pub fn from_raw(bytes: &[u8], size: [u32; 3], format: DensityFormat) -> Result<Self, DensityError> {
+    pub fn from_raw(
+        bytes: &[u8],
+        size: [u32; 3],
+        format: DensityFormat,
+    ) -> Result<Self, DensityError> {
         let wanted = raw_bytes(size, format)?;
         let found = bytes.len() as u64;
         if found != wanted {
@@ -136,10 +140,15 @@ impl DensityGrid {
         }
         let values = match format {
             DensityFormat::U8 => bytes.iter().map(|&byte| f32::from(byte) / 255.0).collect(),
-            DensityFormat::F16 => {
-                bytes.as_chunks::<2>().0.iter().map(|pair| half::f16::from_le_bytes(*pair).to_f32()).collect()
+            DensityFormat::F16 => bytes
+                .as_chunks::<2>()
+                .0
+                .iter()
+                .map(|pair| half::f16::from_le_bytes(*pair).to_f32())
+                .collect(),
+            DensityFormat::F32 => {
+                bytes.as_chunks::<4>().0.iter().map(|four| f32::from_le_bytes(*four)).collect()
             }
-            DensityFormat::F32 => bytes.as_chunks::<4>().0.iter().map(|four| f32::from_le_bytes(*four)).collect(),
         };
         Self::new(size, values)
     }
@@ -150,12 +159,18 @@ impl DensityGrid {
     /// A file that cannot be read; as `from_raw`.
     pub fn load(file: &Path, size: [u32; 3], format: DensityFormat) -> Result<Self, DensityError> {
         let wanted = raw_bytes(size, format)?;
-        let about = fs::metadata(file).map_err(|error| DensityError::File(format!("{error}; check the path")))?;
+        let about = fs::metadata(file)
+            .map_err(|error| DensityError::File(format!("{error}; check the path")))?;
         if !about.is_file() {
             return Err(DensityError::File("it is no file".into()));
         }
         if about.len() != wanted {
-            return Err(DensityError::Length { found: about.len(), wanted, each: format.bytes(), size });
+            return Err(DensityError::Length {
+                found: about.len(),
+                wanted,
+                each: format.bytes(),
+                size,
+            });
         }
         let bytes = fs::read(file).map_err(|error| DensityError::File(error.to_string()))?;
         Self::from_raw(&bytes, size, format)
@@ -182,7 +197,8 @@ impl DensityGrid {
     /// The same times a factor (at least 0, finite).
     #[must_use]
     pub fn scaled(&self, factor: f32) -> Self {
-        let values: Arc<[f32]> = self.values.iter().map(|value| (value * factor).min(f32::MAX)).collect();
+        let values: Arc<[f32]> =
+            self.values.iter().map(|value| (value * factor).min(f32::MAX)).collect();
         Self { size: self.size, values, max: (self.max * factor).min(f32::MAX) }
     }
 
@@ -195,7 +211,8 @@ impl DensityGrid {
             let low = (x as usize).min(n - 1);
             (low, (low + 1).min(n - 1), x - low as f64)
         };
-        let ((x0, x1, fx), (y0, y1, fy), (z0, z1, fz)) = (axis(place.x, nx), axis(place.y, ny), axis(place.z, nz));
+        let ((x0, x1, fx), (y0, y1, fy), (z0, z1, fz)) =
+            (axis(place.x, nx), axis(place.y, ny), axis(place.z, nz));
         let row = |y: usize, z: usize| {
             let at = |x: usize| f64::from(self.values[(z * ny + y) * nx + x]);
             at(x0) + (at(x1) - at(x0)) * fx
@@ -213,7 +230,9 @@ mod tests {
     #[test]
     fn formats_agree() {
         let size = [2, 1, 1];
-        let of = |bytes: &[u8], format| DensityGrid::from_raw(bytes, size, format).unwrap().values().to_vec();
+        let of = |bytes: &[u8], format| {
+            DensityGrid::from_raw(bytes, size, format).unwrap().values().to_vec()
+        };
         assert_eq!(of(&[0, 255], DensityFormat::U8), [0.0, 1.0]);
         assert_eq!(of(&[0, 0, 0, 0x3c], DensityFormat::F16), [0.0, 1.0]);
         assert_eq!(of(&[0, 0, 0, 0, 0, 0, 0x80, 0x3f], DensityFormat::F32), [0.0, 1.0]);
@@ -227,25 +246,40 @@ mod tests {
         assert_eq!(grid.sample(DVec3::new(0.75, 0.25, 0.25)), 1.0);
         assert_eq!(grid.sample(DVec3::new(0.25, 0.75, 0.25)), 2.0);
         assert_eq!(grid.sample(DVec3::new(0.25, 0.25, 0.75)), 4.0);
-        assert_eq!((grid.sample(DVec3::splat(-1.0)), grid.sample(DVec3::splat(9.0)), grid.max()), (0.0, 7.0, 7.0));
+        assert_eq!(
+            (grid.sample(DVec3::splat(-1.0)), grid.sample(DVec3::splat(9.0)), grid.max()),
+            (0.0, 7.0, 7.0)
+        );
     }
 
     #[test]
     fn what_is_no_density_is_refused() {
         let text = |result: Result<DensityGrid, DensityError>| result.unwrap_err().to_string();
-        assert!(text(DensityGrid::new([2, 1, 1], vec![0.0, -1.0])).contains("voxel (1, 0, 0) is -1"));
-        assert!(text(DensityGrid::new([1, 2, 1], vec![0.0, f32::NAN])).contains("voxel (0, 1, 0) is NaN"));
-        assert!(text(DensityGrid::from_raw(&[0; 7], [2, 2, 2], DensityFormat::U8)).contains("7 bytes"));
+        assert!(
+            text(DensityGrid::new([2, 1, 1], vec![0.0, -1.0])).contains("voxel (1, 0, 0) is -1")
+        );
+        assert!(
+            text(DensityGrid::new([1, 2, 1], vec![0.0, f32::NAN]))
+                .contains("voxel (0, 1, 0) is NaN")
+        );
+        assert!(
+            text(DensityGrid::from_raw(&[0; 7], [2, 2, 2], DensityFormat::U8)).contains("7 bytes")
+        );
         assert!(text(DensityGrid::from_raw(&[], [0, 2, 2], DensityFormat::U8)).contains("0x2x2"));
         // Refused before anything of that size is taken.
-        assert!(text(DensityGrid::from_raw(&[], [u32::MAX; 3], DensityFormat::F32)).contains("at most"));
-        assert!(text(DensityGrid::from_raw(&[], [2048; 3], DensityFormat::F32)).contains("at most"));
+        assert!(
+            text(DensityGrid::from_raw(&[], [u32::MAX; 3], DensityFormat::F32)).contains("at most")
+        );
+        assert!(
+            text(DensityGrid::from_raw(&[], [2048; 3], DensityFormat::F32)).contains("at most")
+        );
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("short.raw");
         std::fs::write(&file, [0; 10]).unwrap();
         assert!(text(DensityGrid::load(&file, [4, 4, 4], DensityFormat::F16)).contains("take 128"));
         assert!(
-            text(DensityGrid::load(&dir.path().join("none"), [1; 3], DensityFormat::U8)).contains("check the path")
+            text(DensityGrid::load(&dir.path().join("none"), [1; 3], DensityFormat::U8))
+                .contains("check the path")
         );
         assert!(text(DensityGrid::load(dir.path(), [1; 3], DensityFormat::U8)).contains("no file"));
     }

@@ -40,7 +40,12 @@ pub struct MediumCoefficients {
 impl Default for MediumCoefficients {
     /// Nothing.
     fn default() -> Self {
-        Self { absorption: DVec3::ZERO, scattering: DVec3::ZERO, anisotropy: 0.0, emission: DVec3::ZERO }
+        Self {
+            absorption: DVec3::ZERO,
+            scattering: DVec3::ZERO,
+            anisotropy: 0.0,
+            emission: DVec3::ZERO,
+        }
     }
 }
 
@@ -62,10 +67,14 @@ impl MediumCoefficients {
             return Some(("scattering", format!("1/m from 0 to {MAX_COEFFICIENT:e} by channel")));
         }
         if !within(self.emission, MAX_EMISSION) {
-            return Some(("emission", format!("nits per metre from 0 to {MAX_EMISSION:e} by channel")));
+            return Some((
+                "emission",
+                format!("nits per metre from 0 to {MAX_EMISSION:e} by channel"),
+            ));
         }
         let fits = (-MAX_ANISOTROPY..=MAX_ANISOTROPY).contains(&self.anisotropy);
-        (!fits).then(|| ("anisotropy", format!("a number from -{MAX_ANISOTROPY} to {MAX_ANISOTROPY}")))
+        (!fits)
+            .then(|| ("anisotropy", format!("a number from -{MAX_ANISOTROPY} to {MAX_ANISOTROPY}")))
     }
 }
 
@@ -123,7 +132,8 @@ impl ParticipatingVolume {
         let (low, high) = self.bounds(scene)?;
         let size = high - low;
         let diagonal = [size, size * DVec3::new(-1.0, 1.0, 1.0), size * DVec3::new(1.0, -1.0, 1.0)];
-        let length = diagonal.map(|d| world.transform_vector3(d).length()).into_iter().fold(0.0, f64::max);
+        let length =
+            diagonal.map(|d| world.transform_vector3(d).length()).into_iter().fold(0.0, f64::max);
         let depth = self.medium.extinction().max_element() * self.max_density() * length;
         (depth > MAX_OPTICAL_DEPTH).then(|| {
             format!(
@@ -170,10 +180,14 @@ impl Scene {
                 VolumeShape::Box(place) => node * place,
                 VolumeShape::Mesh(_) => node,
             };
-            let invertible = world.is_finite() && world.inverse().is_finite() && world.determinant() != 0.0;
+            let invertible =
+                world.is_finite() && world.inverse().is_finite() && world.determinant() != 0.0;
             (invertible && !volume.is_empty()).then_some(world)
         };
-        let placed = self.volumes.iter().filter_map(|volume| Some(PlacedVolume { volume, world: place(volume)? }));
+        let placed = self
+            .volumes
+            .iter()
+            .filter_map(|volume| Some(PlacedVolume { volume, world: place(volume)? }));
         placed.take(MAX_VOLUMES).collect()
     }
 }
@@ -185,7 +199,11 @@ mod tests {
 
     #[test]
     fn coefficients_out_of_range_are_named() {
-        let fine = MediumCoefficients { scattering: DVec3::ONE, anisotropy: 0.8, ..MediumCoefficients::default() };
+        let fine = MediumCoefficients {
+            scattering: DVec3::ONE,
+            anisotropy: 0.8,
+            ..MediumCoefficients::default()
+        };
         assert_eq!(fine.range_error(), None);
         for (bad, name) in [
             (MediumCoefficients { absorption: DVec3::new(0.0, -1.0, 0.0), ..fine }, "absorption"),
@@ -204,7 +222,10 @@ mod tests {
             name: "tar".into(),
             shape: VolumeShape::Box(DMat4::IDENTITY),
             node: None,
-            medium: MediumCoefficients { scattering: DVec3::splat(1e5), ..MediumCoefficients::default() },
+            medium: MediumCoefficients {
+                scattering: DVec3::splat(1e5),
+                ..MediumCoefficients::default()
+            },
             density: Some(DensityGrid::new([2, 1, 1], vec![0.0, 1.0]).unwrap()),
         };
         let scene = Scene::default();
@@ -221,18 +242,29 @@ mod tests {
             name: String::new(),
             shape: VolumeShape::Box(DMat4::from_scale(DVec3::splat(2.0))),
             node,
-            medium: MediumCoefficients { scattering: DVec3::splat(scattering), ..MediumCoefficients::default() },
+            medium: MediumCoefficients {
+                scattering: DVec3::splat(scattering),
+                ..MediumCoefficients::default()
+            },
             density: None,
         };
         let scene = Scene {
             nodes: vec![node(DMat4::from_translation(DVec3::X)), node(DMat4::IDENTITY)],
             roots: vec![0],
             // The second's node is not shown; the third has nothing in it.
-            volumes: vec![volume(Some(0), 1.0), volume(Some(1), 1.0), volume(None, 0.0), volume(None, 1.0)],
+            volumes: vec![
+                volume(Some(0), 1.0),
+                volume(Some(1), 1.0),
+                volume(None, 0.0),
+                volume(None, 1.0),
+            ],
             ..Scene::default()
         };
-        let places: Vec<DVec3> =
-            scene.placed_volumes().iter().map(|v| v.world.transform_point3(DVec3::splat(0.5))).collect();
+        let places: Vec<DVec3> = scene
+            .placed_volumes()
+            .iter()
+            .map(|v| v.world.transform_point3(DVec3::splat(0.5)))
+            .collect();
         assert_eq!(places, [DVec3::new(2.0, 1.0, 1.0), DVec3::ONE]);
     }
 }

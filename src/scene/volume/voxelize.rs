@@ -34,8 +34,13 @@ pub fn voxelize_mesh(mesh: &Mesh, across: u32) -> Option<(DensityGrid, (DVec3, D
     let mut crossings: Vec<Vec<(f64, i32)>> = vec![Vec::new(); columns * rows];
     for part in &mesh.primitives {
         for corners in part.indices.as_chunks::<3>().0 {
-            let [a, b, c] = corners.map(|i| part.positions.get(i as usize).copied().unwrap_or(Vec3::ZERO).as_dvec3());
-            cross_rows(((a - low) / step, (b - low) / step, (c - low) / step), (columns, rows), &mut crossings);
+            let [a, b, c] = corners
+                .map(|i| part.positions.get(i as usize).copied().unwrap_or(Vec3::ZERO).as_dvec3());
+            cross_rows(
+                ((a - low) / step, (b - low) / step, (c - low) / step),
+                (columns, rows),
+                &mut crossings,
+            );
         }
     }
     let mut values = vec![0.0f32; (nx * ny * nz) as usize];
@@ -48,7 +53,8 @@ pub fn voxelize_mesh(mesh: &Mesh, across: u32) -> Option<(DensityGrid, (DVec3, D
             let z = z / f64::from(ROWS);
             if depth > 0 {
                 add_between(from, z, nz, |k, part| {
-                    values[(k as usize * ny as usize + y) * nx as usize + x] += (part * share) as f32;
+                    values[(k as usize * ny as usize + y) * nx as usize + x] +=
+                        (part * share) as f32;
                 });
             }
             depth += way;
@@ -64,11 +70,16 @@ pub fn voxelize_mesh(mesh: &Mesh, across: u32) -> Option<(DensityGrid, (DVec3, D
 #[must_use]
 pub fn encloses(mesh: &Mesh) -> bool {
     let points = || mesh.primitives.iter().flat_map(|part| &part.positions).map(|p| p.as_dvec3());
-    let Some((low, high)) = points().map(|p| (p, p)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) else { return false };
+    let Some((low, high)) = points().map(|p| (p, p)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    else {
+        return false;
+    };
     let middle = (low + high) / 2.0;
     let six_times = |part: &crate::scene::Primitive| -> f64 {
         let corners = part.indices.as_chunks::<3>().0.iter();
-        let at = |i: u32| part.positions.get(i as usize).copied().unwrap_or(Vec3::ZERO).as_dvec3() - middle;
+        let at = |i: u32| {
+            part.positions.get(i as usize).copied().unwrap_or(Vec3::ZERO).as_dvec3() - middle
+        };
         corners.map(|&[a, b, c]| at(a).dot(at(b).cross(at(c)))).sum()
     };
     let volume = mesh.primitives.iter().map(six_times).sum::<f64>() / 6.0;
@@ -86,7 +97,11 @@ fn add_between(from: f64, to: f64, cells: u32, mut add: impl FnMut(u32, f64)) {
 }
 
 /// Where the rows along z cross a triangle; everything in steps between rows, which lie at halves.
-fn cross_rows((a, b, c): (DVec3, DVec3, DVec3), (columns, rows): (usize, usize), crossings: &mut [Vec<(f64, i32)>]) {
+fn cross_rows(
+    (a, b, c): (DVec3, DVec3, DVec3),
+    (columns, rows): (usize, usize),
+    crossings: &mut [Vec<(f64, i32)>],
+) {
     let doubled = (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
     if doubled == 0.0 || !doubled.is_finite() {
         return;
@@ -141,7 +156,8 @@ mod tests {
         let mesh = Mesh { name: String::new(), primitives };
         let (grid, (low, high)) = voxelize_mesh(&mesh, 48).unwrap();
         let size = high - low;
-        grid.values().iter().map(|&v| f64::from(v)).sum::<f64>() / grid.values().len() as f64 * size.element_product()
+        grid.values().iter().map(|&v| f64::from(v)).sum::<f64>() / grid.values().len() as f64
+            * size.element_product()
     }
 
     #[test]

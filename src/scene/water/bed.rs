@@ -29,8 +29,11 @@ impl Scene {
         // Colours and metals by their means apart, as though neither knew of the other.
         let diffuse = self.diffuse_factors().zip(&self.materials).map(|(factors, material)| {
             let factors = factors?;
-            let color = material.base_color_texture.map_or(Vec3::ONE, |texture| self.mean_color(texture));
-            let metal = material.metallic_roughness_texture.map_or(1.0, |texture| self.mean_data(texture).z);
+            let color =
+                material.base_color_texture.map_or(Vec3::ONE, |texture| self.mean_color(texture));
+            let metal = material
+                .metallic_roughness_texture
+                .map_or(1.0, |texture| self.mean_data(texture).z);
             Some(factors.truncate() * color * (1.0 - (factors.w * metal).clamp(0.0, 1.0)))
         });
         let diffuse: Vec<Option<Vec3>> = diffuse.collect();
@@ -39,11 +42,15 @@ impl Scene {
             DVec3::new(on.x, p.y, on.z)
         };
         for placed in self.walk() {
-            let Some(mesh) = placed.node.mesh.and_then(|mesh| self.meshes.get(mesh)) else { continue };
+            let Some(mesh) = placed.node.mesh.and_then(|mesh| self.meshes.get(mesh)) else {
+                continue;
+            };
             for primitive in &mesh.primitives {
                 let known = primitive.material.and_then(|material| diffuse.get(material));
                 // Without a material it is the default one's, a metal.
-                let Some(reflectance) = known.copied().unwrap_or(Some(Vec3::ZERO)) else { continue };
+                let Some(reflectance) = known.copied().unwrap_or(Some(Vec3::ZERO)) else {
+                    continue;
+                };
                 let at = |index: u32| {
                     let position = primitive.positions.get(index as usize)?;
                     Some(cell(placed.world.transform_point3(position.as_dvec3())))
@@ -62,7 +69,9 @@ impl Scene {
     /// through. A bed is the same as long as these are.
     pub fn diffuse_factors(&self) -> impl Iterator<Item = Option<Vec4>> {
         self.materials.iter().map(|material| {
-            let clear = material.water.is_some() || material.transmission > 0.0 || material.alpha == AlphaMode::Blend;
+            let clear = material.water.is_some()
+                || material.transmission > 0.0
+                || material.alpha == AlphaMode::Blend;
             let lit = if material.unlit { 0.0 } else { 1.0 };
             let color = (material.base_color.truncate() * lit).clamp(Vec3::ZERO, Vec3::ONE);
             (!clear).then(|| color.extend(material.metallic))
@@ -71,7 +80,10 @@ impl Scene {
 }
 
 /// A primitive's triangles by their corners; those without one of them are left out.
-fn triangles(primitive: &Primitive, at: impl Fn(u32) -> Option<DVec3>) -> impl Iterator<Item = [DVec3; 3]> {
+fn triangles(
+    primitive: &Primitive,
+    at: impl Fn(u32) -> Option<DVec3>,
+) -> impl Iterator<Item = [DVec3; 3]> {
     primitive.indices.chunks_exact(3).filter_map(move |corners| match *corners {
         [a, b, c] => Some([at(a)?, at(b)?, at(c)?]),
         _ => None,
@@ -125,7 +137,8 @@ mod tests {
     fn the_bed_is_what_is_seen_from_above_through_the_water() {
         let mut builder = SceneBuilder::new("bed");
         let plane = |builder: &mut SceneBuilder, color: [f32; 3], size: Vec2, at: DVec3| {
-            let material = builder.add_material(dielectric("diffuse", Vec3::from_array(color), 1.0));
+            let material =
+                builder.add_material(dielectric("diffuse", Vec3::from_array(color), 1.0));
             let mesh = builder.add_mesh("plane", shapes::plane(size, 1, 1), material);
             builder.instance("plane", mesh, DMat4::from_translation(at));
         };

@@ -60,8 +60,12 @@ impl Obstacle {
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Cylinder { center, radius } => write!(f, "cylinder {},{},{radius}", center.x, center.y),
-            Self::Block { low, high } => write!(f, "block {},{},{},{}", low.x, low.y, high.x, high.y),
+            Self::Cylinder { center, radius } => {
+                write!(f, "cylinder {},{},{radius}", center.x, center.y)
+            }
+            Self::Block { low, high } => {
+                write!(f, "block {},{},{},{}", low.x, low.y, high.x, high.y)
+            }
         }
     }
 }
@@ -121,7 +125,9 @@ pub enum FlowError {
     #[error("{0}")]
     Size(String),
     /// Nothing gets through.
-    #[error("the obstacles close the channel: nothing can flow through it; leave a gap of two texels at least")]
+    #[error(
+        "the obstacles close the channel: nothing can flow through it; leave a gap of two texels at least"
+    )]
     Closed,
 }
 
@@ -190,7 +196,13 @@ impl Grid {
             .collect();
         // From the even fall of a channel in which nothing stands.
         let mut p: Vec<f64> = (0..n)
-            .map(|i| if inverse[i] > 0.0 { self.width as f64 - (i % self.width) as f64 - 0.5 } else { 0.0 })
+            .map(|i| {
+                if inverse[i] > 0.0 {
+                    self.width as f64 - (i % self.width) as f64 - 0.5
+                } else {
+                    0.0
+                }
+            })
             .collect();
         let mut product = vec![0.0; n];
         self.apply(&p, &mut product);
@@ -276,8 +288,10 @@ pub fn flow_around(channel: &Channel) -> Result<ChannelFlow, FlowError> {
     let texels = |length: f64| ((length * channel.texels_per_meter).round() as usize).max(4);
     let (w, h) = (texels(size.x), texels(size.y));
     let cell = size / DVec2::new(w as f64, h as f64);
-    let corner = |x: usize, y: usize| turn(turn(channel.origin) + cell * DVec2::new(x as f64, y as f64));
-    let mut grid = Grid { width: w, height: h, across: vec![0.0; (w + 1) * h], down: vec![0.0; w * (h + 1)] };
+    let corner =
+        |x: usize, y: usize| turn(turn(channel.origin) + cell * DVec2::new(x as f64, y as f64));
+    let mut grid =
+        Grid { width: w, height: h, across: vec![0.0; (w + 1) * h], down: vec![0.0; w * (h + 1)] };
     for y in 0..h {
         for x in 0..=w {
             grid.across[y * (w + 1) + x] = open(&channel.obstacles, corner(x, y), corner(x, y + 1));
@@ -303,7 +317,8 @@ pub fn flow_around(channel: &Channel) -> Result<ChannelFlow, FlowError> {
     let mut divergence = 0f64;
     for y in 0..h {
         for x in 0..w {
-            let sum = across[y * (w + 1) + x + 1] - across[y * (w + 1) + x] + down[(y + 1) * w + x] - down[y * w + x];
+            let sum = across[y * (w + 1) + x + 1] - across[y * (w + 1) + x] + down[(y + 1) * w + x]
+                - down[y * w + x];
             divergence = divergence.max(sum.abs());
         }
     }
@@ -347,7 +362,8 @@ pub fn flow_around(channel: &Channel) -> Result<ChannelFlow, FlowError> {
         Vec2::new(v.x as f32, v.y as f32)
     };
     let too_large = || FlowError::Size("the map is too large".into());
-    let map = FlowMap::new(width, height, (0..width * height).map(texel).collect()).ok_or_else(too_large)?;
+    let map = FlowMap::new(width, height, (0..width * height).map(texel).collect())
+        .ok_or_else(too_large)?;
     let sections = (0..=w).map(|x| section(x) / through).collect();
     Ok(ChannelFlow { map, peak, sections, divergence: divergence / ratio })
 }
@@ -371,8 +387,15 @@ fn along_walls(obstacles: &[Obstacle], place: DVec2, velocity: DVec2, cell: f64)
 fn check(channel: &Channel) -> Result<(), FlowError> {
     let wrong = |what: String| Err(FlowError::Size(what));
     let size = channel.size;
-    if !channel.origin.is_finite() || !size.is_finite() || size.min_element() <= 0.0 || size.max_element() > 1e5 {
-        return wrong(format!("a channel of {} x {} m; both are above 0 and at most 100000", size.x, size.y));
+    if !channel.origin.is_finite()
+        || !size.is_finite()
+        || size.min_element() <= 0.0
+        || size.max_element() > 1e5
+    {
+        return wrong(format!(
+            "a channel of {} x {} m; both are above 0 and at most 100000",
+            size.x, size.y
+        ));
     }
     let fine = channel.texels_per_meter;
     let texels = size * fine;
@@ -380,18 +403,26 @@ fn check(channel: &Channel) -> Result<(), FlowError> {
         return wrong(format!("{fine} texels a metre; take more than 0, e.g. 8"));
     }
     if !texels.is_finite() || texels.max_element() > f64::from(MAX_SIDE).min(2048.0) {
-        return wrong(format!("{fine} texels a metre; a map has at most 2048 on each side: take fewer"));
+        return wrong(format!(
+            "{fine} texels a metre; a map has at most 2048 on each side: take fewer"
+        ));
     }
     if channel.obstacles.len() > 1024 {
         return wrong(format!("{} obstacles; at most 1024", channel.obstacles.len()));
     }
     for obstacle in &channel.obstacles {
         let fits = match *obstacle {
-            Obstacle::Cylinder { center, radius } => center.is_finite() && radius.is_finite() && radius > 0.0,
-            Obstacle::Block { low, high } => low.is_finite() && high.is_finite() && low.cmplt(high).all(),
+            Obstacle::Cylinder { center, radius } => {
+                center.is_finite() && radius.is_finite() && radius > 0.0
+            }
+            Obstacle::Block { low, high } => {
+                low.is_finite() && high.is_finite() && low.cmplt(high).all()
+            }
         };
         if !fits {
-            return wrong(format!("{obstacle} is no shape: its numbers are finite, its radius or sides above 0"));
+            return wrong(format!(
+                "{obstacle} is no shape: its numbers are finite, its radius or sides above 0"
+            ));
         }
     }
     Ok(())
@@ -415,7 +446,9 @@ mod tests {
     #[test]
     fn an_open_channel_flows_evenly() {
         for (_, along) in FlowDirection::ALL {
-            let flow = flow_around(&Channel { along, size: DVec2::new(6.0, 3.0), ..channel(Vec::new()) }).unwrap();
+            let flow =
+                flow_around(&Channel { along, size: DVec2::new(6.0, 3.0), ..channel(Vec::new()) })
+                    .unwrap();
             assert!((flow.peak - 1.0).abs() < 1e-9 && flow.divergence < 1e-9);
             let want = match along {
                 FlowDirection::X => Vec2::X,
@@ -431,7 +464,8 @@ mod tests {
     #[test]
     fn as_much_flows_through_each_section_and_nothing_is_lost() {
         let columns = [(-1.5, 0.6, 0.7), (1.2, -1.4, 0.5), (1.6, 1.7, 0.8)];
-        let obstacles = columns.map(|(x, z, radius)| Obstacle::Cylinder { center: DVec2::new(x, z), radius });
+        let obstacles =
+            columns.map(|(x, z, radius)| Obstacle::Cylinder { center: DVec2::new(x, z), radius });
         let flow = flow_around(&channel(obstacles.to_vec())).unwrap();
         let worst = flow.sections.iter().map(|s| (s - 1.0).abs()).fold(0.0, f64::max);
         println!("sections differ by {worst:.1e}, divergence {:.1e}", flow.divergence);
@@ -444,15 +478,18 @@ mod tests {
         // In unbounded water: u = U (1 - a^2 (x^2 - z^2) / r^4), v = -2 U a^2 x z / r^4. The channel is 16 radii wide, whose walls
         // make it faster by a percent (the row of images: pi^2 a^2 / 3 W^2 at the column).
         let radius = 0.5;
-        let flow = flow_around(&channel(vec![Obstacle::Cylinder { center: DVec2::ZERO, radius }])).unwrap();
+        let flow = flow_around(&channel(vec![Obstacle::Cylinder { center: DVec2::ZERO, radius }]))
+            .unwrap();
         let (mut worst, mut normal) = (0f64, 0f64);
         for z in 0..128 {
             for x in 0..128 {
                 let p = (DVec2::new(f64::from(x), f64::from(z)) + 0.5) / 16.0 - 4.0;
                 let (r2, a2) = (p.length_squared(), radius * radius);
                 let got = flow.map.velocity(x as usize, z as usize).as_dvec2() * flow.peak;
-                let want =
-                    DVec2::new(1.0 - a2 * (p.x * p.x - p.y * p.y) / (r2 * r2), -2.0 * a2 * p.x * p.y / (r2 * r2));
+                let want = DVec2::new(
+                    1.0 - a2 * (p.x * p.x - p.y * p.y) / (r2 * r2),
+                    -2.0 * a2 * p.x * p.y / (r2 * r2),
+                );
                 if r2.sqrt() > radius + 0.1 && r2.sqrt() < 3.0 {
                     worst = worst.max((got - want).length());
                 }

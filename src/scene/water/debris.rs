@@ -41,10 +41,12 @@ pub struct FloatingObject {
 /// Half of the flow's curl about +Y (1/s), which is how fast what floats turns: the mean around a ring of the velocity along it, over its
 /// radius (Stokes).
 fn turning(water: &Water, place: DVec2) -> f64 {
-    let texel = water.rectangle()[1] / DVec2::new(water.map.width() as f64, water.map.height() as f64);
+    let texel =
+        water.rectangle()[1] / DVec2::new(water.map.width() as f64, water.map.height() as f64);
     let radius = (RING_TEXELS * texel.max_element()).clamp(RING[0], RING[1]);
     let along = |point: u32| {
-        let out = DVec2::from_angle(f64::from(point) / f64::from(RING_POINTS) * std::f64::consts::TAU);
+        let out =
+            DVec2::from_angle(f64::from(point) / f64::from(RING_POINTS) * std::f64::consts::TAU);
         // About +Y: from z to x.
         water.flow_at(place + out * radius).0.dot(DVec2::new(out.y, -out.x))
     };
@@ -64,7 +66,11 @@ fn step(water: &Water, from: DVec2, way: f64) -> DVec2 {
 
 /// The line of flow through a place, from where it comes onto the surface or begins to be followed to where it leaves, and the step
 /// at which it is at the place.
-fn streamline(water: &Water, place: DVec2, (low, high): (DVec2, DVec2)) -> (Vec<(DVec2, f64)>, usize) {
+fn streamline(
+    water: &Water,
+    place: DVec2,
+    (low, high): (DVec2, DVec2),
+) -> (Vec<(DVec2, f64)>, usize) {
     let follow = |way: f64| {
         let mut places = Vec::new();
         let (mut at, mut turned) = (place, 0.0);
@@ -95,25 +101,36 @@ impl FloatingObject {
     /// Its transform to its parent's space at a time (s).
     fn at(&self, water: &Water, time: f64) -> DMat4 {
         let whole = self.line.len().saturating_sub(1) as f64 * STEP;
-        let along = if whole > 0.0 { (self.laid as f64 * STEP + time).rem_euclid(whole) } else { 0.0 };
+        let along =
+            if whole > 0.0 { (self.laid as f64 * STEP + time).rem_euclid(whole) } else { 0.0 };
         let index = (along / STEP).floor();
         let part = along / STEP - index;
-        let of = |index: usize| self.line.get(index.min(self.line.len() - 1)).copied().unwrap_or_default();
+        let of = |index: usize| {
+            self.line.get(index.min(self.line.len() - 1)).copied().unwrap_or_default()
+        };
         let ((from, turned), (to, after)) = (of(index as usize), of(index as usize + 1));
         let place = from.lerp(to, part);
         // What hardly moves on its whole line stays; nothing is gained by its beginning anew.
         let ends = of(0).0.distance(of(usize::MAX).0);
-        let size = if ends > 0.01 { (along.min(whole - along) / COMES).clamp(MIN_SCALE, 1.0) } else { 1.0 };
+        let size = if ends > 0.01 {
+            (along.min(whole - along) / COMES).clamp(MIN_SCALE, 1.0)
+        } else {
+            1.0
+        };
         let slope = [DVec2::X, DVec2::NEG_X, DVec2::Y, DVec2::NEG_Y]
             .map(|way| water.slope_at(place + way * REACH, time))
             .into_iter()
             .sum::<DVec2>()
             / 4.0;
         let up = DVec3::new(-slope.x, 1.0, -slope.y).normalize();
-        let turn = DQuat::from_rotation_arc(DVec3::Y, up) * DQuat::from_rotation_y(turned + (after - turned) * part);
+        let turn = DQuat::from_rotation_arc(DVec3::Y, up)
+            * DQuat::from_rotation_y(turned + (after - turned) * part);
         let middle = self.rest.w_axis.truncate();
-        let moved =
-            DMat4::from_scale_rotation_translation(DVec3::splat(size), turn, DVec3::new(place.x, middle.y, place.y));
+        let moved = DMat4::from_scale_rotation_translation(
+            DVec3::splat(size),
+            turn,
+            DVec3::new(place.x, middle.y, place.y),
+        );
         self.into_parent * moved * DMat4::from_translation(-middle) * self.rest
     }
 }
@@ -144,21 +161,26 @@ impl Scene {
         let flat = |v: DVec3| DVec2::new(v.x, v.z);
         let placed = self.walk();
         let found = AddressTable::nodes(self).find(name);
-        let mut named: Vec<_> = placed.iter().filter(|placed| found.contains(&placed.index)).collect();
+        let mut named: Vec<_> =
+            placed.iter().filter(|placed| found.contains(&placed.index)).collect();
         if named.is_empty() {
-            return Err(format!("no node is named '{name}': debris is nodes that lie on the water"));
+            return Err(format!(
+                "no node is named '{name}': debris is nodes that lie on the water"
+            ));
         }
         let parts = |index: usize| {
             let mesh = self.nodes.get(index).and_then(|node| self.meshes.get(node.mesh?));
             mesh.map_or(&[][..], |mesh| &mesh.primitives)
         };
-        let is_water = |index: &usize| parts(*index).iter().any(|part| part.material == Some(material));
+        let is_water =
+            |index: &usize| parts(*index).iter().any(|part| part.material == Some(material));
         if named.iter().any(|placed| self.below(placed.index).iter().any(is_water)) {
             return Err(format!("'{name}' is the water itself: debris is nodes that lie on it"));
         }
         // Groups of the same name, as programs write them.
         let shows = |index: &usize| {
-            !parts(*index).is_empty() || self.nodes.get(*index).is_some_and(|node| node.light.is_some())
+            !parts(*index).is_empty()
+                || self.nodes.get(*index).is_some_and(|node| node.light.is_some())
         };
         named.retain(|placed| self.below(placed.index).iter().any(shows));
         if named.is_empty() {
@@ -167,11 +189,15 @@ impl Scene {
             ));
         }
         if named.len() > MAX_FLOATING {
-            return Err(format!("{} nodes are named '{name}': at most {MAX_FLOATING} float on a water", named.len()));
+            return Err(format!(
+                "{} nodes are named '{name}': at most {MAX_FLOATING} float on a water",
+                named.len()
+            ));
         }
         let of = |placed: &&crate::scene::PlacedNode<'_>| {
             let into_parent = placed.node.local * placed.world.inverse();
-            let (line, laid) = streamline(water, flat(placed.world.w_axis.truncate()), (flat(low), flat(high)));
+            let (line, laid) =
+                streamline(water, flat(placed.world.w_axis.truncate()), (flat(low), flat(high)));
             FloatingObject { node: placed.index, into_parent, rest: placed.world, line, laid }
         };
         // What has no inverse has no place to float at.
@@ -181,7 +207,9 @@ impl Scene {
     /// Adds to a pose where all that floats is at a time (s).
     pub(in crate::scene) fn pose_floating_objects(&self, time: f64, pose: &mut ScenePose) {
         for water in self.materials.iter().filter_map(|material| material.water.as_ref()) {
-            pose.locals.extend(water.floating.iter().map(|floating| (floating.node, floating.at(water, time))));
+            pose.locals.extend(
+                water.floating.iter().map(|floating| (floating.node, floating.at(water, time))),
+            );
         }
     }
 }
@@ -210,13 +238,22 @@ mod tests {
         let matte = builder.add_material(dielectric("leaf", Vec3::splat(0.3), 1.0));
         let leaf = builder.add_mesh("leaf", shapes::plane(Vec2::splat(0.1), 1, 1), matte);
         for place in places {
-            builder.instance("leaf", leaf, DMat4::from_translation(DVec3::new(place.x, 0.002, place.y)));
+            builder.instance(
+                "leaf",
+                leaf,
+                DMat4::from_translation(DVec3::new(place.x, 0.002, place.y)),
+            );
         }
         builder.build().unwrap()
     }
 
     fn still() -> WaterSettings {
-        WaterSettings { slope: 0.0, slope_still: 0.0, debris: Some("leaf".into()), ..WaterSettings::default() }
+        WaterSettings {
+            slope: 0.0,
+            slope_still: 0.0,
+            debris: Some("leaf".into()),
+            ..WaterSettings::default()
+        }
     }
 
     #[test]
@@ -234,8 +271,12 @@ mod tests {
         let around = scene.pose(&AnimationSelection::Auto, 15.8).locals[0].1.w_axis;
         assert!((around.x + 1.1).abs() < 0.06, "{around}");
         // It has gone small before it begins anew.
-        let size =
-            |step: u32| scene.pose(&AnimationSelection::Auto, 9.7 + f64::from(step) * 0.01).locals[0].1.x_axis.length();
+        let size = |step: u32| {
+            scene.pose(&AnimationSelection::Auto, 9.7 + f64::from(step) * 0.01).locals[0]
+                .1
+                .x_axis
+                .length()
+        };
         let gone = (0..60).map(size).fold(1.0, f64::min);
         assert!(gone < 0.05, "{gone}");
     }
@@ -253,7 +294,9 @@ mod tests {
         };
         let map = FlowMap::new(side, side, (0..side * side).map(texel).collect()).unwrap();
         let mut scene = pool(&[DVec2::new(1.0, 0.0)]);
-        scene.add_water(0, &WaterSettings { flow: Some(Arc::new(map)), speed: 0.4, ..still() }).unwrap();
+        scene
+            .add_water(0, &WaterSettings { flow: Some(Arc::new(map)), speed: 0.4, ..still() })
+            .unwrap();
         let time = 3.0;
         let at = scene.pose(&AnimationSelection::Auto, time).locals[0].1;
         let angle = f64::from(spin) * time;

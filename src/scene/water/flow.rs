@@ -12,7 +12,8 @@ use glam::DVec2;
 pub const LAYER_SHIFT: DVec2 = DVec2::new(0.5, 0.5);
 /// What each cycle's pattern is shifted by, in tiles: half a tile further one way or the other, so that it has nothing in common with
 /// the cycle before nor with the other layer, which is at the same cycle or at the next.
-pub const JUMPS: [DVec2; 4] = [DVec2::ZERO, DVec2::new(0.5, 0.0), DVec2::new(0.5, 0.5), DVec2::new(0.0, 0.5)];
+pub const JUMPS: [DVec2; 4] =
+    [DVec2::ZERO, DVec2::new(0.5, 0.0), DVec2::new(0.5, 0.5), DVec2::new(0.0, 0.5)];
 /// Cycles after which all is as it was.
 pub const CYCLES: f64 = JUMPS.len() as f64;
 
@@ -39,7 +40,8 @@ pub fn layers(cycles: f64, noise: f64, period: f64) -> [FlowLayer; 2] {
             phase,
             weight: 1.0 - (2.0 * phase - 1.0).abs(),
             carried: (phase - 0.5) * period,
-            shift: LAYER_SHIFT * layer + JUMPS[turn.floor().rem_euclid(CYCLES) as usize % JUMPS.len()],
+            shift: LAYER_SHIFT * layer
+                + JUMPS[turn.floor().rem_euclid(CYCLES) as usize % JUMPS.len()],
         }
     })
 }
@@ -84,7 +86,9 @@ mod tests {
             assert!(a.carried.abs() <= 1.0 && b.carried.abs() <= 1.0, "half a cycle of 2 s");
         }
         // Formulas, section 8: phi = 0, 1/4, 1/2 have weights 0, 1/2, 1.
-        for (cycles, weight, carried) in [(0.0, 0.0, -2.0), (0.25, 0.5, -1.0), (0.5, 1.0, 0.0), (0.75, 0.5, 1.0)] {
+        for (cycles, weight, carried) in
+            [(0.0, 0.0, -2.0), (0.25, 0.5, -1.0), (0.5, 1.0, 0.0), (0.75, 0.5, 1.0)]
+        {
             let [layer, other] = layers(cycles, 0.0, 4.0);
             assert_eq!((layer.weight, layer.carried), (weight, carried));
             assert_eq!(other.weight, 1.0 - weight);
@@ -98,7 +102,8 @@ mod tests {
     fn a_pattern_goes_as_fast_as_the_water() {
         // In 0.1 s at 3 m/s what was at x is at x + 0.3.
         let (place, velocity, tile) = (DVec2::new(1.0, 2.0), DVec2::new(3.0, -1.0), 2.0);
-        let at = |t: f64, place: DVec2| tile_place(&layers(t / 4.0, 0.2, 4.0)[0], place, velocity, tile);
+        let at =
+            |t: f64, place: DVec2| tile_place(&layers(t / 4.0, 0.2, 4.0)[0], place, velocity, tile);
         let before = at(1.0, place);
         let after = at(1.1, place + velocity * 0.1);
         assert!((before - after).length() < 1e-12, "{before} {after}");
@@ -112,17 +117,22 @@ mod tests {
             assert!(i == 0 || code(component(i)) == i, "{i}");
         }
         let [layer, _] = layers(0.1, 0.0, 4.0);
-        assert_eq!(tile_place(&layer, DVec2::ZERO, DVec2::new(component(128), 0.0) * 9.0, 1.0), DVec2::ZERO);
+        assert_eq!(
+            tile_place(&layer, DVec2::ZERO, DVec2::new(component(128), 0.0) * 9.0, 1.0),
+            DVec2::ZERO
+        );
     }
 
     #[test]
     fn the_variance_of_slopes_stays() {
         // Formulas, section 8: with one phase for all, blending by weights alone keeps 1/2 to 1 of the variance.
-        let factor = |layers: &[FlowLayer; 2]| layers.iter().map(|layer| layer.weight.powi(2)).sum::<f64>();
+        let factor =
+            |layers: &[FlowLayer; 2]| layers.iter().map(|layer| layer.weight.powi(2)).sum::<f64>();
         assert_eq!(factor(&layers(0.25, 0.0, 1.0)), 0.5);
         assert_eq!(factor(&layers(0.5, 0.0, 1.0)), 1.0);
         // With a phase for each place it keeps 2/3 of it; blended as slopes are, all.
-        let mean = (0..1000).map(|i| factor(&layers(0.3, f64::from(i) / 1000.0, 1.0))).sum::<f64>() / 1000.0;
+        let mean = (0..1000).map(|i| factor(&layers(0.3, f64::from(i) / 1000.0, 1.0))).sum::<f64>()
+            / 1000.0;
         assert!((mean - 2.0 / 3.0).abs() < 1e-5, "{mean}");
         for i in 0..100 {
             let layers = layers(f64::from(i) / 100.0, 0.0, 1.0);
@@ -136,17 +146,24 @@ mod tests {
     /// through a cycle. `classic`: as in the talk, normals blended by their weights, with one phase for all.
     fn pulse(classic: bool) -> f64 {
         let tile = waves::slopes();
-        let noise = |x: usize, y: usize| f64::from(waves::phase_noise(x as f32 / 128.0, y as f32 / 128.0));
+        let noise =
+            |x: usize, y: usize| f64::from(waves::phase_noise(x as f32 / 128.0, y as f32 / 128.0));
         let means: Vec<f64> = (0..32)
             .map(|step| {
                 let mut sum = 0.0;
                 for (x, y) in (0..128).flat_map(|y| (0..128).map(move |x| (x, y))) {
                     let place = DVec2::new(x as f64, y as f64) * (8.0 / 128.0);
-                    let layers = layers(f64::from(step) / 32.0, if classic { 0.0 } else { noise(x, y) }, 4.0);
-                    let slopes = layers.map(|layer| tile.at(tile_place(&layer, place, DVec2::ZERO, 1.0)));
+                    let layers = layers(
+                        f64::from(step) / 32.0,
+                        if classic { 0.0 } else { noise(x, y) },
+                        4.0,
+                    );
+                    let slopes =
+                        layers.map(|layer| tile.at(tile_place(&layer, place, DVec2::ZERO, 1.0)));
                     let slope = if classic {
                         let normal = |s: DVec2| (-s).extend(1.0).normalize();
-                        let n = normal(slopes[0]) * layers[0].weight + normal(slopes[1]) * layers[1].weight;
+                        let n = normal(slopes[0]) * layers[0].weight
+                            + normal(slopes[1]) * layers[1].weight;
                         n.truncate() / n.z
                     } else {
                         blend_slopes(&layers, slopes)

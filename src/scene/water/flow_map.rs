@@ -63,7 +63,12 @@ impl FlowMap {
     #[must_use]
     pub fn even(direction: Vec2) -> Self {
         const SIDE: usize = 64;
-        Self { width: SIDE, height: SIDE, velocity: vec![direction; SIDE * SIDE], noise: phases(SIDE, SIDE) }
+        Self {
+            width: SIDE,
+            height: SIDE,
+            velocity: vec![direction; SIDE * SIDE],
+            noise: phases(SIDE, SIDE),
+        }
     }
 
     /// Texels across.
@@ -111,7 +116,10 @@ impl FlowMap {
         match Format::of(bytes)? {
             Format::Png => Self::from_png(bytes),
             Format::Exr => Self::from_exr(bytes),
-            other => Err(format!("it is {} by its first bytes; a flow map is a PNG or an EXR", other.name())),
+            other => Err(format!(
+                "it is {} by its first bytes; a flow map is a PNG or an EXR",
+                other.name()
+            )),
         }
     }
 
@@ -122,24 +130,38 @@ impl FlowMap {
             ));
         }
         let ([width, height], has_alpha, texels) = image_io::read_rgba16(bytes, &check_size)
-            .map_err(|error| if error == "it is grey" { format!("{error}; {CHANNELS}") } else { error })?;
+            .map_err(
+                |error| if error == "it is grey" { format!("{error}; {CHANNELS}") } else { error },
+            )?;
         // Eight bits come as 257 times what they were.
         let component = |code: u16| ((f32::from(code) - 32896.0) / 32639.0).clamp(-1.0, 1.0);
         let velocity = texels.iter().map(|p| Vec2::new(component(p[0]), component(p[1]))).collect();
-        let noise =
-            if has_alpha { texels.iter().map(|p| f32::from(p[3]) / 65535.0).collect() } else { phases(width, height) };
+        let noise = if has_alpha {
+            texels.iter().map(|p| f32::from(p[3]) / 65535.0).collect()
+        } else {
+            phases(width, height)
+        };
         Ok(Self { width, height, velocity, noise })
     }
 
     fn from_exr(bytes: &[u8]) -> Result<Self, String> {
-        let ([width, height], has_alpha, texels) = image_io::exr::red_green_alpha(bytes, &check_size)
-            .map_err(|error| if error.contains("no channel") { format!("{error}; {CHANNELS}") } else { error })?;
-        if let Some(bad) = texels.iter().flat_map(|[x, z, _]| [x, z]).find(|v| !(-1.001..=1.001).contains(*v)) {
-            return Err(format!("it holds {bad}; its numbers are fractions of the full speed, -1 to 1"));
+        let ([width, height], has_alpha, texels) =
+            image_io::exr::red_green_alpha(bytes, &check_size).map_err(|error| {
+                if error.contains("no channel") { format!("{error}; {CHANNELS}") } else { error }
+            })?;
+        if let Some(bad) =
+            texels.iter().flat_map(|[x, z, _]| [x, z]).find(|v| !(-1.001..=1.001).contains(*v))
+        {
+            return Err(format!(
+                "it holds {bad}; its numbers are fractions of the full speed, -1 to 1"
+            ));
         }
         let velocity = texels.iter().map(|[x, z, _]| Vec2::new(*x, *z)).collect();
         let noise = if has_alpha {
-            texels.iter().map(|[.., a]| if a.is_finite() { a.clamp(0.0, 1.0) } else { 0.0 }).collect()
+            texels
+                .iter()
+                .map(|[.., a]| if a.is_finite() { a.clamp(0.0, 1.0) } else { 0.0 })
+                .collect()
         } else {
             phases(width, height)
         };
@@ -154,8 +176,14 @@ impl FlowMap {
         let mut bytes = Vec::new();
         let encoder = image::codecs::png::PngEncoder::new(&mut bytes);
         let (width, height) = (self.width as u32, self.height as u32);
-        image::ImageEncoder::write_image(encoder, &self.rgba8(), width, height, image::ExtendedColorType::Rgba8)
-            .map_err(|error| error.to_string())?;
+        image::ImageEncoder::write_image(
+            encoder,
+            &self.rgba8(),
+            width,
+            height,
+            image::ExtendedColorType::Rgba8,
+        )
+        .map_err(|error| error.to_string())?;
         Ok(bytes)
     }
 
@@ -164,14 +192,19 @@ impl FlowMap {
     pub fn at(&self, place: DVec2) -> DVec2 {
         self.between(place, |i| {
             let v = self.velocity.get(i).copied().unwrap_or_default();
-            DVec2::new(flow::component(flow::code(v.x.into())), flow::component(flow::code(v.y.into())))
+            DVec2::new(
+                flow::component(flow::code(v.x.into())),
+                flow::component(flow::code(v.y.into())),
+            )
         })
     }
 
     /// The phase at a place, likewise.
     #[must_use]
     pub fn phase_at(&self, place: DVec2) -> f64 {
-        let phase = |i: usize| self.noise.get(i).map_or(0.0, |phase| f64::from((phase * 255.0).round()) / 255.0);
+        let phase = |i: usize| {
+            self.noise.get(i).map_or(0.0, |phase| f64::from((phase * 255.0).round()) / 255.0)
+        };
         self.between(place, |i| DVec2::splat(phase(i))).x
     }
 
@@ -235,7 +268,8 @@ mod tests {
 
     #[test]
     fn a_map_is_read_as_it_was_written() {
-        let velocity: Vec<Vec2> = (0..24).map(|i| Vec2::new(i as f32 / 24.0, -(i as f32) / 30.0)).collect();
+        let velocity: Vec<Vec2> =
+            (0..24).map(|i| Vec2::new(i as f32 / 24.0, -(i as f32) / 30.0)).collect();
         let map = FlowMap::new(6, 4, velocity).unwrap();
         let read = FlowMap::from_png(&map.png().unwrap()).unwrap();
         assert_eq!((read.width(), read.height()), (6, 4));
@@ -255,10 +289,15 @@ mod tests {
         // Two channels of an EXR, and phases of our own.
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.exr");
-        ex::write_rgb_file(&file, 5, 3, |x, y| (x as f32 / 5.0, -(y as f32) / 3.0, 0.0f32)).unwrap();
+        ex::write_rgb_file(&file, 5, 3, |x, y| (x as f32 / 5.0, -(y as f32) / 3.0, 0.0f32))
+            .unwrap();
         let map = FlowMap::read(&file).unwrap();
         assert_eq!((map.width(), map.height()), (5, 3));
-        assert!((map.velocity(4, 2) - Vec2::new(0.8, -2.0 / 3.0)).length() < 1e-3, "{}", map.velocity(4, 2));
+        assert!(
+            (map.velocity(4, 2) - Vec2::new(0.8, -2.0 / 3.0)).length() < 1e-3,
+            "{}",
+            map.velocity(4, 2)
+        );
         assert_eq!(map.noise.len(), 15);
     }
 
@@ -267,7 +306,9 @@ mod tests {
         use image::ExtendedColorType::{L8, Rgb8, Rgba8};
         let colors = png(Rgb8, 3, None);
         assert!(FlowMap::from_png(&colors).is_ok());
-        assert!(FlowMap::from_png(&with_chunk(&colors, b"gAMA", &100_000u32.to_be_bytes())).is_ok());
+        assert!(
+            FlowMap::from_png(&with_chunk(&colors, b"gAMA", &100_000u32.to_be_bytes())).is_ok()
+        );
         for (bytes, named) in [
             (png(L8, 1, None), "grey"),
             (with_chunk(&colors, b"sRGB", &[0]), "sRGB"),
@@ -281,13 +322,16 @@ mod tests {
         }
         let mut wide = Vec::new();
         let encoder = image::codecs::png::PngEncoder::new(&mut wide);
-        image::ImageEncoder::write_image(encoder, &vec![128; 5000 * 2 * 4], 5000, 2, Rgba8).unwrap();
+        image::ImageEncoder::write_image(encoder, &vec![128; 5000 * 2 * 4], 5000, 2, Rgba8)
+            .unwrap();
         assert!(FlowMap::from_png(&wide).unwrap_err().contains("4096"));
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("beyond.exr");
         ex::write_rgb_file(&file, 4, 4, |_, _| (2.0f32, 0.0f32, 0.0f32)).unwrap();
         assert!(FlowMap::read(&file).unwrap_err().contains("-1 to 1"));
-        assert!(FlowMap::read(&dir.path().join("none.png")).unwrap_err().contains("check the path"));
+        assert!(
+            FlowMap::read(&dir.path().join("none.png")).unwrap_err().contains("check the path")
+        );
         assert!(FlowMap::read(&dir.path().join("none.jpg")).is_err());
     }
 

@@ -140,8 +140,9 @@ impl Water {
         let (velocity, noise) = self.flow_at(place);
         let settings = &self.settings;
         let layers = flow::layers(time / settings.period, noise, settings.period);
-        let slopes =
-            layers.each_ref().map(|layer| waves::slopes().at(flow::tile_place(layer, place, velocity, settings.tile)));
+        let slopes = layers.each_ref().map(|layer| {
+            waves::slopes().at(flow::tile_place(layer, place, velocity, settings.tile))
+        });
         flow::blend_slopes(&layers, slopes) * (self.deviation(velocity) / waves::DEVIATION)
     }
 
@@ -149,7 +150,8 @@ impl Water {
     #[must_use]
     pub fn deviation(&self, velocity: DVec2) -> f64 {
         let settings = &self.settings;
-        let part = if settings.speed > 0.0 { (velocity.length() / settings.speed).min(1.0) } else { 0.0 };
+        let part =
+            if settings.speed > 0.0 { (velocity.length() / settings.speed).min(1.0) } else { 0.0 };
         settings.slope_still + (settings.slope - settings.slope_still) * part
     }
 
@@ -162,9 +164,10 @@ impl Water {
         }
         let (velocity, noise) = self.flow_at(place);
         let layers = flow::layers(time / settings.period, noise, settings.period);
-        let pattern = layers
-            .each_ref()
-            .map(|layer| layer.weight * waves::foam_at(flow::tile_place(layer, place, velocity, settings.foam_tile)));
+        let pattern = layers.each_ref().map(|layer| {
+            layer.weight
+                * waves::foam_at(flow::tile_place(layer, place, velocity, settings.foam_tile))
+        });
         settings.foam * pattern.iter().sum::<f64>()
     }
 }
@@ -175,7 +178,12 @@ impl Scene {
     /// # Errors
     /// No such material, a number that means nothing, debris that is no node's name, too many waters: one line that says so.
     pub fn add_water(&mut self, material: usize, settings: &WaterSettings) -> Result<(), String> {
-        let waters = self.materials.iter().enumerate().filter(|(i, m)| *i != material && m.water.is_some()).count();
+        let waters = self
+            .materials
+            .iter()
+            .enumerate()
+            .filter(|(i, m)| *i != material && m.water.is_some())
+            .count();
         if waters >= MAX_WATERS {
             return Err(format!("a scene has at most {MAX_WATERS} waters"));
         }
@@ -189,10 +197,9 @@ impl Scene {
             let size = DVec2::new(high.x - low.x, high.z - low.z).max(DVec2::splat(0.01));
             settings.rectangle = Some([DVec2::new(low.x, low.z), size]);
         }
-        let flow_map = settings
-            .flow
-            .clone()
-            .unwrap_or_else(|| Arc::new(FlowMap::even(settings.direction.normalize_or_zero().as_vec2())));
+        let flow_map = settings.flow.clone().unwrap_or_else(|| {
+            Arc::new(FlowMap::even(settings.direction.normalize_or_zero().as_vec2()))
+        });
         let mut water = Water { map: flow_map, textures: [0; 3], floating: Vec::new(), settings };
         if let Some(name) = &water.settings.debris {
             let extent = self.material_bounds(material).unwrap_or((DVec3::ZERO, DVec3::ONE));
@@ -202,7 +209,8 @@ impl Scene {
         let (w, h) = (flow_map.width() as u32, flow_map.height() as u32);
         let flow = self.water_texture("water flow", (w, h), &flow_map.rgba8(), Wrap::Clamp);
         let side = (waves::SIZE as u32, waves::SIZE as u32);
-        let ripples = self.water_texture("water ripples", side, &waves::slopes().normals(), Wrap::Repeat);
+        let ripples =
+            self.water_texture("water ripples", side, &waves::slopes().normals(), Wrap::Repeat);
         let foam = self.water_texture("water foam", side, waves::foam(), Wrap::Repeat);
         water.textures = [flow, ripples, foam];
         if let Some(slot) = self.materials.get_mut(material) {
@@ -216,8 +224,12 @@ impl Scene {
     pub fn material_bounds(&self, material: usize) -> Option<(DVec3, DVec3)> {
         let mut bounds: Option<(DVec3, DVec3)> = None;
         for placed in self.walk() {
-            let Some(mesh) = placed.node.mesh.and_then(|mesh| self.meshes.get(mesh)) else { continue };
-            for primitive in mesh.primitives.iter().filter(|primitive| primitive.material == Some(material)) {
+            let Some(mesh) = placed.node.mesh.and_then(|mesh| self.meshes.get(mesh)) else {
+                continue;
+            };
+            for primitive in
+                mesh.primitives.iter().filter(|primitive| primitive.material == Some(material))
+            {
                 for position in &primitive.positions {
                     let p = placed.world.transform_point3(position.as_dvec3());
                     bounds = Some(bounds.map_or((p, p), |(lo, hi)| (lo.min(p), hi.max(p))));
@@ -227,9 +239,16 @@ impl Scene {
         bounds
     }
 
-    fn water_texture(&mut self, name: &str, (width, height): (u32, u32), rgba8: &[u8], wrap: Wrap) -> usize {
+    fn water_texture(
+        &mut self,
+        name: &str,
+        (width, height): (u32, u32),
+        rgba8: &[u8],
+        wrap: Wrap,
+    ) -> usize {
         // What several waters share is there once.
-        let same = |image: &Image| image.name == name && (image.width, image.height) == (width, height);
+        let same =
+            |image: &Image| image.name == name && (image.width, image.height) == (width, height);
         let known = self.images.iter().position(|image| same(image) && *image.rgba8 == *rgba8);
         let image = known.unwrap_or_else(|| {
             self.images.push(Image {
@@ -242,7 +261,10 @@ impl Scene {
             });
             self.images.len() - 1
         });
-        let texture = Texture { image, sampler: Sampler { wrap_u: wrap, wrap_v: wrap, ..Sampler::default() } };
+        let texture = Texture {
+            image,
+            sampler: Sampler { wrap_u: wrap, wrap_v: wrap, ..Sampler::default() },
+        };
         self.textures.iter().position(|known| *known == texture).unwrap_or_else(|| {
             self.textures.push(texture);
             self.textures.len() - 1
@@ -288,7 +310,8 @@ impl WaterSettings {
         if finite && placed {
             Ok(())
         } else {
-            Err("direction, flow_origin and flow_size are two finite numbers, the size above 0".into())
+            Err("direction, flow_origin and flow_size are two finite numbers, the size above 0"
+                .into())
         }
     }
 }
@@ -347,20 +370,24 @@ mod tests {
         assert_eq!(water.rectangle(), [DVec2::new(8.0, -4.0), DVec2::new(4.0, 2.0)]);
         // Made anew, its ripples are not there twice.
         let textures = scene.textures.len();
-        scene.add_water(material, &WaterSettings { slope: 0.1, ..WaterSettings::default() }).unwrap();
+        scene
+            .add_water(material, &WaterSettings { slope: 0.1, ..WaterSettings::default() })
+            .unwrap();
         assert_eq!(scene.textures.len(), textures);
     }
 
     #[test]
     fn its_slopes_have_their_deviation_and_are_carried() {
         let (mut scene, material) = pool();
-        let settings = WaterSettings { direction: DVec2::X, speed: 0.4, ..WaterSettings::default() };
+        let settings =
+            WaterSettings { direction: DVec2::X, speed: 0.4, ..WaterSettings::default() };
         scene.add_water(material, &settings).unwrap();
         let water = scene.materials[material].water.clone().unwrap();
         for time in [0.0, 0.7, 100.3] {
             let mut square = DVec2::ZERO;
             for i in 0..4096 {
-                let place = DVec2::new(8.0 + f64::from(i % 64) / 16.0, -4.0 + f64::from(i / 64) / 32.0);
+                let place =
+                    DVec2::new(8.0 + f64::from(i % 64) / 16.0, -4.0 + f64::from(i / 64) / 32.0);
                 let slope = water.slope_at(place, time);
                 square += slope * slope / 4096.0;
             }
@@ -375,7 +402,8 @@ mod tests {
     fn numbers_that_mean_nothing_are_named() {
         let (mut scene, material) = pool();
         let plain = WaterSettings::default;
-        let negative = WaterCoefficients { absorption: DVec3::new(0.1, -0.1, 0.0), scattering: DVec3::ZERO };
+        let negative =
+            WaterCoefficients { absorption: DVec3::new(0.1, -0.1, 0.0), scattering: DVec3::ZERO };
         for (settings, named) in [
             (WaterSettings { coefficients: negative, ..plain() }, "absorption"),
             (WaterSettings { speed: f64::NAN, ..plain() }, "speed"),

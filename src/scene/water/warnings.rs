@@ -37,8 +37,12 @@ impl Scene {
                 ));
             }
             let away = |height: f64| (low.y - height).max(height - high.y);
-            let high_up =
-                water.floating.iter().map(|floating| away(floating.height())).filter(|away| *away > AFLOAT).count();
+            let high_up = water
+                .floating
+                .iter()
+                .map(|floating| away(floating.height()))
+                .filter(|away| *away > AFLOAT)
+                .count();
             if let (true, Some(debris)) = (high_up > 0, &water.settings.debris) {
                 remarks.push(format!(
                     "water '{name}': {high_up} of {} nodes named '{debris}' lie more than {AFLOAT} m above or below its surface",
@@ -69,7 +73,11 @@ mod tests {
         let build = |solid: bool, leaf: f64, origin: f64| {
             let mut builder = SceneBuilder::new("pool");
             let sheet = builder.add_material(dielectric("sea", Vec3::ONE, 0.0));
-            let shape = if solid { shapes::cuboid(Vec3::splat(2.0)) } else { shapes::plane(Vec2::splat(2.0), 1, 1) };
+            let shape = if solid {
+                shapes::cuboid(Vec3::splat(2.0))
+            } else {
+                shapes::plane(Vec2::splat(2.0), 1, 1)
+            };
             let surface = builder.add_mesh("surface", shape, sheet);
             builder.instance("surface", surface, DMat4::IDENTITY);
             let matte = builder.add_material(dielectric("leaf", Vec3::splat(0.3), 1.0));

@@ -86,7 +86,8 @@ pub fn slopes() -> &'static Slopes {
             }
         }
         // Each has half of 1 along its way, and all directions are as likely: a quarter along each axis.
-        let variance = texels.iter().map(|slope| slope.length_squared()).sum::<f64>() / (2.0 * texels.len() as f64);
+        let variance = texels.iter().map(|slope| slope.length_squared()).sum::<f64>()
+            / (2.0 * texels.len() as f64);
         let scale = DEVIATION / variance.sqrt();
         texels.iter_mut().for_each(|slope| *slope *= scale);
         Slopes { texels }
@@ -114,7 +115,8 @@ pub fn foam() -> &'static [u8] {
 #[must_use]
 pub fn foam_at(place: DVec2) -> f64 {
     let p = (place * SIZE as f64).floor();
-    let (x, y) = (p.x.rem_euclid(SIZE as f64) as usize % SIZE, p.y.rem_euclid(SIZE as f64) as usize % SIZE);
+    let (x, y) =
+        (p.x.rem_euclid(SIZE as f64) as usize % SIZE, p.y.rem_euclid(SIZE as f64) as usize % SIZE);
     foam().get((y * SIZE + x) * 4 + 3).map_or(0.0, |opacity| f64::from(*opacity) / 255.0)
 }
 
@@ -143,7 +145,8 @@ mod tests {
         let tile = slopes();
         let mean = tile.texels.iter().sum::<DVec2>() / (SIZE * SIZE) as f64;
         assert!(mean.length() < 1e-12, "a level surface: {mean}");
-        let square: DVec2 = tile.texels.iter().map(|s| *s * *s).sum::<DVec2>() / (SIZE * SIZE) as f64;
+        let square: DVec2 =
+            tile.texels.iter().map(|s| *s * *s).sum::<DVec2>() / (SIZE * SIZE) as f64;
         assert!((square.element_sum() / 2.0 - DEVIATION * DEVIATION).abs() < 1e-12);
         assert!((square.x / square.y - 1.0).abs() < 0.2, "no way is preferred: {square}");
         let place = DVec2::new(0.37, 0.81);
@@ -192,7 +195,8 @@ mod tests {
 
     #[test]
     fn foam_covers_some_of_its_tile() {
-        let mean = foam().chunks_exact(4).map(|t| f64::from(t[3]) / 255.0).sum::<f64>() / (SIZE * SIZE) as f64;
+        let mean = foam().chunks_exact(4).map(|t| f64::from(t[3]) / 255.0).sum::<f64>()
+            / (SIZE * SIZE) as f64;
         assert!((0.05..0.6).contains(&mean), "{mean}");
     }
 }

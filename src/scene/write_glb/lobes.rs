@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 
 use super::{Writer, number, numbers};
 use crate::scene::{
-    Anisotropy, Clearcoat, DiffuseTransmission, Iridescence, Material, MaterialVolume, Sheen, Specular, TextureRef,
+    Anisotropy, Clearcoat, DiffuseTransmission, Iridescence, Material, MaterialVolume, Sheen,
+    Specular, TextureRef,
 };
 
 /// The properties of one extension while they are gathered.
@@ -37,26 +38,40 @@ impl Properties<'_> {
 impl Writer {
     /// All that a material has of them.
     pub(super) fn lobes(&mut self, material: &Material, extensions: &mut Map<String, Value>) {
-        let mut put = |name: &'static str, there: bool, fill: &dyn Fn(Properties<'_>) -> Map<String, Value>| {
+        let mut put = |name: &'static str,
+                       there: bool,
+                       fill: &dyn Fn(Properties<'_>) -> Map<String, Value>| {
             if there {
                 self.extension(name);
                 let values = fill(Properties { writer: self, values: Map::new() });
                 extensions.insert(name.into(), Value::Object(values));
             }
         };
-        let Material { ior, transmission, transmission_texture, volume, dispersion, .. } = *material;
+        let Material { ior, transmission, transmission_texture, volume, dispersion, .. } =
+            *material;
         put("KHR_materials_ior", ior != 1.5, &|p| p.number("ior", ior).values);
-        put("KHR_materials_transmission", transmission > 0.0 || transmission_texture.is_some(), &|p| {
-            p.number("transmissionFactor", transmission).texture("transmissionTexture", transmission_texture).values
-        });
+        put(
+            "KHR_materials_transmission",
+            transmission > 0.0 || transmission_texture.is_some(),
+            &|p| {
+                p.number("transmissionFactor", transmission)
+                    .texture("transmissionTexture", transmission_texture)
+                    .values
+            },
+        );
         put("KHR_materials_volume", volume != MaterialVolume::default(), &|p| {
-            let p = p.number("thicknessFactor", volume.thickness).texture("thicknessTexture", volume.thickness_texture);
+            let p = p
+                .number("thicknessFactor", volume.thickness)
+                .texture("thicknessTexture", volume.thickness_texture);
             // Infinity, the default, is no number of JSON.
             let distance = volume.attenuation_distance;
-            let p = if distance.is_finite() { p.number("attenuationDistance", distance) } else { p };
+            let p =
+                if distance.is_finite() { p.number("attenuationDistance", distance) } else { p };
             p.color("attenuationColor", volume.attenuation_color).values
         });
-        put("KHR_materials_dispersion", dispersion != 0.0, &|p| p.number("dispersion", dispersion).values);
+        put("KHR_materials_dispersion", dispersion != 0.0, &|p| {
+            p.number("dispersion", dispersion).values
+        });
         put("KHR_materials_specular", material.specular != Specular::default(), &|p| {
             p.number("specularFactor", material.specular.factor)
                 .texture("specularTexture", material.specular.texture)
@@ -64,7 +79,9 @@ impl Writer {
                 .texture("specularColorTexture", material.specular.color_texture)
                 .values
         });
-        put("KHR_materials_clearcoat", material.clearcoat != Clearcoat::default(), &|p| coat(p, &material.clearcoat));
+        put("KHR_materials_clearcoat", material.clearcoat != Clearcoat::default(), &|p| {
+            coat(p, &material.clearcoat)
+        });
         put("KHR_materials_sheen", material.sheen != Sheen::default(), &|p| {
             p.color("sheenColorFactor", material.sheen.color)
                 .texture("sheenColorTexture", material.sheen.color_texture)
@@ -88,13 +105,17 @@ impl Writer {
                 .values
         });
         let through = material.diffuse_transmission;
-        put("KHR_materials_diffuse_transmission", through != DiffuseTransmission::default(), &|p| {
-            p.number("diffuseTransmissionFactor", through.factor)
-                .texture("diffuseTransmissionTexture", through.texture)
-                .color("diffuseTransmissionColorFactor", through.color)
-                .texture("diffuseTransmissionColorTexture", through.color_texture)
-                .values
-        });
+        put(
+            "KHR_materials_diffuse_transmission",
+            through != DiffuseTransmission::default(),
+            &|p| {
+                p.number("diffuseTransmissionFactor", through.factor)
+                    .texture("diffuseTransmissionTexture", through.texture)
+                    .color("diffuseTransmissionColorFactor", through.color)
+                    .texture("diffuseTransmissionColorTexture", through.color_texture)
+                    .values
+            },
+        );
     }
 }
 

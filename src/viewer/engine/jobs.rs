@@ -80,7 +80,8 @@ impl LightContributions {
     pub fn combine(&self, factors: &[f32]) -> Vec<[f32; 3]> {
         let mut factors = factors.iter().copied();
         let first = factors.next().unwrap_or(1.0);
-        let mut sum: Vec<[f32; 3]> = self.without_lights.iter().map(|c| c.map(|v| v * first)).collect();
+        let mut sum: Vec<[f32; 3]> =
+            self.without_lights.iter().map(|c| c.map(|v| v * first)).collect();
         for ((_, light), factor) in self.lights.iter().zip(factors) {
             for (into, c) in sum.iter_mut().zip(light) {
                 *into = std::array::from_fn(|i| into[i] + c[i] * factor);
@@ -105,7 +106,8 @@ impl Shared {
     fn progress(&self, wake: &Wake, [done, of]: [usize; 2]) -> Result<(), ViewError> {
         lock(&self.results).task = Some((Task::DrawBatch(done, of), Instant::now()));
         wake();
-        let cancelled = self.cancelled.load(Ordering::Relaxed) >= self.running.load(Ordering::Relaxed);
+        let cancelled =
+            self.cancelled.load(Ordering::Relaxed) >= self.running.load(Ordering::Relaxed);
         let unwanted = self.ends.load(Ordering::Relaxed) || cancelled;
         if unwanted { Err(given_up()) } else { Ok(()) }
     }
@@ -123,7 +125,9 @@ impl Worker {
     /// Does an errand.
     pub(super) fn run_job(&mut self, errand: Job) -> Result<JobResult, ViewError> {
         Ok(match errand {
-            Job::MeasureIlluminance(point, normal) => JobResult::Illuminance(point, told(self.read(point, normal))?),
+            Job::MeasureIlluminance(point, normal) => {
+                JobResult::Illuminance(point, told(self.read(point, normal))?)
+            }
             Job::SeparateLights(lights) => JobResult::LightContributions(told(self.mix(&lights))?),
             Job::WriteSequence(sequence) => JobResult::Written(told(self.write(&sequence))?),
         })
@@ -132,9 +136,18 @@ impl Worker {
     /// Holds the meter to a surface.
     fn read(&mut self, point: DVec3, normal: DVec3) -> Result<Lux, ViewError> {
         self.task(Some(Task::Meter));
-        let (Some(renderer), Some(there)) = (&mut self.renderer, &self.scene_state) else { return Err(nothing()) };
+        let (Some(renderer), Some(there)) = (&mut self.renderer, &self.scene_state) else {
+            return Err(nothing());
+        };
         let session = &there.session;
-        let read = incident::illuminance(renderer, &session.scene, point, normal, Receptor::Flat, session.shadows());
+        let read = incident::illuminance(
+            renderer,
+            &session.scene,
+            point,
+            normal,
+            Receptor::Flat,
+            session.shadows(),
+        );
         read.map_err(|error| match error {
             IncidentError::Gpu(error) => error.into(),
             error => ViewError::Session(SessionError::InvalidRequest(error.to_string())),
@@ -143,7 +156,9 @@ impl Worker {
 
     /// Writes pictures of what is played: those that `render --frames` writes.
     fn write(&mut self, sequence: &Sequence) -> Result<u32, ViewError> {
-        let (Some(renderer), Some(there)) = (&mut self.renderer, &mut self.scene_state) else { return Err(nothing()) };
+        let (Some(renderer), Some(there)) = (&mut self.renderer, &mut self.scene_state) else {
+            return Err(nothing());
+        };
         let mut session = there.session.clone();
         let [width, height] = sequence.size;
         if (session.size.width, session.size.height) != (width, height) {
@@ -155,7 +170,8 @@ impl Worker {
         renderer.reset_history();
         let (shared, wake) = (&self.shared, &self.wake);
         let told = |done: u32| shared.progress(wake, [done as usize, sequence.count as usize]);
-        let written = frames(&self.gpu, renderer, &mut session, &mut there.gpu_scene, (sequence, &told));
+        let written =
+            frames(&self.gpu, renderer, &mut session, &mut there.gpu_scene, (sequence, &told));
         if let Some(time) = before {
             // Back to what the window shows.
             session.seek(time)?;
@@ -167,7 +183,9 @@ impl Worker {
 
     /// Draws what each light gives to the picture: that of the light alone less that of none.
     fn mix(&mut self, lights: &[String]) -> Result<LightContributions, ViewError> {
-        let (Some(renderer), Some(there)) = (&mut self.renderer, &self.scene_state) else { return Err(nothing()) };
+        let (Some(renderer), Some(there)) = (&mut self.renderer, &self.scene_state) else {
+            return Err(nothing());
+        };
         let Some(exposed) = there.exposed else { return Err(nothing()) };
         let seen = &there.session;
         let request = OpenRequest {
@@ -182,7 +200,8 @@ impl Worker {
             for name in lights.iter().filter(|name| Some(*name) != alone) {
                 look.lights.entry(name.clone()).or_default().enabled = Some(false);
             }
-            let mut session = session::apply_look(&request, Scene::clone(&there.base), look, Vec::new())?;
+            let mut session =
+                session::apply_look(&request, Scene::clone(&there.base), look, Vec::new())?;
             session.camera.0 = seen.camera.0;
             let on_device = session.upload(renderer)?;
             let mut settings = RenderSettings {
@@ -194,7 +213,8 @@ impl Worker {
             settings.effects.grain = None;
             renderer.reset_history();
             let samples = session.still_samples().max(1);
-            pictures.push(renderer.render_still(&on_device, &session.view(), &settings, samples)?.nits);
+            pictures
+                .push(renderer.render_still(&on_device, &session.view(), &settings, samples)?.nits);
         }
         let mut pictures = pictures.into_iter();
         let beyond = pictures.next().unwrap_or_default();
@@ -205,7 +225,14 @@ impl Worker {
         let lights = lights.iter().cloned().zip(pictures.map(less)).collect();
         let size = [seen.size.width as usize, seen.size.height as usize];
         let (order, white_balance) = (there.request_id, there.white_balance);
-        Ok(LightContributions { size, without_lights: beyond, lights, exposed, white_balance, request_id: order })
+        Ok(LightContributions {
+            size,
+            without_lights: beyond,
+            lights,
+            exposed,
+            white_balance,
+            request_id: order,
+        })
     }
 }
 
@@ -229,7 +256,8 @@ fn frames(
             None => {
                 // The meter reads the first; from then on exposure follows the light.
                 let first = expose::determine_exposure(session, renderer, on_device, &view, true)?;
-                let balance = expose::white_balance(session, renderer, on_device, &view, first.exposure)?;
+                let balance =
+                    expose::white_balance(session, renderer, on_device, &view, first.exposure)?;
                 renderer.reset_history();
                 (first, balance)
             }
@@ -247,14 +275,24 @@ fn frames(
             None => renderer.render(on_device, &view, &settings)?,
             Some(samples) => renderer.render_still(on_device, &view, &settings, samples)?,
         };
-        let ending = sequence.file.extension().map_or_else(|| "png".into(), |e| e.to_string_lossy().into_owned());
+        let ending = sequence
+            .file
+            .extension()
+            .map_or_else(|| "png".into(), |e| e.to_string_lossy().into_owned());
         let file = output::replace_extension(&sequence.file, &format!("{number:04}.{ending}"));
         output::write_png(&file, picture.width, picture.height, &picture.display)
             .map_err(|error| ViewError::Session(SessionError::InvalidRequest(error.to_string())))?;
         let next = if last {
             now
         } else {
-            expose::adapt(session, renderer, on_device, &view, (&now, &picture), sequence.fps.recip())?
+            expose::adapt(
+                session,
+                renderer,
+                on_device,
+                &view,
+                (&now, &picture),
+                sequence.fps.recip(),
+            )?
         };
         exposed = Some((next, white_balance));
     }

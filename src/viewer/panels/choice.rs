@@ -81,7 +81,10 @@ mod tests {
             // Tools and comparisons are the window's own and set no property.
             if !matches!(name.as_str(), "choice.rs" | "mod.rs" | "reference_view.rs") {
                 let source = fs::read_to_string(file.path()).unwrap();
-                assert!(!source.contains("ComboBox"), "{name}: lists that set properties are made by choice()");
+                assert!(
+                    !source.contains("ComboBox"),
+                    "{name}: lists that set properties are made by choice()"
+                );
             }
         }
     }

@@ -52,12 +52,17 @@ impl App {
             ui.add_space(8.0);
             ui.horizontal_wrapped(|ui| {
                 for demo in Demo::ALL {
-                    let picture = pictures.iter().find(|(name, _)| *name == demo.name).map(|(_, picture)| picture);
+                    let picture = pictures
+                        .iter()
+                        .find(|(name, _)| *name == demo.name)
+                        .map(|(_, picture)| picture);
                     ui.allocate_ui(egui::vec2(256.0, 190.0), |ui| {
                         ui.vertical(|ui| {
                             let size = egui::vec2(248.0, 139.5);
                             let clicked = match picture {
-                                Some(picture) => ui.add(egui::Button::image((picture.id(), size))).clicked(),
+                                Some(picture) => {
+                                    ui.add(egui::Button::image((picture.id(), size))).clicked()
+                                }
                                 None => ui.add_sized(size, egui::Button::new(demo.title)).clicked(),
                             };
                             // The name can be reached by keys and read aloud; the picture is for the eye.
@@ -84,7 +89,10 @@ impl App {
             }
         });
         if let Some(name) = chosen {
-            self.open(&OpenRequest { scene: Some(format!("{PREFIX}{name}").into()), ..OpenRequest::default() });
+            self.open(&OpenRequest {
+                scene: Some(format!("{PREFIX}{name}").into()),
+                ..OpenRequest::default()
+            });
         }
     }
 }

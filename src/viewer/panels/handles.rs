@@ -18,8 +18,11 @@ use crate::{
 };
 
 /// Colours of the world's axes, as most programs have them.
-const AXES: [Color32; 3] =
-    [Color32::from_rgb(235, 90, 80), Color32::from_rgb(120, 210, 80), Color32::from_rgb(90, 150, 250)];
+const AXES: [Color32; 3] = [
+    Color32::from_rgb(235, 90, 80),
+    Color32::from_rgb(120, 210, 80),
+    Color32::from_rgb(90, 150, 250),
+];
 const SIZES: Color32 = Color32::from_rgb(255, 200, 80);
 const HELD: Color32 = Color32::WHITE;
 
@@ -45,7 +48,9 @@ impl App {
         for (name, world) in names.into_iter().zip(worlds) {
             let Some(world) = world else { continue };
             let middle = world.w_axis.truncate();
-            let Some(at) = screen.project(middle).map(place).filter(|at| rect.contains(*at)) else { continue };
+            let Some(at) = screen.project(middle).map(place).filter(|at| rect.contains(*at)) else {
+                continue;
+            };
             let selected = work.selected.light_name() == Some(name.as_str());
             let color = if selected { SIZES } else { Color32::from_rgb(200, 200, 120) };
             painter.circle_stroke(at, 6.0, Stroke::new(if selected { 2.5 } else { 1.2 }, color));
@@ -84,7 +89,8 @@ impl App {
     /// The handles of the sky's sun, where the surroundings are selected and turned.
     fn sun_handles(&mut self, ui: &Ui, screen: &ScreenProjection, rect: Rect, response: &Response) {
         let turns = self.tool == Tool::Turn;
-        let work = self.workspace.as_ref().filter(|work| turns && work.selected == Selection::Environment);
+        let work =
+            self.workspace.as_ref().filter(|work| turns && work.selected == Selection::Environment);
         let Some(sun) = work.and_then(sun_of) else {
             self.sun_drag_handle = None;
             return;
@@ -92,27 +98,40 @@ impl App {
         let (pointer, origin, pressed, down, moved) = ui.input(|input| {
             let pointer = &input.pointer;
             let pressed = pointer.primary_pressed() && !input.modifiers.alt;
-            (pointer.latest_pos(), pointer.press_origin(), pressed, pointer.primary_down(), pointer.delta())
+            (
+                pointer.latest_pos(),
+                pointer.press_origin(),
+                pressed,
+                pointer.primary_down(),
+                pointer.delta(),
+            )
         });
         let down = down && response.is_pointer_button_down_on();
         if !down {
             self.sun_drag_handle = None;
         } else if pressed && let Some(from) = origin.map(point) {
-            self.sun_drag_handle =
-                sun.hit_test(screen, from).and_then(|way| SunDragHandle::new(sun, way, *screen, from));
+            self.sun_drag_handle = sun
+                .hit_test(screen, from)
+                .and_then(|way| SunDragHandle::new(sun, way, *screen, from));
         }
         let pulled = match (&mut self.sun_drag_handle, pointer) {
-            (Some(drag_handle), Some(at)) if moved != egui::Vec2::ZERO && !pressed => drag_handle.drag_to(point(at)),
+            (Some(drag_handle), Some(at)) if moved != egui::Vec2::ZERO && !pressed => {
+                drag_handle.drag_to(point(at))
+            }
             _ => None,
         };
-        let under = pointer.filter(|at| rect.contains(*at)).and_then(|at| sun.hit_test(screen, point(at)));
+        let under =
+            pointer.filter(|at| rect.contains(*at)).and_then(|at| sun.hit_test(screen, point(at)));
         let hot = self.sun_drag_handle.map(|drag_handle| drag_handle.axis).or(under);
         let painter = ui.painter_at(rect);
         for way in SunAxis::ALL {
             let lit = hot == Some(way);
             let stroke = Stroke::new(if lit { 3.0 } else { 2.0 }, if lit { HELD } else { SIZES });
             let line = sun.line(way, screen).unwrap_or_default();
-            painter.line(line.into_iter().filter_map(|at| screen.project(at).map(place)).collect(), stroke);
+            painter.line(
+                line.into_iter().filter_map(|at| screen.project(at).map(place)).collect(),
+                stroke,
+            );
         }
         if let Some(at) = sun.mark(screen).and_then(|at| screen.project(at)).map(place) {
             painter.circle_filled(at, 7.0, SIZES);
@@ -121,7 +140,8 @@ impl App {
             ui.set_cursor_icon(CursorIcon::Grab);
         }
         if let Some(to) = pulled {
-            let [elevation, azimuth] = [to.elevation, to.azimuth].map(|angle| format!("{:.3}", angle.to_degrees()));
+            let [elevation, azimuth] =
+                [to.elevation, to.azimuth].map(|angle| format!("{:.3}", angle.to_degrees()));
             self.set(&[
                 ("environment.sun.elevation", Some(elevation.as_str())),
                 ("environment.sun.azimuth", Some(azimuth.as_str())),
@@ -130,7 +150,13 @@ impl App {
     }
 
     /// The handles of the selected light or of what the camera looks at, and what becomes of the one that is held.
-    fn light_handles(&mut self, ui: &Ui, screen: &ScreenProjection, rect: Rect, response: &Response) {
+    fn light_handles(
+        &mut self,
+        ui: &Ui,
+        screen: &ScreenProjection,
+        rect: Rect,
+        response: &Response,
+    ) {
         let action = match self.tool {
             Tool::Move => Action::Move,
             Tool::Turn => Action::Turn,
@@ -139,13 +165,19 @@ impl App {
         };
         let Some(work) = &self.workspace else { return };
         let held = match &work.selected {
-            Selection::Camera => (action == Action::Move).then(|| (CAMERA.to_owned(), target_of(work))),
-            selected => selected.light_name().and_then(|name| Some((name.to_owned(), light_target(work, name)?))),
+            Selection::Camera => {
+                (action == Action::Move).then(|| (CAMERA.to_owned(), target_of(work)))
+            }
+            selected => selected
+                .light_name()
+                .and_then(|name| Some((name.to_owned(), light_target(work, name)?))),
         };
         let Some((name, held)) = held else { return self.drag_handle = None };
-        let (pointer, origin, alt) =
-            ui.input(|input| (input.pointer.latest_pos(), input.pointer.press_origin(), input.modifiers.alt));
-        let (pressed, down) = ui.input(|input| (input.pointer.primary_pressed(), input.pointer.primary_down()));
+        let (pointer, origin, alt) = ui.input(|input| {
+            (input.pointer.latest_pos(), input.pointer.press_origin(), input.modifiers.alt)
+        });
+        let (pressed, down) =
+            ui.input(|input| (input.pointer.primary_pressed(), input.pointer.primary_down()));
         let ours = down && response.is_pointer_button_down_on();
         if !ours || self.drag_handle.as_ref().is_some_and(|drag_handle| drag_handle.name != name) {
             self.drag_handle = None;
@@ -165,7 +197,9 @@ impl App {
             (Some(drag_handle), Some(at)) if moved => drag_handle.drag_to(point(at)),
             _ => None,
         };
-        let under = pointer.filter(|at| rect.contains(*at)).and_then(|at| held.hit_test(action, screen, point(at)));
+        let under = pointer
+            .filter(|at| rect.contains(*at))
+            .and_then(|at| held.hit_test(action, screen, point(at)));
         let hot = self.drag_handle.as_ref().map(|drag_handle| drag_handle.handle).or(under);
         draw(ui, rect, screen, &held, action, hot);
         if hot.is_some() {
@@ -174,11 +208,16 @@ impl App {
         match set {
             // The camera turns to it from where it stands, wherever hands have taken it.
             Some((_, value)) if name == CAMERA => {
-                let Some(eye) = self.workspace.as_ref().map(|work| work.viewport.pose().w_axis) else { return };
+                let Some(eye) = self.workspace.as_ref().map(|work| work.viewport.pose().w_axis)
+                else {
+                    return;
+                };
                 let eye = format!("{:.6} {:.6} {:.6}", eye.x, eye.y, eye.z);
                 self.set(&[("camera.position", Some(&eye)), ("camera.target", Some(&value))]);
             }
-            Some((property, value)) => self.set(&[(&format!("lights.{name}.{property}"), Some(&value))]),
+            Some((property, value)) => {
+                self.set(&[(&format!("lights.{name}.{property}"), Some(&value))])
+            }
             None => {}
         }
     }
@@ -217,15 +256,17 @@ fn sun_of(work: &Workspace) -> Option<Sun> {
         return None;
     }
     let rotation = look.rotation.unwrap_or(0.0);
-    let set = look
-        .sun
-        .elevation
-        .map(|elevation| HorizontalCoordinates { elevation, azimuth: look.sun.azimuth.unwrap_or(0.0) });
+    let set = look.sun.elevation.map(|elevation| HorizontalCoordinates {
+        elevation,
+        azimuth: look.sun.azimuth.unwrap_or(0.0),
+    });
     let placed = || {
         // A sun of the scene's own is a light like others.
         let own = work.viewport.base().nodes.iter().any(|node| node.name == "sun");
         let walk = work.viewport.current_scene().walk();
-        let node = walk.into_iter().find(|placed| !own && placed.node.name == "sun" && placed.node.light.is_some())?;
+        let node = walk
+            .into_iter()
+            .find(|placed| !own && placed.node.name == "sun" && placed.node.light.is_some())?;
         let way = node.world.z_axis.truncate().try_normalize()?;
         Some(HorizontalCoordinates {
             elevation: way.y.clamp(-1.0, 1.0).asin(),
@@ -236,12 +277,21 @@ fn sun_of(work: &Workspace) -> Option<Sun> {
 }
 
 /// Draws a light's handles; `hot` is the one that the pointer has.
-fn draw(ui: &Ui, rect: Rect, screen: &ScreenProjection, held: &HandleTarget, action: Action, hot: Option<Handle>) {
+fn draw(
+    ui: &Ui,
+    rect: Rect,
+    screen: &ScreenProjection,
+    held: &HandleTarget,
+    action: Action,
+    hot: Option<Handle>,
+) {
     let painter = ui.painter_at(rect);
     for handle in held.handles(action, screen) {
         let lit = match (handle, hot) {
             // Directions that follow the camera differ from frame to frame by what is rounded.
-            (Handle::Length(a, way), Some(Handle::Length(b, other))) => a == b && way.dot(other) > 0.0,
+            (Handle::Length(a, way), Some(Handle::Length(b, other))) => {
+                a == b && way.dot(other) > 0.0
+            }
             (handle, hot) => Some(handle) == hot,
         };
         let color = match handle {
@@ -251,7 +301,8 @@ fn draw(ui: &Ui, rect: Rect, screen: &ScreenProjection, held: &HandleTarget, act
         };
         let stroke = Stroke::new(if lit { 3.0 } else { 2.0 }, color);
         let line = held.line(handle, screen).unwrap_or_default();
-        let points: Vec<Pos2> = line.into_iter().filter_map(|at| screen.project(at).map(place)).collect();
+        let points: Vec<Pos2> =
+            line.into_iter().filter_map(|at| screen.project(at).map(place)).collect();
         let (Some(&first), Some(&last)) = (points.first(), points.last()) else { continue };
         match handle {
             Handle::Arrow(_) => painter.arrow(first, last - first, stroke),

@@ -95,12 +95,18 @@ pub(super) fn short(value: f64) -> String {
     if value != 0.0 && (value.abs() < 1e-4 || !value.is_finite()) {
         let text = format!("{value:.6e}");
         return match text.split_once('e').filter(|(digits, _)| digits.contains('.')) {
-            Some((digits, power)) => format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.')),
+            Some((digits, power)) => {
+                format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.'))
+            }
             None => text,
         };
     }
     let text = format!("{value:.*}", decimals(value));
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 /// Digits after the point that make seven with those before it.
@@ -112,18 +118,27 @@ fn decimals(value: f64) -> usize {
 /// A number to be dragged or typed: what is typed counts once it is whole, and what stands there stays until somebody changes it.
 pub(super) fn drag<Num: egui::emath::Numeric>(value: &mut Num) -> DragValue<'_> {
     let finite = |text: &str| text.trim().parse().ok().filter(|value: &f64| value.is_finite());
-    DragValue::new(value).clamp_existing_to_range(false).update_while_editing(false).custom_parser(finite)
+    DragValue::new(value)
+        .clamp_existing_to_range(false)
+        .update_while_editing(false)
+        .custom_parser(finite)
 }
 
 /// A field for a property's number, with what was done to it.
 ///
 /// What is typed and is no number, or none of the range, goes to the look as it stands: it takes it or says what it takes.
-fn field(ui: &mut Ui, (now, speed, range): (f64, f64, [f64; 2]), suffix: &str, least_places: usize) -> Option<String> {
+fn field(
+    ui: &mut Ui,
+    (now, speed, range): (f64, f64, [f64; 2]),
+    suffix: &str,
+    least_places: usize,
+) -> Option<String> {
     let mut value = now;
     let places = decimals(now).max(least_places);
     let refused = RefCell::new(None);
     let parse = |text: &str| {
-        let number = text.trim().parse().ok().filter(|value: &f64| (range[0]..=range[1]).contains(value));
+        let number =
+            text.trim().parse().ok().filter(|value: &f64| (range[0]..=range[1]).contains(value));
         if number.is_none() {
             *refused.borrow_mut() = Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         }
@@ -151,13 +166,22 @@ fn differs(now: f64, value: f64, decimals: usize) -> bool {
 /// Standard stops to choose from beside a number that can be any.
 ///
 /// `now` is what the look says, `solved` what the camera has turned the dial to where the look says nothing.
-fn dial(ui: &mut Ui, name: &str, dial: Dial, [now, solved]: [Option<f64>; 2], path: &str, changes: &mut Changes) {
+fn dial(
+    ui: &mut Ui,
+    name: &str,
+    dial: Dial,
+    [now, solved]: [Option<f64>; 2],
+    path: &str,
+    changes: &mut Changes,
+) {
     ui.label(name);
     ui.horizontal(|ui| {
         let stops = dial.stops();
         let nearest = now.or(solved).and_then(|now| dial.nearest(now));
         let text = match (now, nearest) {
-            (Some(now), Some(stop)) if (now / stop.nominal - 1.0).abs() < 0.02 => engraved(dial, stop),
+            (Some(now), Some(stop)) if (now / stop.nominal - 1.0).abs() < 0.02 => {
+                engraved(dial, stop)
+            }
             (Some(now), _) => short(now),
             (None, _) => "by the meter".into(),
         };
@@ -185,7 +209,13 @@ fn dial(ui: &mut Ui, name: &str, dial: Dial, [now, solved]: [Option<f64>; 2], pa
 }
 
 /// A list of a property's values by their names in the look.
-pub(super) fn listing(ui: &mut Ui, now: &str, names: &[&'static str], path: &str, changes: &mut Changes) {
+pub(super) fn listing(
+    ui: &mut Ui,
+    now: &str,
+    names: &[&'static str],
+    path: &str,
+    changes: &mut Changes,
+) {
     let entry = |name: &&str| Entry::new(*name, *name == now, path, Some((*name).to_owned()));
     choice(ui, path, (now, None), names.iter().map(entry).collect(), changes);
 }
@@ -216,11 +246,23 @@ pub(super) fn number(
 }
 
 /// A number that the look does not have: what stands in its place, and a button that sets it.
-fn unset(ui: &mut Ui, name: &str, stands: &str, value: f64, unit: &str, path: &str, changes: &mut Changes) {
+fn unset(
+    ui: &mut Ui,
+    name: &str,
+    stands: &str,
+    value: f64,
+    unit: &str,
+    path: &str,
+    changes: &mut Changes,
+) {
     ui.label(name);
     ui.horizontal(|ui| {
         ui.label(stands);
-        if ui.small_button("set").on_hover_text(format!("{} {unit}, to begin with", short(value))).clicked() {
+        if ui
+            .small_button("set")
+            .on_hover_text(format!("{} {unit}, to begin with", short(value)))
+            .clicked()
+        {
             changes.push((path.into(), Some(short(value))));
         }
     });
@@ -235,10 +277,14 @@ fn place(ui: &mut Ui, name: &str, now: DVec3, path: &str, changes: &mut Changes)
         let mut changed = false;
         for value in &mut values {
             let before = *value;
-            changed |= ui.add(drag(value).speed(0.01).max_decimals(3)).changed() && differs(before, *value, 3);
+            changed |= ui.add(drag(value).speed(0.01).max_decimals(3)).changed()
+                && differs(before, *value, 3);
         }
         if changed {
-            changes.push((path.into(), Some(format!("{:.5} {:.5} {:.5}", values[0], values[1], values[2]))));
+            changes.push((
+                path.into(),
+                Some(format!("{:.5} {:.5} {:.5}", values[0], values[1], values[2])),
+            ));
         }
     });
     ui.end_row();
@@ -262,7 +308,8 @@ fn text(ui: &mut Ui, name: &str, now: &str, hint: &str, path: &str, changes: &mu
     let field = ui.add(egui::TextEdit::singleline(&mut typed).hint_text(hint).desired_width(150.0));
     if field.lost_focus() {
         if typed != now {
-            changes.push((path.into(), (!typed.trim().is_empty()).then(|| typed.trim().to_owned())));
+            changes
+                .push((path.into(), (!typed.trim().is_empty()).then(|| typed.trim().to_owned())));
         }
         ui.data_mut(|data| data.remove_temp::<String>(id));
     } else if field.has_focus() {
@@ -306,7 +353,10 @@ fn strengths(light: &Light) -> Vec<(&'static str, &'static str, f64)> {
 /// The strength of a light in the unit that its author wrote: property and value.
 pub(super) fn strength(light: &Light) -> Option<(&'static str, f64)> {
     let unit = authored(light.source);
-    strengths(light).into_iter().find(|(property, ..)| *property == unit).map(|(property, _, value)| (property, value))
+    strengths(light)
+        .into_iter()
+        .find(|(property, ..)| *property == unit)
+        .map(|(property, _, value)| (property, value))
 }
 
 /// The unit that the author wrote.
@@ -333,7 +383,14 @@ impl App {
                 Selection::Environment => environment(ui, &work.viewport, &values, &mut changes),
                 Selection::Material(name) => material(ui, &work.viewport, &name, &mut changes),
                 Selection::Water(name) => {
-                    super::water::page(ui, &work.viewport, &name, &mut brush, &mut tool, &mut changes);
+                    super::water::page(
+                        ui,
+                        &work.viewport,
+                        &name,
+                        &mut brush,
+                        &mut tool,
+                        &mut changes,
+                    );
                 }
                 Selection::Volume(name) => volume(ui, &name, &values, &mut changes),
                 Selection::Effects => effects(ui, &work.viewport, &values, &mut changes),
@@ -405,32 +462,83 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
     ui.heading("Camera");
     ui.weak(&viewport.session.camera_name);
     grid(ui, "dials", |ui| {
-        let solved = viewport.exposed().and_then(|exposed| exposed.solved.as_ref()).map(|solved| solved.dials);
-        let [f_stop, shutter, iso] =
-            [solved.map(|dials| dials.f_stop), solved.map(|dials| dials.shutter_s), solved.map(|dials| dials.iso)];
-        dial(ui, "Aperture f/", Dial::FStop, [camera.f_stop, f_stop], "camera.lens.f_stop", changes);
-        dial(ui, "Shutter", Dial::Shutter, [camera.shutter, shutter], "camera.body.shutter", changes);
+        let solved = viewport
+            .exposed()
+            .and_then(|exposed| exposed.solved.as_ref())
+            .map(|solved| solved.dials);
+        let [f_stop, shutter, iso] = [
+            solved.map(|dials| dials.f_stop),
+            solved.map(|dials| dials.shutter_s),
+            solved.map(|dials| dials.iso),
+        ];
+        dial(
+            ui,
+            "Aperture f/",
+            Dial::FStop,
+            [camera.f_stop, f_stop],
+            "camera.lens.f_stop",
+            changes,
+        );
+        dial(
+            ui,
+            "Shutter",
+            Dial::Shutter,
+            [camera.shutter, shutter],
+            "camera.body.shutter",
+            changes,
+        );
         dial(ui, "ISO", Dial::Iso, [camera.iso, iso], "camera.body.iso", changes);
         let compensation = camera.compensation.unwrap_or(0.0);
-        number(ui, "Compensation", (compensation, 0.02, [-20.0, 20.0]), " EV", "camera.exposure.compensation", changes);
+        number(
+            ui,
+            "Compensation",
+            (compensation, 0.02, [-20.0, 20.0]),
+            " EV",
+            "camera.exposure.compensation",
+            changes,
+        );
         ui.label("Exposure by");
         let now = crate::session::expose::control(look).name();
         let named = look::metering::ExposureControl::ALL.map(|(name, _)| name);
         listing(ui, now, &named, "camera.exposure.mode", changes);
         ui.end_row();
         let rig = &camera.rig;
-        text(ui, "Sensor", set(values, "camera.body.sensor"), "full-frame, 36x24", "camera.body.sensor", changes);
+        text(
+            ui,
+            "Sensor",
+            set(values, "camera.body.sensor"),
+            "full-frame, 36x24",
+            "camera.body.sensor",
+            changes,
+        );
         let focal = "camera.lens.focal_length";
         match rig.focal_length {
-            Some(length) => number(ui, "Focal length", (length * 1e3, 0.2, [0.1, 10_000.0]), " mm", focal, changes),
+            Some(length) => number(
+                ui,
+                "Focal length",
+                (length * 1e3, 0.2, [0.1, 10_000.0]),
+                " mm",
+                focal,
+                changes,
+            ),
             None => {
                 let of_view = file_focal(viewport).unwrap_or(35.0);
                 let stands = format!("{of_view:.1} mm by the file's view");
-                unset(ui, "Focal length", &stands, (of_view * 10.0).round() / 10.0, "mm", focal, changes);
+                unset(
+                    ui,
+                    "Focal length",
+                    &stands,
+                    (of_view * 10.0).round() / 10.0,
+                    "mm",
+                    focal,
+                    changes,
+                );
             }
         }
         match rig.focus.filter(|focus| focus.is_finite()) {
-            Some(focus) => number(ui, "Focus", (focus, 0.02, [0.01, 1e5]), " m", "camera.lens.focus", changes),
+            Some(focus) => {
+                number(ui, "Focus", (focus, 0.02, [0.01, 1e5]), " m", "camera.lens.focus", changes)
+            }
             None => unset(ui, "Focus", "infinity", 10.0, "m", "camera.lens.focus", changes),
         }
         text(
@@ -461,7 +569,10 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
         ));
         if let Some(solved) = &exposed.solved {
             let dials = solved.dials;
-            ui.label(format!("turned to f/{:.3}, {:.6} s, ISO {:.0}", dials.f_stop, dials.shutter_s, dials.iso));
+            ui.label(format!(
+                "turned to f/{:.3}, {:.6} s, ISO {:.0}",
+                dials.f_stop, dials.shutter_s, dials.iso
+            ));
         }
         if let Some(metered) = exposed.metered {
             let off = metered.stops_above(exposed.exposure);
@@ -475,9 +586,12 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
 
 /// The focal length (mm) at which the sensor sees the file's field of view.
 fn file_focal(viewport: &Viewport) -> Option<f64> {
-    let Projection::Perspective { vertical_fov, .. } = viewport.session.camera.1 else { return None };
+    let Projection::Perspective { vertical_fov, .. } = viewport.session.camera.1 else {
+        return None;
+    };
     let rig = &viewport.session.look.camera.rig;
-    let aspect = f64::from(viewport.session.size.width) / f64::from(viewport.session.size.height.max(1));
+    let aspect =
+        f64::from(viewport.session.size.width) / f64::from(viewport.session.size.height.max(1));
     let gate = rig.sensor().gate(rig.fit.unwrap_or_default(), aspect).ok()?;
     Some(gate.height * 1e3 / 2.0 / (f64::from(vertical_fov) / 2.0).tan())
 }
@@ -498,10 +612,13 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
     grid(ui, "light", |ui| {
         let all = strengths(light);
         let unit = authored(source);
-        if let Some(&(property, short_unit, value)) = all.iter().find(|(property, ..)| *property == unit) {
+        if let Some(&(property, short_unit, value)) =
+            all.iter().find(|(property, ..)| *property == unit)
+        {
             ui.label("Strength");
             ui.horizontal(|ui| {
-                let speed = if property == "ev100" { 0.02 } else { (value.abs() * 0.005).max(1e-4) };
+                let speed =
+                    if property == "ev100" { 0.02 } else { (value.abs() * 0.005).max(1e-4) };
                 let range = if property == "ev100" { [-64.0, 64.0] } else { [0.0, 1e12] };
                 if let Some(typed) = field(ui, (value, speed, range), "", 3) {
                     changes.push((path(property), Some(typed)));
@@ -510,9 +627,19 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
                 let entry = |&(other, unit, value): &(&str, &str, f64)| {
                     let change = vec![(path(property), None), (path(other), Some(short(value)))];
                     let changes = if other == property { Vec::new() } else { change };
-                    Entry { name: format!("{unit}   {}", short(value)), chosen: other == property, changes }
+                    Entry {
+                        name: format!("{unit}   {}", short(value)),
+                        chosen: other == property,
+                        changes,
+                    }
                 };
-                choice(ui, "unit", (short_unit, Some(56.0)), all.iter().map(entry).collect(), changes);
+                choice(
+                    ui,
+                    "unit",
+                    (short_unit, Some(56.0)),
+                    all.iter().map(entry).collect(),
+                    changes,
+                );
             });
             ui.end_row();
         }
@@ -522,7 +649,14 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
             ui.end_row();
         }
         match set.kelvin {
-            Some(kelvin) => number(ui, "Colour", (kelvin, 10.0, color::KELVIN_LIMITS), " K", &path("kelvin"), changes),
+            Some(kelvin) => number(
+                ui,
+                "Colour",
+                (kelvin, 10.0, color::KELVIN_LIMITS),
+                " K",
+                &path("kelvin"),
+                changes,
+            ),
             None => {
                 let [r, g, b] = light.color.to_array();
                 let stands = format!("the file's, {r:.2} {g:.2} {b:.2}");
@@ -530,7 +664,14 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
             }
         }
         if set.kelvin.is_some() {
-            number(ui, "Tint", (set.tint.unwrap_or(0.0), 0.0005, [-0.05, 0.05]), " Duv", &path("tint"), changes);
+            number(
+                ui,
+                "Tint",
+                (set.tint.unwrap_or(0.0), 0.0005, [-0.05, 0.05]),
+                " Duv",
+                &path("tint"),
+                changes,
+            );
         }
         match source.emitter() {
             Emitter::Point
@@ -559,7 +700,14 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
             }
             Emitter::Sun { angular_radius } => {
                 let degrees = (angular_radius * 2.0).to_degrees();
-                number(ui, "Diameter", (degrees, 0.01, [0.0, 90.0]), " deg", &path("angular_diameter"), changes);
+                number(
+                    ui,
+                    "Diameter",
+                    (degrees, 0.01, [0.0, 90.0]),
+                    " deg",
+                    &path("angular_diameter"),
+                    changes,
+                );
             }
         }
         match source.emitter() {
@@ -620,11 +768,15 @@ fn polar(ui: &mut Ui, profile: &crate::photometry::IesProfile) {
                     (std::f64::consts::TAU - angle, turn + std::f64::consts::PI)
                 };
                 let part = profile.candela(vertical, horizontal).get() / most;
-                rect.center() + egui::vec2(angle.sin() as f32, angle.cos() as f32) * (part as f32 * radius)
+                rect.center()
+                    + egui::vec2(angle.sin() as f32, angle.cos() as f32) * (part as f32 * radius)
             })
             .collect();
-        let color =
-            if turn == 0.0 { egui::Color32::from_rgb(255, 200, 80) } else { egui::Color32::from_rgb(120, 170, 255) };
+        let color = if turn == 0.0 {
+            egui::Color32::from_rgb(255, 200, 80)
+        } else {
+            egui::Color32::from_rgb(120, 170, 255)
+        };
         let stroke = egui::Stroke::new(1.5, color);
         if turn == 0.0 {
             painter.line(points, stroke);
@@ -651,11 +803,32 @@ fn effects(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chan
     let look = &viewport.session.look;
     grid(ui, "usual", |ui| {
         let session = &viewport.session;
-        pass(ui, viewport, ("Reflections", &["ssr"]), session.ssr().enabled, "passes.ssr.enabled", changes);
+        pass(
+            ui,
+            viewport,
+            ("Reflections", &["ssr"]),
+            session.ssr().enabled,
+            "passes.ssr.enabled",
+            changes,
+        );
         pass(ui, viewport, ("Bounced light", &["gi"]), session.gi().enabled, "gi.enabled", changes);
         // Rays for shadows are part of the lighting pass.
-        pass(ui, viewport, ("Shadows", &["shadow"]), session.shadows().enabled, "passes.shadows.enabled", changes);
-        pass(ui, viewport, ("Ambient occlusion", &["ao"]), session.ao().enabled, "passes.ao.enabled", changes);
+        pass(
+            ui,
+            viewport,
+            ("Shadows", &["shadow"]),
+            session.shadows().enabled,
+            "passes.shadows.enabled",
+            changes,
+        );
+        pass(
+            ui,
+            viewport,
+            ("Ambient occlusion", &["ao"]),
+            session.ao().enabled,
+            "passes.ao.enabled",
+            changes,
+        );
         ui.label("Edges");
         let now = look.passes.aa_method.unwrap_or_default().name();
         let named = look::AaMethod::ALL.map(|(name, _)| name);
@@ -683,12 +856,36 @@ fn material(ui: &mut Ui, viewport: &Viewport, name: &str, changes: &mut Changes)
         let color = material.base_color;
         let mut rgb = [color.x, color.y, color.z];
         if ui.color_edit_button_rgb(&mut rgb).changed() {
-            changes.push((path("base_color"), Some(format!("{:.4} {:.4} {:.4}", rgb[0], rgb[1], rgb[2]))));
+            changes.push((
+                path("base_color"),
+                Some(format!("{:.4} {:.4} {:.4}", rgb[0], rgb[1], rgb[2])),
+            ));
         }
         ui.end_row();
-        number(ui, "Metallic", (f64::from(material.metallic), 0.005, [0.0, 1.0]), "", &path("metallic"), changes);
-        number(ui, "Roughness", (f64::from(material.roughness), 0.005, [0.0, 1.0]), "", &path("roughness"), changes);
-        number(ui, "Index of refraction", (f64::from(material.ior), 0.005, [0.0, 5.0]), "", &path("ior"), changes);
+        number(
+            ui,
+            "Metallic",
+            (f64::from(material.metallic), 0.005, [0.0, 1.0]),
+            "",
+            &path("metallic"),
+            changes,
+        );
+        number(
+            ui,
+            "Roughness",
+            (f64::from(material.roughness), 0.005, [0.0, 1.0]),
+            "",
+            &path("roughness"),
+            changes,
+        );
+        number(
+            ui,
+            "Index of refraction",
+            (f64::from(material.ior), 0.005, [0.0, 5.0]),
+            "",
+            &path("ior"),
+            changes,
+        );
         let emission = material.emission;
         ui.label("Emission");
         ui.horizontal(|ui| {
@@ -703,7 +900,8 @@ fn material(ui: &mut Ui, viewport: &Viewport, name: &str, changes: &mut Changes)
             }
             ui.weak("nit");
             if changed {
-                changes.push((path("emission"), Some(format!("{} {} {}", nits[0], nits[1], nits[2]))));
+                changes
+                    .push((path("emission"), Some(format!("{} {} {}", nits[0], nits[1], nits[2]))));
             }
         });
         ui.end_row();
@@ -726,8 +924,16 @@ fn volume(ui: &mut Ui, name: &str, values: &Values, changes: &mut Changes) {
 }
 
 /// A switch with what its passes took in the last frame.
-fn pass(ui: &mut Ui, viewport: &Viewport, (name, of): (&str, &[&str]), on: bool, path: &str, changes: &mut Changes) {
-    let times = viewport.last_frame.as_ref().map_or(&[][..], |finished| finished.picture.times.as_slice());
+fn pass(
+    ui: &mut Ui,
+    viewport: &Viewport,
+    (name, of): (&str, &[&str]),
+    on: bool,
+    path: &str,
+    changes: &mut Changes,
+) {
+    let times =
+        viewport.last_frame.as_ref().map_or(&[][..], |finished| finished.picture.times.as_slice());
     let own = times.iter().filter(|pass| of.iter().any(|start| pass.name.starts_with(start)));
     ui.label(name);
     let mut now = on;
@@ -737,7 +943,8 @@ fn pass(ui: &mut Ui, viewport: &Viewport, (name, of): (&str, &[&str]), on: bool,
         }
         let (count, ms) = own.fold((0, 0.0), |(count, sum), pass| (count + 1, sum + pass.ms));
         if count > 0 {
-            ui.weak(format!("{ms:.2} ms")).on_hover_text(format!("{count} passes of the last frame, on the device"));
+            ui.weak(format!("{ms:.2} ms"))
+                .on_hover_text(format!("{count} passes of the last frame, on the device"));
         }
     });
     ui.end_row();
@@ -784,7 +991,12 @@ mod tests {
         // I = 1000 / pi cos(angle): 1000 lm below the horizon.
         let angles: Vec<String> = (0..=18).map(|step| (step * 5).to_string()).collect();
         let candela: Vec<String> = (0..=18)
-            .map(|step| format!("{:.4}", 1000.0 / std::f64::consts::PI * (f64::from(step) * 5.0).to_radians().cos()))
+            .map(|step| {
+                format!(
+                    "{:.4}",
+                    1000.0 / std::f64::consts::PI * (f64::from(step) * 5.0).to_radians().cos()
+                )
+            })
             .collect();
         let text = format!(
             "IESNA:LM-63-2002\nTILT=NONE\n1 -1 1 19 1 1 2 0 0 0\n1 1 10\n{}\n0\n{}\n",
@@ -793,16 +1005,21 @@ mod tests {
         );
         let profile = std::sync::Arc::new(IesProfile::parse(text.as_bytes()).unwrap());
         let of = |strength: LightStrength| {
-            let mut light = Light::new("Key", PhysicalLight::new(Emitter::Point, strength).unwrap());
+            let mut light =
+                Light::new("Key", PhysicalLight::new(Emitter::Point, strength).unwrap());
             light.profile = Some(std::sync::Arc::clone(&profile));
             strengths(&light)
         };
-        let value =
-            |all: &[(&str, &str, f64)], unit: &str| all.iter().find(|(property, ..)| *property == unit).unwrap().2;
+        let value = |all: &[(&str, &str, f64)], unit: &str| {
+            all.iter().find(|(property, ..)| *property == unit).unwrap().2
+        };
         let peak = 1000.0 / std::f64::consts::PI;
         let by_candela = of(LightStrength::Candela(Candela(peak)));
         let lumens = value(&by_candela, "lumens");
-        assert!((lumens / 1000.0 - 1.0).abs() < 2e-3, "a bare source of that intensity gave 4000 lm: {lumens}");
+        assert!(
+            (lumens / 1000.0 - 1.0).abs() < 2e-3,
+            "a bare source of that intensity gave 4000 lm: {lumens}"
+        );
         let by_lumens = of(LightStrength::Lumens(Lumen(lumens)));
         assert!((value(&by_lumens, "candela") / peak - 1.0).abs() < 1e-9);
         assert!((value(&by_lumens, "lumens") / lumens - 1.0).abs() < 1e-9);

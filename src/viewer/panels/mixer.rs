@@ -141,13 +141,16 @@ impl App {
         let faders = mixer.faders.clone();
         let sums = match &mut mixer.sums {
             Some(sums) => Ok(&*sums),
-            none @ None => {
-                BackgroundWorker::new("mixer", Arc::clone(&self.wake), composite).map(|new| &*none.insert(new))
-            }
+            none @ None => BackgroundWorker::new("mixer", Arc::clone(&self.wake), composite)
+                .map(|new| &*none.insert(new)),
         };
         match sums {
             Ok(sums) => {
-                sums.submit(Sum { mixed, factors: faders.iter().map(|fader| fader.factor()).collect(), development });
+                sums.submit(Sum {
+                    mixed,
+                    factors: faders.iter().map(|fader| fader.factor()).collect(),
+                    development,
+                });
                 mixer.asked = Some(faders);
             }
             Err(error) => {
@@ -165,46 +168,56 @@ impl App {
         let order = work.viewport.request_id();
         let mut open = self.mixer.open;
         let (mut again, mut apply, mut reset) = (false, false, false);
-        egui::Window::new("Light mixer").open(&mut open).resizable(false).default_pos([230.0, 60.0]).show(&ctx, |ui| {
-            let mixer = &mut self.mixer;
-            let there = mixer.ready(order);
-            if mixer.waits {
-                ui.label("each light is drawn alone ...");
-            } else if !there {
-                let why = if mixer.contributions.is_some() {
-                    "the picture has changed"
-                } else {
-                    "nothing is taken apart yet"
-                };
-                ui.label(why);
-                again = ui.button("Draw each light alone").clicked();
-            }
-            let Some(mixed) = mixer.contributions.clone().filter(|_| there) else { return };
-            let names =
-                std::iter::once("Surroundings and what glows").chain(mixed.lights.iter().map(|(n, _)| n.as_str()));
-            egui::ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
-                egui::Grid::new("faders").num_columns(3).show(ui, |ui| {
-                    for (name, fader) in names.zip(&mut mixer.faders) {
-                        let mut on = !fader.off;
-                        ui.checkbox(&mut on, name);
-                        fader.off = !on;
-                        ui.add(egui::Slider::new(&mut fader.stops, -MAX_STOPS..=MAX_STOPS).show_value(false));
-                        ui.add(
-                            inspector::drag(&mut fader.stops)
-                                .speed(0.02)
-                                .range(-MAX_STOPS..=MAX_STOPS)
-                                .suffix(" stops"),
-                        );
-                        ui.end_row();
-                    }
+        egui::Window::new("Light mixer")
+            .open(&mut open)
+            .resizable(false)
+            .default_pos([230.0, 60.0])
+            .show(&ctx, |ui| {
+                let mixer = &mut self.mixer;
+                let there = mixer.ready(order);
+                if mixer.waits {
+                    ui.label("each light is drawn alone ...");
+                } else if !there {
+                    let why = if mixer.contributions.is_some() {
+                        "the picture has changed"
+                    } else {
+                        "nothing is taken apart yet"
+                    };
+                    ui.label(why);
+                    again = ui.button("Draw each light alone").clicked();
+                }
+                let Some(mixed) = mixer.contributions.clone().filter(|_| there) else { return };
+                let names = std::iter::once("Surroundings and what glows")
+                    .chain(mixed.lights.iter().map(|(n, _)| n.as_str()));
+                egui::ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
+                    egui::Grid::new("faders").num_columns(3).show(ui, |ui| {
+                        for (name, fader) in names.zip(&mut mixer.faders) {
+                            let mut on = !fader.off;
+                            ui.checkbox(&mut on, name);
+                            fader.off = !on;
+                            ui.add(
+                                egui::Slider::new(&mut fader.stops, -MAX_STOPS..=MAX_STOPS)
+                                    .show_value(false),
+                            );
+                            ui.add(
+                                inspector::drag(&mut fader.stops)
+                                    .speed(0.02)
+                                    .range(-MAX_STOPS..=MAX_STOPS)
+                                    .suffix(" stops"),
+                            );
+                            ui.end_row();
+                        }
+                    });
                 });
+                ui.horizontal(|ui| {
+                    apply = ui
+                        .button("Into the look")
+                        .on_hover_text("strengths of the lights, as one step")
+                        .clicked();
+                    reset = ui.button("Back").clicked();
+                });
+                ui.label(RichText::new("without grain; bloom and lens as in the picture").weak());
             });
-            ui.horizontal(|ui| {
-                apply = ui.button("Into the look").on_hover_text("strengths of the lights, as one step").clicked();
-                reset = ui.button("Back").clicked();
-            });
-            ui.label(RichText::new("without grain; bloom and lens as in the picture").weak());
-        });
         self.mixer.open = open;
         if again {
             self.separate_lights();
@@ -230,7 +243,11 @@ impl App {
                 && let Some((property, value)) = inspector::strength(light)
             {
                 // EV counts stops itself.
-                let value = if property == "ev100" { value + fader.stops } else { value * fader.stops.exp2() };
+                let value = if property == "ev100" {
+                    value + fader.stops
+                } else {
+                    value * fader.stops.exp2()
+                };
                 changes.push((format!("lights.{name}.{property}"), Some(inspector::short(value))));
             }
         }
@@ -238,7 +255,10 @@ impl App {
         let changes: Vec<(&str, Option<&str>)> =
             changes.iter().map(|(path, value)| (path.as_str(), value.as_deref())).collect();
         if beyond {
-            self.info("surroundings keep their strength: set environment.lux or the sky's own properties".into());
+            self.info(
+                "surroundings keep their strength: set environment.lux or the sky's own properties"
+                    .into(),
+            );
         }
         if !changes.is_empty() {
             self.set(&changes);
@@ -251,7 +271,8 @@ impl App {
 fn composite(sum: Sum) -> (usize, ColorImage) {
     let Sum { mixed, factors, development } = sum;
     let nits = mixed.combine(&factors);
-    let bytes = development.display(nits.iter().map(|c| Vec3::from_array(*c).as_dvec3()), mixed.size[0]);
+    let bytes =
+        development.display(nits.iter().map(|c| Vec3::from_array(*c).as_dvec3()), mixed.size[0]);
     // Alpha is 1 everywhere.
     (factors.len(), ColorImage::from_rgba_premultiplied(mixed.size, &bytes))
 }

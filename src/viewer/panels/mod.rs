@@ -32,7 +32,8 @@ use crate::{camera::DisplayRange, camera_control::NavigationMode, output, photom
 
 const SAVE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::S);
 const UNDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Z);
-const REDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Z);
+const REDO: KeyboardShortcut =
+    KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Z);
 const REDO_TOO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Y);
 const QUIT: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Q);
 const PALETTE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::P);
@@ -62,8 +63,11 @@ impl App {
         } else {
             // In a window too small to read anything they are others: those of before keep their widths for when it grows again.
             let size = ui.ctx().content_rect().size();
-            let small = f64::from(size.x) < MIN_WINDOW_SIZE.width || f64::from(size.y) < MIN_WINDOW_SIZE.height;
-            let id = |name: &str| egui::Id::new(if small { format!("{name} of a small window") } else { name.into() });
+            let small = f64::from(size.x) < MIN_WINDOW_SIZE.width
+                || f64::from(size.y) < MIN_WINDOW_SIZE.height;
+            let id = |name: &str| {
+                egui::Id::new(if small { format!("{name} of a small window") } else { name.into() })
+            };
             if self.sides {
                 self.show_sides(ui, id);
             }
@@ -101,7 +105,8 @@ impl App {
 
     fn shortcuts(&mut self, ui: &Ui) {
         let ctx = ui.ctx().clone();
-        let pressed = |shortcut: &KeyboardShortcut| ctx.input_mut(|input| input.consume_shortcut(shortcut));
+        let pressed =
+            |shortcut: &KeyboardShortcut| ctx.input_mut(|input| input.consume_shortcut(shortcut));
         // A text field takes its own words back.
         if !ctx.text_edit_focused() {
             if pressed(&REDO) || pressed(&REDO_TOO) {
@@ -124,7 +129,9 @@ impl App {
         }
         // Window systems say that something is to be copied, not by which key. Texts that are marked are copied themselves.
         let copies = ctx.input(|input| input.events.contains(&egui::Event::Copy));
-        let marked = ctx.with_plugin(|marks: &mut LabelSelectionState| marks.has_selection()).unwrap_or(false);
+        let marked = ctx
+            .with_plugin(|marks: &mut LabelSelectionState| marks.has_selection())
+            .unwrap_or(false);
         if copies && !marked && !ctx.egui_wants_keyboard_input() && self.workspace.is_some() {
             self.copy_reading();
         }
@@ -153,7 +160,9 @@ impl App {
         }
         for (bracket, by) in [(Key::OpenBracket, -0.02), (Key::CloseBracket, 0.02)] {
             // Tapped between two frames it was down in neither.
-            let steps = ctx.input(|input| input.num_presses(bracket).max(usize::from(input.key_down(bracket))));
+            let steps = ctx.input(|input| {
+                input.num_presses(bracket).max(usize::from(input.key_down(bracket)))
+            });
             if steps > 0 {
                 self.reference_view.move_wipe(by * steps as f32);
             }
@@ -190,9 +199,11 @@ impl App {
         if key(Key::F12) {
             self.screenshot();
         }
-        for (number, mode) in
-            [(Key::Num1, NavigationMode::Orbit), (Key::Num2, NavigationMode::Fly), (Key::Num3, NavigationMode::Walk)]
-        {
+        for (number, mode) in [
+            (Key::Num1, NavigationMode::Orbit),
+            (Key::Num2, NavigationMode::Fly),
+            (Key::Num3, NavigationMode::Walk),
+        ] {
             if key(number) {
                 self.set_camera_mode(mode);
             }
@@ -310,17 +321,23 @@ impl App {
     /// What is being opened, and a way to have it not.
     fn show_loading(&mut self, ui: &Ui) {
         let Some(loading) = &self.loading else { return };
-        let text = format!("Opening {}, {:.0} s", loading.request.name(), loading.since.elapsed().as_secs_f64());
+        let text = format!(
+            "Opening {}, {:.0} s",
+            loading.request.name(),
+            loading.since.elapsed().as_secs_f64()
+        );
         let mut stop = false;
-        egui::Area::new("opening".into()).anchor(egui::Align2::CENTER_CENTER, egui::Vec2::ZERO).show(ui.ctx(), |ui| {
-            egui::Frame::popup(ui.style()).show(ui, |ui| {
-                ui.horizontal(|ui| {
-                    ui.spinner();
-                    ui.label(text);
-                    stop = ui.button("Cancel").on_hover_text("what is open stays").clicked();
+        egui::Area::new("opening".into())
+            .anchor(egui::Align2::CENTER_CENTER, egui::Vec2::ZERO)
+            .show(ui.ctx(), |ui| {
+                egui::Frame::popup(ui.style()).show(ui, |ui| {
+                    ui.horizontal(|ui| {
+                        ui.spinner();
+                        ui.label(text);
+                        stop = ui.button("Cancel").on_hover_text("what is open stays").clicked();
+                    });
                 });
             });
-        });
         if stop || ui.input(|input| input.key_pressed(Key::Escape)) {
             self.cancel_opening();
         }
@@ -329,19 +346,29 @@ impl App {
     /// How the window's display is used.
     fn display_menu(&mut self, ui: &mut Ui) {
         let mut settings = self.settings();
-        ui.checkbox(&mut settings.hdr, "HDR display    N")
-            .on_hover_text("highlights beyond white, where the window's display offers HDR10 or scRGB");
+        ui.checkbox(&mut settings.hdr, "HDR display    N").on_hover_text(
+            "highlights beyond white, where the window's display offers HDR10 or scRGB",
+        );
         ui.horizontal(|ui| {
             ui.label("white");
             let mut nits = [settings.range.paper_white(), settings.range.peak()].map(Nit::get);
             let [white, peak] = &mut nits;
             let dial = |ui: &mut Ui, value: &mut f64, [low, high]: [f64; 2]| {
-                ui.add(inspector::drag(value).speed(1.0).range(low..=high).max_decimals(0).suffix(" nit")).changed()
+                ui.add(
+                    inspector::drag(value)
+                        .speed(1.0)
+                        .range(low..=high)
+                        .max_decimals(0)
+                        .suffix(" nit"),
+                )
+                .changed()
             };
             let whiter = dial(ui, white, DisplayRange::PAPER_WHITES);
             ui.label("peak");
             let higher = dial(ui, peak, DisplayRange::PEAKS);
-            if let Some(range) = DisplayRange::new(Nit(*white), Nit(*peak)).filter(|_| whiter || higher) {
+            if let Some(range) =
+                DisplayRange::new(Nit(*white), Nit(*peak)).filter(|_| whiter || higher)
+            {
                 settings.range = range;
             }
         });
@@ -352,12 +379,16 @@ impl App {
 
     /// What drags and clicks in the picture do: handles have buttons, clicks a list.
     fn tools(&mut self, ui: &mut Ui) {
-        let (drags, clicks): (Vec<_>, Vec<_>) = picture::Tool::ALL.into_iter().partition(|(tool, ..)| tool.drags());
+        let (drags, clicks): (Vec<_>, Vec<_>) =
+            picture::Tool::ALL.into_iter().partition(|(tool, ..)| tool.drags());
         let mut chosen = self.tool;
         for (tool, name, hint) in drags {
             ui.selectable_value(&mut chosen, tool, name).on_hover_text(hint);
         }
-        let now = clicks.iter().find(|(tool, ..)| *tool == self.tool).map_or("Clicks", |(_, name, _)| name);
+        let now = clicks
+            .iter()
+            .find(|(tool, ..)| *tool == self.tool)
+            .map_or("Clicks", |(_, name, _)| name);
         ComboBox::from_id_salt("tools").selected_text(now).width(74.0).show_ui(ui, |ui| {
             for (tool, name, hint) in clicks {
                 ui.selectable_value(&mut chosen, tool, name).on_hover_text(hint);
@@ -376,11 +407,20 @@ impl App {
                 "Orbit",
                 "1: middle button turns around the target, with Shift it pans, the wheel goes nearer",
             ),
-            (NavigationMode::Fly, "Fly", "2: right button looks around, W A S D Q E fly, Shift is fast"),
-            (NavigationMode::Walk, "Walk", "3: as flying, on foot: walls hold and stairs are climbed"),
+            (
+                NavigationMode::Fly,
+                "Fly",
+                "2: right button looks around, W A S D Q E fly, Shift is fast",
+            ),
+            (
+                NavigationMode::Walk,
+                "Walk",
+                "3: as flying, on foot: walls hold and stairs are climbed",
+            ),
         ];
         let mode = self.workspace.as_ref().map(|work| work.controller.mode());
-        let now = WAYS.iter().find(|(way, ..)| mode == Some(*way)).map_or("Camera", |(_, name, _)| name);
+        let now =
+            WAYS.iter().find(|(way, ..)| mode == Some(*way)).map_or("Camera", |(_, name, _)| name);
         ui.menu_button(now, |ui| {
             for (wanted, name, hint) in WAYS {
                 if ui.selectable_label(mode == Some(wanted), name).on_hover_text(hint).clicked() {
@@ -391,7 +431,11 @@ impl App {
             if ui.button("Home").on_hover_text("Home: the camera of the look").clicked() {
                 self.home();
             }
-            if ui.button("Keep camera").on_hover_text("The camera's place goes into the look").clicked() {
+            if ui
+                .button("Keep camera")
+                .on_hover_text("The camera's place goes into the look")
+                .clicked()
+            {
                 self.keep_camera();
             }
         })
@@ -408,7 +452,10 @@ impl App {
         if ui.selectable_label(plays, "Play").on_hover_text("Space").clicked() {
             work.viewport.set_playing(!plays);
             self.reference_view.restart();
-        } else if ui.add(inspector::drag(&mut time).speed(0.02).max_decimals(2).suffix(" s")).changed() {
+        } else if ui
+            .add(inspector::drag(&mut time).speed(0.02).max_decimals(2).suffix(" s"))
+            .changed()
+        {
             work.viewport.seek(time);
             work.pointer.incident = None;
             self.reference_view.restart();
@@ -435,7 +482,11 @@ impl App {
             |file| {
                 // `name.look.toml` gives `name`, in capitals or not.
                 let less = |file: PathBuf, ending: &str| {
-                    if output::has_extension(&file, ending) { file.with_extension("") } else { file }
+                    if output::has_extension(&file, ending) {
+                        file.with_extension("")
+                    } else {
+                        file
+                    }
                 };
                 less(less(file.to_owned(), "toml"), "look")
             },
@@ -444,7 +495,9 @@ impl App {
             let png = output::with_suffix(&name, &format!(".{number:04}.png"));
             (!png.exists()).then_some(png)
         });
-        let Some(png) = free else { return self.error(format!("{}: 10,000 pictures are there", name.display())) };
+        let Some(png) = free else {
+            return self.error(format!("{}: 10,000 pictures are there", name.display()));
+        };
         let picture = &finished.picture;
         let nits: Vec<[f32; 4]> = picture.nits.iter().map(|&[r, g, b]| [r, g, b, 1.0]).collect();
         let layers = [output::ExrLayer { name: "", channels: &["R", "G", "B"], pixels: &nits }];
@@ -464,11 +517,14 @@ impl App {
 
     /// Asks where the pictures of a sequence go, and how many there are.
     fn sequence_dialog(&mut self, ctx: &egui::Context) {
-        let Some((mut file, mut first, mut seconds, mut fps)) = self.sequence.take() else { return };
+        let Some((mut file, mut first, mut seconds, mut fps)) = self.sequence.take() else {
+            return;
+        };
         let mut open = true;
         egui::Modal::new("sequence".into()).show(ctx, |ui| {
             ui.heading("Pictures of what is played");
-            ui.text_edit_singleline(&mut file).on_hover_text("each picture's number is added to the name");
+            ui.text_edit_singleline(&mut file)
+                .on_hover_text("each picture's number is added to the name");
             egui::Grid::new("sequence").show(ui, |ui| {
                 let value = |ui: &mut Ui, name: &str, value: &mut f64, unit: &str, range| {
                     ui.label(name);
@@ -482,7 +538,11 @@ impl App {
             let count = (seconds * fps).round().clamp(1.0, 100_000.0) as u32;
             ui.label(format!(
                 "{count} pictures of {}",
-                self.workspace.as_ref().map_or("", |work| work.viewport.session.camera_name.as_str())
+                self.workspace.as_ref().map_or("", |work| work
+                    .viewport
+                    .session
+                    .camera_name
+                    .as_str())
             ));
             ui.horizontal(|ui| {
                 if ui.button("Write").clicked()
@@ -492,9 +552,16 @@ impl App {
                     let file = PathBuf::from(file.trim()).with_extension("png");
                     work.viewport.set_playing(false);
                     let size = work.viewport.full_size();
-                    work.viewport.submit_job(Job::WriteSequence(Sequence { file, first, fps, count, size }));
+                    work.viewport.submit_job(Job::WriteSequence(Sequence {
+                        file,
+                        first,
+                        fps,
+                        count,
+                        size,
+                    }));
                 }
-                open &= !ui.button("Cancel").clicked() && !ui.input(|input| input.key_pressed(Key::Escape));
+                open &= !ui.button("Cancel").clicked()
+                    && !ui.input(|input| input.key_pressed(Key::Escape));
             });
         });
         if open {
@@ -505,7 +572,10 @@ impl App {
     /// Whether no question waits for an answer.
     pub(super) fn no_dialog(&self) -> bool {
         let recovered = self.workspace.as_ref().is_some_and(|work| work.recovered.is_some());
-        self.pending_close.is_none() && self.save_field.is_none() && self.sequence.is_none() && !recovered
+        self.pending_close.is_none()
+            && self.save_field.is_none()
+            && self.sequence.is_none()
+            && !recovered
     }
 
     /// Asks what becomes of changes that are not saved.
@@ -527,7 +597,8 @@ impl App {
             ui.horizontal(|ui| {
                 if ui.button(save).clicked() {
                     self.save();
-                    if self.save_field.is_none() && self.workspace.as_ref().is_some_and(|work| work.document.changed())
+                    if self.save_field.is_none()
+                        && self.workspace.as_ref().is_some_and(|work| work.document.changed())
                     {
                         // It could not be saved, and says why.
                         self.pending_close = None;
@@ -539,7 +610,9 @@ impl App {
                     }
                     self.proceed();
                 }
-                if ui.button("Go on here").clicked() || ui.input(|input| input.key_pressed(Key::Escape)) {
+                if ui.button("Go on here").clicked()
+                    || ui.input(|input| input.key_pressed(Key::Escape))
+                {
                     self.pending_close = None;
                 }
             });
@@ -562,12 +635,14 @@ impl App {
             let asked = self.replaces.as_ref() == Some(&file);
             if asked {
                 ui.label(
-                    egui::RichText::new(format!("{} is there already", file.display())).color(status::ERROR_COLOR),
+                    egui::RichText::new(format!("{} is there already", file.display()))
+                        .color(status::ERROR_COLOR),
                 );
             }
             ui.horizontal(|ui| {
                 if ui.button(if asked { "Replace it" } else { "Save" }).clicked() || entered {
-                    let own = self.workspace.as_ref().and_then(|work| work.document.file()) == Some(file.as_path());
+                    let own = self.workspace.as_ref().and_then(|work| work.document.file())
+                        == Some(file.as_path());
                     if file.exists() && !own && !asked {
                         self.replaces = Some(file);
                     } else if let Some(work) = &mut self.workspace {
@@ -581,7 +656,8 @@ impl App {
                         }
                     }
                 }
-                if ui.button("Cancel").clicked() || ui.input(|input| input.key_pressed(Key::Escape)) {
+                if ui.button("Cancel").clicked() || ui.input(|input| input.key_pressed(Key::Escape))
+                {
                     (open, self.pending_close) = (false, None);
                 }
             });

@@ -18,7 +18,10 @@ fn pace(ui: &mut Ui, pulse: &FramePacing) {
     ui.label(format!("by the next: {second}, the third: {third}, later: {later}"));
     for (when, paced) in ["at rest", "while tracing"].into_iter().zip(pulse.frame_times()) {
         if paced.frames > 0 {
-            ui.label(format!("{when}: {:.1} ms a frame, the longest {:.1} ms", paced.median_ms, paced.longest_ms));
+            ui.label(format!(
+                "{when}: {:.1} ms a frame, the longest {:.1} ms",
+                paced.median_ms, paced.longest_ms
+            ));
         }
     }
     ui.label(format!("stutters while tracing: {}", pulse.stutters()))
@@ -45,15 +48,23 @@ impl App {
             ui.label(RichText::new(format!("Lights ({})", lights.len())).strong());
             let mut set: Vec<(String, Option<&str>)> = Vec::new();
             for name in &lights {
-                let on = switches.get(&format!("lights.{name}.enabled")).is_none_or(|value| value != "false");
+                let on = switches
+                    .get(&format!("lights.{name}.enabled"))
+                    .is_none_or(|value| value != "false");
                 ui.horizontal(|ui| {
                     let mut shines = on;
                     if ui.checkbox(&mut shines, "").on_hover_text("shines").changed() {
-                        set.push((format!("lights.{name}.enabled"), if shines { None } else { Some("false") }));
+                        set.push((
+                            format!("lights.{name}.enabled"),
+                            if shines { None } else { Some("false") },
+                        ));
                     }
                     let alone = solo.as_ref() == Some(name);
                     let button = ui.small_button(if alone { "all" } else { "solo" });
-                    if button.on_hover_text("this light alone, or all again; the look does not change").clicked() {
+                    if button
+                        .on_hover_text("this light alone, or all again; the look does not change")
+                        .clicked()
+                    {
                         alone_next = Some((!alone).then(|| name.clone()));
                     }
                     let this = Selection::Light(name.clone());
@@ -78,11 +89,18 @@ impl App {
                 ui.separator();
             }
             let materials = materials(&work.viewport);
-            egui::CollapsingHeader::new(format!("Materials ({})", materials.len())).show(ui, |ui| {
-                for name in materials {
-                    ui.selectable_value(&mut work.selected, Selection::Material(name.clone()), name);
-                }
-            });
+            egui::CollapsingHeader::new(format!("Materials ({})", materials.len())).show(
+                ui,
+                |ui| {
+                    for name in materials {
+                        ui.selectable_value(
+                            &mut work.selected,
+                            Selection::Material(name.clone()),
+                            name,
+                        );
+                    }
+                },
+            );
             egui::CollapsingHeader::new("Buffers").show(ui, |ui| {
                 let shown = &mut self.scopes.aov;
                 if ui.selectable_label(shown.is_none(), "picture").clicked() {
@@ -94,34 +112,47 @@ impl App {
                     }
                 }
             });
-            let times = work.viewport.last_frame.as_ref().map_or(&[][..], |finished| finished.picture.times.as_slice());
+            let times = work
+                .viewport
+                .last_frame
+                .as_ref()
+                .map_or(&[][..], |finished| finished.picture.times.as_slice());
             // From the first pass's begin to the last one's end.
             let total = times.iter().map(|pass| pass.begin_ms + pass.ms).fold(0.0, f64::max);
             let busy: f64 = times.iter().map(|pass| pass.ms).sum();
-            egui::CollapsingHeader::new(format!("Time on the device: {total:.1} ms")).id_salt("times").show(ui, |ui| {
-                // A timeline: each pass where it began by the device's own clock, all before it on its left.
-                for pass in times {
-                    let (rect, response) =
-                        ui.allocate_exact_size(egui::vec2(ui.available_width(), 14.0), egui::Sense::hover());
-                    let part = |ms: f64| (ms / total.max(1e-9)) as f32 * rect.width();
-                    let bar = egui::Rect::from_min_size(
-                        egui::pos2(rect.left() + part(pass.begin_ms), rect.top() + 1.0),
-                        egui::vec2(part(pass.ms).max(1.0), 12.0),
-                    );
-                    ui.painter().rect_filled(bar, 0.0, egui::Color32::from_rgb(70, 110, 160));
-                    ui.painter().text(
-                        rect.left_center(),
-                        egui::Align2::LEFT_CENTER,
-                        format!("{:.2} {}", pass.ms, pass.name),
-                        egui::FontId::proportional(11.0),
-                        egui::Color32::from_gray(220),
-                    );
-                    let (from, to) = (pass.begin_ms, pass.begin_ms + pass.ms);
-                    response
-                        .on_hover_text(format!("{}: {:.3} ms, {from:.3} to {to:.3} of {total:.3}", pass.name, pass.ms));
-                }
-                ui.weak(format!("passes {busy:.1} ms, between them {:.1} ms", (total - busy).max(0.0)));
-            });
+            egui::CollapsingHeader::new(format!("Time on the device: {total:.1} ms"))
+                .id_salt("times")
+                .show(ui, |ui| {
+                    // A timeline: each pass where it began by the device's own clock, all before it on its left.
+                    for pass in times {
+                        let (rect, response) = ui.allocate_exact_size(
+                            egui::vec2(ui.available_width(), 14.0),
+                            egui::Sense::hover(),
+                        );
+                        let part = |ms: f64| (ms / total.max(1e-9)) as f32 * rect.width();
+                        let bar = egui::Rect::from_min_size(
+                            egui::pos2(rect.left() + part(pass.begin_ms), rect.top() + 1.0),
+                            egui::vec2(part(pass.ms).max(1.0), 12.0),
+                        );
+                        ui.painter().rect_filled(bar, 0.0, egui::Color32::from_rgb(70, 110, 160));
+                        ui.painter().text(
+                            rect.left_center(),
+                            egui::Align2::LEFT_CENTER,
+                            format!("{:.2} {}", pass.ms, pass.name),
+                            egui::FontId::proportional(11.0),
+                            egui::Color32::from_gray(220),
+                        );
+                        let (from, to) = (pass.begin_ms, pass.begin_ms + pass.ms);
+                        response.on_hover_text(format!(
+                            "{}: {:.3} ms, {from:.3} to {to:.3} of {total:.3}",
+                            pass.name, pass.ms
+                        ));
+                    }
+                    ui.weak(format!(
+                        "passes {busy:.1} ms, between them {:.1} ms",
+                        (total - busy).max(0.0)
+                    ));
+                });
             egui::CollapsingHeader::new("Pace of the window").show(ui, |ui| pace(ui, &self.pacing));
             if let Some(alone) = alone_next {
                 self.solo(alone);
@@ -140,10 +171,11 @@ impl App {
         let scene = work.viewport.current_scene();
         let around = |place: glam::DVec3| (place - 0.5, place + 0.5);
         let bounds = match &work.selected {
-            Selection::Light(name) => {
-                super::inspector::light_world(&work.viewport, name).map(|world| around(world.w_axis.truncate()))
+            Selection::Light(name) => super::inspector::light_world(&work.viewport, name)
+                .map(|world| around(world.w_axis.truncate())),
+            _ => {
+                work.pointer.surface.map(|surface| around(surface.point)).or_else(|| scene.bounds())
             }
-            _ => work.pointer.surface.map(|surface| around(surface.point)).or_else(|| scene.bounds()),
         };
         let size = work.viewport.session.size;
         if let Some(bounds) = bounds {
@@ -155,7 +187,9 @@ impl App {
 /// The names of what fills rooms: those of the scene, and those that the look adds or switches off.
 pub(super) fn volumes(viewport: &Viewport) -> Vec<String> {
     let looks = &viewport.session.look.volumes;
-    let own = AddressTable::from_names(viewport.base().volumes.iter().map(|volume| volume.name.as_str())).suggestions();
+    let own =
+        AddressTable::from_names(viewport.base().volumes.iter().map(|volume| volume.name.as_str()))
+            .suggestions();
     let mut all: Vec<String> = own.into_iter().chain(looks.keys().cloned()).collect();
     all.sort();
     all.dedup();

@@ -30,12 +30,18 @@ impl Palette {
 
 /// What is done in the window and kept nowhere, with what it takes: all of it can be had without a pointer.
 const ACTIONS: [(&str, &str); 4] = [
-    ("view.select", "camera, surroundings, effects, or the name of a light, water, volume or material"),
+    (
+        "view.select",
+        "camera, surroundings, effects, or the name of a light, water, volume or material",
+    ),
     (
         "view.tool",
         "point, move, turn, size, meter, focus, aim, highlight, shadow, grey card or paint flow: what a click does",
     ),
-    ("view.solo", "the name of a light that is left alone in the picture; nothing brings the others back"),
+    (
+        "view.solo",
+        "the name of a light that is left alone in the picture; nothing brings the others back",
+    ),
     ("view.compare", "raster, reference, wipe, side by side, flicker, stops or flip"),
 ];
 
@@ -47,11 +53,16 @@ const LINES: usize = 12;
 
 /// The names that stand for `*` in properties, each with its section.
 fn names(viewport: &Viewport) -> Vec<(&'static str, String)> {
-    let of = |section: &'static str, names: Vec<String>| names.into_iter().map(move |name| (section, name));
+    let of = |section: &'static str, names: Vec<String>| {
+        names.into_iter().map(move |name| (section, name))
+    };
     let look = &viewport.session.look;
     of("lights", super::outliner::lights(viewport))
         .chain(of("materials", super::outliner::materials(viewport)))
-        .chain(of("water", super::water::waters(viewport).into_iter().map(|(name, _)| name).collect()))
+        .chain(of(
+            "water",
+            super::water::waters(viewport).into_iter().map(|(name, _)| name).collect(),
+        ))
         .chain(of("volumes", super::outliner::volumes(viewport)))
         .chain(of("probes", look.probes.keys().cloned().collect()))
         .collect()
@@ -68,7 +79,9 @@ impl App {
         let invalid = || format!("{path} = {}: expected {takes}", value.unwrap_or_default());
         let plain = value.unwrap_or_default().to_lowercase();
         let names = names(&work.viewport);
-        let named = |section: &str| names.iter().find(|(of, name)| *of == section && Some(name.as_str()) == value);
+        let named = |section: &str| {
+            names.iter().find(|(of, name)| *of == section && Some(name.as_str()) == value)
+        };
         match path {
             "view.select" => {
                 let kinds: [(&str, Kind); 4] = [
@@ -77,7 +90,8 @@ impl App {
                     ("volumes", Selection::Volume),
                     ("materials", Selection::Material),
                 ];
-                let found = kinds.into_iter().find_map(|(section, of)| Some(of(named(section)?.1.clone())));
+                let found =
+                    kinds.into_iter().find_map(|(section, of)| Some(of(named(section)?.1.clone())));
                 work.selected = match (found, plain.as_str()) {
                     (Some(found), _) => found,
                     (None, "camera") => Selection::Camera,
@@ -98,7 +112,9 @@ impl App {
                 self.solo(light);
             }
             _ => {
-                let found = reference_view::CompareMode::ALL.into_iter().find(|(_, name)| name.to_lowercase() == plain);
+                let found = reference_view::CompareMode::ALL
+                    .into_iter()
+                    .find(|(_, name)| name.to_lowercase() == plain);
                 self.reference_view.set_mode(found.ok_or_else(invalid)?.0);
             }
         }
@@ -163,12 +179,15 @@ impl App {
                     _ => self.palette.chosen.min(most),
                 };
                 for (index, (path, takes)) in found.iter().enumerate() {
-                    let line = ui.selectable_label(index == self.palette.chosen, path).on_hover_text(*takes);
+                    let line = ui
+                        .selectable_label(index == self.palette.chosen, path)
+                        .on_hover_text(*takes);
                     if line.clicked() || (tab && index == self.palette.chosen) {
                         self.palette.text = format!("{path}=");
                         // The value comes behind it.
                         let end = egui::text::CCursor::new(self.palette.text.chars().count());
-                        let mut state = egui::TextEdit::load_state(&ctx, field.id).unwrap_or_default();
+                        let mut state =
+                            egui::TextEdit::load_state(&ctx, field.id).unwrap_or_default();
                         state.cursor.set_char_range(Some(egui::text::CCursorRange::one(end)));
                         state.store(&ctx, field.id);
                     }

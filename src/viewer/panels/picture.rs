@@ -53,13 +53,21 @@ impl Tool {
             "Move",
             "G: arrows drag the selected light, or what the camera looks at, along x (red), y (green) and z (blue)",
         ),
-        (Self::Turn, "Turn", "R: rings turn the selected light about x (red), y (green) and z (blue)"),
+        (
+            Self::Turn,
+            "Turn",
+            "R: rings turn the selected light about x (red), y (green) and z (blue)",
+        ),
         (
             Self::Size,
             "Size",
             "T: drags the size of the selected light, or the cone of a spot; its strength stays in its unit",
         ),
-        (Self::Meter, "Meter", "M: a click reads lux on the surface, as an incident-light meter held to it"),
+        (
+            Self::Meter,
+            "Meter",
+            "M: a click reads lux on the surface, as an incident-light meter held to it",
+        ),
         (Self::Focus, "Focus", "P: a click focuses there"),
         (Self::Aim, "Aim", "a click aims the selected light there"),
         (
@@ -67,9 +75,17 @@ impl Tool {
             "Highlight",
             "a click puts the selected light's highlight there, at the distance that it has",
         ),
-        (Self::Shadow, "Shadow", "the first click is on what throws the shadow, the second is where it is to fall"),
+        (
+            Self::Shadow,
+            "Shadow",
+            "the first click is on what throws the shadow, the second is where it is to fall",
+        ),
         (Self::GreyCard, "Grey card", "a click on something grey sets the white balance"),
-        (Self::Flow, "Paint flow", "B: a drag over the selected water is the way that it flows there"),
+        (
+            Self::Flow,
+            "Paint flow",
+            "B: a drag over the selected water is the way that it flows there",
+        ),
     ];
 
     /// Whether clicks do nothing, but perhaps drags.
@@ -122,7 +138,11 @@ const KEY_DOLLY: f64 = 4.0;
 fn fitted(within: Rect, aspect: f32) -> Rect {
     let size = within.size();
     let wide = size.x / size.y.max(1.0) > aspect;
-    let fit = if wide { egui::vec2(size.y * aspect, size.y) } else { egui::vec2(size.x, size.x / aspect) };
+    let fit = if wide {
+        egui::vec2(size.y * aspect, size.y)
+    } else {
+        egui::vec2(size.x, size.x / aspect)
+    };
     Rect::from_center_size(within.center(), fit)
 }
 
@@ -144,7 +164,8 @@ impl App {
         let scale = ui.ctx().pixels_per_point();
         let Some(work) = &mut self.workspace else { return };
         // A look with a resolution of its own keeps its shape; else the picture fills the panel.
-        let pixels = [whole.width(), whole.height()].map(|side| ((side * scale) as u32).clamp(1, 8192));
+        let pixels =
+            [whole.width(), whole.height()].map(|side| ((side * scale) as u32).clamp(1, 8192));
         let own = work.viewport.session.look.camera.rig.resolution;
         let size = match own {
             Some([width, height]) => {
@@ -157,7 +178,9 @@ impl App {
         let coarse = work.viewport.downscale();
         let wanted = size.map(|side| (side / coarse).max(1));
         // While the window is dragged to another size the picture waits.
-        let waits = coarse == 1 && ui.input(|input| input.pointer.any_down()) && work.viewport.last_frame.is_some();
+        let waits = coarse == 1
+            && ui.input(|input| input.pointer.any_down())
+            && work.viewport.last_frame.is_some();
         if !waits {
             // Said until it fits again.
             work.misfit = work.viewport.resize(wanted, coarse).err().map(|error| error.to_string());
@@ -195,7 +218,9 @@ impl App {
             (true, None) => Some("select a light in the list on the left first".to_owned()),
             (true, Some(light)) => Some(match (self.tool, work.pointer.occluder) {
                 (Tool::Shadow, None) => format!("Shadow of {light}: click on what throws it"),
-                (Tool::Shadow, Some(_)) => format!("Shadow of {light}: now click where it is to fall"),
+                (Tool::Shadow, Some(_)) => {
+                    format!("Shadow of {light}: now click where it is to fall")
+                }
                 (Tool::Highlight, _) => format!("click where the highlight of {light} is to be"),
                 _ => format!("click on what {light} is to shine at"),
             }),
@@ -211,7 +236,8 @@ impl App {
         let font = egui::FontId::proportional(14.0);
         let galley = painter.layout(text, font, Color32::WHITE, (rect.width() - 24.0).max(40.0));
         // Above the notices, which stand on the left below.
-        let place = egui::Align2::CENTER_TOP.anchor_size(rect.center_top() + egui::vec2(0.0, 26.0), galley.size());
+        let place = egui::Align2::CENTER_TOP
+            .anchor_size(rect.center_top() + egui::vec2(0.0, 26.0), galley.size());
         painter.rect_filled(place.expand(5.0), 4.0, Color32::from_black_alpha(190));
         painter.galley(place.min, galley, Color32::WHITE);
     }
@@ -222,7 +248,10 @@ impl App {
         let at = if self.by_keys {
             Some(rect.center())
         } else {
-            response.hover_pos().or(ui.input(|input| input.pointer.hover_pos())).filter(|at| rect.contains(*at))
+            response
+                .hover_pos()
+                .or(ui.input(|input| input.pointer.hover_pos()))
+                .filter(|at| rect.contains(*at))
         };
         work.pointer.place = at.map(|at| {
             let part = (at - rect.min) / rect.size();
@@ -232,7 +261,8 @@ impl App {
             let picture = &work.viewport.last_frame.as_ref()?.picture;
             let [x, y] = pixel_of(place, [picture.width, picture.height]);
             let value = |channel: GbufferChannel| {
-                let (_, pixels) = picture.aovs.iter().find(|(aov, _)| *aov == Aov::Channel(channel))?;
+                let (_, pixels) =
+                    picture.aovs.iter().find(|(aov, _)| *aov == Aov::Channel(channel))?;
                 let &[a, b, c, there] = pixels.get(y * picture.width + x)?;
                 (there > 0.0).then(|| Vec3::new(a, b, c).as_dvec3())
             };
@@ -245,7 +275,8 @@ impl App {
 
     /// What the camera_input do to the camera.
     fn camera_input(&self, ui: &Ui, response: &egui::Response, rect: Rect) -> Input {
-        let mode = self.workspace.as_ref().map_or(NavigationMode::Orbit, |work| work.controller.mode());
+        let mode =
+            self.workspace.as_ref().map_or(NavigationMode::Orbit, |work| work.controller.mode());
         let mut camera_input = Input::default();
         let height = f64::from(rect.height().max(1.0));
         let dragged = |button| response.dragged_by(button);
@@ -253,10 +284,13 @@ impl App {
         let (right, up) = (f64::from(delta.x), -f64::from(delta.y));
         let (shift, alt) = ui.input(|input| (input.modifiers.shift, input.modifiers.alt));
         let turns = match mode {
-            NavigationMode::Orbit => dragged(PointerButton::Middle) || (alt && dragged(PointerButton::Primary)),
+            NavigationMode::Orbit => {
+                dragged(PointerButton::Middle) || (alt && dragged(PointerButton::Primary))
+            }
             _ => dragged(PointerButton::Secondary) || dragged(PointerButton::Middle),
         };
-        let pans = shift && turns || (mode == NavigationMode::Orbit && dragged(PointerButton::Secondary));
+        let pans =
+            shift && turns || (mode == NavigationMode::Orbit && dragged(PointerButton::Secondary));
         if pans {
             camera_input.pan = DVec2::new(right, up) / height;
         } else if turns {
@@ -270,7 +304,10 @@ impl App {
             let held = |key: Key| f64::from(u8::from(ui.input(|input| input.key_down(key))));
             let axis = |more: Key, less: Key| held(more) - held(less);
             let seconds = f64::from(ui.input(|input| input.stable_dt)).min(0.1);
-            let arrows = DVec2::new(axis(Key::ArrowRight, Key::ArrowLeft), axis(Key::ArrowUp, Key::ArrowDown));
+            let arrows = DVec2::new(
+                axis(Key::ArrowRight, Key::ArrowLeft),
+                axis(Key::ArrowUp, Key::ArrowDown),
+            );
             if mode == NavigationMode::Orbit {
                 // Letters are tools and shortcuts here; arrows turn, with Shift they pan.
                 if shift {
@@ -281,7 +318,8 @@ impl App {
                 camera_input.dolly += axis(Key::PageUp, Key::PageDown) * KEY_DOLLY * seconds;
             } else {
                 camera_input.turn += arrows * KEY_TURN * seconds;
-                camera_input.movement = DVec3::new(axis(Key::D, Key::A), axis(Key::E, Key::Q), axis(Key::W, Key::S));
+                camera_input.movement =
+                    DVec3::new(axis(Key::D, Key::A), axis(Key::E, Key::Q), axis(Key::W, Key::S));
                 let up = axis(Key::PageUp, Key::PageDown);
                 camera_input.movement.y = (camera_input.movement.y + up).clamp(-1.0, 1.0);
             }
@@ -292,9 +330,12 @@ impl App {
 
     /// The keyboard points at the middle of the picture, and Enter clicks there; a pointer that moves points again.
     fn click_by_keys(&mut self, ui: &Ui, rect: Rect) {
-        let pointed = ui.input(|input| input.pointer.delta() != egui::Vec2::ZERO || input.pointer.any_down());
-        let free = !ui.ctx().egui_wants_keyboard_input() && !self.palette.is_open() && self.no_dialog();
-        let enter = free && ui.input(|input| input.key_pressed(Key::Enter) && input.modifiers.is_none());
+        let pointed =
+            ui.input(|input| input.pointer.delta() != egui::Vec2::ZERO || input.pointer.any_down());
+        let free =
+            !ui.ctx().egui_wants_keyboard_input() && !self.palette.is_open() && self.no_dialog();
+        let enter =
+            free && ui.input(|input| input.key_pressed(Key::Enter) && input.modifiers.is_none());
         if pointed {
             self.by_keys = false;
         } else if enter && self.by_keys {
@@ -338,8 +379,8 @@ impl App {
             Tool::Focus => {
                 let pose = work.viewport.pose();
                 // Focus is measured along the lens's axis.
-                let along =
-                    (surface.point - pose.w_axis.truncate()).dot(-pose.z_axis.truncate().normalize_or(DVec3::Z));
+                let along = (surface.point - pose.w_axis.truncate())
+                    .dot(-pose.z_axis.truncate().normalize_or(DVec3::Z));
                 let text = format!("{along:.4}");
                 self.set(&[("camera.lens.focus", Some(&text))]);
             }
@@ -356,7 +397,9 @@ impl App {
         let Some(world) = inspector::light_world(&work.viewport, &name) else { return };
         let eye = work.viewport.pose().w_axis.truncate();
         let placed = match self.tool {
-            Tool::Highlight => light_placement::highlight(world, eye, surface.point, surface.normal),
+            Tool::Highlight => {
+                light_placement::highlight(world, eye, surface.point, surface.normal)
+            }
             Tool::Shadow => match work.pointer.occluder.take() {
                 Some(occluder) => light_placement::shadow(world, occluder, surface.point),
                 None => {
@@ -364,7 +407,10 @@ impl App {
                     return;
                 }
             },
-            _ => Some(light_placement::LightPlacement { position: world.w_axis.truncate(), aim: surface.point }),
+            _ => Some(light_placement::LightPlacement {
+                position: world.w_axis.truncate(),
+                aim: surface.point,
+            }),
         };
         let Some(placed) = placed else {
             return self.error("no place of the light does that; click elsewhere".into());

@@ -116,16 +116,21 @@ fn compared(pair: Pair) -> Compared {
     let shown = ColorImage::from_rgba_premultiplied(size, &bytes);
     if size != [picture.width, picture.height] {
         let [width, height] = size;
-        let verdict =
-            format!("the reference has {width}x{height} pixels, the picture {}x{}", picture.width, picture.height);
+        let verdict = format!(
+            "the reference has {width}x{height} pixels, the picture {}x{}",
+            picture.width, picture.height
+        );
         return Compared { shown, difference: None, verdict };
     }
     let luminance = |c: &[f32; 3]| color::luminance(Vec3::from_array(*c).as_dvec3());
-    let mean = |pixels: &[[f32; 3]]| pixels.iter().map(luminance).sum::<f64>() / pixels.len().max(1) as f64;
+    let mean = |pixels: &[[f32; 3]]| {
+        pixels.iter().map(luminance).sum::<f64>() / pixels.len().max(1) as f64
+    };
     let displayed = linear(&picture.display);
     let own = if developed { &displayed } else { &picture.nits };
     let bias = mean(own) / mean(&nits).max(1e-30) - 1.0;
-    let mut verdict = format!("mean {:+.2} %{}", bias * 100.0, if developed { " as shown" } else { "" });
+    let mut verdict =
+        format!("mean {:+.2} %{}", bias * 100.0, if developed { " as shown" } else { "" });
     let map: Option<Vec<[u8; 3]>> = match mode {
         CompareMode::Stops if developed => {
             verdict += "; stops take a reference in light, an EXR";
@@ -135,12 +140,18 @@ fn compared(pair: Pair) -> Compared {
             let stops = |(a, b)| ((luminance(a).max(1e-9)) / luminance(b).max(1e-9)).log2() as f32;
             let place = |stops: f32| (stops / MAX_STOPS).clamp(-1.0, 1.0) * 0.5 + 0.5;
             Some(
-                picture.nits.iter().zip(nits.iter()).map(|pair| sample_colormap(&SIGNED, place(stops(pair)))).collect(),
+                picture
+                    .nits
+                    .iter()
+                    .zip(nits.iter())
+                    .map(|pair| sample_colormap(&SIGNED, place(stops(pair))))
+                    .collect(),
             )
         }
         CompareMode::Flip => {
             let errors = flip::ldr(&displayed, &linear(&bytes), picture.width, PIXELS_PER_DEGREE);
-            let mean = errors.iter().map(|e| f64::from(*e)).sum::<f64>() / errors.len().max(1) as f64;
+            let mean =
+                errors.iter().map(|e| f64::from(*e)).sum::<f64>() / errors.len().max(1) as f64;
             verdict += &format!(", FLIP {mean:.4}");
             Some(errors.into_iter().map(|error| sample_colormap(&MAGMA, error)).collect())
         }
@@ -218,7 +229,10 @@ impl ReferenceView {
     /// Whether the path tracer is at work.
     #[must_use]
     pub fn is_tracing(&self) -> bool {
-        self.mode != CompareMode::Raster && self.loaded.is_none() && self.job.is_some() && self.samples() < SAMPLES
+        self.mode != CompareMode::Raster
+            && self.loaded.is_none()
+            && self.job.is_some()
+            && self.samples() < SAMPLES
     }
 
     /// Samples a pixel that the path tracer has of this view.
@@ -233,7 +247,8 @@ impl ReferenceView {
     /// # Errors
     /// A file that cannot be read as a picture, in words.
     pub fn load(&mut self, file: &Path) -> Result<(), String> {
-        let picture = linear_image::LinearImage::load(&file.to_string_lossy()).map_err(|error| error.to_string())?;
+        let picture = linear_image::LinearImage::load(&file.to_string_lossy())
+            .map_err(|error| error.to_string())?;
         let size = [picture.width(), picture.height()];
         let nits = Arc::new(picture.pixels().to_vec());
         let encoding = picture.encoding();
@@ -253,13 +268,15 @@ impl ReferenceView {
         if let Some(loaded) = &self.loaded {
             return Some((Arc::clone(&loaded.nits), loaded.size, u64::MAX));
         }
-        (self.samples() > 0).then(|| (Arc::clone(&self.traced.nits), self.traced.size, self.traced.number))
+        (self.samples() > 0)
+            .then(|| (Arc::clone(&self.traced.nits), self.traced.size, self.traced.number))
     }
 }
 
 /// A display's light as its bytes.
 fn encoded(light: &[[f32; 3]]) -> Vec<u8> {
-    let of = |light: f32| (color::srgb_oetf(f64::from(light).clamp(0.0, 1.0)) * 255.0).round() as u8;
+    let of =
+        |light: f32| (color::srgb_oetf(f64::from(light).clamp(0.0, 1.0)) * 255.0).round() as u8;
     light.iter().flat_map(|&[r, g, b]| [of(r), of(g), of(b), 255]).collect()
 }
 
@@ -274,9 +291,13 @@ impl ReferenceView {
     fn scale(&self) -> String {
         match self.mode {
             CompareMode::Stops => {
-                format!("; blue: the picture is darker, orange: brighter, the lightest by {MAX_STOPS:.0} stops")
+                format!(
+                    "; blue: the picture is darker, orange: brighter, the lightest by {MAX_STOPS:.0} stops"
+                )
             }
-            CompareMode::Flip => "; black: no difference is seen, the lighter the more, up to 1".into(),
+            CompareMode::Flip => {
+                "; black: no difference is seen, the lighter the more, up to 1".into()
+            }
             _ => String::new(),
         }
     }
@@ -288,29 +309,39 @@ impl ReferenceView {
             return self.summary.clone();
         }
         let (spp, traced) = (self.samples(), &self.traced);
-        format!("{spp} spp, {:.0} s, error {:.1} %; {}", traced.seconds, traced.error * 100.0, self.summary)
+        format!(
+            "{spp} spp, {:.0} s, error {:.1} %; {}",
+            traced.seconds,
+            traced.error * 100.0,
+            self.summary
+        )
     }
 }
 
 impl App {
     pub(super) fn reference_bar(&mut self, ui: &mut Ui) {
-        let now =
-            CompareMode::ALL.iter().find(|(mode, _)| *mode == self.reference_view.mode).map_or("", |(_, name)| name);
+        let now = CompareMode::ALL
+            .iter()
+            .find(|(mode, _)| *mode == self.reference_view.mode)
+            .map_or("", |(_, name)| name);
         let room = ui.available_size_before_wrap().x;
         // Where the bar has no room they stand in the list and over the picture: a bar that grew a line would change the picture's
         // size, and begin anew.
         self.reference_view.compact = room < BESIDE;
-        egui::ComboBox::from_id_salt("reference_view").selected_text(now).width(96.0).show_ui(ui, |ui| {
-            for (mode, name) in CompareMode::ALL {
-                if ui.selectable_label(self.reference_view.mode == mode, name).clicked() {
-                    self.reference_view.set_mode(mode);
+        egui::ComboBox::from_id_salt("reference_view").selected_text(now).width(96.0).show_ui(
+            ui,
+            |ui| {
+                for (mode, name) in CompareMode::ALL {
+                    if ui.selectable_label(self.reference_view.mode == mode, name).clicked() {
+                        self.reference_view.set_mode(mode);
+                    }
                 }
-            }
-            if self.reference_view.compact {
-                ui.separator();
-                self.reference_tools(ui);
-            }
-        });
+                if self.reference_view.compact {
+                    ui.separator();
+                    self.reference_tools(ui);
+                }
+            },
+        );
         if self.reference_view.mode == CompareMode::Raster || self.reference_view.compact {
             return;
         }
@@ -320,7 +351,8 @@ impl App {
         let room = ui.available_size_before_wrap().x.clamp(160.0, 480.0);
         let size = egui::vec2(room, ui.spacing().interact_size.y);
         let scale = self.reference_view.scale();
-        ui.add_sized(size, egui::Label::new(&reading).truncate()).on_hover_text(format!("{reading}{scale}"));
+        ui.add_sized(size, egui::Label::new(&reading).truncate())
+            .on_hover_text(format!("{reading}{scale}"));
     }
 
     /// What the reference is.
@@ -359,13 +391,18 @@ impl App {
         if reference_view.job.is_none_or(|(_, of)| of != size) {
             // What the picture at rest is of: its moment, its exposure and its dials.
             let order = work.viewport.request_id();
-            let seen = work.viewport.last_frame.as_ref().filter(|finished| finished.request_id == order);
-            let Some((finished, scene)) = seen.and_then(|finished| Some((finished, finished.scene.as_ref()?))) else {
+            let seen =
+                work.viewport.last_frame.as_ref().filter(|finished| finished.request_id == order);
+            let Some((finished, scene)) =
+                seen.and_then(|finished| Some((finished, finished.scene.as_ref()?)))
+            else {
                 reference_view.job = None;
                 return Ok(());
             };
-            let (session, exposed, camera) = (&work.viewport.session, &finished.exposed, finished.camera);
-            let settings = session.picture_settings(exposed, vec![]).map_err(|error| error.to_string())?;
+            let (session, exposed, camera) =
+                (&work.viewport.session, &finished.exposed, finished.camera);
+            let settings =
+                session.picture_settings(exposed, vec![]).map_err(|error| error.to_string())?;
             let pixels = size.map(|side| side as usize);
             let lens = LensCamera::new(camera.0, camera.1, pixels[0], pixels[1], &settings.effects)
                 .with_lens(settings.lens.clone());
@@ -403,11 +440,14 @@ impl App {
             reference_view.summary.clear();
             return;
         };
-        if let Some(compared) = reference_view.compares.as_ref().and_then(BackgroundWorker::result) {
+        if let Some(compared) = reference_view.compares.as_ref().and_then(BackgroundWorker::result)
+        {
             reference_view.summary = compared.verdict;
-            reference_view.texture = Some(ctx.load_texture("reference", compared.shown, TextureOptions::LINEAR));
-            reference_view.difference =
-                compared.difference.map(|image| ctx.load_texture("difference", image, TextureOptions::LINEAR));
+            reference_view.texture =
+                Some(ctx.load_texture("reference", compared.shown, TextureOptions::LINEAR));
+            reference_view.difference = compared
+                .difference
+                .map(|image| ctx.load_texture("difference", image, TextureOptions::LINEAR));
         }
         let key = (finished.number, number, reference_view.mode);
         if reference_view.drawn == Some(key) {
@@ -421,14 +461,22 @@ impl App {
             mapper: passes.tone_mapper.unwrap_or_default(),
             dither: passes.dither.unwrap_or(true),
         };
-        let encoding = reference_view.loaded.as_ref().map_or(linear_image::Encoding::Scene, |loaded| loaded.encoding);
-        let pair =
-            Pair { finished: Arc::clone(finished), nits, size, encoding, development, mode: reference_view.mode };
+        let encoding = reference_view
+            .loaded
+            .as_ref()
+            .map_or(linear_image::Encoding::Scene, |loaded| loaded.encoding);
+        let pair = Pair {
+            finished: Arc::clone(finished),
+            nits,
+            size,
+            encoding,
+            development,
+            mode: reference_view.mode,
+        };
         let compares = match &mut reference_view.compares {
             Some(compares) => Ok(&*compares),
-            none @ None => {
-                BackgroundWorker::new("comparison", Arc::clone(&self.wake), compared).map(|new| &*none.insert(new))
-            }
+            none @ None => BackgroundWorker::new("comparison", Arc::clone(&self.wake), compared)
+                .map(|new| &*none.insert(new)),
         };
         match compares {
             Ok(compares) => compares.submit(pair),
@@ -440,14 +488,22 @@ impl App {
     }
 
     /// Shows picture and reference in a rectangle.
-    pub(super) fn show_reference_view(&mut self, ui: &mut Ui, rect: Rect, picture: Option<TextureId>) {
+    pub(super) fn show_reference_view(
+        &mut self,
+        ui: &mut Ui,
+        rect: Rect,
+        picture: Option<TextureId>,
+    ) {
         let ctx = ui.ctx().clone();
         self.compare(&ctx);
         let order = self.workspace.as_ref().map_or(0, |work| work.viewport.request_id());
         let over = self.scopes.over.as_ref().or(self.mixer.shown(order));
         // Beside a reference both end at white: so they are compared.
-        let alone = self.encoding != DisplayEncoding::Srgb && self.reference_view.mode == CompareMode::Raster;
-        let raster = over.map(TextureHandle::id).or(picture.map(|bytes| if alone { PICTURE } else { bytes }));
+        let alone = self.encoding != DisplayEncoding::Srgb
+            && self.reference_view.mode == CompareMode::Raster;
+        let raster = over
+            .map(TextureHandle::id)
+            .or(picture.map(|bytes| if alone { PICTURE } else { bytes }));
         let reference = self
             .reference_view
             .texture
@@ -462,7 +518,13 @@ impl App {
             }
         };
         let label = |text: &str, at: egui::Pos2, anchor: egui::Align2| {
-            painter.text(at + egui::vec2(1.0, 1.0), anchor, text, egui::FontId::proportional(13.0), Color32::BLACK);
+            painter.text(
+                at + egui::vec2(1.0, 1.0),
+                anchor,
+                text,
+                egui::FontId::proportional(13.0),
+                Color32::BLACK,
+            );
             painter.text(at, anchor, text, egui::FontId::proportional(13.0), Color32::WHITE);
         };
         match self.reference_view.mode {
@@ -490,16 +552,28 @@ impl App {
                 let (left, right) = rect.split_left_right_at_fraction(0.5);
                 draw(raster, left, half);
                 draw(reference, right, half);
-                painter.vline(rect.center().x, rect.y_range(), egui::Stroke::new(1.0, Color32::WHITE));
+                painter.vline(
+                    rect.center().x,
+                    rect.y_range(),
+                    egui::Stroke::new(1.0, Color32::WHITE),
+                );
                 label("raster", left.left_top() + egui::vec2(8.0, 6.0), egui::Align2::LEFT_TOP);
-                label("reference", right.right_top() + egui::vec2(-8.0, 6.0), egui::Align2::RIGHT_TOP);
+                label(
+                    "reference",
+                    right.right_top() + egui::vec2(-8.0, 6.0),
+                    egui::Align2::RIGHT_TOP,
+                );
             }
             CompareMode::Wipe => {
                 draw(raster, rect, all);
                 let part = self.reference_view.wipe.clamp(0.0, 1.0);
                 let x = rect.left() + part * rect.width();
                 let right = Rect::from_min_max(egui::pos2(x, rect.top()), rect.max);
-                draw(reference, right, Rect::from_min_max(egui::pos2(part, 0.0), egui::pos2(1.0, 1.0)));
+                draw(
+                    reference,
+                    right,
+                    Rect::from_min_max(egui::pos2(part, 0.0), egui::pos2(1.0, 1.0)),
+                );
                 painter.vline(x, rect.y_range(), egui::Stroke::new(2.0, Color32::WHITE));
                 label("raster", egui::pos2(x - 8.0, rect.top() + 6.0), egui::Align2::RIGHT_TOP);
                 label("reference", egui::pos2(x + 8.0, rect.top() + 6.0), egui::Align2::LEFT_TOP);
@@ -515,8 +589,8 @@ impl App {
         let text = self.reference_view.status_text();
         let font = egui::FontId::proportional(12.0);
         let galley = painter.layout(text, font, Color32::WHITE, (rect.width() - 20.0).max(60.0));
-        let place =
-            egui::Align2::CENTER_BOTTOM.anchor_size(rect.center_bottom() - egui::vec2(0.0, 10.0), galley.size());
+        let place = egui::Align2::CENTER_BOTTOM
+            .anchor_size(rect.center_bottom() - egui::vec2(0.0, 10.0), galley.size());
         painter.rect_filled(place.expand(3.0), 3.0, Color32::from_black_alpha(170));
         painter.galley(place.min, galley, Color32::WHITE);
     }
@@ -527,11 +601,13 @@ impl App {
             return false;
         }
         let x = rect.left() + self.reference_view.wipe * rect.width();
-        let area = Rect::from_center_size(egui::pos2(x, rect.center().y), egui::vec2(14.0, rect.height()));
+        let area =
+            Rect::from_center_size(egui::pos2(x, rect.center().y), egui::vec2(14.0, rect.height()));
         let line = ui.interact(area, ui.id().with("wipe"), egui::Sense::drag());
         if line.dragged() {
-            self.reference_view.wipe =
-                (self.reference_view.wipe + line.drag_delta().x / rect.width().max(1.0)).clamp(0.0, 1.0);
+            self.reference_view.wipe = (self.reference_view.wipe
+                + line.drag_delta().x / rect.width().max(1.0))
+            .clamp(0.0, 1.0);
         }
         if line.hovered() || line.dragged() {
             ui.ctx().set_cursor_icon(egui::CursorIcon::ResizeHorizontal);

@@ -80,11 +80,14 @@ fn vectorscope(picture: &RenderedImage) -> Raster {
     let place = |rgb: Vec3| {
         let y = rgb.dot(Vec3::new(0.2126, 0.7152, 0.0722));
         let [cb, cr] = [(rgb.z - y) / 1.8556, (rgb.x - y) / 1.5748];
-        let at = |v: f32| (((v + 0.5) * (SIDE - 1) as f32).round().clamp(0.0, (SIDE - 1) as f32)) as usize;
+        let at = |v: f32| {
+            (((v + 0.5) * (SIDE - 1) as f32).round().clamp(0.0, (SIDE - 1) as f32)) as usize
+        };
         [at(cb), SIDE - 1 - at(cr)]
     };
     for pixel in picture.display.chunks_exact(4) {
-        let [x, y] = place(Vec3::new(f32::from(pixel[0]), f32::from(pixel[1]), f32::from(pixel[2])) / 255.0);
+        let [x, y] =
+            place(Vec3::new(f32::from(pixel[0]), f32::from(pixel[1]), f32::from(pixel[2])) / 255.0);
         counts[y * SIDE + x] += 1;
     }
     let most = (counts.iter().copied().max().unwrap_or(1).max(1) as f32).ln_1p();
@@ -118,12 +121,18 @@ impl Scopes {
 
     /// The next overlay.
     pub fn next_overlay(&mut self) {
-        let now = Overlay::ALL.iter().position(|(overlay, _)| *overlay == self.overlay).unwrap_or(0);
+        let now =
+            Overlay::ALL.iter().position(|(overlay, _)| *overlay == self.overlay).unwrap_or(0);
         self.overlay = Overlay::ALL[(now + 1) % Overlay::ALL.len()].0;
     }
 
     /// Draws anew what a new picture changes.
-    fn follow(&mut self, ctx: &egui::Context, finished: &RenderedFrame, mapper: crate::camera::ToneMapper) {
+    fn follow(
+        &mut self,
+        ctx: &egui::Context,
+        finished: &RenderedFrame,
+        mapper: crate::camera::ToneMapper,
+    ) {
         let key = (finished.number, self.overlay, self.aov, self.open);
         if self.drawn == Some(key) {
             return;
@@ -140,20 +149,23 @@ impl Scopes {
         self.ends = waveform::extremes(pixels);
         let false_color = FalseColor::new(picture.exposure, mapper);
         let over = match self.aov {
-            Some(aov) => picture.aovs.iter().find(|(found, _)| *found == aov).map(|(aov, values)| {
-                let bytes = aov_preview(*aov, values, picture.exposure.multiplier() as f32);
-                ColorImage::from_rgba_unmultiplied([picture.width, picture.height], &bytes)
-            }),
+            Some(aov) => {
+                picture.aovs.iter().find(|(found, _)| *found == aov).map(|(aov, values)| {
+                    let bytes = aov_preview(*aov, values, picture.exposure.multiplier() as f32);
+                    ColorImage::from_rgba_unmultiplied([picture.width, picture.height], &bytes)
+                })
+            }
             None => match self.overlay {
                 Overlay::None => None,
                 Overlay::FalseColor => Some(image(&false_color.paint(pixels))),
                 Overlay::Zones => {
                     // Its legend stands below the picture: the status line names zones here.
-                    let drawn = ZoneMap::new(pixels, picture.exposure).draw(Some(&picture.display), picture.exposure);
+                    let drawn = ZoneMap::new(pixels, picture.exposure)
+                        .draw(Some(&picture.display), picture.exposure);
                     let bytes = drawn.rgba().get(..picture.width * picture.height * 4);
-                    bytes
-                        .filter(|_| drawn.width() == picture.width)
-                        .map(|bytes| ColorImage::from_rgba_unmultiplied([picture.width, picture.height], bytes))
+                    bytes.filter(|_| drawn.width() == picture.width).map(|bytes| {
+                        ColorImage::from_rgba_unmultiplied([picture.width, picture.height], bytes)
+                    })
                 }
                 Overlay::Zebra => {
                     let [_, white] = false_color.clips();
@@ -167,9 +179,11 @@ impl Scopes {
                 Overlay::Peaking => Some(peaking(picture)),
             },
         };
-        self.over = over.map(|image| ctx.load_texture("over the picture", image, TextureOptions::LINEAR));
-        self.legend = (self.overlay == Overlay::FalseColor && self.aov.is_none())
-            .then(|| ctx.load_texture("legend", image(&false_color.legend(1)), TextureOptions::NEAREST));
+        self.over =
+            over.map(|image| ctx.load_texture("over the picture", image, TextureOptions::LINEAR));
+        self.legend = (self.overlay == Overlay::FalseColor && self.aov.is_none()).then(|| {
+            ctx.load_texture("legend", image(&false_color.legend(1)), TextureOptions::NEAREST)
+        });
         if !self.open {
             return;
         }
@@ -179,11 +193,16 @@ impl Scopes {
             drawn.push(("histogram in EV", waveform::draw_histogram(&histogram, picture.exposure)));
         }
         let waveform = Waveform::new(pixels, range, picture.width.clamp(1, 256));
-        drawn.push(("waveform in EV", Waveform::draw(&[(&waveform, [210, 220, 210])], picture.exposure)));
+        drawn.push((
+            "waveform in EV",
+            Waveform::draw(&[(&waveform, [210, 220, 210])], picture.exposure),
+        ));
         drawn.push(("vectorscope", vectorscope(picture)));
         self.textures = drawn
             .into_iter()
-            .map(|(name, raster)| (name, ctx.load_texture(name, image(&raster), TextureOptions::LINEAR)))
+            .map(|(name, raster)| {
+                (name, ctx.load_texture(name, image(&raster), TextureOptions::LINEAR))
+            })
             .collect();
     }
 }
@@ -206,9 +225,17 @@ fn peaking(picture: &RenderedImage) -> ColorImage {
 impl Scopes {
     /// Says over the picture what it is shown by, with the scale of false colours.
     pub(super) fn name(&self, painter: &egui::Painter, rect: egui::Rect) {
-        let overlay = Overlay::ALL.iter().find(|(overlay, _)| *overlay == self.overlay).map(|(_, name)| *name);
-        let buffer = self.aov.and_then(|aov| Aov::ALL.iter().find(|(_, of)| *of == aov)).map(|(name, _)| *name);
-        let Some(name) = buffer.or(overlay.filter(|_| self.overlay != Overlay::None)) else { return };
+        let overlay = Overlay::ALL
+            .iter()
+            .find(|(overlay, _)| *overlay == self.overlay)
+            .map(|(_, name)| *name);
+        let buffer = self
+            .aov
+            .and_then(|aov| Aov::ALL.iter().find(|(_, of)| *of == aov))
+            .map(|(name, _)| *name);
+        let Some(name) = buffer.or(overlay.filter(|_| self.overlay != Overlay::None)) else {
+            return;
+        };
         let font = egui::FontId::proportional(13.0);
         let at = rect.left_top() + egui::vec2(8.0, 6.0);
         let (anchor, white) = (egui::Align2::LEFT_TOP, egui::Color32::WHITE);
@@ -218,7 +245,8 @@ impl Scopes {
             let [width, height] = legend.size().map(|side| side as f32);
             let fit = (rect.width() / width).min(rect.height() / 2.0 / height).min(1.0);
             let size = egui::vec2(width, height) * fit;
-            let place = egui::Rect::from_min_size(rect.left_bottom() - egui::vec2(0.0, size.y), size);
+            let place =
+                egui::Rect::from_min_size(rect.left_bottom() - egui::vec2(0.0, size.y), size);
             let all = egui::Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
             painter.image(legend.id(), place, all, white);
         }
@@ -246,7 +274,8 @@ impl App {
         egui::ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
             ui.horizontal(|ui| {
                 for (overlay, name) in Overlay::ALL {
-                    ui.selectable_value(&mut self.scopes.overlay, overlay, name).on_hover_text("C goes through them");
+                    ui.selectable_value(&mut self.scopes.overlay, overlay, name)
+                        .on_hover_text("C goes through them");
                 }
                 if let Some((darkest, brightest)) = self.scopes.ends {
                     let ev = |nits| {
@@ -257,19 +286,29 @@ impl App {
                 }
             });
             let legend = self.scopes.legend.iter().map(|texture| ("", texture));
-            let all: Vec<_> =
-                self.scopes.textures.iter().map(|(name, texture)| (*name, texture)).chain(legend).collect();
-            let aspect = |texture: &TextureHandle| texture.size()[0] as f32 / texture.size()[1] as f32;
+            let all: Vec<_> = self
+                .scopes
+                .textures
+                .iter()
+                .map(|(name, texture)| (*name, texture))
+                .chain(legend)
+                .collect();
+            let aspect =
+                |texture: &TextureHandle| texture.size()[0] as f32 / texture.size()[1] as f32;
             let aspects: f32 = all.iter().map(|(_, texture)| aspect(texture)).sum();
             let gaps = ui.spacing().item_spacing.x * all.len() as f32;
             // Names above, a scroll bar below; as high as there is room for all beside each other.
             let high = (ui.available_height() - 44.0).max(40.0);
-            let height = ((ui.available_width() - gaps) / aspects.max(1e-3)).clamp(high.min(70.0), high);
+            let height =
+                ((ui.available_width() - gaps) / aspects.max(1e-3)).clamp(high.min(70.0), high);
             ui.horizontal_top(|ui| {
                 for (name, texture) in all {
                     ui.vertical(|ui| {
                         ui.weak(name);
-                        ui.add(egui::Image::new((texture.id(), egui::vec2(aspect(texture) * height, height))));
+                        ui.add(egui::Image::new((
+                            texture.id(),
+                            egui::vec2(aspect(texture) * height, height),
+                        )));
                     });
                 }
             });

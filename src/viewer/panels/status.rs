@@ -81,8 +81,13 @@ fn under_the_pointer(ui: &mut Ui, finished: &RenderedFrame, pointer: &Pointer) {
         let [x, y] = reading.pixel;
         let ev = reading.ev100.map_or_else(|| "-".into(), |ev| format!("{ev:.2}"));
         ui.separator();
-        let text = format!("{x},{y}: {} EV {ev} zone {}", nits(reading.luminance.get()), roman(reading.zone));
-        ui.add(egui::Label::new(text).truncate()).on_hover_text("Ctrl+C copies the reading with all its digits");
+        let text = format!(
+            "{x},{y}: {} EV {ev} zone {}",
+            nits(reading.luminance.get()),
+            roman(reading.zone)
+        );
+        ui.add(egui::Label::new(text).truncate())
+            .on_hover_text("Ctrl+C copies the reading with all its digits");
     }
     if let Some(incident) = &pointer.incident {
         ui.separator();
@@ -121,7 +126,9 @@ impl App {
         }
         if let Some(work) = &self.workspace {
             let troubles = [&work.broken, &work.trouble, &work.misfit];
-            lines.extend(troubles.into_iter().flatten().map(|text| (format!("not shown: {text}"), true)));
+            lines.extend(
+                troubles.into_iter().flatten().map(|text| (format!("not shown: {text}"), true)),
+            );
         }
         let newest = self.messages.iter().rev().take(4).rev();
         lines.extend(newest.map(|message| (message.text.clone(), message.is_error)));
@@ -130,21 +137,29 @@ impl App {
         }
         // Over the picture, where there is one: panels stay readable.
         let window = ui.ctx().content_rect();
-        let over = if self.workspace.is_some() && !self.gallery { self.picture_rect.intersect(window) } else { window };
+        let over = if self.workspace.is_some() && !self.gallery {
+            self.picture_rect.intersect(window)
+        } else {
+            window
+        };
         let over = if over.is_positive() { over } else { window };
         let wide = (over.width() - 44.0).clamp(60.0, 560.0);
         let place = egui::vec2(over.left() - window.left() + 16.0, -38.0);
-        egui::Area::new("notices".into()).anchor(egui::Align2::LEFT_BOTTOM, place).interactable(false).show(
-            ui.ctx(),
-            |ui| {
+        egui::Area::new("notices".into())
+            .anchor(egui::Align2::LEFT_BOTTOM, place)
+            .interactable(false)
+            .show(ui.ctx(), |ui| {
                 egui::Frame::popup(ui.style()).show(ui, |ui| {
                     ui.set_max_width(wide);
                     for (text, bad) in lines {
-                        ui.label(RichText::new(text).color(if bad { ERROR_COLOR } else { Color32::LIGHT_GREEN }));
+                        ui.label(RichText::new(text).color(if bad {
+                            ERROR_COLOR
+                        } else {
+                            Color32::LIGHT_GREEN
+                        }));
                     }
                 });
-            },
-        );
+            });
     }
 }
 
@@ -154,7 +169,8 @@ pub(super) const ERROR_COLOR: Color32 = Color32::from_rgb(255, 150, 90);
 fn needle(ui: &mut Ui, stops: f64) {
     let (rect, response) = ui.allocate_exact_size(egui::vec2(110.0, 16.0), egui::Sense::hover());
     let painter = ui.painter_at(rect);
-    let at = |stops: f64| rect.center().x + (stops.clamp(-3.2, 3.2) / 3.5) as f32 * rect.width() / 2.0;
+    let at =
+        |stops: f64| rect.center().x + (stops.clamp(-3.2, 3.2) / 3.5) as f32 * rect.width() / 2.0;
     let stroke = egui::Stroke::new(1.0, Color32::from_gray(150));
     for third in -9..=9 {
         let long = if third % 3 == 0 { 6.0 } else { 3.0 };

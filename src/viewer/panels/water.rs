@@ -30,13 +30,22 @@ pub(super) fn waters(viewport: &Viewport) -> Vec<(String, usize)> {
     let of = |index: usize| {
         let material = scene.materials.get(index).filter(|material| material.water.is_some())?;
         let has = |mesh: usize| {
-            scene.meshes.get(mesh).is_some_and(|mesh| mesh.primitives.iter().any(|p| p.material == Some(index)))
+            scene
+                .meshes
+                .get(mesh)
+                .is_some_and(|mesh| mesh.primitives.iter().any(|p| p.material == Some(index)))
         };
-        let mut nodes = scene.nodes.iter().filter(|node| node.mesh.is_some_and(has)).map(|node| node.name.as_str());
+        let mut nodes = scene
+            .nodes
+            .iter()
+            .filter(|node| node.mesh.is_some_and(has))
+            .map(|node| node.name.as_str());
         let number = format!("#{index}");
-        let own = [material.name.as_str(), &number].into_iter().find(|name| set.contains_key(*name));
+        let own =
+            [material.name.as_str(), &number].into_iter().find(|name| set.contains_key(*name));
         let by_node = || nodes.clone().find(|name| set.contains_key(*name));
-        let name = own.or_else(by_node).or(Some(material.name.as_str()).filter(|name| !name.is_empty()));
+        let name =
+            own.or_else(by_node).or(Some(material.name.as_str()).filter(|name| !name.is_empty()));
         let name = name.or_else(|| nodes.find(|name| !name.is_empty())).map(str::to_owned);
         Some((name.unwrap_or(number), index))
     };
@@ -67,12 +76,24 @@ pub(super) fn page(
     ui.heading(name);
     let Some((_, water)) = water_of(viewport, name) else { return };
     let [origin, size] = water.rectangle();
-    ui.weak(format!("water, {:.2} x {:.2} m from {:.2}, {:.2}", size.x, size.y, origin.x, origin.y));
+    ui.weak(format!(
+        "water, {:.2} x {:.2} m from {:.2}, {:.2}",
+        size.x, size.y, origin.x, origin.y
+    ));
     super::inspector::grid(ui, "water", |ui| {
         ui.label("kind");
         let kind = viewport.session.look.water.get(name).and_then(|look| look.kind);
-        let now = WaterKind::ALL.into_iter().find(|(_, known)| Some(*known) == kind).map_or("unset", |(name, _)| name);
-        listing(ui, now, &WaterKind::ALL.map(|(name, _)| name), &format!("water.{name}.kind"), changes);
+        let now = WaterKind::ALL
+            .into_iter()
+            .find(|(_, known)| Some(*known) == kind)
+            .map_or("unset", |(name, _)| name);
+        listing(
+            ui,
+            now,
+            &WaterKind::ALL.map(|(name, _)| name),
+            &format!("water.{name}.kind"),
+            changes,
+        );
         ui.end_row();
         for (property, value) in water.settings.numbers() {
             let most = match property {
@@ -90,7 +111,13 @@ pub(super) fn page(
             let path = format!("water.{name}.{property}");
             number(ui, property, (value, speed, [least, most]), "", &path, changes);
         }
-        super::inspector::switch(ui, "caustics", water.settings.caustics, &format!("water.{name}.caustics"), changes);
+        super::inspector::switch(
+            ui,
+            "caustics",
+            water.settings.caustics,
+            &format!("water.{name}.caustics"),
+            changes,
+        );
     });
     ui.separator();
     let mut paints = *tool == Tool::Flow;
@@ -104,7 +131,8 @@ pub(super) fn page(
             super::inspector::drag(value).speed(0.01).range(0.0..=most).suffix(unit).max_decimals(3)
         };
         ui.label("Brush");
-        ui.add(value(&mut brush.speed, 100.0, " m/s")).on_hover_text("speed along the stroke; 0 stills the water");
+        ui.add(value(&mut brush.speed, 100.0, " m/s"))
+            .on_hover_text("speed along the stroke; 0 stills the water");
         ui.add(value(&mut brush.radius, 1e4, " m")).on_hover_text("radius");
     });
     brush.radius = brush.radius.max(0.001);
@@ -117,8 +145,10 @@ impl App {
             self.stroke = None;
             return;
         };
-        let found =
-            work.selected.water_name().and_then(|name| Some((name.to_owned(), water_of(&work.viewport, name)?)));
+        let found = work
+            .selected
+            .water_name()
+            .and_then(|name| Some((name.to_owned(), water_of(&work.viewport, name)?)));
         let Some((name, (material, water))) = found else {
             if response.clicked() {
                 self.error("select a water surface first".into());
@@ -130,7 +160,11 @@ impl App {
         let here = Arc::as_ptr(&work.viewport.session.scene) as usize;
         if self.canvas.as_ref().is_none_or(|canvas| canvas.name != name || canvas.scene != here) {
             let Some((low, high)) = scene.material_bounds(material) else { return };
-            self.canvas = Some(FlowCanvas { name: name.clone(), height: (low.y + high.y) / 2.0, scene: here });
+            self.canvas = Some(FlowCanvas {
+                name: name.clone(),
+                height: (low.y + high.y) / 2.0,
+                scene: here,
+            });
         }
         let Some(height) = self.canvas.as_ref().map(|canvas| canvas.height) else { return };
         let screen = ScreenProjection::new(&work.viewport.view(), rect);
@@ -158,7 +192,8 @@ impl App {
             let [origin_of, size] = water.rectangle();
             let made = water.settings.flow.is_none();
             let map = canvas(&water.map, size, self.brush.radius, made);
-            let mut stroke = FlowStroke::new(map, water.settings.speed, [origin_of, size], self.brush);
+            let mut stroke =
+                FlowStroke::new(map, water.settings.speed, [origin_of, size], self.brush);
             if let Some(at) = origin.and_then(on_water) {
                 stroke.to(at);
             }
@@ -177,8 +212,10 @@ impl App {
         let see = |at: DVec2| screen.project(DVec3::new(at.x, height, at.y)).map(place);
         let painter = ui.painter_at(rect);
         if let Some(at) = at {
-            let turn = |step: i32| DVec2::from_angle(std::f64::consts::TAU * f64::from(step) / 48.0);
-            let rim = (0..=48).filter_map(|step| see(at + turn(step) * self.brush.radius)).collect();
+            let turn =
+                |step: i32| DVec2::from_angle(std::f64::consts::TAU * f64::from(step) / 48.0);
+            let rim =
+                (0..=48).filter_map(|step| see(at + turn(step) * self.brush.radius)).collect();
             painter.line(rim, Line::new(1.5, INK));
         }
         if let Some(stroke) = &self.stroke {
@@ -191,7 +228,8 @@ impl App {
         if let Some((map, speed)) = finished.and_then(FlowStroke::finished) {
             let Some(work) = &mut self.workspace else { return };
             let speed = (speed != was).then_some(speed);
-            if let Err(error) = work.document.paint(&name, &before, Arc::new(map), rectangle, speed) {
+            if let Err(error) = work.document.paint(&name, &before, Arc::new(map), rectangle, speed)
+            {
                 return self.error(error.to_string());
             }
             self.apply_document();

@@ -25,17 +25,27 @@ pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) {
             let at = at.key("samplers");
             let at = at.index(s);
             for key in ["input", "output"] {
-                if index(sampler, key).and_then(|index| input.accessor(index)).is_some_and(|a| strided(input, a)) {
+                if index(sampler, key)
+                    .and_then(|index| input.accessor(index))
+                    .is_some_and(|a| strided(input, a))
+                {
                     report.repair(at.key(key), "a view with a stride; it is read all the same");
                 }
             }
             let Some(number) = index(sampler, "input") else { continue };
             let Some(times) = input.accessor(number) else { continue };
-            if let Some(problem) = *inputs.entry(number).or_insert_with(|| times_rule(input, times)) {
-                report.repair(at.key("input"), format!("{problem}; keys that do not rise are left out"));
+            if let Some(problem) = *inputs.entry(number).or_insert_with(|| times_rule(input, times))
+            {
+                report.repair(
+                    at.key("input"),
+                    format!("{problem}; keys that do not rise are left out"),
+                );
             }
             if text(sampler, "interpolation") == "CUBICSPLINE" && times.count < 2 {
-                report.repair(at.key("input"), "a cubic spline with fewer than 2 keys; the one key is held");
+                report.repair(
+                    at.key("input"),
+                    "a cubic spline with fewer than 2 keys; the one key is held",
+                );
             }
         }
         let mut targets = HashSet::new();
@@ -79,23 +89,37 @@ pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) {
                 say("the target has no morph targets; the channel moves nothing");
             }
             let Some(sampler) = sampler.flatten() else { continue };
-            let Some(values) = index(sampler, "output").and_then(|index| input.accessor(index)) else { continue };
+            let Some(values) = index(sampler, "output").and_then(|index| input.accessor(index))
+            else {
+                continue;
+            };
             if !format_allowed(path, values) {
-                say("the output has a format that its path may not have; its numbers are used as they are");
+                say(
+                    "the output has a format that its path may not have; its numbers are used as they are",
+                );
                 continue;
             }
             let cubic = text(sampler, "interpolation") == "CUBICSPLINE";
-            let keys = index(sampler, "input").and_then(|index| input.accessor(index)).map(|times| times.count);
-            let per_key = if cubic { 3 } else { 1 } * if path == "weights" { morphs.max(1) } else { 1 };
-            if keys.and_then(|keys| keys.checked_mul(per_key)).is_some_and(|count| count != values.count)
+            let keys = index(sampler, "input")
+                .and_then(|index| input.accessor(index))
+                .map(|times| times.count);
+            let per_key =
+                if cubic { 3 } else { 1 } * if path == "weights" { morphs.max(1) } else { 1 };
+            if keys
+                .and_then(|keys| keys.checked_mul(per_key))
+                .is_some_and(|count| count != values.count)
                 && (path != "weights" || morphs > 0)
             {
-                say("the output does not have as many elements as the input asks for; keys that have both are used");
+                say(
+                    "the output does not have as many elements as the input asks for; keys that have both are used",
+                );
             }
             if path == "rotation"
                 && let Some(number) = index(sampler, "output")
             {
-                let first = *quaternions.entry((number, cubic)).or_insert_with(|| rotation_rule(input, values, cubic));
+                let first = *quaternions
+                    .entry((number, cubic))
+                    .or_insert_with(|| rotation_rule(input, values, cubic));
                 if let Some(first) = first {
                     say(&format!("rotation {first} is not of unit length; it is normalized"));
                 }
@@ -105,7 +129,10 @@ pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) {
 }
 
 fn strided(input: &Input<'_>, accessor: &Accessor) -> bool {
-    accessor.view.and_then(|view| input.store.views.get(view).copied().flatten()).is_some_and(|v| v.stride.is_some())
+    accessor
+        .view
+        .and_then(|view| input.store.views.get(view).copied().flatten())
+        .is_some_and(|v| v.stride.is_some())
 }
 
 fn format_allowed(path: &str, accessor: &Accessor) -> bool {

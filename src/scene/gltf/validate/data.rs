@@ -12,11 +12,19 @@ use super::{
 pub(super) const UNIT_TOLERANCE: f64 = 0.00769;
 
 /// Declared bounds are those of the data, and the data are finite (section 3.6.2.5).
-pub(super) fn bounds(input: &Input<'_>, accessor: &Accessor, at: &At<'_>, report: &mut ImportReport) {
+pub(super) fn bounds(
+    input: &Input<'_>,
+    accessor: &Accessor,
+    at: &At<'_>,
+    report: &mut ImportReport,
+) {
     let components = accessor.shape.components();
     for (name, bound) in [("min", &accessor.min), ("max", &accessor.max)] {
         if !bound.is_empty() && bound.len() != components {
-            report.repair(at.key(name), format!("{} numbers where {components} belong; ignored", bound.len()));
+            report.repair(
+                at.key(name),
+                format!("{} numbers where {components} belong; ignored", bound.len()),
+            );
         }
     }
     let (mut min, mut max) = ([f64::INFINITY; 16], [f64::NEG_INFINITY; 16]);
@@ -42,13 +50,19 @@ pub(super) fn bounds(input: &Input<'_>, accessor: &Accessor, at: &At<'_>, report
     // A float's bound is written as decimal digits of single or double precision.
     #[allow(clippy::cast_possible_truncation)]
     let same = |a: f64, b: f64| {
-        a == b || accessor.component == Component::F32 && (a as f32 == b as f32 || (a - b).abs() <= 1e-6 * b.abs())
+        a == b
+            || accessor.component == Component::F32
+                && (a as f32 == b as f32 || (a - b).abs() <= 1e-6 * b.abs())
     };
     for (name, bound, actual) in [("min", &accessor.min, &min), ("max", &accessor.max, &max)] {
         if bound.len() == components
-            && let Some((stated, actual)) = bound.iter().zip(actual).find(|(stated, actual)| !same(**stated, **actual))
+            && let Some((stated, actual)) =
+                bound.iter().zip(actual).find(|(stated, actual)| !same(**stated, **actual))
         {
-            report.repair(at.key(name), format!("{stated} is stated, the data give {actual}, which is used"));
+            report.repair(
+                at.key(name),
+                format!("{stated} is stated, the data give {actual}, which is used"),
+            );
         }
     }
 }
@@ -77,7 +91,11 @@ pub(super) fn scale(accessor: &Accessor) -> f64 {
 }
 
 /// The first element that fails a test.
-pub(super) fn first(input: &Input<'_>, accessor: &Accessor, test: &dyn Fn(&[f64]) -> bool) -> Option<usize> {
+pub(super) fn first(
+    input: &Input<'_>,
+    accessor: &Accessor,
+    test: &dyn Fn(&[f64]) -> bool,
+) -> Option<usize> {
     let mut failed = None;
     input.visit(accessor, &mut |index, element| {
         if failed.is_none() && !test(element) {

@@ -45,7 +45,12 @@ fn split(name: &str) -> Option<(&'static str, Option<u32>)> {
 }
 
 /// The formats of section 3.7.2.1 and, if it is used, of KHR_mesh_quantization.
-pub(in super::super) fn format_allowed(semantic: &str, accessor: &Accessor, quantized: bool, target: bool) -> bool {
+pub(in super::super) fn format_allowed(
+    semantic: &str,
+    accessor: &Accessor,
+    quantized: bool,
+    target: bool,
+) -> bool {
     use Component::{F32, I8, I16, U8, U16};
     let (component, normalized) = (accessor.component, accessor.normalized);
     let float = component == F32 && !normalized;
@@ -57,8 +62,12 @@ pub(in super::super) fn format_allowed(semantic: &str, accessor: &Accessor, quan
         ("NORMAL", AccessorType::Vec3) => float || quantized && signed && normalized,
         ("TANGENT", AccessorType::Vec4) if !target => float || quantized && signed && normalized,
         ("TANGENT", AccessorType::Vec3) if target => float || quantized && signed && normalized,
-        ("TEXCOORD", AccessorType::Vec2) => float || unorm || small || target && quantized && signed,
-        ("COLOR", AccessorType::Vec3 | AccessorType::Vec4) => float || unorm || target && signed && normalized,
+        ("TEXCOORD", AccessorType::Vec2) => {
+            float || unorm || small || target && quantized && signed
+        }
+        ("COLOR", AccessorType::Vec3 | AccessorType::Vec4) => {
+            float || unorm || target && signed && normalized
+        }
         ("JOINTS", AccessorType::Vec4) => matches!(component, U8 | U16) && !normalized,
         ("WEIGHTS", AccessorType::Vec4) => float || unorm,
         _ => false,
@@ -66,7 +75,8 @@ pub(in super::super) fn format_allowed(semantic: &str, accessor: &Accessor, quan
 }
 
 pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) {
-    let quantized = items(input.root, "extensionsUsed").iter().any(|name| name == "KHR_mesh_quantization");
+    let quantized =
+        items(input.root, "extensionsUsed").iter().any(|name| name == "KHR_mesh_quantization");
     let mut seen = Seen::default();
     let at = At::ROOT;
     let at = at.key("meshes");
@@ -78,12 +88,18 @@ pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) {
         for (p, primitive) in primitives.iter().enumerate() {
             let at = primitives_at.index(p);
             if items(primitive, "targets").len() != targets {
-                report.repair(at.key("targets"), "not as many morph targets as the mesh's first primitive has");
+                report.repair(
+                    at.key("targets"),
+                    "not as many morph targets as the mesh's first primitive has",
+                );
             }
             Primitive { input, value: primitive, quantized, at }.check(&mut seen, report);
         }
         if mesh.get("weights").is_some() && items(mesh, "weights").len() != targets {
-            report.repair(at.key("weights"), format!("not as many weights as the {targets} morph targets; ignored"));
+            report.repair(
+                at.key("weights"),
+                format!("not as many weights as the {targets} morph targets; ignored"),
+            );
         }
     }
 }
@@ -108,20 +124,26 @@ impl Primitive<'_> {
     fn attributes(&self, at: &At<'_>, seen: &mut Seen, report: &mut ImportReport) -> Option<usize> {
         let input = self.input;
         let position = self.value.get("attributes").and_then(|list| index(list, "POSITION"));
-        let count = position.and_then(|position| input.accessor(position)).map(|accessor| accessor.count);
+        let count =
+            position.and_then(|position| input.accessor(position)).map(|accessor| accessor.count);
         let mut numbers: HashMap<&'static str, Vec<u32>> = HashMap::new();
         let mut views: HashMap<usize, usize> = HashMap::new();
         for (name, value) in entries(self.value, "attributes") {
             let at = at.key(name);
-            let Some(number) = value.as_u64().and_then(|x| usize::try_from(x).ok()) else { continue };
+            let Some(number) = value.as_u64().and_then(|x| usize::try_from(x).ok()) else {
+                continue;
+            };
             let Some(accessor) = input.accessor(number) else { continue };
             let first = *views.entry(accessor.view.unwrap_or(usize::MAX)).or_insert(number);
-            let view = accessor.view.and_then(|view| input.store.views.get(view).copied().flatten());
+            let view =
+                accessor.view.and_then(|view| input.store.views.get(view).copied().flatten());
             if first != number && view.is_some_and(|view| view.stride.is_none()) {
                 report.repair(at, "two vertex attributes share a bufferView that has no byteStride; read as packed");
             }
             if view.is_some_and(|view| {
-                [accessor.offset, view.offset, input.store.stride(accessor)].iter().any(|x| !x.is_multiple_of(4))
+                [accessor.offset, view.offset, input.store.stride(accessor)]
+                    .iter()
+                    .any(|x| !x.is_multiple_of(4))
             }) {
                 report.repair(at, "the attribute is not aligned to 4 bytes; read all the same");
             }
@@ -149,7 +171,10 @@ impl Primitive<'_> {
             if semantic == "POSITION" && (accessor.min.is_empty() || accessor.max.is_empty()) {
                 report.repair(at, "positions without min and max; they are taken from the data");
             }
-            let finding = seen.data.entry((number, semantic)).or_insert_with(|| data_rule(input, semantic, accessor));
+            let finding = seen
+                .data
+                .entry((number, semantic))
+                .or_insert_with(|| data_rule(input, semantic, accessor));
             if let Some(finding) = finding {
                 report.repair(at, finding);
             }
@@ -162,13 +187,20 @@ impl Primitive<'_> {
         }
         let sets = |name: &str| numbers.get(name).map_or(0, Vec::len);
         if sets("JOINTS") != sets("WEIGHTS") {
-            report.repair(at, "not as many sets of joints as of weights; ignored, skins are not applied");
+            report.repair(
+                at,
+                "not as many sets of joints as of weights; ignored, skins are not applied",
+            );
         }
         count
     }
 
     fn indices(&self, count: Option<usize>, report: &mut ImportReport) {
-        let Some(accessor) = index(self.value, "indices").and_then(|index| self.input.accessor(index)) else { return };
+        let Some(accessor) =
+            index(self.value, "indices").and_then(|index| self.input.accessor(index))
+        else {
+            return;
+        };
         let at = self.at.key("indices");
         if accessor.shape != AccessorType::Scalar
             || !matches!(accessor.component, Component::U8 | Component::U16 | Component::U32)
@@ -179,16 +211,22 @@ impl Primitive<'_> {
         }
         #[allow(clippy::cast_precision_loss)]
         if let Some(count) = count
-            && let Some(first) = data::first(self.input, accessor, &|element| element.iter().all(|&x| x < count as f64))
+            && let Some(first) = data::first(self.input, accessor, &|element| {
+                element.iter().all(|&x| x < count as f64)
+            })
         {
-            report.repair(at, format!("index {first} is beyond the {count} vertices; its triangles are left out"));
+            report.repair(
+                at,
+                format!("index {first} is beyond the {count} vertices; its triangles are left out"),
+            );
         }
         let restart = match accessor.component {
             Component::U8 => 255.0,
             Component::U16 => 65535.0,
             _ => 4_294_967_295.0,
         };
-        if let Some(first) = data::first(self.input, accessor, &|element| element.first() != Some(&restart))
+        if let Some(first) =
+            data::first(self.input, accessor, &|element| element.first() != Some(&restart))
             && count.is_some()
         {
             report.broken(
@@ -204,13 +242,16 @@ impl Primitive<'_> {
             let at = at.index(t);
             for (name, value) in target.as_object().into_iter().flatten() {
                 let at = at.key(name);
-                let Some(accessor) =
-                    value.as_u64().and_then(|x| usize::try_from(x).ok()).and_then(|index| self.input.accessor(index))
+                let Some(accessor) = value
+                    .as_u64()
+                    .and_then(|x| usize::try_from(x).ok())
+                    .and_then(|index| self.input.accessor(index))
                 else {
                     continue;
                 };
                 if count.is_some_and(|count| count != accessor.count) {
-                    report.repair(at, "not as many elements as the primitive has vertices; ignored");
+                    report
+                        .repair(at, "not as many elements as the primitive has vertices; ignored");
                 }
                 if self.value.get("attributes").is_none_or(|base| base.get(name).is_none()) {
                     report.repair(at, "the primitive has no such attribute; ignored");
@@ -226,7 +267,8 @@ impl Primitive<'_> {
                     report.repair(at, "a format that this attribute may not have; ignored");
                 }
                 if semantic == "POSITION" && (accessor.min.is_empty() || accessor.max.is_empty()) {
-                    report.repair(at, "positions without min and max; they are taken from the data");
+                    report
+                        .repair(at, "positions without min and max; they are taken from the data");
                 }
             }
         }
@@ -237,7 +279,8 @@ impl Primitive<'_> {
         let materials = items(self.input.root, "materials");
         let Some(number) = index(self.value, "material") else { return };
         let Some(material) = materials.get(number) else { return };
-        let attribute = |name: &str| self.value.get("attributes").is_some_and(|list| list.get(name).is_some());
+        let attribute =
+            |name: &str| self.value.get("attributes").is_some_and(|list| list.get(name).is_some());
         let at = self.at.key("material");
         let sets = seen.sets.entry(number).or_insert_with(|| {
             let mut wanted = HashSet::new();
@@ -249,15 +292,17 @@ impl Primitive<'_> {
         });
         for set in sets {
             if !attribute(&format!("TEXCOORD_{set}")) {
-                report.repair(at, format!("the material needs TEXCOORD_{set}, which is absent; 0, 0 is used"));
+                report.repair(
+                    at,
+                    format!("the material needs TEXCOORD_{set}, which is absent; 0, 0 is used"),
+                );
             }
         }
         let clearcoat = extension(material, "KHR_materials_clearcoat");
         let needs = extension(material, "KHR_materials_anisotropy").is_some()
             || clearcoat.is_some_and(|clearcoat| clearcoat.get("clearcoatNormalTexture").is_some());
         if needs && !attribute("TANGENT") && material.get("normalTexture").is_none() {
-            let made =
-                "the material needs tangents, which are absent; made from texture coordinates where there are any";
+            let made = "the material needs tangents, which are absent; made from texture coordinates where there are any";
             report.repair(at, made);
         }
     }
@@ -275,7 +320,8 @@ fn texture_coordinates(value: &Value, wanted: &mut HashSet<usize>, depth: usize)
             continue;
         }
         if name.ends_with("Texture") && value.get("index").is_some() {
-            let moved = extension(value, "KHR_texture_transform").and_then(|transform| index(transform, "texCoord"));
+            let moved = extension(value, "KHR_texture_transform")
+                .and_then(|transform| index(transform, "texCoord"));
             wanted.insert(moved.or_else(|| index(value, "texCoord")).unwrap_or(0));
             // The Khronos validator wants both sets; the renderer needs only that of the extension.
             if moved.is_some() {
@@ -291,13 +337,22 @@ fn texture_coordinates(value: &Value, wanted: &mut HashSet<usize>, depth: usize)
 fn data_rule(input: &Input<'_>, semantic: &str, accessor: &Accessor) -> Option<String> {
     let scale = data::scale(accessor);
     match semantic {
-        "NORMAL" => data::unit(input, accessor, 3)
-            .map(|index| format!("normal {index} is not of unit length; such normals are normalized")),
+        "NORMAL" => data::unit(input, accessor, 3).map(|index| {
+            format!("normal {index} is not of unit length; such normals are normalized")
+        }),
         "TANGENT" => data::unit(input, accessor, 3)
-            .map(|index| format!("tangent {index} is not of unit length; such tangents are normalized"))
+            .map(|index| {
+                format!("tangent {index} is not of unit length; such tangents are normalized")
+            })
             .or_else(|| {
-                data::first(input, accessor, &|element| element.get(3).is_some_and(|w| (w * scale).abs() == 1.0))
-                    .map(|index| format!("tangent {index} has a sign that is neither 1 nor -1; its sign is taken"))
+                data::first(input, accessor, &|element| {
+                    element.get(3).is_some_and(|w| (w * scale).abs() == 1.0)
+                })
+                .map(|index| {
+                    format!(
+                        "tangent {index} has a sign that is neither 1 nor -1; its sign is taken"
+                    )
+                })
             }),
         "COLOR" if accessor.component == Component::F32 => {
             data::first(input, accessor, &|element| element.iter().all(|x| (0.0..=1.0).contains(x)))
@@ -305,9 +360,12 @@ fn data_rule(input: &Input<'_>, semantic: &str, accessor: &Accessor) -> Option<S
         }
         "WEIGHTS" => data::first(input, accessor, &|element| {
             let sum: f64 = element.iter().sum::<f64>() * scale;
-            element.iter().all(|x| *x >= 0.0) && (sum == 0.0 || (sum - 1.0).abs() <= 0.01 || sum < 1.0)
+            element.iter().all(|x| *x >= 0.0)
+                && (sum == 0.0 || (sum - 1.0).abs() <= 0.01 || sum < 1.0)
         })
-        .map(|index| format!("the weights of vertex {index} are negative or add up to more than 1; ignored")),
+        .map(|index| {
+            format!("the weights of vertex {index} are negative or add up to more than 1; ignored")
+        }),
         _ => None,
     }
 }

@@ -91,15 +91,23 @@ pub(super) fn check(root: &Value, store: &Store<'_>, report: &mut ImportReport) 
 }
 
 fn extensions(input: &Input<'_>, report: &mut ImportReport) {
-    let used: HashSet<&str> = items(input.root, "extensionsUsed").iter().filter_map(Value::as_str).collect();
-    let required: HashSet<&str> = items(input.root, "extensionsRequired").iter().filter_map(Value::as_str).collect();
+    let used: HashSet<&str> =
+        items(input.root, "extensionsUsed").iter().filter_map(Value::as_str).collect();
+    let required: HashSet<&str> =
+        items(input.root, "extensionsRequired").iter().filter_map(Value::as_str).collect();
     for name in &required {
         if !used.contains(name) {
-            report.repair("/extensionsRequired", format!("'{name}' is required but not listed in extensionsUsed"));
+            report.repair(
+                "/extensionsRequired",
+                format!("'{name}' is required but not listed in extensionsUsed"),
+            );
         }
     }
     if used.contains(&"KHR_mesh_quantization") && !required.contains(&"KHR_mesh_quantization") {
-        report.repair("/extensionsUsed", "'KHR_mesh_quantization' is used but not required; read all the same");
+        report.repair(
+            "/extensionsUsed",
+            "'KHR_mesh_quantization' is used but not required; read all the same",
+        );
     }
 }
 
@@ -114,19 +122,33 @@ fn views(input: &Input<'_>, report: &mut ImportReport) {
         {
             report.repair(at, format!("{problem}; what uses it is left out"));
         }
-        let stated = items(input.root, "buffers").get(view.buffer).and_then(|buffer| index(buffer, "byteLength"));
+        let stated = items(input.root, "buffers")
+            .get(view.buffer)
+            .and_then(|buffer| index(buffer, "byteLength"));
         if stated.is_some_and(|stated| view.offset.saturating_add(view.length) > stated) {
-            report.repair(at, format!("the view reaches beyond the stated length of buffer {}", view.buffer));
+            report.repair(
+                at,
+                format!("the view reaches beyond the stated length of buffer {}", view.buffer),
+            );
         }
         if let Some(stride) = view.stride {
             if stride > view.length {
-                report.repair(at.key("byteStride"), format!("{stride} is more than the view's {} bytes", view.length));
+                report.repair(
+                    at.key("byteStride"),
+                    format!("{stride} is more than the view's {} bytes", view.length),
+                );
             }
             if stride % 4 != 0 {
-                report.repair(at.key("byteStride"), format!("{stride} is not a multiple of 4; read all the same"));
+                report.repair(
+                    at.key("byteStride"),
+                    format!("{stride} is not a multiple of 4; read all the same"),
+                );
             }
             if view.target == Some(34963) {
-                report.repair(at.key("byteStride"), "a stride on a view of indices; ignored for them");
+                report.repair(
+                    at.key("byteStride"),
+                    "a stride on a view of indices; ignored for them",
+                );
             }
         }
     }
@@ -135,7 +157,9 @@ fn views(input: &Input<'_>, report: &mut ImportReport) {
 fn accessors(input: &Input<'_>, report: &mut ImportReport) {
     let at = At::ROOT;
     let at = at.key("accessors");
-    for (i, (value, accessor)) in items(input.root, "accessors").iter().zip(&input.store.accessors).enumerate() {
+    for (i, (value, accessor)) in
+        items(input.root, "accessors").iter().zip(&input.store.accessors).enumerate()
+    {
         let at = at.index(i);
         if value.get("byteOffset").is_some() && value.get("bufferView").is_none() {
             report.repair(at.key("byteOffset"), "an offset without a bufferView; ignored");
@@ -143,17 +167,26 @@ fn accessors(input: &Input<'_>, report: &mut ImportReport) {
         let Some(accessor) = accessor else { continue };
         let component = accessor.component;
         if accessor.normalized && matches!(component, Component::U32 | Component::F32) {
-            report.repair(at.key("normalized"), "neither floats nor 32-bit integers can be normalized; ignored");
+            report.repair(
+                at.key("normalized"),
+                "neither floats nor 32-bit integers can be normalized; ignored",
+            );
         }
         // Matrices are aligned to 4 bytes within their view, all else to its components' size (section 3.6.2.4).
         let unit = if accessor.shape.is_matrix() { 4 } else { component.size() };
         let start = accessor.view.and_then(|view| input.store.views.get(view).copied().flatten());
         let total = start.map_or(0, |view| view.offset.wrapping_add(accessor.offset));
         if accessor.offset % unit != 0 || total % component.size() != 0 {
-            report.repair(at.key("byteOffset"), format!("not aligned to {unit} bytes; read all the same"));
+            report.repair(
+                at.key("byteOffset"),
+                format!("not aligned to {unit} bytes; read all the same"),
+            );
         }
         if start.is_some_and(|view| view.stride.is_some_and(|stride| stride % unit != 0)) {
-            report.repair(at, format!("the stride is not a multiple of {unit} bytes; read all the same"));
+            report.repair(
+                at,
+                format!("the stride is not a multiple of {unit} bytes; read all the same"),
+            );
         }
         if let Err(ReadError::Broken(problem)) = input.store.fits(accessor) {
             report.repair(at, format!("{problem}; what uses it is left out"));
@@ -161,8 +194,18 @@ fn accessors(input: &Input<'_>, report: &mut ImportReport) {
         }
         if let Some(sparse) = &accessor.sparse {
             for (name, view) in [("indices", sparse.index_view), ("values", sparse.value_view)] {
-                if input.store.views.get(view).copied().flatten().is_some_and(|view| view.stride.is_some()) {
-                    report.repair(at.key("sparse").key(name), "a view with a stride; the stride is ignored");
+                if input
+                    .store
+                    .views
+                    .get(view)
+                    .copied()
+                    .flatten()
+                    .is_some_and(|view| view.stride.is_some())
+                {
+                    report.repair(
+                        at.key("sparse").key(name),
+                        "a view with a stride; the stride is ignored",
+                    );
                 }
             }
             let mut ignored = |_: usize, _: &[f64]| {};
@@ -201,7 +244,10 @@ fn usages(input: &Input<'_>, report: &mut ImportReport) {
         let Some(view) = view else { return };
         let before = *known.entry(view).or_insert(usage);
         if before != usage {
-            report.repair(at, format!("bufferView {view} holds both {before:?} and {usage:?}; read all the same"));
+            report.repair(
+                at,
+                format!("bufferView {view} holds both {before:?} and {usage:?}; read all the same"),
+            );
         }
     };
     let at = At::ROOT;
@@ -228,7 +274,12 @@ fn usages(input: &Input<'_>, report: &mut ImportReport) {
             let at = at.key("targets");
             for (t, target) in items(primitive, "targets").iter().enumerate() {
                 for (name, value) in target.as_object().into_iter().flatten() {
-                    hold(number(value).and_then(view_of), Usage::Vertices, &at.index(t).key(name), report);
+                    hold(
+                        number(value).and_then(view_of),
+                        Usage::Vertices,
+                        &at.index(t).key(name),
+                        report,
+                    );
                 }
             }
         }
@@ -239,7 +290,12 @@ fn usages(input: &Input<'_>, report: &mut ImportReport) {
     }
     let skins = at.key("skins");
     for (i, skin) in items(root, "skins").iter().enumerate() {
-        hold(index(skin, "inverseBindMatrices").and_then(view_of), Usage::Matrices, &skins.index(i), report);
+        hold(
+            index(skin, "inverseBindMatrices").and_then(view_of),
+            Usage::Matrices,
+            &skins.index(i),
+            report,
+        );
     }
     let animations = at.key("animations");
     for (i, animation) in items(root, "animations").iter().enumerate() {
@@ -260,17 +316,25 @@ fn cameras(input: &Input<'_>, report: &mut ImportReport) {
         let (orthographic, perspective) = (camera.get("orthographic"), camera.get("perspective"));
         let kind = text(camera, "type");
         match (orthographic, perspective) {
-            (Some(_), Some(_)) => report.repair(at, "both an orthographic and a perspective camera; the type decides"),
-            (None, None) => report.repair(at, "neither an orthographic nor a perspective camera; ignored"),
+            (Some(_), Some(_)) => {
+                report.repair(at, "both an orthographic and a perspective camera; the type decides")
+            }
+            (None, None) => {
+                report.repair(at, "neither an orthographic nor a perspective camera; ignored")
+            }
             _ if !kind.is_empty() && camera.get(kind).is_none() => {
-                report.repair(at, format!("the type is '{kind}' but there is no such property; ignored"));
+                report.repair(
+                    at,
+                    format!("the type is '{kind}' but there is no such property; ignored"),
+                );
             }
             _ => {}
         }
         for (name, projection) in [("orthographic", orthographic), ("perspective", perspective)] {
             let Some(projection) = projection else { continue };
             let at = at.key(name);
-            if let (Some(near), Some(far)) = (number(projection, "znear"), number(projection, "zfar"))
+            if let (Some(near), Some(far)) =
+                (number(projection, "znear"), number(projection, "zfar"))
                 && far <= near
             {
                 report.repair(at, format!("zfar {far} is not beyond znear {near}; ignored"));
@@ -291,7 +355,9 @@ fn lights(input: &Input<'_>, report: &mut ImportReport) {
     let at = at.key("KHR_lights_punctual");
     let at = at.key("lights");
     let lights = extension(root, "KHR_lights_punctual");
-    for (i, light) in lights.map(|lights| items(lights, "lights")).unwrap_or_default().iter().enumerate() {
+    for (i, light) in
+        lights.map(|lights| items(lights, "lights")).unwrap_or_default().iter().enumerate()
+    {
         let at = at.index(i);
         let Some(spot) = light.get("spot") else {
             if text(light, "type") == "spot" {
@@ -339,16 +405,26 @@ fn materials(input: &Input<'_>, report: &mut ImportReport) {
             report.repair(at.key("extensions"), "an index of refraction below 1; 1.5 is used");
         }
         let has = |name| extension(material, name).is_some();
-        let lets_in = has("KHR_materials_transmission") || has("KHR_materials_diffuse_transmission");
+        let lets_in =
+            has("KHR_materials_transmission") || has("KHR_materials_diffuse_transmission");
         if has("KHR_materials_volume") && !lets_in {
-            report.info(at.key("extensions"), "a volume without KHR_materials_transmission lets no light in; opaque");
+            report.info(
+                at.key("extensions"),
+                "a volume without KHR_materials_transmission lets no light in; opaque",
+            );
         }
         if has("KHR_materials_dispersion") && !has("KHR_materials_volume") {
-            report.info(at.key("extensions"), "dispersion without KHR_materials_volume has no effect");
+            report.info(
+                at.key("extensions"),
+                "dispersion without KHR_materials_volume has no effect",
+            );
         }
         if has("KHR_materials_unlit") {
             for name in NOT_WITH_UNLIT.into_iter().filter(|name| has(name)) {
-                report.info(at.key("extensions"), format!("{name} has no effect on an unlit material"));
+                report.info(
+                    at.key("extensions"),
+                    format!("{name} has no effect on an unlit material"),
+                );
             }
         }
     }
@@ -364,7 +440,8 @@ fn materials(input: &Input<'_>, report: &mut ImportReport) {
                 report.repair(at, "material variants are used but the document has none; ignored");
             }
             let mut seen = HashSet::new();
-            let all = items(mappings, "mappings").iter().flat_map(|mapping| items(mapping, "variants"));
+            let all =
+                items(mappings, "mappings").iter().flat_map(|mapping| items(mapping, "variants"));
             if !all.filter_map(Value::as_u64).all(|variant| seen.insert(variant)) {
                 report.repair(at, "a material variant is used twice; ignored");
             }

@@ -50,22 +50,34 @@ pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) -> Option<Fore
     let place = at.key("nodes");
     let meshes = items(root, "meshes");
     // Once for each mesh, since any number of nodes may share one.
-    let joints = |primitive: &Value| entries(primitive, "attributes").any(|(name, _)| name.starts_with("JOINTS_"));
-    let skinned: Vec<bool> = meshes.iter().map(|mesh| items(mesh, "primitives").iter().any(joints)).collect();
+    let joints = |primitive: &Value| {
+        entries(primitive, "attributes").any(|(name, _)| name.starts_with("JOINTS_"))
+    };
+    let skinned: Vec<bool> =
+        meshes.iter().map(|mesh| items(mesh, "primitives").iter().any(joints)).collect();
     for (i, node) in nodes.iter().enumerate() {
         let at = place.index(i);
         if node.get("matrix").is_some() {
             if ["translation", "rotation", "scale"].iter().any(|key| node.get(key).is_some()) {
-                report.repair(at.key("matrix"), "both a matrix and translation, rotation or scale; the matrix is used");
+                report.repair(
+                    at.key("matrix"),
+                    "both a matrix and translation, rotation or scale; the matrix is used",
+                );
             }
             if numbers::<16>(node, "matrix").is_some_and(|matrix| !decomposable(&matrix)) {
-                report.repair(at.key("matrix"), "the matrix is no product of translation, rotation and scale");
+                report.repair(
+                    at.key("matrix"),
+                    "the matrix is no product of translation, rotation and scale",
+                );
             }
         }
         if let Some(rotation) = numbers::<4>(node, "rotation") {
             let length = rotation.iter().map(|x| x * x).sum::<f64>().sqrt();
             if (length - 1.0).abs() > UNIT_TOLERANCE {
-                report.repair(at.key("rotation"), format!("the quaternion's length is {length}; it is normalized"));
+                report.repair(
+                    at.key("rotation"),
+                    format!("the quaternion's length is {length}; it is normalized"),
+                );
             }
         }
         let mesh = index(node, "mesh");
@@ -74,11 +86,15 @@ pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) -> Option<Fore
                 report.repair(at.key(key), "a node without a mesh; ignored");
             }
         }
-        let primitives = mesh.and_then(|mesh| meshes.get(mesh)).map(|mesh| items(mesh, "primitives"));
+        let primitives =
+            mesh.and_then(|mesh| meshes.get(mesh)).map(|mesh| items(mesh, "primitives"));
         let Some(primitives) = primitives else { continue };
         let targets = primitives.first().map_or(0, |primitive| items(primitive, "targets").len());
         if node.get("weights").is_some() && items(node, "weights").len() != targets {
-            report.repair(at.key("weights"), format!("not as many weights as the {targets} morph targets; ignored"));
+            report.repair(
+                at.key("weights"),
+                format!("not as many weights as the {targets} morph targets; ignored"),
+            );
         }
         let skinned = mesh.and_then(|mesh| skinned.get(mesh)) == Some(&true);
         if node.get("skin").is_some() && !skinned {
@@ -112,7 +128,8 @@ fn forest(input: &Input<'_>, report: &mut ImportReport) -> Option<Forest> {
     let mut sound = true;
     let shown = schema::shown(input.root).nodes;
     // Those that are shown come first, so that others take nothing from them.
-    let (first, last): (Vec<usize>, Vec<usize>) = (0..nodes.len()).partition(|node| shown.contains(node));
+    let (first, last): (Vec<usize>, Vec<usize>) =
+        (0..nodes.len()).partition(|node| shown.contains(node));
     for i in first.into_iter().chain(last) {
         for child in nodes.get(i).into_iter().flat_map(|node| indices(node, "children")) {
             let Some(parent) = parents.get_mut(child) else { continue };
@@ -123,10 +140,14 @@ fn forest(input: &Input<'_>, report: &mut ImportReport) -> Option<Forest> {
             let at = place.index(i);
             let at = at.key("children");
             if shown.contains(&i) {
-                report.error(at, format!("node {child} already has a parent; export the file again as a tree"));
+                report.error(
+                    at,
+                    format!("node {child} already has a parent; export the file again as a tree"),
+                );
                 sound = false;
             } else {
-                report.repair(at, format!("node {child} already has a parent, with which it stays"));
+                report
+                    .repair(at, format!("node {child} already has a parent, with which it stays"));
             }
         }
     }
@@ -147,7 +168,9 @@ fn forest(input: &Input<'_>, report: &mut ImportReport) -> Option<Forest> {
                 }
                 continue;
             }
-            let (Some(slot), Some(enter)) = (roots.get_mut(node), enter.get_mut(node)) else { continue };
+            let (Some(slot), Some(enter)) = (roots.get_mut(node), enter.get_mut(node)) else {
+                continue;
+            };
             if *slot != usize::MAX {
                 continue;
             }
@@ -158,9 +181,13 @@ fn forest(input: &Input<'_>, report: &mut ImportReport) -> Option<Forest> {
             stack.extend(children(&parents, node).into_iter().map(|child| (child, false)));
         }
     }
-    let circle: Vec<usize> = (0..nodes.len()).filter(|&node| roots.get(node) == Some(&usize::MAX)).collect();
+    let circle: Vec<usize> =
+        (0..nodes.len()).filter(|&node| roots.get(node) == Some(&usize::MAX)).collect();
     if let Some(&node) = circle.iter().find(|node| shown.contains(node)) {
-        report.error(place.index(node), "the node is its own ancestor; export the file again as a tree");
+        report.error(
+            place.index(node),
+            "the node is its own ancestor; export the file again as a tree",
+        );
         sound = false;
     } else if let Some(&node) = circle.first() {
         report.repair(place.index(node), "the node is its own ancestor; nothing shows it");
@@ -201,14 +228,19 @@ pub(super) fn skins(input: &Input<'_>, forest: &Forest, report: &mut ImportRepor
         let mut roots = joints.iter().map(|&joint| forest.root(joint));
         let first = roots.next();
         if roots.any(|root| Some(root) != first) {
-            report.repair(at.key("joints"), "the joints have no common root; they are used where they stand");
+            report.repair(
+                at.key("joints"),
+                "the joints have no common root; they are used where they stand",
+            );
         }
         if let Some(skeleton) = index(skin, "skeleton")
             && !joints.iter().all(|&joint| forest.is_ancestor(skeleton, joint))
         {
             report.repair(at.key("skeleton"), "not a common root of the joints; ignored");
         }
-        let Some(accessor) = index(skin, "inverseBindMatrices").and_then(|index| input.accessor(index)) else {
+        let Some(accessor) =
+            index(skin, "inverseBindMatrices").and_then(|index| input.accessor(index))
+        else {
             continue;
         };
         let at = at.key("inverseBindMatrices");
@@ -229,7 +261,10 @@ pub(super) fn skins(input: &Input<'_>, forest: &Forest, report: &mut ImportRepor
             row == [0.0, 0.0, 0.0, 1.0]
         };
         if let Some(first) = data::first(input, accessor, &affine) {
-            report.repair(at, format!("bind matrix {first} is not affine; its fourth row is ignored"));
+            report.repair(
+                at,
+                format!("bind matrix {first} is not affine; its fourth row is ignored"),
+            );
         }
     }
     skinned_nodes(input, forest, report);
@@ -243,19 +278,23 @@ fn skinned_nodes(input: &Input<'_>, forest: &Forest, report: &mut ImportReport) 
     let at = At::ROOT;
     let place = at.key("nodes");
     let (skins, meshes) = (items(root, "skins"), items(root, "meshes"));
-    let scenes: Vec<HashSet<usize>> = items(root, "scenes").iter().map(|s| indices(s, "nodes").collect()).collect();
+    let scenes: Vec<HashSet<usize>> =
+        items(root, "scenes").iter().map(|s| indices(s, "nodes").collect()).collect();
     let mut pairs = 0;
     let mut known = HashSet::new();
     for (i, node) in items(root, "nodes").iter().enumerate() {
         let Some((mesh, skin)) = index(node, "mesh").zip(index(node, "skin")) else { continue };
         let Some(joints) = skins.get(skin) else { continue };
         let at = place.index(i);
-        let (own, bones) = (forest.root(i), indices(joints, "joints").next().map(|joint| forest.root(joint)));
+        let (own, bones) =
+            (forest.root(i), indices(joints, "joints").next().map(|joint| forest.root(joint)));
         if let Some(bones) = bones
             && bones != own
         {
             pairs += scenes.len();
-            if pairs < MAX_PAIRS && scenes.iter().any(|scene| scene.contains(&own) && !scene.contains(&bones)) {
+            if pairs < MAX_PAIRS
+                && scenes.iter().any(|scene| scene.contains(&own) && !scene.contains(&bones))
+            {
                 report.repair(at, "the skin's joints are not in the node's scene; they move the mesh all the same");
             }
         }
@@ -269,13 +308,23 @@ fn skinned_nodes(input: &Input<'_>, forest: &Forest, report: &mut ImportReport) 
             continue;
         }
         for primitive in primitives {
-            for (name, value) in entries(primitive, "attributes").filter(|(name, _)| name.starts_with("JOINTS_")) {
-                let accessor = value.as_u64().and_then(|x| usize::try_from(x).ok()).and_then(|x| input.accessor(x));
+            for (name, value) in
+                entries(primitive, "attributes").filter(|(name, _)| name.starts_with("JOINTS_"))
+            {
+                let accessor = value
+                    .as_u64()
+                    .and_then(|x| usize::try_from(x).ok())
+                    .and_then(|x| input.accessor(x));
                 let Some(accessor) = accessor else { continue };
                 #[allow(clippy::cast_precision_loss)]
-                let beyond = data::first(input, accessor, &|element| element.iter().all(|&x| x < count as f64));
+                let beyond = data::first(input, accessor, &|element| {
+                    element.iter().all(|&x| x < count as f64)
+                });
                 if let Some(vertex) = beyond {
-                    report.repair(at, format!("{name} of vertex {vertex} is beyond the {count} joints; ignored"));
+                    report.repair(
+                        at,
+                        format!("{name} of vertex {vertex} is beyond the {count} joints; ignored"),
+                    );
                 }
             }
         }
