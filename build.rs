@@ -1,8 +1,9 @@
-//! Compiles every shader of `shaders/passes/` to SPIR-V with shaderc and lists them in `$OUT_DIR/shaders.rs`.
+//! Compiles every shader of `shaders/passes/` to SPIR-V with shaderc and lists them in
+//! `$OUT_DIR/shaders.rs`.
 //!
-//! A line `// variants: A B` in a shader compiles it again with each of the names defined, as `file+A`. A line
-//! `// features: A B B:C` compiles it with each set of the names, as `file+A+B`; C comes only with B. `A/B:C` comes with any of A
-//! and B; of `C|D` at most one is there.
+//! A line `// variants: A B` in a shader compiles it again with each of the names defined, as
+//! `file+A`. A line `// features: A B B:C` compiles it with each set of the names, as `file+A+B`; C
+//! comes only with B. `A/B:C` comes with any of A and B; of `C|D` at most one is there.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::{
@@ -101,8 +102,8 @@ fn main() {
     println!("cargo:rustc-env=SUNNY16_SHADER_CACHE={}", cache.display());
 }
 
-/// Writes a module, from the cache that all profiles of a target folder share where it is there: compiling all takes minutes.
-/// The key is the source after its inclusions.
+/// Writes a module, from the cache that all profiles of a target folder share where it is there:
+/// compiling all takes minutes. The key is the source after its inclusions.
 fn make(compiler: &shaderc::Compiler, job: &Job, out: &Path, cache: &Path) -> shaderc::Result<()> {
     let name = job.path.display().to_string();
     let options = options(&job.variant);
@@ -113,7 +114,8 @@ fn make(compiler: &shaderc::Compiler, job: &Job, out: &Path, cache: &Path) -> sh
     if !kept.exists() {
         let spirv =
             compiler.compile_into_spirv(&job.source, job.kind, &name, "main", Some(&options))?;
-        // By way of another name: two builds may write at once, and one that is stopped leaves nothing half-written.
+        // By way of another name: two builds may write at once, and one that is stopped leaves
+        // nothing half-written.
         let draft = cache.join(format!("{}.{}", job.full, process::id()));
         fs::write(&draft, spirv.as_binary_u8()).unwrap();
         fs::rename(&draft, &kept).unwrap();
@@ -128,8 +130,8 @@ fn make(compiler: &shaderc::Compiler, job: &Job, out: &Path, cache: &Path) -> sh
     Ok(())
 }
 
-/// The folder of compiled shaders: named by `SUNNY16_SHADER_CACHE`, else `target/shaders`, beside the profiles' folders.
-/// `out` is `target/PROFILE/build/PACKAGE/out`.
+/// The folder of compiled shaders: named by `SUNNY16_SHADER_CACHE`, else `target/shaders`, beside
+/// the profiles' folders. `out` is `target/PROFILE/build/PACKAGE/out`.
 fn shader_cache(out: &Path) -> PathBuf {
     let beside = || {
         let build = out.ancestors().find(|folder| folder.ends_with("build"));

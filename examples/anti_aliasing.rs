@@ -1,6 +1,8 @@
-//! Anti-aliasing measured against pictures of 64 samples a pixel, on the still life: what docs/anti-aliasing.md tells.
+//! Anti-aliasing measured against pictures of 64 samples a pixel, on the still life: what
+//! docs/anti-aliasing.md tells.
 //!
-//! `cargo run --release --example anti_aliasing -- [still] [moving] [flicker] [sweep] [crops DIRECTORY [PATH]]`
+//! `cargo run --release --example anti_aliasing -- [still] [moving] [flicker] [sweep] [crops
+//! DIRECTORY [PATH]]`
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::{env, path::PathBuf};
@@ -228,8 +230,8 @@ fn moving(bench: &mut Bench, more: bool) {
     }
 }
 
-/// How much the pixels of a view that stands change from frame to frame: the standard deviation in time, root mean
-/// square over pixels and channels, of what the display shows (linear, 0 to 1).
+/// How much the pixels of a view that stands change from frame to frame: the standard deviation in
+/// time, root mean square over pixels and channels, of what the display shows (linear, 0 to 1).
 fn flicker(bench: &mut Bench, more: bool) {
     let size = (160, 90);
     let (view, settings) = (bench.view_by(0.0, 0.0, size), bench.settings());
@@ -273,7 +275,8 @@ fn flicker(bench: &mut Bench, more: bool) {
     }
 }
 
-/// The last frame of a path by each method, beside the mean of 16 frames and 64 samples a pixel there.
+/// The last frame of a path by each method, beside the mean of 16 frames and 64 samples a pixel
+/// there.
 fn crops(bench: &mut Bench, directory: &std::path::Path, path: Path) {
     let size = (480, 270);
     let settings = bench.settings();

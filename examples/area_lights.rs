@@ -1,7 +1,8 @@
 //! Writes scenes for area lights: `cargo run --example area_lights -- DIRECTORY`.
 //!
-//! `area_lights.glb` with its look: two rows of spheres under a rectangle, a disk, a sphere, a tube and a glowing mesh.
-//! `area_bench_N.glb`, N = 1, 4, 16: a floor and spheres that every lamp reaches; `lights.Lamp.shape` gives them a shape.
+//! `area_lights.glb` with its look: two rows of spheres under a rectangle, a disk, a sphere, a tube
+//! and a glowing mesh. `area_bench_N.glb`, N = 1, 4, 16: a floor and spheres that every lamp
+//! reaches; `lights.Lamp.shape` gives them a shape.
 #![allow(clippy::print_stdout)]
 
 use std::{error::Error, path::PathBuf};

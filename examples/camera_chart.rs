@@ -1,5 +1,5 @@
-//! Writes the chart on which docs/camera-effects.md shows each effect: `camera_chart [DIRECTORY]` makes
-//! `camera_chart.glb` with the cameras "Lights", "Wall", "Lines" and "Lamp".
+//! Writes the chart on which docs/camera-effects.md shows each effect: `camera_chart [DIRECTORY]`
+//! makes `camera_chart.glb` with the cameras "Lights", "Wall", "Lines" and "Lamp".
 use std::{error::Error, f64::consts::FRAC_PI_2, fs, path::PathBuf};
 
 use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};

@@ -1,4 +1,5 @@
-//! Fits the table of linear maps for area lights and writes it: `cargo run --release --example fit_ltc -- assets/ltc.bin`.
+//! Fits the table of linear maps for area lights and writes it: `cargo run --release --example
+//! fit_ltc -- assets/ltc.bin`.
 #![allow(clippy::print_stdout)]
 
 use rayon::prelude::*;

@@ -1,5 +1,6 @@
-//! Writes a dark field under a low sun: `ghost_chart [DIRECTORY]` makes `ghost_chart.glb` and its look, and `ghost_chart sheet SHEET.png COLUMNS
-//! PICTURE.png...` puts pictures of one size on a sheet, row by row (docs/lens-ghosts.md).
+//! Writes a dark field under a low sun: `ghost_chart [DIRECTORY]` makes `ghost_chart.glb` and its
+//! look, and `ghost_chart sheet SHEET.png COLUMNS PICTURE.png...` puts pictures of one size on a
+//! sheet, row by row (docs/lens-ghosts.md).
 use std::{error::Error, fs, path::Path};
 
 use glam::{DMat4, DVec3, Vec2, Vec3};

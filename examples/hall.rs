@@ -1,4 +1,5 @@
-//! Writes the hall of the light-culling benchmark: `hall [DIRECTORY] [LAMPS] [TRIANGLES]` makes `hall_LAMPS.glb`.
+//! Writes the hall of the light-culling benchmark: `hall [DIRECTORY] [LAMPS] [TRIANGLES]` makes
+//! `hall_LAMPS.glb`.
 use std::{error::Error, fs, path::PathBuf};
 
 use sunny16::scene::{procedural, write_glb::write_glb};

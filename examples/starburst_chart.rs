@@ -1,5 +1,5 @@
-//! Writes an alley at night, and posts to look into the sun between: `starburst_chart [DIRECTORY]` makes
-//! `starburst_chart.glb` and its look (docs/starburst.md).
+//! Writes an alley at night, and posts to look into the sun between: `starburst_chart [DIRECTORY]`
+//! makes `starburst_chart.glb` and its look (docs/starburst.md).
 use std::{error::Error, f64::consts::FRAC_PI_2, fs, path::PathBuf};
 
 use glam::{DMat4, DVec3, Vec2, Vec3};

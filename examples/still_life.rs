@@ -1,4 +1,5 @@
-//! Writes the demo scene, `still_life.glb` with `still_life.look.toml`, to the directory given (`assets/demo`).
+//! Writes the demo scene, `still_life.glb` with `still_life.look.toml`, to the directory given
+//! (`assets/demo`).
 use std::{error::Error, fs, path::PathBuf};
 
 use sunny16::scene::{procedural, write_glb::write_glb};

@@ -64,37 +64,44 @@ pub enum Aov {
     Channel(GbufferChannel),
     /// Emitted luminance in nits.
     Emission,
-    /// Luminance (nits by channel) of diffusely reflected light that came straight from a light or the environment.
+    /// Luminance (nits by channel) of diffusely reflected light that came straight from a light or
+    /// the environment.
     DirectDiffuse,
     /// The same, specularly.
     DirectSpecular,
-    /// Luminance (nits by channel) of diffusely reflected light that came from other surfaces (`gi.enabled`).
+    /// Luminance (nits by channel) of diffusely reflected light that came from other surfaces
+    /// (`gi.enabled`).
     IndirectDiffuse,
     /// The same, specularly.
     IndirectSpecular,
-    /// What a white surface lacks of it by the bound on near patches, before short rays bring it back.
+    /// What a white surface lacks of it by the bound on near patches, before short rays bring it
+    /// back.
     VplClampLoss,
-    /// Pixels right and down that what is seen has moved since the last frame of this scene and size: nothing in a first one.
+    /// Pixels right and down that what is seen has moved since the last frame of this scene and
+    /// size: nothing in a first one.
     Velocity,
-    /// What is known of reflections in the picture (docs/reflections.md); nothing where they are off.
+    /// What is known of reflections in the picture (docs/reflections.md); nothing where they are
+    /// off.
     Ssr(SsrAov),
 }
 
 /// What is known of reflections in the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SsrAov {
-    /// Shares of a pixel's rays that found a surface, that found the surroundings, and that found nothing.
+    /// Shares of a pixel's rays that found a surface, that found the surroundings, and that found
+    /// nothing.
     Hit,
-    /// Length of the rays (m), at most 10^6, which is beyond all surfaces; 0 where nothing was found.
+    /// Length of the rays (m), at most 10^6, which is beyond all surfaces; 0 where nothing was
+    /// found.
     Distance,
-    /// Pixels right and down that the reflection has moved since the last frame, and by what that was found: 1 the
-    /// surface's motion, 2 the mirror image's.
+    /// Pixels right and down that the reflection has moved since the last frame, and by what that
+    /// was found: 1 the surface's motion, 2 the mirror image's.
     Motion,
     /// Frames in the history, this one included.
     History,
-    /// Why the history was not used: 0 it was, 1 nothing reflects here, 2 there was none, 3 it was outside of the picture, 4
-    /// another surface was there, 5 turned another way, 6 the reflection lay nearer or farther, 7 what is reflected moved in
-    /// another way.
+    /// Why the history was not used: 0 it was, 1 nothing reflects here, 2 there was none, 3 it was
+    /// outside of the picture, 4 another surface was there, 5 turned another way, 6 the reflection
+    /// lay nearer or farther, 7 what is reflected moved in another way.
     Rejection,
 }
 
@@ -156,8 +163,8 @@ impl Aov {
 pub struct ClusteredLightSettings {
     /// Off: every pixel evaluates every lamp.
     pub enabled: bool,
-    /// All that left-out lamps could add to a pixel, together, stays below this fraction of white under the current
-    /// exposure; 0 leaves none out.
+    /// All that left-out lamps could add to a pixel, together, stays below this fraction of white
+    /// under the current exposure; 0 leaves none out.
     pub cull_bound: f32,
 }
 
@@ -205,15 +212,15 @@ pub struct RenderSettings {
     pub exposure: Exposure,
     /// To the display.
     pub tone_mapper: ToneMapper,
-    /// On exposed linear Rec.709, before the tone mapper; the light that is read back is as the scene sent it
-    /// (docs/white-balance.md).
+    /// On exposed linear Rec.709, before the tone mapper; the light that is read back is as the
+    /// scene sent it (docs/white-balance.md).
     pub white_balance: Mat3,
     /// Dithers the display's eight bits.
     pub dither: bool,
     /// Counts pixels by luminance, for automatic exposure.
     pub histogram: bool,
-    /// Puts the mean of this frame and the ones before it in this frame's place; the number is how many frames the
-    /// mean already holds, 0 to start anew. For a view that stands still.
+    /// Puts the mean of this frame and the ones before it in this frame's place; the number is how
+    /// many frames the mean already holds, 0 to start anew. For a view that stands still.
     pub accumulated_frames: Option<u32>,
     /// Light lists.
     pub clustered_lights: ClusteredLightSettings,
@@ -237,18 +244,21 @@ pub struct RenderSettings {
     pub refraction: RefractionMethod,
     /// What waters gather and scatter of a sun's light.
     pub caustics: CausticSettings,
-    /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
+    /// What the camera does to the picture; the picture in nits has them too, further outputs do
+    /// not.
     pub effects: CameraEffects,
-    /// The lens of a prescription, whose pinhole (`MountedLens::pinhole`) the view is; it bends the picture after the effects that
-    /// light meets before it.
+    /// The lens of a prescription, whose pinhole (`MountedLens::pinhole`) the view is; it bends the
+    /// picture after the effects that light meets before it.
     pub lens: Option<Arc<MountedLens>>,
     /// Reflections of bright sources within the lens.
     pub ghosts: Option<LensGhosts>,
-    /// Where things are when the shutter opens and when it closes (`GpuScene::posed`); none: they stand still.
+    /// Where things are when the shutter opens and when it closes (`GpuScene::posed`); none: they
+    /// stand still.
     pub shutter: Option<[Arc<GpuScenePose>; 2]>,
     /// Number of the picture in its sequence: grain differs by it.
     pub frame_number: u32,
-    /// Leaves out lamps' bodies and suns' disks: a probe's picture, for lights light surfaces by themselves.
+    /// Leaves out lamps' bodies and suns' disks: a probe's picture, for lights light surfaces by
+    /// themselves.
     pub capture: bool,
     /// Shows unlit surfaces black: a meter's picture, for they look the same at any exposure.
     pub metered: bool,
@@ -271,9 +281,10 @@ struct FrameImages {
     limits: LimitReports,
 }
 
-/// One frame. `data` is of the pixels that are rendered, `after` of those of the picture. Each line is a pass or an effect: geometry to the G-buffer, which lamps matter where, their light, what is
-/// blended over it; then the camera in the order in which light passes it; and the way to the display. Passes whose result
-/// nothing uses are not run, effects that are off are not declared.
+/// One frame. `data` is of the pixels that are rendered, `after` of those of the picture. Each line
+/// is a pass or an effect: geometry to the G-buffer, which lamps matter where, their light, what is
+/// blended over it; then the camera in the order in which light passes it; and the way to the
+/// display. Passes whose result nothing uses are not run, effects that are off are not declared.
 fn declare_frame<'a>(
     g: &mut Graph<'a>,
     passes: &'a Passes,
@@ -419,7 +430,8 @@ fn declare_frame<'a>(
     FrameImages { light, display, aovs, lists, histogram, culled, refitted, ghosts, limits }
 }
 
-/// Whether the passes that measure ambient occlusion run: for light, or because someone wants to see it.
+/// Whether the passes that measure ambient occlusion run: for light, or because someone wants to
+/// see it.
 fn needs_ao(settings: &RenderSettings, has_environment: bool) -> bool {
     let wanted = |aov: &Aov| matches!(aov, Aov::Channel(channel) if channel.measured());
     settings.ao.enabled && has_environment || settings.aovs.iter().any(wanted)
@@ -488,7 +500,8 @@ pub struct DrawStats {
     pub instances: usize,
     /// Those that were not, being outside of the view.
     pub frustum_culled: usize,
-    /// Those that were not, being behind others; which ones are known to be depends on the frames before.
+    /// Those that were not, being behind others; which ones are known to be depends on the frames
+    /// before.
     pub occlusion_culled: usize,
 }
 
@@ -611,7 +624,8 @@ impl Renderer {
         self.upload_for(scene, &ShadowSettings::default())
     }
 
-    /// Uploads a scene with what these shadows need: trees over its triangles, if they are traced; and captures its probes.
+    /// Uploads a scene with what these shadows need: trees over its triangles, if they are traced;
+    /// and captures its probes.
     ///
     /// # Errors
     /// Out of memory; a lost device.
@@ -619,7 +633,8 @@ impl Renderer {
         self.upload_with(scene, shadows, LodGeneration::None)
     }
 
-    /// Uploads a scene with what these shadows need and with coarser levels of detail, which `CullingSettings` chooses from.
+    /// Uploads a scene with what these shadows need and with coarser levels of detail, which
+    /// `CullingSettings` chooses from.
     ///
     /// # Errors
     /// Out of memory; a lost device.
@@ -671,14 +686,16 @@ impl Renderer {
         if picture.lists.overflowed == 0 {
             return Ok(picture);
         }
-        // The lists found no room: what they take is known now. The frame is made again, not one more.
+        // The lists found no room: what they take is known now. The frame is made again, not one
+        // more.
         self.history = history.clone();
         let pending = self.submit(scene, view, settings, Readback::ALL)?;
         let picture = self.collect(pending)?;
         if picture.lists.overflowed == 0 {
             return Ok(picture);
         }
-        // More than the device can hold. Which clusters find room would be left to chance: none does.
+        // More than the device can hold. Which clusters find room would be left to chance: none
+        // does.
         self.history = history;
         let off = ClusteredLightSettings { enabled: false, ..settings.clustered_lights };
         let pending = self.submit(
@@ -690,16 +707,16 @@ impl Renderer {
         self.collect(pending)
     }
 
-    /// Which limit of the shadow atlas acted on the last frame: maps coarser than asked for, lights without a map; none where all
-    /// was as asked for.
+    /// Which limit of the shadow atlas acted on the last frame: maps coarser than asked for, lights
+    /// without a map; none where all was as asked for.
     #[must_use]
     pub fn shadow_map_limit(&self, asked: &ShadowSettings) -> Option<String> {
         let (_, plan) = self.cached_shadow_maps.as_ref().filter(|_| asked.enabled)?;
         plan.limit(asked.resolution)
     }
 
-    /// Sends a frame off; `collect` waits for it. With two submitted before the first is collected, host and device
-    /// work at the same time.
+    /// Sends a frame off; `collect` waits for it. With two submitted before the first is collected,
+    /// host and device work at the same time.
     ///
     /// # Errors
     /// Out of memory; a lost device.
@@ -1006,7 +1023,8 @@ fn frame_data(
     ),
 ) -> GpuResult<FrameData> {
     let view = &sampling.input;
-    // What has moved is drawn once more for its velocity, by the host's draws; probes do not see lamps' surfaces.
+    // What has moved is drawn once more for its velocity, by the host's draws; probes do not see
+    // lamps' surfaces.
     let stands =
         settings.shutter.is_none() && sampling.motion.iter().all(|moment| moment.posed.is_none());
     let culling = if stands && !settings.capture {
@@ -1186,7 +1204,8 @@ fn decode_half4(bytes: &[u8], scale: f64) -> impl Iterator<Item = [f32; 4]> + '_
     bytes.chunks_exact(8).map(move |pixel| {
         let mut out = [0f32; 4];
         for (index, (out, half)) in out.iter_mut().zip(pixel.chunks_exact(2)).enumerate() {
-            // The sum that blending makes of two values may be infinite: it counts as the greatest one.
+            // The sum that blending makes of two values may be infinite: it counts as the greatest
+            // one.
             let value = half::f16::from_le_bytes(half.try_into().unwrap_or_default()).to_f64();
             let value = value.clamp(half::f16::MIN.to_f64(), half::f16::MAX.to_f64());
             // Emission's alpha tells more than whether a surface is there (`FORWARD_MARK`).

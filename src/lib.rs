@@ -1,8 +1,8 @@
-//! sunny16: a deferred renderer whose lights are in lumens, candela, lux and nits and whose camera is
-//! f-stop, shutter and ISO.
+//! sunny16: a deferred renderer whose lights are in lumens, candela, lux and nits and whose camera
+//! is f-stop, shutter and ISO.
 //!
-//! The floors of the house, ground first (`docs/ARCHITECTURE.md`): a module imports only from those above it in
-//! this list; `tests/cpu/architecture.rs` keeps it so.
+//! The floors of the house, ground first (`docs/ARCHITECTURE.md`): a module imports only from those
+//! above it in this list; `tests/cpu/architecture.rs` keeps it so.
 pub mod bvh;
 pub mod camera;
 pub mod camera_control;

@@ -1,4 +1,5 @@
-//! Pictures to disk: PNG for displays, 32-bit EXR with named layers in nits. A file appears whole or not at all.
+//! Pictures to disk: PNG for displays, 32-bit EXR with named layers in nits. A file appears whole
+//! or not at all.
 
 use std::{
     ffi::OsStr,
@@ -35,14 +36,16 @@ pub fn has_extension(file: &Path, ending: &str) -> bool {
     file.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
 
-/// The file's path with another ending: `a.png` and `normal.png` give `a.normal.png`. The stem is shortened where the name
-/// would exceed the file system's limit, and ends in a hash of the whole, which keeps names apart that begin alike.
+/// The file's path with another ending: `a.png` and `normal.png` give `a.normal.png`. The stem is
+/// shortened where the name would exceed the file system's limit, and ends in a hash of the whole,
+/// which keeps names apart that begin alike.
 #[must_use]
 pub fn replace_extension(file: &Path, ending: &str) -> PathBuf {
     with_shortened_stem(file, file.file_stem(), &format!(".{ending}"))
 }
 
-/// The file's path with a suffix after its whole name, shortened as by `replace_extension`: `a.png` gives `a.png.resume`.
+/// The file's path with a suffix after its whole name, shortened as by `replace_extension`: `a.png`
+/// gives `a.png.resume`.
 #[must_use]
 pub fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
     with_shortened_stem(file, file.file_name(), suffix)
@@ -64,8 +67,8 @@ fn with_shortened_stem(file: &Path, stem: Option<&OsStr>, suffix: &str) -> PathB
     file.with_file_name(name)
 }
 
-/// The file that symbolic links lead to, which may not be there yet; none where it is an open file of a process, such as
-/// `/dev/stdout`, in whose place no other can be put.
+/// The file that symbolic links lead to, which may not be there yet; none where it is an open file
+/// of a process, such as `/dev/stdout`, in whose place no other can be put.
 fn resolve_symlinks(target: &Path) -> std::io::Result<Option<PathBuf>> {
     let mut place = target.to_path_buf();
     for _ in 0..MAX_LINKS {
@@ -79,8 +82,9 @@ fn resolve_symlinks(target: &Path) -> std::io::Result<Option<PathBuf>> {
     Err(std::io::Error::other("its symbolic links lead to each other"))
 }
 
-/// A file that takes its name when it is complete, and leaves nothing when it is not. Symbolic links are written through;
-/// devices, pipes and open files (`/dev/stdout`) are written to as they are.
+/// A file that takes its name when it is complete, and leaves nothing when it is not. Symbolic
+/// links are written through; devices, pipes and open files (`/dev/stdout`) are written to as they
+/// are.
 struct AtomicFile {
     target: PathBuf,
     /// Where the file is written, and the name that it takes then; none of a device or a pipe.
@@ -219,11 +223,12 @@ pub fn write_png(file: &Path, width: usize, height: usize, rgba: &[u8]) -> Resul
     draft.finish(writer)
 }
 
-/// Bytes of a PNG's signature and its chunk IHDR, which comes first (ISO/IEC 15948, 5.2 and 11.2.2).
+/// Bytes of a PNG's signature and its chunk IHDR, which comes first (ISO/IEC 15948, 5.2 and
+/// 11.2.2).
 const PNG_HEADER_BYTES: usize = 8 + 25;
 
-/// The chunk sRGB: one byte, the rendering intent, 0 for perceptual, and its check sum (ISO/IEC 15948, 11.3.3.5). Programs that
-/// manage colours take a PNG without it as they like.
+/// The chunk sRGB: one byte, the rendering intent, 0 for perceptual, and its check sum (ISO/IEC
+/// 15948, 11.3.3.5). Programs that manage colours take a PNG without it as they like.
 const PNG_SRGB_CHUNK: [u8; 13] = *b"\0\0\0\x01sRGB\0\xae\xce\x1c\xe9";
 
 /// A named group of float channels of an EXR.
@@ -236,9 +241,11 @@ pub struct ExrLayer<'a> {
     pub pixels: &'a [[f32; 4]],
 }
 
-/// Writes layers as one 32-bit float EXR: channel names are `layer.channel`, as compositors read them.
+/// Writes layers as one 32-bit float EXR: channel names are `layer.channel`, as compositors read
+/// them.
 ///
-/// `white_luminance` is stored as the attribute of that name: nits that a channel value of 1 stands for.
+/// `white_luminance` is stored as the attribute of that name: nits that a channel value of 1 stands
+/// for.
 ///
 /// # Errors
 /// The place cannot be written.

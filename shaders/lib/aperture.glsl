@@ -1,15 +1,16 @@
-// The aperture as a point out of focus shows it: the iris' blades, cut by the barrel's rim towards the picture's corners.
-// The including shader declares `lens` (DepthOfFieldConstants).
+// The aperture as a point out of focus shows it: the iris' blades, cut by the barrel's rim towards
+// the picture's corners. The including shader declares `lens` (DepthOfFieldConstants).
 #ifndef LIB_APERTURE
 #define LIB_APERTURE
 #include "lib/pupil.glsl"
 
 const float PI = 3.14159265;
 
-// Where the rim's centre lies in the disc of a point at a place of the picture, in iris radii of the disc.
+// Where the rim's centre lies in the disc of a point at a place of the picture, in iris radii of
+// the disc.
 //
-// A point right of the axis sees the front rim shifted to the left of the pupil. Behind the focus the disc shows the
-// pupil upright, in front of it turned by half a turn.
+// A point right of the axis sees the front rim shifted to the left of the pupil. Behind the focus
+// the disc shows the pupil upright, in front of it turned by half a turn.
 vec2 rim_center(vec2 from_center, float radius) {
     vec2 shift = -from_center * lens.rim_shift;
     // A rim that hides the iris' centre is moved back to it: the shapes below are stars around it.
@@ -18,7 +19,8 @@ vec2 rim_center(vec2 from_center, float radius) {
     return radius < 0.0 ? -shift : shift;
 }
 
-// Distance of the shape's edge in a direction, over the disc's radius: the twin of Iris::edge in src/camera/lens.rs.
+// Distance of the shape's edge in a direction, over the disc's radius: the twin of Iris::edge in
+// src/camera/lens.rs.
 float aperture_edge(vec2 offset, float radius, vec2 rim) {
     float reach = 1.0;
     float far = length(offset);
@@ -60,13 +62,14 @@ float aperture_area_round(vec2 rim) {
     return lens.open_area * max(pupil_overlap(lens.rim_radius, length(rim)), 1e-3);
 }
 
-// How much of a pixel at a distance from the disc's centre is inside of it, with an edge one pixel wide.
+// How much of a pixel at a distance from the disc's centre is inside of it, with an edge one pixel
+// wide.
 float disc(float radius, float distance) {
     return clamp(radius + 0.5 - distance, 0.0, 1.0);
 }
 
-// The sum of `disc` over all pixels around its centre's: for small discs by the rings of pixels at equal distances, for
-// others pi (r^2 + 1/12), the integral, which is then within 0.7 %.
+// The sum of `disc` over all pixels around its centre's: for small discs by the rings of pixels at
+// equal distances, for others pi (r^2 + 1/12), the integral, which is then within 0.7 %.
 float disc_area(float radius) {
     if (radius > 5.15) {
         return PI * (radius * radius + 1.0 / 12.0);

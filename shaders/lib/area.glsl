@@ -1,9 +1,10 @@
-// Lights with a surface: the twin in single precision of src/photometry/area, which derives what is done here.
+// Lights with a surface: the twin in single precision of src/photometry/area, which derives what is
+// done here.
 //
-// What is seen of a convex emitter is a spherical polygon in the surface's frame (z the normal, the viewer in the xz half
-// plane of positive x). Its projected solid angle is exact; the BRDF's integral is taken with the true BRDF at a few
-// directions, spread over the polygon as a linearly transformed cosine is.
-// The including shader has the BRDF and the shared structs.
+// What is seen of a convex emitter is a spherical polygon in the surface's frame (z the normal, the
+// viewer in the xz half plane of positive x). Its projected solid angle is exact; the BRDF's
+// integral is taken with the true BRDF at a few directions, spread over the polygon as a linearly
+// transformed cosine is. The including shader has the BRDF and the shared structs.
 #ifndef LIB_AREA
 #define LIB_AREA
 
@@ -16,22 +17,24 @@ const int MAX_CORNERS = 20;
 const int MAX_SECTORS = 8;
 const float CORNER_DENSITY = 0.25;
 const float MAX_CORNER_DENSITY = 3.0;
-// Angular size (rad) below which a source is a point for matte surfaces, and in the lobe's space for glossy ones.
+// Angular size (rad) below which a source is a point for matte surfaces, and in the lobe's space
+// for glossy ones.
 const float TINY = 1e-3;
 const float TINY_IN_LOBE = 0.02;
-// Solid angle (sr) in the lobe's space below which a sector needs one direction only, and the cosine to the viewer below
-// which it needs six.
+// Solid angle (sr) in the lobe's space below which a sector needs one direction only, and the
+// cosine to the viewer below which it needs six.
 const float FEW_NODES = 0.05;
 const float GRAZING = 0.4;
-// Solid angle (sr) in the lobe's space above which a sector is cut in an inner and two outer triangles.
+// Solid angle (sr) in the lobe's space above which a sector is cut in an inner and two outer
+// triangles.
 const float WIDE = 1.5;
 
 // The outline that is being worked on. Globals: an array as a parameter would be copied.
 vec3 corners[MAX_CORNERS];
 int corner_count;
 
-// angle / sin(angle) from cosine and sine, without the loss of digits of an arc cosine near 1. A polynomial of least
-// greatest error (2.3e-7) over 0 to a quarter turn, mirrored beyond.
+// angle / sin(angle) from cosine and sine, without the loss of digits of an arc cosine near 1. A
+// polynomial of least greatest error (2.3e-7) over 0 to a quarter turn, mirrored beyond.
 float angle_over_sine(float cosine, float sine) {
     float x = min(abs(cosine), 1.0);
     float p = 1.57079625 + x * (-0.999982238 + x * (0.784896255 + x * (-0.66108948 + x * (0.557022035
@@ -45,8 +48,8 @@ float angle_of(float x, float y) {
     return y * k * angle_over_sine(x * k, y * k);
 }
 
-// An edge's share of the boundary integral: the angle between unit vectors along their cross product. Lambert 1760;
-// Baum, Rushmeier and Winget 1989, equation 10.
+// An edge's share of the boundary integral: the angle between unit vectors along their cross
+// product. Lambert 1760; Baum, Rushmeier and Winget 1989, equation 10.
 vec3 edge_integral(vec3 a, vec3 b) {
     vec3 c = cross(a, b - a);
     return c * angle_over_sine(dot(a, b), length(c));
@@ -92,8 +95,8 @@ void add_sphere(vec3 center, float radius, vec3 lobe, float alpha) {
     add_circle(axis * sqrt(1.0 - sine * sine), axis, sine, lobe, sine, alpha);
 }
 
-// The outward normals of the two planes through the eye that touch both ends of a tube: flat + up and flat - up. False
-// where one end hides the other.
+// The outward normals of the two planes through the eye that touch both ends of a tube: flat + up
+// and flat - up. False where one end hides the other.
 bool tube_planes(vec3 a, vec3 b, float sine_a, float sine_b, out vec3 n0, out vec3 n1) {
     vec3 n = cross(a, b - a);
     float s2 = dot(n, n);
@@ -110,7 +113,8 @@ bool tube_planes(vec3 a, vec3 b, float sine_a, float sine_b, out vec3 n0, out ve
     return rest > 0.0;
 }
 
-// The arc of a tube's end that is seen: where it begins around the axis, and by what angle it turns.
+// The arc of a tube's end that is seen: where it begins around the axis, and by what angle it
+// turns.
 float tube_arc(vec3 axis, vec3 other, vec3 from, out vec3 begin) {
     begin = unit_or(from - axis * dot(from, axis), across(axis));
     // By symmetry the middle of the arc is away from the other end.
@@ -152,8 +156,8 @@ float tube_irradiance(vec3 a, vec3 b, float sine_a, float sine_b, vec3 start, ve
     return 0.5 * abs(sum);
 }
 
-// Keeps what is above the horizon. Sutherland and Hodgman 1974 with one plane; in place, since a convex outline has one
-// part below.
+// Keeps what is above the horizon. Sutherland and Hodgman 1974 with one plane; in place, since a
+// convex outline has one part below.
 void clip_corners() {
     vec3 first = corners[0];
     vec3 a = first;
@@ -173,8 +177,8 @@ void clip_corners() {
     corner_count = kept;
 }
 
-// Projected solid angle of a sphere that the horizon may cut: Stokes' theorem on the cone under which it is seen.
-// Snyder 1996, "Area light sources for real-time graphics".
+// Projected solid angle of a sphere that the horizon may cut: Stokes' theorem on the cone under
+// which it is seen. Snyder 1996, "Area light sources for real-time graphics".
 float sphere_irradiance(vec3 center, float radius) {
     float d2 = dot(center, center);
     float sin2 = radius * radius / d2;
@@ -223,7 +227,8 @@ vec3 ltc_map(float alpha, float nv, float view_sine) {
 vec3 to_lobe(vec3 m, vec3 p) { return vec3(m.x * p.x + m.y * p.z, m.z * p.y, p.z); }
 vec3 from_lobe(vec3 m, vec3 p) { return vec3((p.x - m.y * p.z) / m.x, p.y / m.z, p.z); }
 
-// D V n.l and Schlick's weight for a view and a light in the surface's frame, as evaluate_brdf has them.
+// D V n.l and Schlick's weight for a view and a light in the surface's frame, as evaluate_brdf has
+// them.
 vec2 lobe_at(vec3 v, vec3 l, float alpha) {
     vec3 h = l + v;
     float length2 = dot(h, h);
@@ -266,8 +271,8 @@ int edge_parts(vec3 a, vec3 b) {
     return d > 0.5 ? 1 : d > -0.5 ? 2 : 4;
 }
 
-// Barycentric points of the rules with one (the centroid), three (Strang and Fix 1973) and six points (Dunavant 1985):
-// u, v, weight.
+// Barycentric points of the rules with one (the centroid), three (Strang and Fix 1973) and six
+// points (Dunavant 1985): u, v, weight.
 const vec3 NODES[10] = vec3[10](
     vec3(0.333333333, 0.333333333, 1.0),
     vec3(0.166666667, 0.166666667, 0.333333333), vec3(0.666666667, 0.166666667, 0.333333333),
@@ -398,7 +403,8 @@ void integrate_area(Light light, Surface s, out AreaIntegrals area) {
     if (center.z <= -reach || d <= 0.0) {
         return;
     }
-    // A point on a flat emitter's own plane sees nothing of it, by however little the plane is missed.
+    // A point on a flat emitter's own plane sees nothing of it, by however little the plane is
+    // missed.
     float grazing = 1e-4 * reach + 4e-6 * length(s.position);
     if (flat_shape && ((light.kind & LIGHT_TWO_SIDED) == 0u ? before : abs(before)) <= grazing) {
         return;
@@ -449,7 +455,8 @@ void integrate_area(Light light, Surface s, out AreaIntegrals area) {
             add_sphere(nearer, radius, lobe, s.alpha);
         }
     } else if (kind == LIGHT_TRIANGLE) {
-        // The sides from one corner: the first along `right`, the second by its parts along and across it.
+        // The sides from one corner: the first along `right`, the second by its parts along and
+        // across it.
         vec3 first = along * light.half_width;
         vec3 second = along * light.spot_offset - up * light.half_height;
         vec3 corner = center - (first + second) / 3.0;
@@ -512,7 +519,8 @@ void integrate_area(Light light, Surface s, out AreaIntegrals area) {
     }
 }
 
-// Luminance (nits by channel) of a surface towards the viewer under a shining shape: diffuse and specular parts.
+// Luminance (nits by channel) of a surface towards the viewer under a shining shape: diffuse and
+// specular parts.
 void area_light(Light light, Surface s, out vec3 diffuse, out vec3 specular) {
     AreaIntegrals area;
     integrate_area(light, s, area);

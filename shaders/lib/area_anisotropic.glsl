@@ -1,9 +1,11 @@
-// What lib/area.glsl needs of a lobe that is wider along the tangent than across it (KHR_materials_anisotropy): in place of
-// its own three-parameter map a general one. The nodes' weights are those of the true BRDF; the map only says where they lie.
+// What lib/area.glsl needs of a lobe that is wider along the tangent than across it
+// (KHR_materials_anisotropy): in place of its own three-parameter map a general one. The nodes'
+// weights are those of the true BRDF; the map only says where they lie.
 #ifndef LIB_AREA_STRETCHED
 #define LIB_AREA_STRETCHED
 
-// The lobe's alphas along the tangent and across it, and the tangent (unit, world axes). Set before integrating.
+// The lobe's alphas along the tangent and across it, and the tangent (unit, world axes). Set before
+// integrating.
 vec2 lobe_alphas;
 vec3 lobe_along;
 
@@ -12,8 +14,8 @@ vec2 lobe_axis;
 vec2 lobe_center;
 vec3 lobe_lower;       // of the lower triangle L of the spread's square: L00, L10, L11
 
-// The spread of the half vectors' slopes, carried to directions as the isotropic map carries an even one: its radii over
-// alpha are what a slope grows by in either direction.
+// The spread of the half vectors' slopes, carried to directions as the isotropic map carries an
+// even one: its radii over alpha are what a slope grows by in either direction.
 void set_anisotropic_lobe(vec3 m, float alpha, mat3 frame_of) {
     vec2 along = (frame_of * lobe_along).xy;
     float l2 = dot(along, along);
@@ -41,7 +43,8 @@ vec3 from_lobe(vec3 m, vec3 p) {
 
 float lobe_determinant(vec3 m) { return 1.0 / (lobe_lower.x * lobe_lower.z); }
 
-// D V n.l and Schlick's weight for a view and a light in the surface's frame, as evaluate_extended_brdf has them.
+// D V n.l and Schlick's weight for a view and a light in the surface's frame, as
+// evaluate_extended_brdf has them.
 vec2 lobe_at(vec3 v, vec3 l, float alpha) {
     vec3 h = l + v;
     float length2 = dot(h, h);

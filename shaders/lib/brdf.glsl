@@ -1,4 +1,5 @@
-// The metallic/roughness BRDF of glTF 2.0 (Appendix B): (1-m) (F_d D V + (1-F_d) base/pi) + m F_m D V.
+// The metallic/roughness BRDF of glTF 2.0 (Appendix B): (1-m) (F_d D V + (1-F_d) base/pi) + m F_m D
+// V.
 #ifndef LIB_BRDF
 #define LIB_BRDF
 
@@ -17,8 +18,8 @@ struct Surface {
     float alpha;       // roughness^2, at least MIN_ALPHA
 };
 
-// Distribution of normals (1/sr). Walter et al. 2007, equation 33, in a form that keeps its precision near n.h = 1:
-// 1 - (n.h)^2 = |n x h|^2.
+// Distribution of normals (1/sr). Walter et al. 2007, equation 33, in a form that keeps its
+// precision near n.h = 1: 1 - (n.h)^2 = |n x h|^2.
 float d_ggx(vec3 n, vec3 h, float nh, float alpha) {
     vec3 c = cross(n, h);
     float a = nh * alpha;
@@ -41,7 +42,8 @@ float schlick_weight(float vh) {
     return x2 * x2 * x;
 }
 
-// Reflected radiance per irradiance on a plane facing the light, with the cosine: diffuse and specular apart (1/sr).
+// Reflected radiance per irradiance on a plane facing the light, with the cosine: diffuse and
+// specular apart (1/sr).
 void evaluate_brdf(Surface s, vec3 l, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);

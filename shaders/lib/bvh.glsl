@@ -1,7 +1,7 @@
-// Rays through the two-level trees of src/bvh, which says how they are made; the same steps in the same order as its
-// trace.rs. With USE_RAY_QUERY through the device's acceleration structures over the same triangles in the same places
-// (docs/bvh.md); the shader then requires GL_EXT_ray_query, and a fragment shader defines BVH_IN_FRAGMENT_SHADER. Everything is
-// relative to the camera.
+// Rays through the two-level trees of src/bvh, which says how they are made; the same steps in the
+// same order as its trace.rs. With USE_RAY_QUERY through the device's acceleration structures over
+// the same triangles in the same places (docs/bvh.md); the shader then requires GL_EXT_ray_query,
+// and a fragment shader defines BVH_IN_FRAGMENT_SHADER. Everything is relative to the camera.
 #ifndef LIB_BVH
 #define LIB_BVH
 
@@ -17,7 +17,8 @@ layout(set = 0, binding = 56) uniform accelerationStructureEXT bvh_structure;
 layout(set = 0, binding = 50, scalar) readonly buffer bvh_node_block { BvhNode bvh_nodes[]; };
 layout(set = 0, binding = 54, scalar) readonly buffer bvh_top_block { BvhNode bvh_top[]; };
 
-// MAX_DEPTH of src/bvh/build.rs and one more: a walk never has more nodes waiting than its tree has levels.
+// MAX_DEPTH of src/bvh/build.rs and one more: a walk never has more nodes waiting than its tree has
+// levels.
 const uint BVH_STACK = 31u;
 #endif
 // SLACK of src/bvh/scene.rs.
@@ -59,7 +60,8 @@ float enter_box(BvhNode node, vec3 origin, vec3 inverse, float t_max) {
 }
 #endif
 
-// A direction as `cross_triangle` takes it: the axis of its greatest component, and its slopes along that.
+// A direction as `cross_triangle` takes it: the axis of its greatest component, and its slopes
+// along that.
 vec3 shear_along(vec3 d, out uint axis) {
     vec3 size = abs(d);
     axis = size.x > size.y ? (size.x > size.z ? 0u : 2u) : (size.y > size.z ? 1u : 2u);
@@ -67,8 +69,8 @@ vec3 shear_along(vec3 d, out uint axis) {
     return vec3(turned.xy, 1.0) / turned.z;
 }
 
-// Woop, Benthin and Wald 2013; see src/bvh/triangle.rs. `precise` keeps neighbours' edge functions negatives of each
-// other: a fused multiply-add would round only one of the two products.
+// Woop, Benthin and Wald 2013; see src/bvh/triangle.rs. `precise` keeps neighbours' edge functions
+// negatives of each other: a fused multiply-add would round only one of the two products.
 bool cross_triangle(BvhTriangle triangle, vec3 origin, uint axis, vec3 shear, float t_max, out float t, out vec2 weights) {
     precise vec3 a = triangle.a - origin;
     precise vec3 b = triangle.b - origin;
@@ -137,11 +139,13 @@ vec3 to_object(BvhInstance instance, vec4 p) {
     return vec3(dot(instance.rows[0], p), dot(instance.rows[1], p), dot(instance.rows[2], p));
 }
 
-// The nearest hit before t_max; with `any`, whichever is found first of what casts shadows. `away` is the unit normal of the
-// surface that the ray leaves, or zero: see Ray::away in src/bvh/trace.rs.
+// The nearest hit before t_max; with `any`, whichever is found first of what casts shadows. `away`
+// is the unit normal of the surface that the ray leaves, or zero: see Ray::away in
+// src/bvh/trace.rs.
 #ifdef USE_RAY_QUERY
 
-// Of an instance's mask, that of rays to lamps (MASK_CASTS of src/passes/ray_query.rs); others meet all.
+// Of an instance's mask, that of rays to lamps (MASK_CASTS of src/passes/ray_query.rs); others meet
+// all.
 const uint BVH_SHADOW_MASK = 1u;
 // How often a ray is sent on that is_hit the surface it leaves.
 const uint BVH_TRIES = 8u;
@@ -150,9 +154,10 @@ bool is_finite(vec3 v) {
     return !any(isnan(v)) && !any(isinf(v));
 }
 
-// Whether this is no pixel of what is drawn, but only helps its neighbours with derivatives, which nothing takes of what rays
-// find. Rays for it would be lost work; and llvmpipe (Mesa 25.0.7) ends loops once no pixel needs them, so that a
-// helper's `rayQueryProceedEXT` comes back with a candidate that is none and reads address 0 (docs/bvh.md).
+// Whether this is no pixel of what is drawn, but only helps its neighbours with derivatives, which
+// nothing takes of what rays find. Rays for it would be lost work; and llvmpipe (Mesa 25.0.7) ends
+// loops once no pixel needs them, so that a helper's `rayQueryProceedEXT` comes back with a
+// candidate that is none and reads address 0 (docs/bvh.md).
 bool is_helper_invocation() {
 #ifdef BVH_IN_FRAGMENT_SHADER
     return gl_HelperInvocation;
@@ -161,9 +166,10 @@ bool is_helper_invocation() {
 #endif
 }
 
-// Whether a triangle that the device has found accept_hit, by the test of our own trees, with the lift of this instance: it
-// does not where it lies behind the lifted origin. Where both find it, `t` and `weights` become those of our test, to the bit;
-// at a triangle's rim, where the device finds it and our test passes by, they stay the device's.
+// Whether a triangle that the device has found accept_hit, by the test of our own trees, with the
+// lift of this instance: it does not where it lies behind the lifted origin. Where both find it,
+// `t` and `weights` become those of our test, to the bit; at a triangle's rim, where the device
+// finds it and our test passes by, they stay the device's.
 bool accept_hit(uint instance_number, uint number, vec3 origin, vec3 direction, vec3 away, float t_max, inout float t, inout vec2 weights) {
     BvhInstance instance = bvh_instances[instance_number];
     float lift = BVH_SLACK * max_of(abs(origin));
@@ -212,7 +218,8 @@ BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) 
         if (accept_hit(instance, number, origin, direction, away, t_max, t, weights)) {
             return BvhHit(t, weights, instance, number);
         }
-        // The surface that it leaves. What was found first need not be the nearest: it is sought anew, in order of distance.
+        // The surface that it leaves. What was found first need not be the nearest: it is sought
+        // anew, in order of distance.
         if (flags == gl_RayFlagsNoneEXT) {
             t_min = max(found * (1.0 + BVH_SLACK), 1e-30);
         }

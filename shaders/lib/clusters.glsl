@@ -8,7 +8,8 @@ const uint SLICES = 32u;
 // As a count: every lamp is evaluated.
 const uint ALL_LIGHTS = 0xffffffffu;
 
-// Eight slices an octave of depth, by the bits of the float: exact, so that all passes agree on a pixel's slice.
+// Eight slices an octave of depth, by the bits of the float: exact, so that all passes agree on a
+// pixel's slice.
 uint depth_slice(float depth) {
     return floatBitsToUint(depth) >> 20;
 }

@@ -1,8 +1,10 @@
-// Size classes of circles of confusion. The including shader declares `lens` (DepthOfFieldConstants).
+// Size classes of circles of confusion. The including shader declares `lens`
+// (DepthOfFieldConstants).
 //
-// A pixel whose circle has the radius r belongs to class log2(r / 4), rounded down, with a soft step to the next. Class k
-// is spread at a resolution of one in 2^k, where its circles are 3.4 to 8 texels in radius: each class costs the same
-// few taps a texel, none is left out, and nothing needs noise.
+// A pixel whose circle has the radius r belongs to class log2(r / 4), rounded down, with a soft
+// step to the next. Class k is spread at a resolution of one in 2^k, where its circles are 3.4 to 8
+// texels in radius: each class costs the same few taps a texel, none is left out, and nothing needs
+// noise.
 #ifndef LIB_COC
 #define LIB_COC
 

@@ -34,7 +34,8 @@ float channel_at(vec2 at, int channel) {
             }
         }
     }
-    // No dark rings around lamps: the value stays between those of the four pixels around the place.
+    // No dark rings around lamps: the value stays between those of the four pixels around the
+    // place.
     return clamp(sum, least, most);
 }
 

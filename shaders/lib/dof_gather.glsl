@@ -1,5 +1,6 @@
-// Spreading circles of confusion: what the passes for one size class and for the smallest one share. The including
-// shader declares `lens`, `reaches`, and the images of the next greater class, `near_coarser`, `far_coarser`, `background_coarser`.
+// Spreading circles of confusion: what the passes for one size class and for the smallest one
+// share. The including shader declares `lens`, `reaches`, and the images of the next greater class,
+// `near_coarser`, `far_coarser`, `background_coarser`.
 #ifndef LIB_DOF_GATHER
 #define LIB_DOF_GATHER
 #include "lib/upsample.glsl"
@@ -22,8 +23,8 @@ vec4 whole(vec4 layer) {
     return layer / max(layer.a, 1.0);
 }
 
-// A layer behind another fills what that leaves open. Each pixel of the picture is in one layer only, so that their
-// parts add up and do not overlap.
+// A layer behind another fills what that leaves open. Each pixel of the picture is in one layer
+// only, so that their parts add up and do not overlap.
 vec4 over(vec4 front, vec4 back) {
     return front + back * (min(1.0 - front.a, back.a) / max(back.a, 1e-6));
 }

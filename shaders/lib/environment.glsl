@@ -1,9 +1,10 @@
-// Light from all around: sky or environment map. The including shader declares `frame`; `brdf.glsl` comes before it.
+// Light from all around: sky or environment map. The including shader declares `frame`; `brdf.glsl`
+// comes before it.
 #ifndef LIB_ENVIRONMENT
 #define LIB_ENVIRONMENT
 
-// src/photometry/environment: the map, then its irradiance, its blurred levels, and the table of reflectances; then the
-// same parts but the table of each probe.
+// src/photometry/environment: the map, then its irradiance, its blurred levels, and the table of
+// reflectances; then the same parts but the table of each probe.
 layout(set = 0, binding = 30, scalar) readonly buffer environment_block {
     EnvironmentConstants environment;
     vec3 environment_texels[];
@@ -44,8 +45,8 @@ LightMap environment_map() {
                     environment.specular_offset);
 }
 
-// Luminance (nits by channel) that comes from a direction of the map (unit). Interpolated in full precision: the eight
-// bits of weight that samplers have would show as bands.
+// Luminance (nits by channel) that comes from a direction of the map (unit). Interpolated in full
+// precision: the eight bits of weight that samplers have would show as bands.
 vec3 map_luminance(LightMap map, vec3 d) {
     float s = asin(clamp(d.y, -1.0, 1.0)) / (PI * 0.5);
     s = map.square_rows != 0u ? sign(s) * sqrt(abs(s)) : s;
@@ -80,7 +81,8 @@ vec3 environment_table(uint offset, uint size, vec2 at) {
                f.y);
 }
 
-// An octahedral map about +Y whose outer texels lie on its edges (Cigolle et al. 2014, section 3.2).
+// An octahedral map about +Y whose outer texels lie on its edges (Cigolle et al. 2014, section
+// 3.2).
 vec3 environment_octahedral(uint offset, uint size, vec3 d) {
     d /= abs(d.x) + abs(d.y) + abs(d.z);
     vec2 e = d.y >= 0.0 ? d.xz : (1.0 - abs(d.zx)) * vec2(d.x >= 0.0 ? 1.0 : -1.0, d.z >= 0.0 ? 1.0 : -1.0);
@@ -102,8 +104,9 @@ vec3 map_blurred(LightMap map, vec3 d, float roughness) {
     return mix(sharp, environment_octahedral(next, SPECULAR_SIZES[low], d), part);
 }
 
-// Where a ray from a place in a probe's box leaves the box, as a direction from where the probe was captured. Lagarde and
-// Zanuttini 2012, "Local Image-based Lighting With Parallax-corrected Cubemap".
+// Where a ray from a place in a probe's box leaves the box, as a direction from where the probe was
+// captured. Lagarde and Zanuttini 2012, "Local Image-based Lighting With Parallax-corrected
+// Cubemap".
 vec3 probe_direction(Probe probe, vec3 position, vec3 d) {
     if ((probe.flags & PROBE_PARALLAX) == 0u) {
         return d;
@@ -135,8 +138,9 @@ bool has_environment() {
     return environment.enabled != 0u || frame.probe_count != 0u;
 }
 
-// Illuminance (lx by channel) that a plane at a place (relative to the camera) has from all around: from probes whose box
-// the place is in, small ones first, and from the environment what they leave.
+// Illuminance (lx by channel) that a plane at a place (relative to the camera) has from all around:
+// from probes whose box the place is in, small ones first, and from the environment what they
+// leave.
 vec3 environment_irradiance(vec3 position, vec3 normal) {
     vec3 sum = vec3(0.0);
     float rest = 1.0;
@@ -155,7 +159,8 @@ vec3 environment_irradiance(vec3 position, vec3 normal) {
     return sum;
 }
 
-// Luminance (nits by channel) that a surface of that roughness sees from a place around a direction, likewise.
+// Luminance (nits by channel) that a surface of that roughness sees from a place around a
+// direction, likewise.
 vec3 prefiltered_environment(vec3 position, vec3 towards, float roughness) {
     vec3 sum = vec3(0.0);
     float rest = 1.0;
@@ -175,8 +180,8 @@ vec3 prefiltered_environment(vec3 position, vec3 towards, float roughness) {
     return sum;
 }
 
-// Light that was reflected on by what hides the surroundings, as though that had this surface's reflectance: Jimenez et
-// al. 2016, the polynomial of its near-field global illumination.
+// Light that was reflected on by what hides the surroundings, as though that had this surface's
+// reflectance: Jimenez et al. 2016, the polynomial of its near-field global illumination.
 vec3 multi_bounce_ao(float visible, vec3 reflectance) {
     vec3 a = 2.0404 * reflectance - 0.3324;
     vec3 b = -4.7951 * reflectance + 0.6417;
@@ -189,10 +194,12 @@ vec3 environment_reflectances(Surface s) {
     return environment_table(environment.dfg_offset, DFG_SIZE, vec2(clamp(dot(s.normal, s.view), 0.0, 1.0), sqrt(s.alpha)));
 }
 
-// What a surface reflects of the environment towards the camera where nothing hides it. Split sum: Karis 2013, equation 7.
+// What a surface reflects of the environment towards the camera where nothing hides it. Split sum:
+// Karis 2013, equation 7.
 vec3 environment_reflection(Surface s) {
     vec3 dfg = environment_reflectances(s);
-    // The middle of the lobe leans from the mirror direction to the normal: Lagarde and de Rousiers 2014, listing 21.
+    // The middle of the lobe leans from the mirror direction to the normal: Lagarde and de Rousiers
+    // 2014, listing 21.
     vec3 mirrored = reflect(-s.view, s.normal);
     float smoothness = 1.0 - s.alpha;
     vec3 towards = normalize(mix(s.normal, mirrored, smoothness * (sqrt(smoothness) + s.alpha)));
@@ -203,7 +210,8 @@ vec3 environment_reflection(Surface s) {
 
 // Luminance of a surface towards the camera under the environment: diffuse and specular parts.
 //
-// The diffuse part takes the irradiance about the bent normal as though it came evenly, which is exact for even light.
+// The diffuse part takes the irradiance about the bent normal as though it came evenly, which is
+// exact for even light.
 void environment_light(Surface s, AmbientVisibility v, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
@@ -225,7 +233,8 @@ void environment_light(Surface s, AmbientVisibility v, out vec3 diffuse, out vec
     if (add_environment_specular) {
         specular = environment_reflection(s) * specular_visibility(s, v);
 #ifdef LIB_WATER
-        // In water a surface mirrors the sky's cone and the floor: about as bright as what lights it.
+        // In water a surface mirrors the sky's cone and the floor: about as bright as what lights
+        // it.
         if (under) {
             specular = (mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic) * dfg.x + dfg.y) * irradiance / PI * v.map;
         }

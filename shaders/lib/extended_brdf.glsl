@@ -1,6 +1,7 @@
-// The lobes of glTF's material extensions, evaluated forward: KHR_materials_ior, specular, clearcoat, sheen, anisotropy,
-// iridescence, transmission (thin walls) and diffuse_transmission, composed as the extensions have it (docs/layered.md).
-// `brdf.glsl` comes before it; EXTENDED_MATERIALS is defined for what is shared with surfaces that have none of this.
+// The lobes of glTF's material extensions, evaluated forward: KHR_materials_ior, specular,
+// clearcoat, sheen, anisotropy, iridescence, transmission (thin walls) and diffuse_transmission,
+// composed as the extensions have it (docs/layered.md). `brdf.glsl` comes before it;
+// EXTENDED_MATERIALS is defined for what is shared with surfaces that have none of this.
 #ifndef LIB_EXTENDED_BRDF
 #define LIB_EXTENDED_BRDF
 #include "lib/sun_disk.glsl"
@@ -9,8 +10,8 @@ layout(set = 0, binding = 21, scalar) readonly buffer extended_lut_block { vec3 
 
 const uint LAYER_TABLE_SIZE = 32u;
 const float COAT_F0 = 0.04;
-// As src/passes/layer_tables.rs: no sheen is narrower, since a smaller roughness shines at grazing angles that hardly any ray
-// meets.
+// As src/passes/layer_tables.rs: no sheen is narrower, since a smaller roughness shines at grazing
+// angles that hardly any ray meets.
 const float MIN_SHEEN_ROUGHNESS = 0.07;
 
 // What a pixel's surface has beyond Surface. Normals are on the viewer's side.
@@ -78,8 +79,9 @@ float sheen_lobe(Layers y, float nl, float nv, float nh) {
 
 float max3(vec3 v) { return max(v.r, max(v.g, v.b)); }
 
-// What a film's interference leaves of a phase, in linear Rec.709: Belcour and Barla 2017, "A Practical Extension to
-// Microfacet Theory for the Modeling of Varying Iridescence", section 4 and its supplement's fit of the CIE's observer.
+// What a film's interference leaves of a phase, in linear Rec.709: Belcour and Barla 2017, "A
+// Practical Extension to Microfacet Theory for the Modeling of Varying Iridescence", section 4 and
+// its supplement's fit of the CIE's observer.
 vec3 film_sensitivity(float path, vec3 shift) {
     float phase = 2.0 * PI * path * 1e-9;
     vec3 xyz = vec3(5.4856e-13, 4.4201e-13, 5.2481e-13) * sqrt(2.0 * PI * vec3(4.3278e9, 9.3046e9, 6.6121e9))
@@ -153,7 +155,8 @@ Reflectances layer_fresnel(Surface s, Layers y, float cosine, float w) {
     f.metal = mix(s.base_color, vec3(1.0), w);
     f.glass = vec3(0.0);
     if (y.transmission > 0.0) {
-        // What refracts by Snell's law reflects by Fresnel's: its rise takes the place of Schlick's.
+        // What refracts by Snell's law reflects by Fresnel's: its rise takes the place of
+        // Schlick's.
         float r0 = (y.ior - 1.0) / (y.ior + 1.0);
         r0 *= r0;
         float rise = clamp((fresnel_exact(cosine, y.ior) - r0) / max(1.0 - r0, 1e-6), 0.0, 1.0);
@@ -168,9 +171,10 @@ Reflectances layer_fresnel(Surface s, Layers y, float cosine, float w) {
     return f;
 }
 
-// What of a specular lobe of reflectance 1 is reflected, by metal, glass and opaque dielectric as they are mixed; with
-// `multi_scatter` what facets pass on to each other too, by Turquin 2019, "Practical multiple scattering compensation for
-// microfacet models", equation 16. `all`: the lobe's directional albedo.
+// What of a specular lobe of reflectance 1 is reflected, by metal, glass and opaque dielectric as
+// they are mixed; with `multi_scatter` what facets pass on to each other too, by Turquin 2019,
+// "Practical multiple scattering compensation for microfacet models", equation 16. `all`: the
+// lobe's directional albedo.
 vec3 mixed_reflectance(Surface s, Layers y, Reflectances f, float all) {
     vec3 opaque = f.opaque;
     vec3 metal = f.metal;
@@ -194,7 +198,8 @@ float below_sheen(Layers y, float nl, float nv) {
     return most > 0.0 ? 1.0 - most * max(layer_albedo(nv, y.sheen_roughness).z, layer_albedo(nl, y.sheen_roughness).z) : 1.0;
 }
 
-// What of light reaches below the coat and comes back, and what the coat reflects itself: KHR_materials_clearcoat.
+// What of light reaches below the coat and comes back, and what the coat reflects itself:
+// KHR_materials_clearcoat.
 float coat_fresnel(Surface s, Layers y) {
     float cosine = clamp(dot(y.coat_normal, s.view), 0.0, 1.0);
     return y.coat * (COAT_F0 + (1.0 - COAT_F0) * schlick_weight(cosine));
@@ -211,8 +216,8 @@ float base_lobe(Surface s, Layers y, vec3 l, vec3 h, float nl, float nv) {
     return d_ggx_anisotropic(local_h, y.alphas) * v_smith_anisotropic(local_l, local_v, y.alphas) * nl;
 }
 
-// D V n.l of the base: its mean over a disk of that angular radius (rad) around l. `vh`: the cosine between the view and the half
-// vector, of a disk that which stands for it.
+// D V n.l of the base: its mean over a disk of that angular radius (rad) around l. `vh`: the cosine
+// between the view and the half vector, of a disk that which stands for it.
 float base_lobe_sun_disk(Surface s, Layers y, vec3 l, float radius, vec3 h, float nl, float nv, inout float vh) {
     if (radius <= 0.0) {
         return base_lobe(s, y, l, h, nl, nv);
@@ -224,7 +229,8 @@ float base_lobe_sun_disk(Surface s, Layers y, vec3 l, float radius, vec3 h, floa
     return disk.lobe;
 }
 
-// As evaluate_brdf_sun_disk: per irradiance on a plane that faces the light, with the cosine (1/sr).
+// As evaluate_brdf_sun_disk: per irradiance on a plane that faces the light, with the cosine
+// (1/sr).
 void evaluate_extended_brdf(Surface s, Layers y, vec3 l, float radius, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);

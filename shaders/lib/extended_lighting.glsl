@@ -1,4 +1,5 @@
-// Light on a surface with further lobes: what lib/direct.glsl and lib/environment.glsl do for the others.
+// Light on a surface with further lobes: what lib/direct.glsl and lib/environment.glsl do for the
+// others.
 #ifndef LIB_EXTENDED_LIGHTING
 #define LIB_EXTENDED_LIGHTING
 #include "lib/ggx_sampling.glsl"
@@ -35,8 +36,9 @@ void direct_light_extended(Light light, Surface s, Layers y, out vec3 diffuse, o
 }
 
 #ifdef AREA_LIGHTS
-// The same of one light with a surface. The base lobe, stretched or not, and the coat are integrated as lib/area.glsl does;
-// sheen, whose lobe is wide, is taken at the middle of what is seen of the light, and so is a film's reflectance.
+// The same of one light with a surface. The base lobe, stretched or not, and the coat are
+// integrated as lib/area.glsl does; sheen, whose lobe is wide, is taken at the middle of what is
+// seen of the light, and so is a film's reflectance.
 void direct_area_light_extended(Light light, Surface s, Layers y, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
@@ -85,7 +87,8 @@ void direct_area_light_extended(Light light, Surface s, Layers y, out vec3 diffu
         float w = area.shine.x > 0.0 ? clamp(area.shine.y / area.shine.x, 0.0, 1.0) : 0.0;
         f = layer_fresnel(s, y, 1.0 - pow(w, 0.2), w);
 #ifdef TRACED_REFRACTION
-        // Rays that are mirrored meet what glows (lib/refraction_traced.glsl); lamps are left to the integral.
+        // Rays that are mirrored meet what glows (lib/refraction_traced.glsl); lamps are left to
+        // the integral.
         f.glass *= (light.kind & LIGHT_MESH) != 0u ? 0.0 : 1.0;
 #endif
         float all = frame.multi_scatter != 0u ? base_albedo(y, nv) : 1.0;
@@ -110,14 +113,14 @@ void direct_area_light_extended(Light light, Surface s, Layers y, out vec3 diffu
 }
 #endif
 
-// Points of the unit square that fill it evenly: the powers of the root of x^3 = x + 1 (Roberts 2018, "The Unreasonable
-// Effectiveness of Quasirandom Sequences").
+// Points of the unit square that fill it evenly: the powers of the root of x^3 = x + 1 (Roberts
+// 2018, "The Unreasonable Effectiveness of Quasirandom Sequences").
 vec2 even_point(int i) {
     return fract(0.5 + float(i) * vec2(0.7548776662466927, 0.5698402909980532));
 }
 
-// The light of its surroundings that a lobe with two alphas reflects at a reflectance of 1: facets as they are seen, each with a
-// lookup as wide as its share of them.
+// The light of its surroundings that a lobe with two alphas reflects at a reflectance of 1: facets
+// as they are seen, each with a lookup as wide as its share of them.
 vec3 environment_stretched(Surface s, Layers y) {
     const int FACETS = 24;
     vec3 v = vec3(dot(y.tangent, s.view), dot(y.bitangent, s.view), max(dot(s.normal, s.view), 1e-4));
@@ -130,7 +133,8 @@ vec3 environment_stretched(Surface s, Layers y) {
         if (l.z <= 0.0) {
             continue;
         }
-        // Smith's masking with correlated heights over that of the view alone: Heitz 2014, equations 99 and 43.
+        // Smith's masking with correlated heights over that of the view alone: Heitz 2014,
+        // equations 99 and 43.
         float all = seen * l.z + length(vec3(y.alphas * l.xy, l.z)) * v.z;
         float kept = l.z * (seen + v.z) / all;
         vec3 towards = l.x * y.tangent + l.y * y.bitangent + l.z * s.normal;
@@ -158,13 +162,15 @@ vec3 environment_sheen(Surface s, Layers y) {
     return sum / max(weights, 1e-12);
 }
 
-// The middle of a lobe leans from the mirror direction to the normal: Lagarde and de Rousiers 2014, listing 21.
+// The middle of a lobe leans from the mirror direction to the normal: Lagarde and de Rousiers 2014,
+// listing 21.
 vec3 lobe_middle(vec3 n, vec3 v, float alpha) {
     float smoothness = 1.0 - alpha;
     return normalize(mix(n, reflect(-v, n), smoothness * (sqrt(smoothness) + alpha)));
 }
 
-// As below_sheen, for matte light from all around: the mean over four angles of light at even shares of its cosine.
+// As below_sheen, for matte light from all around: the mean over four angles of light at even
+// shares of its cosine.
 float below_sheen_around(Layers y, float nv) {
     if (max3(y.sheen_color) <= 0.0) {
         return 1.0;
@@ -176,7 +182,8 @@ float below_sheen_around(Layers y, float nv) {
     return sum / 4.0;
 }
 
-// As environment_light: split sums for base and coat; sheen by its albedo and the mean light that its lobe sees.
+// As environment_light: split sums for base and coat; sheen by its albedo and the mean light that
+// its lobe sees.
 void environment_light_extended(Surface s, Layers y, AmbientVisibility v, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
@@ -190,7 +197,8 @@ void environment_light_extended(Surface s, Layers y, AmbientVisibility v, out ve
     float coat = coat_fresnel(s, y);
     float below = 1.0 - coat;
     float under = below * (1.0 - max3(y.sheen_color) * layer_albedo(nv, y.sheen_roughness).z);
-    // The table's third column is 1 less the mean reflectance of F0 = 0.04: it gives the mean of Schlick's weight.
+    // The table's third column is 1 less the mean reflectance of F0 = 0.04: it gives the mean of
+    // Schlick's weight.
     float matte = environment_table(environment.dfg_offset, DFG_SIZE, vec2(nv, 0.0)).z;
     float mean = clamp(1.0 - matte / (1.0 - DIELECTRIC_F0), 0.0, 1.0);
     Reflectances f = layer_fresnel(s, y, 1.0 - pow(mean, 0.2), mean);

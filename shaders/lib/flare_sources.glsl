@@ -64,7 +64,8 @@ float light_bounding_radius(Light light) {
     return light.half_width;
 }
 
-// Whether a pixel shows a lamp's body; `at` is the surface that it shows, relative to the camera, where there is one.
+// Whether a pixel shows a lamp's body; `at` is the surface that it shows, relative to the camera,
+// where there is one.
 bool shows_light(Light light, bool is_surface, vec3 at, vec3 ray, float pitch) {
     if ((light.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL) {
         return !is_surface && length(ray + light.direction) < light.half_width + 1.5 * pitch;

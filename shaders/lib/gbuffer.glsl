@@ -1,5 +1,5 @@
-// Reading a surface back from the G-buffer. The including shader declares `frame`, or is given what is asked of it (lib/flat_constants.glsl,
-// included before).
+// Reading a surface back from the G-buffer. The including shader declares `frame`, or is given what
+// is asked of it (lib/flat_constants.glsl, included before).
 #ifndef LIB_GBUFFER
 #define LIB_GBUFFER
 #extension GL_EXT_samplerless_texture_functions : require
@@ -19,8 +19,9 @@ vec3 position_at(ivec2 pixel, float depth) {
     return p.xyz / p.w;
 }
 
-// Unit vector towards the camera. Both are computed and one is taken: on the software driver a branch by uniform numbers alone has
-// the shader compiled anew in each frame, with their values in it (docs/reflections.md, "Cost").
+// Unit vector towards the camera. Both are computed and one is taken: on the software driver a
+// branch by uniform numbers alone has the shader compiled anew in each frame, with their values in
+// it (docs/reflections.md, "Cost").
 vec3 view_at(vec3 position) {
 #ifndef LIB_FLAT_CONSTANTS
     vec4 forward = frame.forward;
@@ -45,8 +46,9 @@ bool load_surface(ivec2 pixel, float depth, out Surface s) {
     return load_surface(pixel, uvec2(floatBitsToUint(depth), texelFetch(normal_image, pixel, 0).x), s);
 }
 
-// How far a place moves from a pixel to the next one along an axis, on the side whose depths go on in a line: depth after
-// the projection is linear on a plane, so that the side that shows the same triangle has no bend.
+// How far a place moves from a pixel to the next one along an axis, on the side whose depths go on
+// in a line: depth after the projection is linear on a plane, so that the side that shows the same
+// triangle has no bend.
 vec3 step_across(ivec2 pixel, ivec2 axis, float depth, vec3 position) {
     ivec2 last = ivec2(frame.size) - 1;
     bool has_low = all(greaterThanEqual(pixel - 2 * axis, ivec2(0)));
@@ -63,7 +65,8 @@ vec3 step_across(ivec2 pixel, ivec2 axis, float depth, vec3 position) {
     return below ? position - position_at(pixel - axis, low) : position_at(pixel + axis, high) - position;
 }
 
-// Share of indirect light that the material's occlusion map leaves, 0 to 1 (lib/packing.glsl, lib/occlusion.glsl).
+// Share of indirect light that the material's occlusion map leaves, 0 to 1 (lib/packing.glsl,
+// lib/occlusion.glsl).
 float surface_occlusion(ivec2 pixel) {
     return float(texelFetch(surface_image, pixel, 0).y >> 24 & 127u) / 127.0;
 }

@@ -1,8 +1,10 @@
-// Facets of rough surfaces: axes across a normal, and normals drawn as they are seen. `brdf.glsl` comes before it.
+// Facets of rough surfaces: axes across a normal, and normals drawn as they are seen. `brdf.glsl`
+// comes before it.
 #ifndef LIB_GGX_SAMPLING
 #define LIB_GGX_SAMPLING
 
-// Two axes across a unit normal, then the normal. Duff et al. 2017, "Building an Orthonormal Basis, Revisited", JCGT 6(1), listing 3.
+// Two axes across a unit normal, then the normal. Duff et al. 2017, "Building an Orthonormal Basis,
+// Revisited", JCGT 6(1), listing 3.
 mat3 orthonormal_basis(vec3 n) {
     float side = n.z < 0.0 ? -1.0 : 1.0;
     float a = -1.0 / (side + n.z);
@@ -10,8 +12,8 @@ mat3 orthonormal_basis(vec3 n) {
     return mat3(vec3(1.0 + side * n.x * n.x * a, side * b, -side * n.x), vec3(b, side + n.y * n.y * a, -n.y), n);
 }
 
-// Distribution of normals with two alphas; h along tangent, bitangent, normal. Burley 2012, section B.2 (GTR2 anisotropic);
-// KHR_materials_anisotropy.
+// Distribution of normals with two alphas; h along tangent, bitangent, normal. Burley 2012, section
+// B.2 (GTR2 anisotropic); KHR_materials_anisotropy.
 float d_ggx_anisotropic(vec3 h, vec2 alphas) {
     vec3 s = vec3(h.xy / alphas, h.z);
     float k = dot(s, s);
@@ -25,8 +27,9 @@ float v_smith_anisotropic(vec3 l, vec3 v, vec2 alphas) {
     return 0.5 / max(gv + gl, 1e-12);
 }
 
-// A normal of GGX as it is seen from v (both unit, z along the surface's normal), by a point of the unit square; `alphas` along x and
-// y. Dupuy and Benyoub 2023, "Sampling Visible GGX Normals with Spherical Caps", section 3.
+// A normal of GGX as it is seen from v (both unit, z along the surface's normal), by a point of the
+// unit square; `alphas` along x and y. Dupuy and Benyoub 2023, "Sampling Visible GGX Normals with
+// Spherical Caps", section 3.
 vec3 sample_ggx_vndf(vec3 v, vec2 alphas, vec2 u) {
     vec3 stretched = normalize(vec3(v.xy * alphas, v.z));
     float z = (1.0 - u.y) * (1.0 + stretched.z) - stretched.z;
@@ -42,8 +45,8 @@ vec3 sample_reflection(Surface s, vec2 u) {
     return reflect(-s.view, axes * sample_ggx_vndf(vec3(v.xy, max(v.z, 1e-4)), vec2(s.alpha), u));
 }
 
-// What light along such a direction counts, but for Fresnel's term: the BRDF with the cosine over the density, which is
-// G2 / G1 (Heitz 2018, equations 18 and 19).
+// What light along such a direction counts, but for Fresnel's term: the BRDF with the cosine over
+// the density, which is G2 / G1 (Heitz 2018, equations 18 and 19).
 float vndf_weight(Surface s, vec3 l) {
     float nl = dot(s.normal, l);
     if (nl <= 0.0) {

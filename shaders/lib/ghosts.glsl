@@ -1,5 +1,6 @@
-// Rays along paths with two reflections, and soft edges. The including shader declares `ghosts` (GhostConstants), `surfaces`,
-// `paths` and `crossings`. The twin of src/optics/trace.rs and src/optics/ghosts.
+// Rays along paths with two reflections, and soft edges. The including shader declares `ghosts`
+// (GhostConstants), `surfaces`, `paths` and `crossings`. The twin of src/optics/trace.rs and
+// src/optics/ghosts.
 #ifndef LIB_GHOSTS
 #define LIB_GHOSTS
 #include "shared/ghosts.glsl"
@@ -9,13 +10,15 @@ const float PI = 3.14159265;
 // How far toward the rim a ray counts that passes beside the whole sphere.
 const float BESIDE = 1.05;
 
-// The part of a disc of radius 1 on one side of a line at a signed distance: what is seen of the source past a straight edge.
+// The part of a disc of radius 1 on one side of a line at a signed distance: what is seen of the
+// source past a straight edge.
 float disc_part(float t) {
     t = clamp(t, -1.0, 1.0);
     return 0.5 + (t * sqrt(max(1.0 - t * t, 0.0)) + asin(t)) / PI;
 }
 
-// Distance of the iris' edge over that of its corners: the twin of Iris::edge in src/camera/lens.rs.
+// Distance of the iris' edge over that of its corners: the twin of Iris::edge in
+// src/camera/lens.rs.
 float iris_edge(vec2 q, float blades, float curvature, float rotation) {
     if (blades < 3.0) {
         return 1.0;
@@ -31,8 +34,8 @@ float amplitude(float a, float b) {
     return a + b > 0.0 ? (a - b) / (a + b) : 0.0;
 }
 
-// The part of unpolarised light that is reflected: the twin of `reflectance` in src/optics/coating.rs. In the film no
-// wave decays: rays so steep are clamped to grazing ones.
+// The part of unpolarised light that is reflected: the twin of `reflectance` in
+// src/optics/coating.rs. In the film no wave decays: rays so steep are clamped to grazing ones.
 float reflectance(float n0, float n2, float film_index, float film, float cosine, float wavelength) {
     float c0 = clamp(cosine, 0.0, 1.0);
     float sine2 = (1.0 - c0 * c0) * n0 * n0;
@@ -69,11 +72,13 @@ struct GhostRay {
     bool arrives;
 };
 
-// Half widths of edges at each crossing, over the rim's radius, along x and along y: by the source's disc and the pixel.
+// Half widths of edges at each crossing, over the rim's radius, along x and along y: by the
+// source's disc and the pixel.
 shared vec2 edges[384];
 
-// Light that is seen at one place of the sensor through different places of the source's disc crosses a rim at places that differ by
-// (b - a B / A) u, and a pixel's width on the sensor is a / A there.
+// Light that is seen at one place of the sensor through different places of the source's disc
+// crosses a rim at places that differ by (b - a B / A) u, and a pixel's width on the sensor is a /
+// A there.
 void find_edges(GhostPath path, vec4 matrix, vec2 alpha, uint thread, uint threads) {
     // Ghosts smaller than the source's own disc have no edges of their own.
     vec2 blur = sqrt(matrix.yw * matrix.yw * alpha * alpha + ghosts.pixel * ghosts.pixel);
@@ -245,7 +250,8 @@ vec4 matrix_of(GhostPath path, uint channel) {
     return channel == 0u ? path.red : channel == 1u ? path.green : path.blue;
 }
 
-// Where the light of a source goes: lenses count z toward the sensor, as the camera's axes count back.
+// Where the light of a source goes: lenses count z toward the sensor, as the camera's axes count
+// back.
 vec3 travels(FlareSource source) {
     return -source.direction;
 }

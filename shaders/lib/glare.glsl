@@ -5,8 +5,9 @@
 // Texels that a level has beyond each border of the picture.
 const int MARGIN = 1;
 
-// The next coarser level at a texel of the finer one, counted from the picture's corner: linearly between its texels.
-// These weights are those of the way down, transposed, so that light from A to B is as much as from B to A.
+// The next coarser level at a texel of the finer one, counted from the picture's corner: linearly
+// between its texels. These weights are those of the way down, transposed, so that light from A to
+// B is as much as from B to A.
 vec4 upsample_bloom(texture2D image, ivec2 texel) {
     vec2 at = (vec2(texel) + 0.5) * 0.5 - 0.5;
     ivec2 low = ivec2(floor(at));

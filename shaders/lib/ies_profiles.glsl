@@ -1,9 +1,11 @@
-// Measured distributions of lamps (IES LM-63): src/passes/profiles.rs lays them out, photometry::ies says what they mean.
+// Measured distributions of lamps (IES LM-63): src/passes/profiles.rs lays them out,
+// photometry::ies says what they mean.
 #ifndef LIB_PROFILES
 #define LIB_PROFILES
 
-// For each profile eight words: coordinates, symmetry, counts of vertical and horizontal angles, where these lie, where
-// the values lie, nothing. Then angles in degrees and intensities over the strongest, as floats.
+// For each profile eight words: coordinates, symmetry, counts of vertical and horizontal angles,
+// where these lie, where the values lie, nothing. Then angles in degrees and intensities over the
+// strongest, as floats.
 layout(set = 0, binding = 25, scalar) readonly buffer profile_block { uint profile_words[]; };
 
 const uint PROFILE_TYPE_B = 1u;
@@ -18,7 +20,8 @@ const uint PROFILE_LISTED = 6u;
 
 float profile_float(uint at) { return uintBitsToFloat(profile_words[at]); }
 
-// The angle before `x` (degrees) in a rising list and the part of the way to the next; false outside of the list.
+// The angle before `x` (degrees) in a rising list and the part of the way to the next; false
+// outside of the list.
 bool profile_locate(uint first, uint count, float x, out uint before, out float part) {
     // What angles lose in single precision and in the device's arc tangent.
     const float SLACK = 0.01;
@@ -52,7 +55,8 @@ bool profile_locate(uint first, uint count, float x, out uint before, out float 
     return true;
 }
 
-// The same for horizontal angles, which fold by the file's symmetry; `after` may be the first again.
+// The same for horizontal angles, which fold by the file's symmetry; `after` may be the first
+// again.
 bool profile_locate_horizontal(uint symmetry, uint first, uint count, float x, out uint before, out uint after, out float part) {
     float turn = x < 0.0 ? x + 360.0 : x;
     float signed = turn > 180.0 ? turn - 360.0 : turn;
@@ -87,9 +91,11 @@ bool profile_locate_horizontal(uint symmetry, uint first, uint count, float x, o
     return found;
 }
 
-// Intensity in a direction (unit, away from the lamp) over the strongest; 0 where the file lists nothing.
+// Intensity in a direction (unit, away from the lamp) over the strongest; 0 where the file lists
+// nothing.
 //
-// LM-75-01, as photometry::ies: the lamp shines along its -Z, horizontal angle 0 is its +X, 90 its +Y.
+// LM-75-01, as photometry::ies: the lamp shines along its -Z, horizontal angle 0 is its +X, 90 its
+// +Y.
 float profile_factor(Light light, vec3 away) {
     if (light.profile == NONE) {
         return 1.0;

@@ -9,13 +9,14 @@ vec3 light_illuminance(Light light, bool directional, vec3 position, out vec3 to
         return light.intensity;
     }
     vec3 d = light.position - position;
-    // The inverse square of distance. A punctual source has no radius: the floor only keeps a point that lies on the
-    // source finite.
+    // The inverse square of distance. A punctual source has no radius: the floor only keeps a point
+    // that lies on the source finite.
     float d2 = max(dot(d, d), 1e-12);
     to_light = d * inversesqrt(d2);
     // KHR_lights_punctual, "inner and outer cone angles"; (0, 1) for point lights.
     float cone = clamp(dot(light.direction, -to_light) * light.spot_scale + light.spot_offset, 0.0, 1.0);
-    // KHR_lights_punctual, "range property": 1 - (d/range)^4, not squared; only where the file has a range.
+    // KHR_lights_punctual, "range property": 1 - (d/range)^4, not squared; only where the file has
+    // a range.
     float r2 = d2 * light.inverse_range2;
     float window = clamp(1.0 - r2 * r2, 0.0, 1.0);
     return light.intensity * (cone * cone * window / d2);

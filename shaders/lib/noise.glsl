@@ -9,10 +9,11 @@ uint random(uint v) {
     return v >> 22u ^ v;
 }
 
-// Two numbers from 0 to 1. Neighbours have different parts of one even pattern: the 64 texels of a block of 8 by 8 have the
-// points of a Hammersley set in the order of their Morton codes, so that of each square of texels the points are spread,
-// and what is left of noise is of high frequency (Ahmed and Wonka 2020, "Screen-Space Blue-Noise Diffusion of Monte Carlo
-// Sampling Error via Hierarchical Ordering of Pixels"). Blocks are shifted by chance, frames by the plastic number's
+// Two numbers from 0 to 1. Neighbours have different parts of one even pattern: the 64 texels of a
+// block of 8 by 8 have the points of a Hammersley set in the order of their Morton codes, so that
+// of each square of texels the points are spread, and what is left of noise is of high frequency
+// (Ahmed and Wonka 2020, "Screen-Space Blue-Noise Diffusion of Monte Carlo Sampling Error via
+// Hierarchical Ordering of Pixels"). Blocks are shifted by chance, frames by the plastic number's
 // sequence (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences").
 vec2 blue_noise_2d(uvec2 texel, uint number) {
     uint code = 0u;
@@ -25,8 +26,8 @@ vec2 blue_noise_2d(uvec2 texel, uint number) {
     return fract(point + shift + fract(float(number & 1023u) * vec2(0.7548776662, 0.5698402910)));
 }
 
-// Two more, which have nothing to do with those: in every pixel by chance, in its frames by another such sequence (that of four
-// dimensions has these as its second and fourth).
+// Two more, which have nothing to do with those: in every pixel by chance, in its frames by another
+// such sequence (that of four dimensions has these as its second and fourth).
 vec2 next_sample(uvec2 texel, uint number) {
     uint seed = random(random(texel.x * 2u + 1u) ^ texel.y);
     vec2 shift = vec2(seed & 0xffffu, seed >> 16u) / 65536.0;

@@ -43,8 +43,8 @@ float specular_visibility(Surface s, AmbientVisibility v) {
     return min(lobe_visibility(s, v), v.map);
 }
 
-// What the map leaves of light that rays found. Rays miss the hidden share 1 - `visible` already: the
-// map takes only what exceeds it.
+// What the map leaves of light that rays found. Rays miss the hidden share 1 - `visible` already:
+// the map takes only what exceeds it.
 float beyond_rays(float map, float visible) {
     return min(map / max(visible, 1e-3), 1.0);
 }

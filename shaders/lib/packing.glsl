@@ -1,8 +1,8 @@
 // How the G-buffer stores a surface: 12 bytes and depth, and 8 bytes of emission.
 //
-// word x: base colour red 12, green 12, blue's upper 8 bits; word y: blue's lower 4, metallic 8, roughness 12,
-// occlusion 7, unlit 1. Base colour is stored as its square root: at a reflectance of 0.18 half a step is 0.06 %,
-// eight bits of sRGB would be 0.7 %.
+// word x: base colour red 12, green 12, blue's upper 8 bits; word y: blue's lower 4, metallic 8,
+// roughness 12, occlusion 7, unlit 1. Base colour is stored as its square root: at a reflectance of
+// 0.18 half a step is 0.06 %, eight bits of sRGB would be 0.7 %.
 #ifndef LIB_PACKING
 #define LIB_PACKING
 
@@ -27,8 +27,8 @@ void unpack_surface(uvec2 p, out vec3 base_color, out float metallic, out float 
 
 float sign_not_zero(float x) { return x >= 0.0 ? 1.0 : -1.0; }
 
-// Unit vector in two 16-bit numbers. Cigolle et al. 2014, "A Survey of Efficient Representations for Independent
-// Unit Vectors", section 3.2 (oct32).
+// Unit vector in two 16-bit numbers. Cigolle et al. 2014, "A Survey of Efficient Representations
+// for Independent Unit Vectors", section 3.2 (oct32).
 uint pack_normal(vec3 n) {
     n /= abs(n.x) + abs(n.y) + abs(n.z);
     vec2 e = n.z >= 0.0 ? n.xy : (1.0 - abs(n.yx)) * vec2(sign_not_zero(n.x), sign_not_zero(n.y));
@@ -48,8 +48,9 @@ vec3 unpack_direction(uint p) {
 
 vec3 unpack_normal(uint p) { return normalize(unpack_direction(p)); }
 
-// Half floats end at 65504; a greater value would become infinity and spread. Negative values and NaN become 0.
-// Readers of an image that passes add to bound what they read: the sum of two bounded values may be infinite.
+// Half floats end at 65504; a greater value would become infinity and spread. Negative values and
+// NaN become 0. Readers of an image that passes add to bound what they read: the sum of two bounded
+// values may be infinite.
 vec3 to_half_range(vec3 v) {
     return clamp(mix(vec3(0.0), v, greaterThan(v, vec3(0.0))), 0.0, 65504.0);
 }

@@ -2,8 +2,8 @@
 #ifndef LIB_PUPIL
 #define LIB_PUPIL
 
-// The part of a circle of radius 1 that lies in one of radius `r`, at least 1, whose centre is at the distance `d`: the
-// twin of pupil_overlap in src/camera/effects.rs, which cites its source.
+// The part of a circle of radius 1 that lies in one of radius `r`, at least 1, whose centre is at
+// the distance `d`: the twin of pupil_overlap in src/camera/effects.rs, which cites its source.
 float pupil_overlap(float r, float d) {
     if (d <= r - 1.0) {
         return 1.0;

@@ -4,11 +4,12 @@
 #include "lib/ggx_sampling.glsl"
 #include "lib/bvh.glsl"
 
-// Where shadow rays leave the pixel's surface: a point on the surface itself, and its geometric normal on the side that
-// is seen. Set once a pixel.
+// Where shadow rays leave the pixel's surface: a point on the surface itself, and its geometric
+// normal on the side that is seen. Set once a pixel.
 vec3 ray_origin;
 vec3 ray_normal;
-// The same point for rays from the other side: on the triangle, where the seen side's lies above it.
+// The same point for rays from the other side: on the triangle, where the seen side's lies above
+// it.
 vec3 ray_origin_behind;
 
 // Octahedral map, as src/bvh/triangle.rs packs it.
@@ -30,13 +31,14 @@ void set_shadow_ray_origin_free(Surface s) {
 // The unit normal of a triangle in its place, on the side that its winding says.
 vec3 triangle_normal(BvhInstance instance, BvhTriangle triangle) {
     mat3 rows = mat3(instance.rows[0].xyz, instance.rows[1].xyz, instance.rows[2].xyz);
-    // Columns of mat3 are the rows of the inverse: times it is by the inverse transpose, as normals go.
+    // Columns of mat3 are the rows of the inverse: times it is by the inverse transpose, as normals
+    // go.
     vec3 across = cross(triangle.b - triangle.a, triangle.c - triangle.a);
     return normalize(rows * (across / max(max_of(abs(across)), 1e-30)));
 }
 
-// Where a ray met a triangle: on the triangle itself, not somewhere along the ray, so that what leaves it is lifted off by
-// rounding only.
+// Where a ray met a triangle: on the triangle itself, not somewhere along the ray, so that what
+// leaves it is lifted off by rounding only.
 vec3 hit_position(BvhHit hit) {
     BvhInstance instance = bvh_instances[hit.instance];
     BvhTriangle triangle = bvh_triangles[hit.triangle];
@@ -46,12 +48,13 @@ vec3 hit_position(BvhHit hit) {
     return inverse(transpose(rows)) * (p - vec3(instance.rows[0].w, instance.rows[1].w, instance.rows[2].w));
 }
 
-// The surface that the pixel shows, found again: the depth buffer's point is right to `span` (m) along the line of sight,
-// the triangle is exact.
+// The surface that the pixel shows, found again: the depth buffer's point is right to `span` (m)
+// along the line of sight, the triangle is exact.
 void set_shadow_ray_origin(Surface s, float span) {
     BvhHit hit = trace_ray(s.position + s.view * span, -s.view, vec3(0.0), 2.0 * span, false);
     if (hit.instance == NONE) {
-        // Beyond what the depth buffer resolves, or a mask that the picture's mip levels and its texels see otherwise.
+        // Beyond what the depth buffer resolves, or a mask that the picture's mip levels and its
+        // texels see otherwise.
         ray_origin = s.position + s.normal * span;
         ray_origin_behind = s.position - s.normal * span;
         ray_normal = s.normal;
@@ -63,8 +66,9 @@ void set_shadow_ray_origin(Surface s, float span) {
     vec3 normal = triangle_normal(instance, triangle);
     bool back = dot(normal, s.view) < 0.0;
     ray_normal = back ? -normal : normal;
-    // Onto the smooth surface that the vertex normals describe, so that a facet does not shade its neighbour's light:
-    // Hanika 2021, "Hacking the Shadow Terminator", Ray Tracing Gems II, chapter 4. Nothing moves on flat shading.
+    // Onto the smooth surface that the vertex normals describe, so that a facet does not shade its
+    // neighbour's light: Hanika 2021, "Hacking the Shadow Terminator", Ray Tracing Gems II, chapter
+    // 4. Nothing moves on flat shading.
     vec3 weights = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
     vec3 p = weights.x * triangle.a + weights.y * triangle.b + weights.z * triangle.c;
     vec3 na = unpack_vertex_normal(triangle.normal_a);
@@ -77,8 +81,8 @@ void set_shadow_ray_origin(Surface s, float span) {
     ray_origin = ray_origin_behind + inverse(transpose(rows)) * up;
 }
 
-// A pattern without visible period whose neighbours differ much: Jimenez 2014, "Next Generation Post Processing in Call
-// of Duty: Advanced Warfare", interleaved gradient noise.
+// A pattern without visible period whose neighbours differ much: Jimenez 2014, "Next Generation
+// Post Processing in Call of Duty: Advanced Warfare", interleaved gradient noise.
 float gradient_noise(vec2 pixel) {
     return fract(52.9829189 * fract(dot(pixel, vec2(0.06711056, 0.00583715))));
 }
@@ -97,15 +101,17 @@ vec2 concentric(vec2 u) {
     return r * vec2(cos(angle), sin(angle));
 }
 
-// A direction in the cone around axes' third whose opening holds 1 - cos <= height, by a point of the unit disk, keeping areas.
+// A direction in the cone around axes' third whose opening holds 1 - cos <= height, by a point of
+// the unit disk, keeping areas.
 vec3 in_cone(mat3 axes, float height, vec2 disk) {
     float low = dot(disk, disk) * height;
     // sin = sqrt(low (2 - low)), and the disk's radius is sqrt(low / height).
     return axes[2] * (1.0 - low) + (axes[0] * disk.x + axes[1] * disk.y) * sqrt(height * (2.0 - low));
 }
 
-// A point of the unit disk's part above the height `low`, keeping areas: the segment up to the angle t from the top has the area
-// t - sin t cos t, which Newton's steps invert, from the nearer end.
+// A point of the unit disk's part above the height `low`, keeping areas: the segment up to the
+// angle t from the top has the area t - sin t cos t, which Newton's steps invert, from the nearer
+// end.
 vec2 in_segment(float low, vec2 u) {
     float whole = acos(clamp(low, -1.0, 1.0));
     float area = u.y * (whole - sin(whole) * cos(whole));
@@ -133,9 +139,10 @@ vec3 in_sun(Light light, vec2 u) {
     return in_cone(orthonormal_basis(axis), height, concentric(u));
 }
 
-// A point of a rectangle, evenly by the solid angle under which it is seen, in its own axes from the eye: `low` and `high` are
-// its corners at the depth z0 < 0. w = 0 where it is too small for that and even points serve as well. Ureña, Fajardo and
-// King 2013, "An Area-Preserving Parametrization for Spherical Rectangles", section 3.
+// A point of a rectangle, evenly by the solid angle under which it is seen, in its own axes from
+// the eye: `low` and `high` are its corners at the depth z0 < 0. w = 0 where it is too small for
+// that and even points serve as well. Ureña, Fajardo and King 2013, "An Area-Preserving
+// Parametrization for Spherical Rectangles", section 3.
 vec4 in_spherical_rectangle(vec2 low, vec2 high, float z0, vec2 u) {
     vec3 n0 = normalize(vec3(0.0, z0, -low.y));
     vec3 n1 = normalize(vec3(-z0, 0.0, high.x));
@@ -158,11 +165,12 @@ vec4 in_spherical_rectangle(vec2 low, vec2 high, float z0, vec2 u) {
     return vec4(x, clamp(y, low.y, high.y), z0, 1.0);
 }
 
-// Rays to a lamp end this fraction of their length before it: what lies on the lamp's surface does not hide it.
+// Rays to a lamp end this fraction of their length before it: what lies on the lamp's surface does
+// not hide it.
 const float LIGHT_RAY_MARGIN = 1e-4;
 
-// A ray towards the light, as long as it has to be free; w: what the sample adds to the illuminance if it is, up to a
-// factor that all samples share.
+// A ray towards the light, as long as it has to be free; w: what the sample adds to the illuminance
+// if it is, up to a factor that all samples share.
 vec4 sample_light(Light light, vec3 normal, vec2 u) {
     uint kind = light.kind & LIGHT_KIND_BITS;
     vec3 d = light.position - ray_origin;
@@ -205,7 +213,8 @@ vec4 sample_light(Light light, vec3 normal, vec2 u) {
     vec2 p = u * 2.0 - 1.0;
     vec2 size = vec2(light.half_width, light.half_height);
     if (kind == LIGHT_TUBE) {
-        // Its outline as the point sees it: a strip through the axis; each round end counts by its area.
+        // Its outline as the point sees it: a strip through the axis; each round end counts by its
+        // area.
         facing = d - light.right * dot(d, light.right);
         facing *= -inversesqrt(max(dot(facing, facing), 1e-24));
         up = cross(facing, light.right);
@@ -214,7 +223,8 @@ vec4 sample_light(Light light, vec3 normal, vec2 u) {
         p = concentric(u);
         size = vec2(light.half_width);
     } else if (kind == LIGHT_TRIANGLE) {
-        // Evenly on its area, from its middle (Turk 1990, "Generating Random Points in Triangles", Graphics Gems).
+        // Evenly on its area, from its middle (Turk 1990, "Generating Random Points in Triangles",
+        // Graphics Gems).
         float root = sqrt(u.x);
         vec2 weights = vec2(1.0 - root, root * u.y) - 1.0 / 3.0;
         p = vec2(light.half_width * weights.x + light.spot_offset * weights.y, light.half_height * weights.y);
@@ -228,10 +238,11 @@ vec4 sample_light(Light light, vec3 normal, vec2 u) {
     return vec4(d, max(dot(normal, d), 0.0) * max(cosine, 0.0) / (d2 * d2));
 }
 
-// The part of a light's illuminance that reaches the surface, 0 to 1: a ratio of two sums over the same samples, with and
-// without what is in the way (Heitz, Hill and McGuire 2018, "Combining Analytic Direct Illumination and Stochastic
-// Shadows"). The unshadowed light itself is exact. Samples are weighted as a matte surface weighs them. `share` is the
-// unshadowed light over the luminance of white: as many rays are sent as keep the noise of stratified samples, at most one
+// The part of a light's illuminance that reaches the surface, 0 to 1: a ratio of two sums over the
+// same samples, with and without what is in the way (Heitz, Hill and McGuire 2018, "Combining
+// Analytic Direct Illumination and Stochastic Shadows"). The unshadowed light itself is exact.
+// Samples are weighted as a matte surface weighs them. `share` is the unshadowed light over the
+// luminance of white: as many rays are sent as keep the noise of stratified samples, at most one
 // half over their number, below 1/512 of white; no more than the look asks for.
 float traced_visibility(Light light, Surface s, float share) {
     uint kind = light.kind & LIGHT_KIND_BITS;
@@ -256,8 +267,8 @@ float traced_visibility(Light light, Surface s, float share) {
     if (all > 0.0) {
         return free / all;
     }
-    // Inside of the lamp nothing hides it. Else hardly any of it is above the horizon: what it gives there is next to
-    // nothing, and must not shine through walls.
+    // Inside of the lamp nothing hides it. Else hardly any of it is above the horizon: what it
+    // gives there is next to nothing, and must not shine through walls.
     vec3 d = light.position - ray_origin;
     return kind == LIGHT_SPHERE && dot(d, d) <= light.half_width * light.half_width ? 1.0 : 0.0;
 }

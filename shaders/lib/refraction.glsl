@@ -1,10 +1,11 @@
-// What is seen through a refracting surface: the lit opaque picture, where the bent ray meets it (docs/layered.md).
+// What is seen through a refracting surface: the lit opaque picture, where the bent ray meets it
+// (docs/layered.md).
 #ifndef LIB_REFRACTION
 #define LIB_REFRACTION
 #extension GL_EXT_samplerless_texture_functions : require
 
-// The lit picture of what is opaque, and in alpha how far it lies along the camera's axis (m), 0 where nothing is; then
-// halved again and again.
+// The lit picture of what is opaque, and in alpha how far it lies along the camera's axis (m), 0
+// where nothing is; then halved again and again.
 layout(set = 0, binding = 12) uniform texture2D background_0;
 layout(set = 0, binding = 13) uniform texture2D background_1;
 layout(set = 0, binding = 14) uniform texture2D background_2;

@@ -1,16 +1,18 @@
-// What is seen through a refracting surface, found on the picture alone: the lit opaque picture where the bent ray meets it, by
-// the depth of back faces (docs/layered.md).
+// What is seen through a refracting surface, found on the picture alone: the lit opaque picture
+// where the bent ray meets it, by the depth of back faces (docs/layered.md).
 #ifndef LIB_REFRACTION_SCREEN
 #define LIB_REFRACTION_SCREEN
 
 // Back faces of refracting volumes: depth as bits, and their normal.
 layout(set = 0, binding = 18) uniform utexture2D back_face_image;
 
-// A rough pane's lobe has what suns send through it (evaluate_extended_brdf): their disks in the picture would be it once more.
+// A rough pane's lobe has what suns send through it (evaluate_extended_brdf): their disks in the
+// picture would be it once more.
 bool skip_suns = false;
 
-// Pre-exposed light that comes along a ray (unit direction): of the picture where it meets what the picture shows, else of
-// the environment. `spread`: the tangent of half the angle that the lookup stands for.
+// Pre-exposed light that comes along a ray (unit direction): of the picture where it meets what the
+// picture shows, else of the environment. `spread`: the tangent of half the angle that the lookup
+// stands for.
 vec3 light_along(Surface s, vec3 from, vec3 d, float spread) {
     float per_metre = dot(d, frame.forward.xyz);
     float start = dot(from, frame.forward.xyz);
@@ -96,9 +98,10 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
     if (dot(inside, s.normal) >= 0.0) {
         return vec3(0.0);
     }
-    // Where it leaves: on the tangent plane of the back face that the picture has where the ray is thought to be, some
-    // times over (after Wyman 2005, "An Approximate Image-Space Approach for Interactive Refraction"). Without a back face the
-    // surface is a slab of the material's thickness.
+    // Where it leaves: on the tangent plane of the back face that the picture has where the ray is
+    // thought to be, some times over (after Wyman 2005, "An Approximate Image-Space Approach for
+    // Interactive Refraction"). Without a back face the surface is a slab of the material's
+    // thickness.
     float path = thickness / max(-dot(inside, s.normal), 0.05);
     vec3 out_normal = -s.normal;
     if (known) {
@@ -124,12 +127,14 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
         float stays = fresnel_exact(clamp(dot(inside, out_normal), 0.0, 1.0), 1.0 / eta);
         out_of = 1.0 - stays;
         if (has_environment()) {
-            // What the back face reflects leaves as a slab would send it: the way of the surface's own reflection.
+            // What the back face reflects leaves as a slab would send it: the way of the surface's
+            // own reflection.
             back_reflection = into * into * stays * tint * exp(-absorption * path) * frame.pre_exposure
                 * prefiltered_environment(s.position, reflect(-s.view, h), clamp(sqrt(spread), 0.0, 1.0));
         }
     } else {
-        // Reflected within; it is let out through a face that lies as the first does, where there may be one.
+        // Reflected within; it is let out through a face that lies as the first does, where there
+        // may be one.
         vec3 within = reflect(inside, out_normal);
         leaves = dot(within, s.normal) < 0.0 ? refract(within, s.normal, eta) : vec3(0.0);
         leaves = dot(leaves, leaves) > 0.0 ? leaves : within;
@@ -138,7 +143,8 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
     return back_reflection + into * out_of * tint * light_along(s, s.position + inside * path, leaves, spread);
 }
 
-// Light from below the surface of water, pre-exposed: where the bent ray meets what the picture shows, else what is straight behind.
+// Light from below the surface of water, pre-exposed: where the bent ray meets what the picture
+// shows, else what is straight behind.
 vec3 water_light(Surface s, Layers y, float share) {
     ExtendedMaterial m = layered[materials[material_index].layers];
     float into = 1.0 - fresnel_exact(clamp(dot(s.view, s.normal), 0.0, 1.0), y.ior);
@@ -190,7 +196,8 @@ vec3 refracted_light(Surface s, Layers y) {
     bool once = y.thin && !has_back(s, place, back, normal);
     float alpha = once ? s.alpha : s.alpha * 1.4142;
     uint facets = smooth_glass ? 1u : 16u;
-    // KHR_materials_dispersion: the indices of red, green and blue lie half of (ior - 1) 0.025 dispersion aside.
+    // KHR_materials_dispersion: the indices of red, green and blue lie half of (ior - 1) 0.025
+    // dispersion aside.
     float half_spread = (eta - 1.0) * 0.025 * m.dispersion;
     bool disperses = half_spread > 0.0 && !y.thin;
     uint colors = disperses ? 3u : 1u;

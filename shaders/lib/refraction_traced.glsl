@@ -1,6 +1,6 @@
-// What is seen through a refracting surface, by rays: bodies are crossed as they are, face by face, with what each face reflects
-// and lets through (docs/layered.md). A ray that meets something opaque takes its light from the picture where the picture
-// shows it; else the hit is lit anew.
+// What is seen through a refracting surface, by rays: bodies are crossed as they are, face by face,
+// with what each face reflects and lets through (docs/layered.md). A ray that meets something
+// opaque takes its light from the picture where the picture shows it; else the hit is lit anew.
 #ifndef LIB_REFRACTION_TRACED
 #define LIB_REFRACTION_TRACED
 #include "lib/ggx_sampling.glsl"
@@ -8,7 +8,8 @@
 #include "lib/ray_traced_shadows.glsl"
 #endif
 
-// Facets of a rough surface that light comes through, and that mirror; rays at most to each; to a smooth surface.
+// Facets of a rough surface that light comes through, and that mirror; rays at most to each; to a
+// smooth surface.
 const uint FACETS = 16u;
 const uint MIRRORED_FACETS = 8u;
 const uint FACET_RAYS = 10u;
@@ -88,7 +89,8 @@ vec3 mean_base_color(Material m) {
 // Rays to the sky of a place in water that the picture does not show.
 const uint SKY_RAYS = 4u;
 
-// The light of an open sky on a place in water waits for rays that find out how much of the sky it sees, through the surface.
+// The light of an open sky on a place in water waits for rays that find out how much of the sky it
+// sees, through the surface.
 void queue_sky_rays(vec3 position, vec3 light) {
     float depth = frame.water_medium[in_water].w - position.y;
     vec2 pixel = gl_FragCoord.xy + frame.noise_shift;
@@ -107,8 +109,9 @@ void queue_sky_rays(vec3 position, vec3 light) {
     }
 }
 
-// Luminance, pre-exposed, of something opaque that the picture does not show: its emission and light from all around, on a matte
-// surface of its mean colour (what glows by a picture stays dark). Lamps without a surface wait for a ray each.
+// Luminance, pre-exposed, of something opaque that the picture does not show: its emission and
+// light from all around, on a matte surface of its mean colour (what glows by a picture stays
+// dark). Lamps without a surface wait for a ray each.
 vec3 shade_hit(HitPoint met, vec3 d, vec3 share) {
     Material m = materials[met.material];
     float side = dot(met.away, d) > 0.0 ? -1.0 : 1.0;
@@ -150,8 +153,8 @@ vec3 shade_hit(HitPoint met, vec3 d, vec3 share) {
 }
 
 #ifdef AREA_LIGHTS
-// Luminance (nits by channel) of the nearest lamp's surface that a ray meets before `t`, which becomes where; w: 1 where there is one.
-// The trees hold no lamps.
+// Luminance (nits by channel) of the nearest lamp's surface that a ray meets before `t`, which
+// becomes where; w: 1 where there is one. The trees hold no lamps.
 vec4 intersect_lights(vec3 from, vec3 d, inout float t) {
     vec4 met = vec4(0.0);
     uint count = (frame.bits & FRAME_PROBE_CAPTURE) != 0u ? 0u : min(frame.light_count, REFRACTION_LIGHTS);
@@ -212,17 +215,19 @@ float smith_lambda(float cosine, float alpha) {
     return 0.5 * (sqrt(1.0 + alpha * alpha * (1.0 - c2) / max(c2, 1e-12)) - 1.0);
 }
 
-// What of light along l is not masked, where facets are drawn as they are seen from v; heights correlated (there, equation 99).
+// What of light along l is not masked, where facets are drawn as they are seen from v; heights
+// correlated (there, equation 99).
 float unmasked(float v, float l, float alpha) {
     float seen = 1.0 + smith_lambda(v, alpha);
     return seen / (seen + smith_lambda(l, alpha));
 }
 
-// Points of the unit square in four dimensions that fill them evenly: the powers of the root of x^5 = x + 1 (Roberts 2018,
-// "The Unreasonable Effectiveness of Quasirandom Sequences").
+// Points of the unit square in four dimensions that fill them evenly: the powers of the root of x^5
+// = x + 1 (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences").
 const vec4 EVEN = vec4(0.8566748838545029, 0.733891856627126, 0.6287067210378087, 0.5385972572236101);
 
-// A face of a body that refracts, or of a thin wall, met by a path; `glass` is how much of it refracts.
+// A face of a body that refracts, or of a thin wall, met by a path; `glass` is how much of it
+// refracts.
 void cross_face(Path path, HitPoint met, uint layer, float glass, float width) {
     Material m = materials[met.material];
     ExtendedMaterial l = layered[layer];
@@ -277,8 +282,8 @@ void cross_face(Path path, HitPoint met, uint layer, float glass, float width) {
     }
 }
 
-// Light that comes along a path, times a share: of the picture where that shows where it ends, else of what is around, else
-// of the surface met, lit anew. `met` counts where `hit`.
+// Light that comes along a path, times a share: of the picture where that shows where it ends, else
+// of what is around, else of the surface met, lit anew. `met` counts where `hit`.
 vec3 light_at_end(Surface s, Path path, vec3 share, bool hit, HitPoint met, float width, float spread) {
     vec3 end = hit ? met.position : path.origin + path.direction * 1e5;
     float along = dot(end, frame.forward.xyz);
@@ -289,14 +294,16 @@ vec3 light_at_end(Surface s, Path path, vec3 share, bool hit, HitPoint met, floa
     bool shown = place_of(end, place);
     if (shown) {
         float there = background_distance(place);
-        // The camera and the ray see the same side; half precision, and a pixel's own depth.
-        // What a surface mirrors of a sun is in its highlight: the sun's disk in the picture would be it once more.
+        // The camera and the ray see the same side; half precision, and a pixel's own depth. What a
+        // surface mirrors of a sun is in its highlight: the sun's disk in the picture would be it
+        // once more.
         shown = !hit ? there <= 0.0 && !path.skip_suns
                      : steep * dot(met.away, path.direction) > 0.0
                 && abs(there - along) < 0.002 * along + 1.5 * pixel / max(abs(steep), 0.03);
     }
     if (shown && hit && water_here != NONE) {
-        // Beside an edge a lookup would mix what stands before: floors under water are near the walls around it.
+        // Beside an edge a lookup would mix what stands before: floors under water are near the
+        // walls around it.
         vec2 step = 0.75 / vec2(textureSize(background_0, 0));
         for (int i = 0; i < 4; ++i) {
             float beside = background_distance(clamp(place + step * vec2(i < 2 ? -1.0 : 1.0, (i & 1) == 0 ? -1.0 : 1.0), vec2(0.0), vec2(0.999999)));
@@ -315,8 +322,8 @@ vec3 light_at_end(Surface s, Path path, vec3 share, bool hit, HitPoint met, floa
     return share * prefiltered_environment(path.origin, path.direction, clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
 }
 
-// Light that comes through the surface, and what it mirrors; pre-exposed. One loop for all: each place in the code that walks
-// the trees costs drivers that compile it.
+// Light that comes through the surface, and what it mirrors; pre-exposed. One loop for all: each
+// place in the code that walks the trees costs drivers that compile it.
 vec3 refracted_light(Surface s, Layers y) {
     uint layer = materials[material_index].layers;
     float coat = 1.0 - coat_fresnel(s, y);
@@ -324,7 +331,8 @@ vec3 refracted_light(Surface s, Layers y) {
     float share = (1.0 - s.metallic) * y.transmission * coat * below_sheen(y, nv, nv);
     pixel_at_surface = pixel_size_here();
     bool is_rough = s.alpha > MIN_ALPHA;
-    // KHR_materials_dispersion: the indices of red, green and blue lie half of (ior - 1) 0.025 dispersion aside.
+    // KHR_materials_dispersion: the indices of red, green and blue lie half of (ior - 1) 0.025
+    // dispersion aside.
     uint colors = layered[layer].dispersion > 0.0 && !y.thin ? 3u : 1u;
     // Through water's facets things are seen as through its mean face, as blurred as they spread.
     bool spreads = is_rough && water_here == NONE;
@@ -336,7 +344,8 @@ vec3 refracted_light(Surface s, Layers y) {
                       gradient_noise(pixel + vec2(71.0, 5.0)), gradient_noise(pixel.yx + vec2(13.0, 59.0)));
     mat3 axes = orthonormal_basis(s.normal);
     vec3 v = s.view * axes;
-    // Of what it mirrors, indirect light, the occlusion map leaves a share; what comes through is not dimmed.
+    // Of what it mirrors, indirect light, the occlusion map leaves a share; what comes through is
+    // not dimmed.
     float map = fragment_occlusion();
     vec3 sum = vec3(0.0);
     for (uint job = 0u; job < through + mirrored; ++job) {
@@ -370,7 +379,8 @@ vec3 refracted_light(Surface s, Layers y) {
         // What a facet stands for, as directions have it.
         float spread = is_rough ? 1.5 * (mirrors ? 2.0 : bends) * s.alpha * inversesqrt(float(mirrors ? mirrored : through)) : 0.0;
         if (water_here != NONE && !mirrors) {
-            // What is lit in water is as bright as it is there; out of it, radiance spreads by the square of the index.
+            // What is lit in water is as bright as it is there; out of it, radiance spreads by the
+            // square of the index.
             on /= WATER_IOR * WATER_IOR;
         }
         path_count = 0u;
@@ -393,7 +403,8 @@ vec3 refracted_light(Surface s, Layers y) {
                 continue;
             }
 #ifdef AREA_LIGHTS
-            // What the surface itself mirrors of lamps is integrated as for other surfaces; nothing lies behind them.
+            // What the surface itself mirrors of lamps is integrated as for other surfaces; nothing
+            // lies behind them.
             vec4 lamp = intersect_lights(path.origin, path.direction, hit.t);
             if (lamp.w > 0.0) {
                 sum += path.skip_lights ? vec3(0.0) : path.share * left_of(path.body, hit.t) * lamp.rgb * frame.pre_exposure;

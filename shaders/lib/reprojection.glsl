@@ -1,9 +1,11 @@
-// The frame before: places of its pixels, and which pixels have moved by themselves. The including shader names the block with the
-// matrices as REPROJECTION_BLOCK, or is given them (lib/flat_constants.glsl, included before).
+// The frame before: places of its pixels, and which pixels have moved by themselves. The including
+// shader names the block with the matrices as REPROJECTION_BLOCK, or is given them
+// (lib/flat_constants.glsl, included before).
 #ifndef LIB_REPROJECTION
 #define LIB_REPROJECTION
 
-// Velocities are half floats: a motion counts from so many pixels on, and by such a part of the velocity.
+// Velocities are half floats: a motion counts from so many pixels on, and by such a part of the
+// velocity.
 const float MIN_MOTION = 0.03;
 const float MOTION_DIGITS = 0.002;
 

@@ -14,7 +14,8 @@ vec3 shadow_plane;
 // How wrong (the tangent of an angle) its normal may be.
 float shadow_plane_doubt;
 
-// A unit normal of the triangle, of either side, and its doubt. What contradicts the shading normal is not believed.
+// A unit normal of the triangle, of either side, and its doubt. What contradicts the shading normal
+// is not believed.
 void set_shadow_plane(vec3 face, float doubt, vec3 shading) {
     bool believed = doubt < 0.25 && abs(dot(face, shading)) > 0.5;
     shadow_plane = believed ? face : shading;
@@ -29,8 +30,9 @@ void set_shadow_plane_across(vec3 dx, vec3 dy, float doubt, vec3 shading) {
     set_shadow_plane(flat_pixel ? shading : face * inversesqrt(square), flat_pixel ? 1.0 : doubt, shading);
 }
 
-// How a plane's depth changes across a map, by its clip coordinates: the plane's derivative as a place moves on it, turned
-// round (Isidoro, "Shadow Mapping: GPU-Based Tips and Techniques", GDC 2006, receiver plane depth bias).
+// How a plane's depth changes across a map, by its clip coordinates: the plane's derivative as a
+// place moves on it, turned round (Isidoro, "Shadow Mapping: GPU-Based Tips and Techniques", GDC
+// 2006, receiver plane depth bias).
 vec2 plane_slope(mat4 to_clip, vec3 ndc, vec3 normal) {
     vec3 a = normalize(cross(normal, abs(normal.x) < 0.7 ? vec3(1.0, 0.0, 0.0) : vec3(0.0, 1.0, 0.0)));
     vec4 along = to_clip * vec4(a, 0.0);
@@ -44,10 +46,11 @@ vec2 plane_slope(mat4 to_clip, vec3 ndc, vec3 normal) {
     return vec2(u.z * v.y - u.y * v.z, u.x * v.z - u.z * v.x) / turned;
 }
 
-// The fraction of two by two texels around a place that light reaches: percentage-closer filtering (Reeves, Salesin and Cook,
-// "Rendering Antialiased Shadows with Depth Maps", 1987). Depth is reversed: what is nearer to the lamp has more. Each texel is
-// compared with the depth that the surface has there, by the one of two slopes that is nearer to the lamp: those of its plane
-// and of the smooth surface that its shading normal speaks of.
+// The fraction of two by two texels around a place that light reaches: percentage-closer filtering
+// (Reeves, Salesin and Cook, "Rendering Antialiased Shadows with Depth Maps", 1987). Depth is
+// reversed: what is nearer to the lamp has more. Each texel is compared with the depth that the
+// surface has there, by the one of two slopes that is nearer to the lamp: those of its plane and of
+// the smooth surface that its shading normal speaks of.
 float filtered_depth_test(ShadowMap map, vec2 place, float depth, vec2 slope, vec2 smooth_slope) {
     vec2 size = vec2(textureSize(shadow_atlas, 0));
     vec2 texel = (map.rect.xy + (place * 0.5 + 0.5) * map.rect.zw) * size - 1.0;
@@ -63,7 +66,8 @@ float filtered_depth_test(ShadowMap map, vec2 place, float depth, vec2 slope, ve
             ivec2 at = clamp(base + ivec2(x, y), low, high);
             // From the place to the texel's centre, in clip coordinates.
             vec2 way = (vec2(x, y) - 0.5 - f) * (2.0 / map.size);
-            // What has drawn nothing is 0, and lets light through however far off the plane is there.
+            // What has drawn nothing is 0, and lets light through however far off the plane is
+            // there.
             float there = max(depth + max(dot(way, slope), dot(way, smooth_slope)), 0.0);
             lit += texelFetch(shadow_atlas, at, 0).x <= there ? across[x] * down[y] : 0.0;
         }
@@ -71,17 +75,18 @@ float filtered_depth_test(ShadowMap map, vec2 place, float depth, vec2 slope, ve
     return lit / 4.0;
 }
 
-// How far (texels) a surface is lifted off itself along its normal: what hollow surfaces bulge beyond their plane
-// within the filter's reach.
+// How far (texels) a surface is lifted off itself along its normal: what hollow surfaces bulge
+// beyond their plane within the filter's reach.
 const float SHADOW_HOLLOW = 0.35;
 // How far (texels) the filter reaches, along a diagonal.
 const float SHADOW_REACH = 2.1;
 
-// What of a light its map lets reach a point of a surface; `texel` is the size (m) of the map's texels there, `slack` what
-// depths are uncertain by, as a factor and a term.
+// What of a light its map lets reach a point of a surface; `texel` is the size (m) of the map's
+// texels there, `slack` what depths are uncertain by, as a factor and a term.
 float mapped_visibility(ShadowMap map, vec3 position, vec3 shading, vec3 to_light, float texel, vec2 slack) {
     float cosine = dot(shadow_plane, to_light);
-    // Where the light turns round between the plane and the smooth surface, the plane is in its own shadow.
+    // Where the light turns round between the plane and the smooth surface, the plane is in its own
+    // shadow.
     bool plane = cosine * dot(shading, to_light) * dot(shading, shadow_plane) > 0.0;
     cosine = clamp(abs(plane ? cosine : dot(shading, to_light)), 0.1, 1.0);
     float lift = texel * (SHADOW_HOLLOW + SHADOW_REACH * shadow_plane_doubt / cosine) / cosine;
@@ -94,8 +99,9 @@ float mapped_visibility(ShadowMap map, vec3 position, vec3 shading, vec3 to_ligh
     return filtered_depth_test(map, ndc.xy, depth * slack.x + slack.y, slope, smooth_slope);
 }
 
-// The greater side (m) of a map's texel at a point whose w in its clip space is this. Rows of a map that shows a part of a
-// lamp's view lean towards where it looks; only what lies across that counts.
+// The greater side (m) of a map's texel at a point whose w in its clip space is this. Rows of a map
+// that shows a part of a lamp's view lean towards where it looks; only what lies across that
+// counts.
 float shadow_texel(ShadowMap map, float w) {
     mat3 rows = transpose(mat3(map.to_clip));
     vec3 forward = vec3(map.to_clip[0].w, map.to_clip[1].w, map.to_clip[2].w);
@@ -107,7 +113,8 @@ float shadow_texel(ShadowMap map, float w) {
 // The outer part of a cascade over which it gives way to the next.
 const float CASCADE_BLEND = 0.1;
 
-// Whether a light reaches a point of a surface with this unit shading normal, by its maps: 0 to 1. Beyond what they cover it does.
+// Whether a light reaches a point of a surface with this unit shading normal, by its maps: 0 to 1.
+// Beyond what they cover it does.
 float shadow_map_visibility(Light light, vec3 position, vec3 shading) {
     uint first = light.shadow;
     ShadowMap map = shadow_maps[first];
@@ -117,8 +124,9 @@ float shadow_map_visibility(Light light, vec3 position, vec3 shading) {
         uint axis = size.x >= size.y && size.x >= size.z ? 0u : (size.y >= size.z ? 1u : 2u);
         map = shadow_maps[first + 2u * axis + (d[axis] < 0.0 ? 1u : 0u)];
     } else if (map.count > 1u) {
-        // The first cascade that has the point, with room for the filter; in its outer part more and more the next one, so
-        // that no change of resolution is seen (Engel, "Cascaded Shadow Maps", ShaderX5, 2006).
+        // The first cascade that has the point, with room for the filter; in its outer part more
+        // and more the next one, so that no change of resolution is seen (Engel, "Cascaded Shadow
+        // Maps", ShaderX5, 2006).
         float nearer = 1.0;
         float counts = -1.0;
         for (uint i = 0u; i < map.count; ++i) {
@@ -127,7 +135,8 @@ float shadow_map_visibility(Light light, vec3 position, vec3 shading) {
             float room = 1.0 - 2.0 * SHADOW_BORDER / cascade.size;
             float inside = room - max(abs(clip.x), abs(clip.y));
             if (inside > 0.0) {
-                // Positions come from the depth buffer, right to some units in the last place of a float.
+                // Positions come from the depth buffer, right to some units in the last place of a
+                // float.
                 vec3 along = vec3(cascade.to_clip[0].z, cascade.to_clip[1].z, cascade.to_clip[2].z);
                 float slack = length(along) * length(position) * 4e-6 + 4e-7;
                 float texel = shadow_texel(cascade, 1.0);

@@ -6,7 +6,8 @@
 #include "lib/ray_traced_shadows.glsl"
 #endif
 
-// 0 in full shadow to 1. `share`: the light that it is to be multiplied with, over the luminance of white.
+// 0 in full shadow to 1. `share`: the light that it is to be multiplied with, over the luminance of
+// white.
 float light_visibility(Light light, Surface s, float share) {
     if (frame.shadow_method == SHADOWS_OFF) {
         return 1.0;

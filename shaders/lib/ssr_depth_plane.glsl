@@ -1,10 +1,12 @@
-// A pixel's depth as a plane, and how thick it is. The including shader declares `ssr`, and includes lib/flat_constants.glsl before.
+// A pixel's depth as a plane, and how thick it is. The including shader declares `ssr`, and
+// includes lib/flat_constants.glsl before.
 #ifndef LIB_SSR_PLANE
 #define LIB_SSR_PLANE
 
-// Depth at a pixel's centre, and its change a pixel right and down: of both neighbours (what changes from the left one, to the right
-// one; from the one above, to the one below) that whose depth differs less, for the other may be of another surface. Depth
-// after division is linear in the picture on a plane, so planes are exact.
+// Depth at a pixel's centre, and its change a pixel right and down: of both neighbours (what
+// changes from the left one, to the right one; from the one above, to the one below) that whose
+// depth differs less, for the other may be of another surface. Depth after division is linear in
+// the picture on a plane, so planes are exact.
 vec3 depth_plane(ivec2 pixel, float z, vec2 across, vec2 down) {
     ivec2 last = ivec2(ssr.size) - 1;
     bool from_left = pixel.x == last.x || pixel.x > 0 && abs(across.x) < abs(across.y);
@@ -19,7 +21,8 @@ vec2 far_of(float depth) {
     return far_terms.xy * depth + far_terms.zw;
 }
 
-// The depth at which what is seen at this one ends: farther by its thickness. Below 0 where that is beyond all depths.
+// The depth at which what is seen at this one ends: farther by its thickness. Below 0 where that is
+// beyond all depths.
 float depth_behind(float depth) {
     if (depth <= 0.0) {
         return -1.0;

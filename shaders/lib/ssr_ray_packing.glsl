@@ -1,5 +1,5 @@
-// How a ray and what it found are kept: sixteen bytes, for a pixel reads those of many neighbours. The including shader includes
-// lib/ssr.glsl before.
+// How a ray and what it found are kept: sixteen bytes, for a pixel reads those of many neighbours.
+// The including shader includes lib/ssr.glsl before.
 #ifndef LIB_SSR_RAYS
 #define LIB_SSR_RAYS
 
@@ -17,14 +17,16 @@ float power_of_two(int exponent) { return uintBitsToFloat(uint(exponent + 127) <
 uint pack_short(float v) { return floatBitsToUint(v) + 0x8000u >> 16; }
 float unpack_short(uint bits) { return uintBitsToFloat(bits << 16); }
 
-// Three numbers from 0 to 65472 with ten digits each and one exponent: thirty bits of digits and six of the exponent, its lower
-// two in the first word. In the manner of VK_FORMAT_E5B9G9R9_UFLOAT_PACK32 (Vulkan 1.3, "Shared Exponent to RGB"), whose five
-// leave too little of what an exposure of eight stops less makes dark.
+// Three numbers from 0 to 65472 with ten digits each and one exponent: thirty bits of digits and
+// six of the exponent, its lower two in the first word. In the manner of
+// VK_FORMAT_E5B9G9R9_UFLOAT_PACK32 (Vulkan 1.3, "Shared Exponent to RGB"), whose five leave too
+// little of what an exposure of eight stops less makes dark.
 uvec2 pack_light(vec3 v) {
     // Not a number becomes 0, as everything below it.
     v = min(mix(vec3(0.0), v, greaterThan(v, vec3(0.0))), 65472.0);
     float most = max(max(v.r, v.g), max(v.b, 3.552713678800501e-15));
-    // Of a number in [2^e, 2^(e+1)) it is e + 48; where rounding would need an eleventh digit one more.
+    // Of a number in [2^e, 2^(e+1)) it is e + 48; where rounding would need an eleventh digit one
+    // more.
     uint exponent = (floatBitsToUint(most) >> 23) - 79u;
     exponent += most * power_of_two(57 - int(exponent)) >= 1023.5 ? 1u : 0u;
     uvec3 digits = uvec3(v * power_of_two(57 - int(exponent)) + 0.5);

@@ -1,14 +1,16 @@
-// The image of a point (src/optics/starburst.rs) by its table: levels of 512 x 512 texels, each twice as wide as the one
-// before, in steps of half a cycle at 550 nm.
+// The image of a point (src/optics/starburst.rs) by its table: levels of 512 x 512 texels, each
+// twice as wide as the one before, in steps of half a cycle at 550 nm.
 #ifndef LIB_STARBURST
 #define LIB_STARBURST
 #include "shared/flare_sources.glsl"
 
 const int BURST_HALF = 256;
-// The last level of the table (LAST_LEVEL in src/passes/starburst.rs). What lies beyond follows from it.
+// The last level of the table (LAST_LEVEL in src/passes/starburst.rs). What lies beyond follows
+// from it.
 const int BURST_LAST = 8;
 
-// The light on a texel. It is stored times 2^level and the cube of the distance, so that it is about the same everywhere.
+// The light on a texel. It is stored times 2^level and the cube of the distance, so that it is
+// about the same everywhere.
 vec3 burst_texel(ivec2 at, int level) {
     uint packed = burst_texels[(level * 2 * BURST_HALF + at.y + BURST_HALF) * 2 * BURST_HALF + at.x + BURST_HALF];
     // EXT_texture_shared_exponent: three mantissas of nine bits, an exponent with a bias of 15.
@@ -18,8 +20,8 @@ vec3 burst_texel(ivec2 at, int level) {
     return ldexp(mantissas, ivec3(int(packed >> 27) - 24 - level)) / (far2 * sqrt(far2));
 }
 
-// The light on a square around a place, all in steps: Starburst::on_square. What falls within `own` of the centre to all
-// sides is left out.
+// The light on a square around a place, all in steps: Starburst::on_square. What falls within `own`
+// of the centre to all sides is left out.
 vec3 burst_square(vec2 at, float side, float own) {
     float reach = max(abs(at.x), abs(at.y)) + 0.5 * side;
     float fine = reach < 3.0 * side ? 0.125 : reach < 10.5 * side ? 0.5 : 1.0;
@@ -60,8 +62,9 @@ vec3 burst_square(vec2 at, float side, float own) {
     return light * (scale * size * size / (wide * wide));
 }
 
-// The side (pixels) of what is looked up for a pixel of a source with a disk: wide enough for neighbouring points of the disk
-// to overlap. What diffraction moves by less than half of it stays where it is.
+// The side (pixels) of what is looked up for a pixel of a source with a disk: wide enough for
+// neighbouring points of the disk to overlap. What diffraction moves by less than half of it stays
+// where it is.
 float burst_side(float disk) {
     return disk < 0.5 ? 1.0 : max(0.7 * disk, 1.0);
 }

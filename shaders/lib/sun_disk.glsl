@@ -1,11 +1,12 @@
-// A disk of light infinitely far away (a sun) on a surface: closed forms, so that a highlight is never brighter than the disk is.
-// `brdf.glsl` comes before it.
+// A disk of light infinitely far away (a sun) on a surface: closed forms, so that a highlight is
+// never brighter than the disk is. `brdf.glsl` comes before it.
 #ifndef LIB_DISK
 #define LIB_DISK
 #include "lib/ggx_sampling.glsl"
 
-// The mean cosine to a normal over a disk's directions, none below the horizon: `z` is that of its middle. Stokes' theorem on the
-// cone under which it is seen (Snyder 1996, "Area light sources for real-time graphics").
+// The mean cosine to a normal over a disk's directions, none below the horizon: `z` is that of its
+// middle. Stokes' theorem on the cone under which it is seen (Snyder 1996, "Area light sources for
+// real-time graphics").
 float disk_cosine(float z, float sine) {
     if (abs(z) >= sine) {
         return max(z, 0.0);
@@ -25,9 +26,10 @@ struct MirroredDisk {
     float vh;          // cosine between the view and the half vector that stands for it
 };
 
-// The largest eigenvalue of a symmetric matrix that has one positive one, by its invariants; `deviation` and `skew` are those of
-// its deviator. Smith 1961, "Eigenvalues of a symmetric 3 x 3 matrix"; the arc cosine loses digits where the others are much
-// larger, which Newton's steps from above give back.
+// The largest eigenvalue of a symmetric matrix that has one positive one, by its invariants;
+// `deviation` and `skew` are those of its deviator. Smith 1961, "Eigenvalues of a symmetric 3 x 3
+// matrix"; the arc cosine loses digits where the others are much larger, which Newton's steps from
+// above give back.
 float positive_eigenvalue(float trace, float minors, float determinant, float deviation, float skew) {
     float x = trace / 3.0 + 2.0 * deviation * cos(acos(clamp(skew, -1.0, 1.0)) / 3.0) + 1e-3 * deviation;
     x = minors > 0.0 ? min(x, determinant / minors) : x;
@@ -39,13 +41,16 @@ float positive_eigenvalue(float trace, float minors, float determinant, float de
     return x;
 }
 
-// GGX's facets that mirror a disk around `l` to `v` (both unit, in the surface's frame) have the half vectors of an elliptic cone,
-// exactly: through the circle that the view and the disk's edge add up to. Their slopes over alpha are spread as a cosine's
-// directions are (Heitz, Dupuy, Hill and Neubelt 2016, section 3), so that the share of facets is the cone's vector irradiance,
-// whose axis is the cone's. What else the BRDF has is taken at the mean half vector of the cone. Of disks that do not hold -v.
+// GGX's facets that mirror a disk around `l` to `v` (both unit, in the surface's frame) have the
+// half vectors of an elliptic cone, exactly: through the circle that the view and the disk's edge
+// add up to. Their slopes over alpha are spread as a cosine's directions are (Heitz, Dupuy, Hill
+// and Neubelt 2016, section 3), so that the share of facets is the cone's vector irradiance, whose
+// axis is the cone's. What else the BRDF has is taken at the mean half vector of the cone. Of disks
+// that do not hold -v.
 MirroredDisk mirrored_cone(vec3 v, vec3 l, float radius, vec2 alphas) {
     float sine = sin(radius);
-    // The sum of both, and what it takes to be one: without cancellation where they are nearly opposite.
+    // The sum of both, and what it takes to be one: without cancellation where they are nearly
+    // opposite.
     vec3 both = v + l;
     float half_sine = sin(0.5 * radius);
     float less = 2.0 * half_sine * half_sine;
@@ -55,7 +60,8 @@ MirroredDisk mirrored_cone(vec3 v, vec3 l, float radius, vec2 alphas) {
     vec3 c = (both - l * less) * scale;
     vec3 a = axes[0] * scale * sine;
     vec3 b = axes[1] * scale * sine;
-    // Planes that touch the cone have normals n with n.(c c - a a - b b).n = 0: one positive eigenvalue, along its axis.
+    // Planes that touch the cone have normals n with n.(c c - a a - b b).n = 0: one positive
+    // eigenvalue, along its axis.
     vec3 diagonal = c * c - a * a - b * b;
     vec3 rest = c.yzx * c.zxy - a.yzx * a.zxy - b.yzx * b.zxy;
     float trace = diagonal.x + diagonal.y + diagonal.z;
@@ -88,7 +94,8 @@ MirroredDisk mirrored_cone(vec3 v, vec3 l, float radius, vec2 alphas) {
     float share = max(axis.z, 0.0) * sqrt(product / (2.0 * value * value - value * trace + product));
     vec3 h = normalize(axis / scale);
     float vh = clamp(dot(v, h), 0.0, 1.0);
-    // Of a disk that the surface's horizon cuts the mean direction may lie below it, and what is above shines all the same.
+    // Of a disk that the surface's horizon cuts the mean direction may lie below it, and what is
+    // above shines all the same.
     float least = l.z < sine ? disk_cosine(l.z, sine) : 0.0;
     l = 2.0 * vh * h - v;
     l.z = max(l.z, least);
@@ -105,12 +112,14 @@ float lobe_towards(vec3 v, vec3 l, vec2 alphas, float most, out float vh) {
     return l.z > 0.0 ? min(d_ggx_anisotropic(h, alphas) * v_smith_anisotropic(l, v, alphas) * l.z, most) : 0.0;
 }
 
-// What facets mirror of a disk of that angular radius (rad) around `l` to `v`, both unit and in the surface's frame.
+// What facets mirror of a disk of that angular radius (rad) around `l` to `v`, both unit and in the
+// surface's frame.
 MirroredDisk mirrored_disk(vec3 v, vec3 l, float radius, vec2 alphas) {
     v.z = max(v.z, 1e-4);
-    // A disk that holds the direction away from the viewer, along the surface: half vectors lie all around, in no cone. It is known
-    // by the disk within it around the mirror direction, and by a few directions: the greater of both. Over all such disks
-    // that is within a factor of two as a rule, too dark as a rule, and never brighter than the disk.
+    // A disk that holds the direction away from the viewer, along the surface: half vectors lie all
+    // around, in no cone. It is known by the disk within it around the mirror direction, and by a
+    // few directions: the greater of both. Over all such disks that is within a factor of two as a
+    // rule, too dark as a rule, and never brighter than the disk.
     bool around = length(v + l) <= 2.0 * sin(0.5 * radius);
     vec3 mirror = vec3(-v.xy, v.z);
     float within = radius - 2.0 * asin(min(0.5 * length(mirror - l), 1.0));

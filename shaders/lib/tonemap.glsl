@@ -1,4 +1,5 @@
-// Tone mappers: the twins of src/camera/tonemap.rs, which cites their sources; a test holds them together.
+// Tone mappers: the twins of src/camera/tonemap.rs, which cites their sources; a test holds them
+// together.
 #ifndef LIB_TONEMAP
 #define LIB_TONEMAP
 

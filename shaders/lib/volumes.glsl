@@ -1,4 +1,5 @@
-// What participating volumes do to light on its way (docs/volumes.md). The including shader has shared/frame.glsl.
+// What participating volumes do to light on its way (docs/volumes.md). The including shader has
+// shared/frame.glsl.
 #ifndef LIB_VOLUMES
 #define LIB_VOLUMES
 #include "shared/volumes.glsl"
@@ -38,7 +39,8 @@ float volume_density(uint i, vec3 place) {
     return mix(near, far, f.z);
 }
 
-// Where a ray is inside of a volume: from x to y, in lengths of its direction; nowhere where y is not greater.
+// Where a ray is inside of a volume: from x to y, in lengths of its direction; nowhere where y is
+// not greater.
 vec2 volume_span(uint i, vec3 origin, vec3 direction, float limit) {
     vec3 o = to_volume(i, vec4(origin, 1.0));
     vec3 d = to_volume(i, vec4(direction, 0.0));
@@ -51,7 +53,8 @@ vec2 volume_span(uint i, vec3 origin, vec3 direction, float limit) {
     return vec2(max(max(max(near.x, near.y), near.z), 0.0), min(min(min(far.x, far.y), far.z), limit));
 }
 
-// The optical depth (by channel) of a way; `shift` (0 to 1) is where in its part of the way each place is.
+// The optical depth (by channel) of a way; `shift` (0 to 1) is where in its part of the way each
+// place is.
 vec3 volume_depth(vec3 origin, vec3 direction, float limit, float shift) {
     vec3 depth = vec3(0.0);
     for (uint i = 0u; i < volume_head.count; ++i) {

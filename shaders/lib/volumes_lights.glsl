@@ -33,7 +33,8 @@ float lamp_area(Light lamp) {
         : kind == LIGHT_TRIANGLE ? 0.5 * r * lamp.half_height : 1.0;
 }
 
-// A lamp before a line of sight: where it passes it, and how far away, not nearer than the lamp is large.
+// A lamp before a line of sight: where it passes it, and how far away, not nearer than the lamp is
+// large.
 vec2 lamp_passed(Light lamp, vec3 origin, vec3 d) {
     vec3 to = lamp.position - origin;
     float along = dot(to, d);
@@ -42,13 +43,14 @@ vec2 lamp_passed(Light lamp, vec3 origin, vec3 d) {
     return vec2(along, sqrt(max(dot(off, off) + radius * radius, 1e-12)));
 }
 
-// The angle under which a lamp sees a part of a line of sight, without the loss of digits of a difference.
+// The angle under which a lamp sees a part of a line of sight, without the loss of digits of a
+// difference.
 float lamp_angle(vec2 passed, float a, float b) {
     return atan(passed.y * (b - a), passed.y * passed.y + (a - passed.x) * (b - passed.x));
 }
 
-// Which lamps are looked at along a line of sight: all of few; of many so many draws by what each would add at most, so that the
-// mean is right.
+// Which lamps are looked at along a line of sight: all of few; of many so many draws by what each
+// would add at most, so that the mean is right.
 void sample_volume_lights(vec3 origin, vec3 d, float begin, float end, uvec2 seed, uint number) {
     uint all = frame.light_count - frame.directional_count;
     lamp_count = min(all, MAX_VOLUME_LIGHTS);
@@ -72,7 +74,8 @@ void sample_volume_lights(vec3 origin, vec3 d, float begin, float end, uvec2 see
         float strength = max(lamp.intensity.r, max(lamp.intensity.g, lamp.intensity.b)) * lamp_area(lamp);
         float weight = strength * lamp_angle(passed, begin, end) / passed.y;
         sum += weight;
-        // Chao 1982, "A general purpose unequal probability sampling plan": a reservoir of one, so many times.
+        // Chao 1982, "A general purpose unequal probability sampling plan": a reservoir of one, so
+        // many times.
         for (uint k = 0u; k < MAX_VOLUME_LIGHTS; ++k) {
             dice[k] = random(dice[k]);
             if (float(dice[k] >> 8u) * (1.0 / 16777216.0) * sum < weight) {
@@ -93,8 +96,8 @@ struct LightStep {
     float way;                 // what the lamp's light there counts for (m)
 };
 
-// The place that divides the angle under which a lamp sees a step. What is 1/(d^2 + r^2) in all of the step is counted exactly,
-// and all else on the mean.
+// The place that divides the angle under which a lamp sees a step. What is 1/(d^2 + r^2) in all of
+// the step is counted exactly, and all else on the mean.
 LightStep sample_equiangular(Light lamp, vec3 origin, vec3 d, vec2 ends, float shift) {
     vec2 passed = lamp_passed(lamp, origin, d);
     float angle = lamp_angle(passed, ends.x, ends.y);
@@ -214,7 +217,8 @@ float volume_light_visibility(Light light, vec3 position, vec2 u) {
 #endif
 }
 
-// Illuminance (lx by channel) of a lamp at a place, on a plane that faces each ray, and where it comes from (unit).
+// Illuminance (lx by channel) of a lamp at a place, on a plane that faces each ray, and where it
+// comes from (unit).
 vec3 volume_light(Light lamp, vec3 position, vec2 u, out vec3 to_lamp) {
 #ifdef AREA_LIGHTS
     if ((lamp.kind & LIGHT_KIND_BITS) >= LIGHT_SPHERE) {

@@ -1,5 +1,5 @@
-// Patches that bounced light made (src/gi), and the tree by which one of them is chosen. The including shader declares `gi`
-// and includes lib/ray_traced_shadows.glsl.
+// Patches that bounced light made (src/gi), and the tree by which one of them is chosen. The
+// including shader declares `gi` and includes lib/ray_traced_shadows.glsl.
 #ifndef LIB_VPLS
 #define LIB_VPLS
 
@@ -17,18 +17,21 @@ vec2 with_sine(float cosine) {
     return vec2(cosine, sqrt(1.0 - cosine * cosine));
 }
 
-// Mean of a cosine, 0 where it is below, that is spread evenly by `spread` to both sides of its middle.
+// Mean of a cosine, 0 where it is below, that is spread evenly by `spread` to both sides of its
+// middle.
 float mean_cosine(float middle, float spread) {
     float above = max(middle + spread, 0.0);
     return middle >= spread ? middle : above * above / max(4.0 * spread, 1e-6);
 }
 
-// What a node may give a plane at most and what it gives about, as illuminance up to a factor: Conty Estevez and Kulla 2018,
-// "Importance Sampling of Many Lights With Adaptive Tree Splitting", section 4, with cosines at their greatest, and at the
-// mean about the node's middle. The first is never 0 where any of its patches gives any; both are exact for a leaf in the open.
+// What a node may give a plane at most and what it gives about, as illuminance up to a factor:
+// Conty Estevez and Kulla 2018, "Importance Sampling of Many Lights With Adaptive Tree Splitting",
+// section 4, with cosines at their greatest, and at the mean about the node's middle. The first is
+// never 0 where any of its patches gives any; both are exact for a leaf in the open.
 //
-// In place of one over the square of the distance to the middle stands its mean over a disk of the node's radius r, that lies
-// as far as the box is near: ln(1 + r^2 / d^2) / r^2. Of a node around the place few patches give most.
+// In place of one over the square of the distance to the middle stands its mean over a disk of the
+// node's radius r, that lies as far as the box is near: ln(1 + r^2 / d^2) / r^2. Of a node around
+// the place few patches give most.
 vec2 node_weights(VplNode node, vec3 place, vec3 normal) {
     vec3 half_size = 0.5 * (node.high - node.low);
     vec3 to = 0.5 * (node.low + node.high) - place;
@@ -57,11 +60,12 @@ vec2 node_weights(VplNode node, vec3 place, vec3 normal) {
     return vec2(most, most > 0.0 ? about : 0.0);
 }
 
-// Of choices, the part by what nodes give at most: light that is rarely chosen though it gives much is a firefly, and so is
-// all else where a node that gives little is chosen often.
+// Of choices, the part by what nodes give at most: light that is rarely chosen though it gives much
+// is a firefly, and so is all else where a node that gives little is chosen often.
 const float CAUTION = 0.25;
 
-// One patch for a place (relative to the anchor), by `u` from 0 to 1, and how probable it was; NONE where none lights it.
+// One patch for a place (relative to the anchor), by `u` from 0 to 1, and how probable it was; NONE
+// where none lights it.
 uint sample_vpl(vec3 place, vec3 normal, float u, out float probability) {
     uint at = 0u;
     probability = 1.0;
@@ -91,8 +95,9 @@ struct VplLight {
     float kept;            // of it, the part below the bound
 };
 
-// `normal`: of the surface there. min(G, b) with b = 1 / shortest^2: Kollig and Keller 2004, "Illumination in the Presence
-// of Weak Singularities", section 3. Radiant intensity is flux / pi times the cosine.
+// `normal`: of the surface there. min(G, b) with b = 1 / shortest^2: Kollig and Keller 2004,
+// "Illumination in the Presence of Weak Singularities", section 3. Radiant intensity is flux / pi
+// times the cosine.
 VplLight vpl_light(Vpl vpl, vec3 place, vec3 normal) {
     VplLight light;
     light.to = vpl.position - place;
@@ -105,8 +110,9 @@ VplLight vpl_light(Vpl vpl, vec3 place, vec3 normal) {
     return light;
 }
 
-// Rays to a patch end by such a part of its radius before its surface. They leave theirs lifted by what rounding may move them
-// (lib/bvh.glsl), so that their ends are lifted too: into the surface that the patch lies on, where both face each other.
+// Rays to a patch end by such a part of its radius before its surface. They leave theirs lifted by
+// what rounding may move them (lib/bvh.glsl), so that their ends are lifted too: into the surface
+// that the patch lies on, where both face each other.
 const float VPL_RAY_MARGIN = 0.01;
 
 // Whether nothing is between a surface, left to the side of `away`, and a patch.

@@ -1,5 +1,6 @@
-// How the surface of water ripples (docs/water.md); the twin in single precision of src/scene/water. The including shader declares
-// `frame` and says with WATER_SET in which set the textures are.
+// How the surface of water ripples (docs/water.md); the twin in single precision of
+// src/scene/water. The including shader declares `frame` and says with WATER_SET in which set the
+// textures are.
 #ifndef LIB_WATER_RIPPLES
 #define LIB_WATER_RIPPLES
 
@@ -31,7 +32,8 @@ struct WaterRipples {
     WaterLayer b;
 };
 
-// At x and z; dx and dy are their changes to the next places that are looked up. What jumps with a layer's cycle is in none of them.
+// At x and z; dx and dy are their changes to the next places that are looked up. What jumps with a
+// layer's cycle is in none of them.
 WaterRipples water_ripples(uint water, vec2 p, vec2 dx, vec2 dy) {
     vec4 to_map = frame.water_flow[water];
     vec4 texel = textureGrad(water_flow_texture, p * to_map.zw + to_map.xy, dx * to_map.zw, dy * to_map.zw);

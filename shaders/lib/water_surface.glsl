@@ -1,5 +1,5 @@
-// The surface of water as it is drawn: its ripples, what foam lies on it, what it scatters (docs/water.md). The including shader has
-// `layered` and the textures of set 2.
+// The surface of water as it is drawn: its ripples, what foam lies on it, what it scatters
+// (docs/water.md). The including shader has `layered` and the textures of set 2.
 #ifndef LIB_WATER_SURFACE
 #define LIB_WATER_SURFACE
 #define WATER_SET 2
@@ -10,7 +10,8 @@ layout(set = 2, binding = 16) uniform sampler2D water_foam_texture;
 // What foam reflects (src/scene/water/mod.rs).
 const float FOAM_REFLECTANCE = 0.55;
 
-// The water that is being drawn, or NONE; how deep (m) it is there; the part (by channel) of the first suns that reaches it.
+// The water that is being drawn, or NONE; how deep (m) it is there; the part (by channel) of the
+// first suns that reaches it.
 uint water_here = NONE;
 float water_depth = 0.0;
 vec3 water_suns[MAX_WATER_SUNS] = vec3[](vec3(1.0), vec3(1.0), vec3(1.0), vec3(1.0));
@@ -21,7 +22,8 @@ struct WaterSurface {
     float foam;       // how much of it is foam, 0 to 1
 };
 
-// Of the fragment; dx and dy are its place's changes to the next pixels. What jumps with a layer's cycle is in none of them.
+// Of the fragment; dx and dy are its place's changes to the next pixels. What jumps with a layer's
+// cycle is in none of them.
 WaterSurface water_surface(uint water, vec3 p, vec3 dx, vec3 dy) {
     WaterRipples r = water_ripples(water, p.xz, dx.xz, dy.xz);
     WaterSurface w;

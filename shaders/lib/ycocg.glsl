@@ -7,9 +7,10 @@ const float MAX_HALF = 65504.0;
 
 float luminance(vec3 c) { return dot(c, vec3(0.2126, 0.7152, 0.0722)); }
 
-// Weighing light by 1 / (1 + luminance) and dividing by the mean weight is the plain mean of this, taken back. `judged` brings
-// light to the exposure that histories are judged at, which goes after the picture's slowly: else what was squeezed before a step
-// of exposure would be another mean than what is after it.
+// Weighing light by 1 / (1 + luminance) and dividing by the mean weight is the plain mean of this,
+// taken back. `judged` brings light to the exposure that histories are judged at, which goes after
+// the picture's slowly: else what was squeezed before a step of exposure would be another mean than
+// what is after it.
 vec3 compress_luminance(vec3 c, float judged) {
     c *= judged;
     return c / (1.0 + luminance(c));

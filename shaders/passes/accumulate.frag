@@ -1,6 +1,7 @@
 #version 460
-// The mean of this frame's light and the frames before it. What the history holds was exposed for another frame: it is
-// rescaled when it is read (Lagarde and de Rousiers 2014, section 5.1, pre-exposed lighting).
+// The mean of this frame's light and the frames before it. What the history holds was exposed for
+// another frame: it is rescaled when it is read (Lagarde and de Rousiers 2014, section 5.1,
+// pre-exposed lighting).
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"

@@ -1,9 +1,11 @@
 #version 460
-// How much of its surroundings each pixel sees, as far as the depth buffer knows: the share of its hemisphere, weighed
-// with the cosine, that is open, and the mean direction of what is (the bent normal).
+// How much of its surroundings each pixel sees, as far as the depth buffer knows: the share of its
+// hemisphere, weighed with the cosine, that is open, and the mean direction of what is (the bent
+// normal).
 //
-// Jimenez, Wu, Pesce, Jarabo 2016, "Practical Realtime Strategies for Accurate Indirect Occlusion": in planes through the
-// line of sight (slices) the horizons to both sides are searched for; between them the integral is known in closed form.
+// Jimenez, Wu, Pesce, Jarabo 2016, "Practical Realtime Strategies for Accurate Indirect Occlusion":
+// in planes through the line of sight (slices) the horizons to both sides are searched for; between
+// them the integral is known in closed form.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ao.glsl"
@@ -19,8 +21,8 @@ layout(push_constant, scalar) uniform ao_block { AoConstants ao; };
 // What is hidden: the sum of its directions, and its share.
 layout(location = 0) out vec4 out_hidden;
 
-// Integral from the line of sight to an angle h of |sin| times the cosine to the normal, which stands at the angle n:
-// in the paper the inner integral.
+// Integral from the line of sight to an angle h of |sin| times the cosine to the normal, which
+// stands at the angle n: in the paper the inner integral.
 float arc(float h, float n) {
     return 0.25 * (cos(n) - cos(2.0 * h - n) + 2.0 * h * sin(n));
 }
@@ -48,8 +50,8 @@ struct Slice {
 
 // Cosine of the horizon to one side of a slice; `low` is that of the surface's own.
 //
-// Samples are centres of pixels, which lie beside the slice. They are brought into it along the surface's plane: brought in
-// any other way, near ones of a level surface would rise above it.
+// Samples are centres of pixels, which lie beside the slice. They are brought into it along the
+// surface's plane: brought in any other way, near ones of a level surface would rise above it.
 float horizon(vec3 position, Slice slice, vec2 center, vec2 to_end, float low, float start, uint probe) {
     float cosine = low;
     float reach = length(to_end);
@@ -74,7 +76,8 @@ float horizon(vec3 position, Slice slice, vec2 center, vec2 to_end, float low, f
             float weight = clamp((ao.radius - away) / max(ao.radius * ao.falloff, 1e-6), 0.0, 1.0);
             seen = flat_length > 0.0 && !lit_by(probe, hiding) ? mix(low, rise / flat_length, weight) : low;
         }
-        // Behind what sticks up the horizon sinks again: it is taken to be as thick as it is wide on the screen.
+        // Behind what sticks up the horizon sinks again: it is taken to be as thick as it is wide
+        // on the screen.
         cosine = seen > cosine ? seen : max(mix(cosine, seen, ao.thickness), low);
     }
     return cosine;
@@ -100,8 +103,8 @@ void main() {
     vec3 right = normalize(beside - dot(beside, view) * view);
     vec3 up = cross(view, right);
     vec4 clip = frame.view_projection * vec4(position, 1.0);
-    // Of 16 pixels each has another turn of the slices and one of four offsets of the samples, as in the paper. The filter
-    // takes their mean.
+    // Of 16 pixels each has another turn of the slices and one of four offsets of the samples, as
+    // in the paper. The filter takes their mean.
     float turn = float(((texel.x + texel.y) & 3) << 2 | (texel.x & 3)) / 16.0;
     // Where several frames make a picture, other turns each.
     turn = fract(turn + frame.noise_shift);
@@ -132,7 +135,8 @@ void main() {
         float behind = horizon(position, slice, center, -to_end, sin(n), start, probe);
         float h1 = max(-acos(clamp(behind, -1.0, 1.0)), n - 0.5 * PI);
         float h2 = min(acos(clamp(ahead, -1.0, 1.0)), n + 0.5 * PI);
-        // What is hidden of this slice: an open pixel keeps all its light, however few slices it has.
+        // What is hidden of this slice: an open pixel keeps all its light, however few slices it
+        // has.
         float low1 = n - 0.5 * PI;
         float low2 = n + 0.5 * PI;
         hidden += share * (arc(low1, n) + arc(low2, n) - arc(h1, n) - arc(h2, n));

@@ -1,6 +1,7 @@
 #version 460
-// The mean of what neighbouring pixels of the same surface see of their surroundings: 16 pixels have one pattern of
-// directions among them (ao.frag). At half resolution it fills the pixels between, too.
+// The mean of what neighbouring pixels of the same surface see of their surroundings: 16 pixels
+// have one pattern of directions among them (ao.frag). At half resolution it fills the pixels
+// between, too.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ao.glsl"
@@ -54,8 +55,8 @@ void main() {
         }
     }
     vec4 hidden = whole > 1e-4 ? sum / whole : vec4(0.0);
-    // The mean of an open hemisphere is 2/3 of the normal. Taking the mean of what is hidden, not of what is open, leaves
-    // the normals of what nothing hides as they are.
+    // The mean of an open hemisphere is 2/3 of the normal. Taking the mean of what is hidden, not
+    // of what is open, leaves the normals of what nothing hides as they are.
     vec3 bent = normal * (2.0 / 3.0) - hidden.xyz;
     // Where hardly anything is open its direction is noise.
     bent = dot(bent, normal) > 0.02 ? normalize(bent) : normal;

@@ -1,5 +1,6 @@
 #version 460
-// What is seen where no surface is: the environment, and the disks of suns and moons, in nits and pre-exposed.
+// What is seen where no surface is: the environment, and the disks of suns and moons, in nits and
+// pre-exposed.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
@@ -38,8 +39,9 @@ void main() {
         if (radius > 0.0) {
             // By the chord, which keeps its precision where the cosine is near 1.
             float angle = 2.0 * asin(min(length(d - lights[i].position) * 0.5, 1.0));
-            // An edge as soft as a pixel spreads light beyond the disk: a soft disk of radius q has the area
-            // pi (q^2 + f^2/12), so q is taken such that it is the true one. Below that it fades as a whole.
+            // An edge as soft as a pixel spreads light beyond the disk: a soft disk of radius q has
+            // the area pi (q^2 + f^2/12), so q is taken such that it is the true one. Below that it
+            // fades as a whole.
             float f2 = footprint * footprint;
             float soft = sqrt(max(radius * radius - f2 / 12.0, f2 / 4.0));
             float coverage = clamp((soft - angle) / footprint + 0.5, 0.0, 1.0) * min(3.0 * radius * radius / f2, 1.0);

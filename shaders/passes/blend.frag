@@ -1,7 +1,7 @@
 #version 460
 // features: SPLIT_LIGHTING AREA_LIGHTS RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:BVH_ALPHA_MASKS|USE_RAY_QUERY
-// Alpha-blended surfaces over the lit picture, back to front. They are not in the G-buffer, so that every lamp is
-// evaluated: the tile lists know only opaque depths.
+// Alpha-blended surfaces over the lit picture, back to front. They are not in the G-buffer, so that
+// every lamp is evaluated: the tile lists know only opaque depths.
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require

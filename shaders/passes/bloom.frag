@@ -1,6 +1,7 @@
 #version 460
-// Glare of the lens: a part of each pixel's light is spread over the picture. Light that would leave the picture, or stay
-// within its pixel, is not moved: the light's sum and even fields stay as they are (docs/camera-effects.md).
+// Glare of the lens: a part of each pixel's light is spread over the picture. Light that would
+// leave the picture, or stay within its pixel, is not moved: the light's sum and even fields stay
+// as they are (docs/camera-effects.md).
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"

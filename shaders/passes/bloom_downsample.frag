@@ -1,8 +1,9 @@
 #version 460
 // variants: FIRST
-// The next coarser level of the glare pyramid: weights 1 3 3 1 a direction, the uniform quadratic B-spline's two-scale
-// relation, under which each texel keeps its share of the light. Alpha is the share of a picture of ones. Nothing lies
-// beyond the picture; levels have a texel around it, whose splines reach into it. FIRST reads the picture itself.
+// The next coarser level of the glare pyramid: weights 1 3 3 1 a direction, the uniform quadratic
+// B-spline's two-scale relation, under which each texel keeps its share of the light. Alpha is the
+// share of a picture of ones. Nothing lies beyond the picture; levels have a texel around it, whose
+// splines reach into it. FIRST reads the picture itself.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "lib/glare.glsl"

@@ -1,6 +1,7 @@
 #version 460
 // variants: LAST
-// A level's share of the glare and, from the coarser levels, what is wider. LAST is the coarsest: nothing is wider.
+// A level's share of the glare and, from the coarser levels, what is wider. LAST is the coarsest:
+// nothing is wider.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"

@@ -1,8 +1,9 @@
 #version 460
 // variants: USE_RAY_QUERY
-// Where the light goes that a sun sends through rippled water: small bundles, evenly over the surface, are bent by its slopes, meet
-// what lies below, and are counted where a level surface would have let in what comes there (docs/water.md). Counts are whole
-// numbers, so that their sums do not depend on an order.
+// Where the light goes that a sun sends through rippled water: small bundles, evenly over the
+// surface, are bent by its slopes, meet what lies below, and are counted where a level surface
+// would have let in what comes there (docs/water.md). Counts are whole numbers, so that their sums
+// do not depend on an order.
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
@@ -53,10 +54,11 @@ void main() {
     // Level water would send light to the same place through here.
     vec2 entry = at + hit.t * bent.xz + to_sun.xz * (depth / (WATER_IOR * water_cosine(to_sun.y)));
     vec2 texel = (entry - place.xy) / size * vec2(caustics.texels);
-    // A facet above so much level area turned to the sun, and what it lets in, over those of a level one.
+    // A facet above so much level area turned to the sun, and what it lets in, over those of a
+    // level one.
     float lets_in = (1.0 - water_fresnel(c)) / (1.0 - water_fresnel(to_sun.y));
-    // Under a sun at the horizon a facet may get any number of times what level water gets: thousands of such bundles are within
-    // what a count holds.
+    // Under a sun at the horizon a facet may get any number of times what level water gets:
+    // thousands of such bundles are within what a count holds.
     float share = min(c / (normal.y * to_sun.y) * lets_in, 64.0) / float(CAUSTIC_BUNDLES * CAUSTIC_BUNDLES);
     ivec2 corner = ivec2(floor(texel - 0.5));
     vec2 part = texel - 0.5 - vec2(corner);

@@ -1,6 +1,6 @@
 #version 460
-// What each texel of the caustics gets, as the sun's disk and slopes too fine for the ripples spread it: a mean over an ellipse that
-// grows with the depth there (docs/water.md).
+// What each texel of the caustics gets, as the sun's disk and slopes too fine for the ripples
+// spread it: a mean over an ellipse that grows with the depth there (docs/water.md).
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/caustics.glsl"
@@ -44,14 +44,16 @@ void main() {
     vec3 to_sun = -sun.direction;
     float c = to_sun.y;
     float t = water_cosine(c);
-    // How far light that comes a little otherwise, or meets a little slope, is shifted at a depth of 1: in the plane of incidence
-    // and across it, from Snell's law differentiated. An even ellipse of half axis r deviates by r / 2.
+    // How far light that comes a little otherwise, or meets a little slope, is shifted at a depth
+    // of 1: in the plane of incidence and across it, from Snell's law differentiated. An even
+    // ellipse of half axis r deviates by r / 2.
     float fine = 2.0 * frame.water_bed[caustics.water].w;
     float along = length(vec2(sun.half_width * c / (WATER_IOR * t * t * t), fine * (1.0 - c / (WATER_IOR * t)) / (t * t)));
     float across = length(vec2(sun.half_width / (WATER_IOR * t), fine * (t - c / WATER_IOR) / t));
     float depth = depth_about(texel);
     float coarse = max(metres.x, metres.y);
-    // Counting by four texels and looking up by four have each the variance of a tent, a sixth of a texel's square.
+    // Counting by four texels and looking up by four have each the variance of a tent, a sixth of a
+    // texel's square.
     vec2 axes = depth * vec2(along, across);
     axes = sqrt(max(axes * axes - 4.0 / 3.0 * coarse * coarse, vec2(0.5 * coarse * coarse)));
     float level = length(to_sun.xz);

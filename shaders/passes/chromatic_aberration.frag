@@ -1,5 +1,6 @@
 #version 460
-// Lateral chromatic aberration: the lens images red, green and blue at slightly different sizes. Green stays as it is.
+// Lateral chromatic aberration: the lens images red, green and blue at slightly different sizes.
+// Green stays as it is.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"

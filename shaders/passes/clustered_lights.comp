@@ -1,7 +1,7 @@
 #version 460
-// Which lamps matter where. Pixels are grouped into clusters: 16x16 pixels across, an eighth of an octave in depth.
-// A cluster lists its lamps but for those that could add, all together, less than a bound to any of its pixels.
-// docs/light-lists.md derives the bound.
+// Which lamps matter where. Pixels are grouped into clusters: 16x16 pixels across, an eighth of an
+// octave in depth. A cluster lists its lamps but for those that could add, all together, less than
+// a bound to any of its pixels. docs/light-lists.md derives the bound.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
@@ -56,11 +56,12 @@ struct Cluster {
     float least;        // illuminance (lx) below which a lamp is left out
 };
 
-// No specular BRDF times cosine exceeds this (1/sr), for roughness from `alpha` on, n.v from `nv` on and F0 up to `f0`.
-// V n.l <= 1 / (2 sqrt((n.v)^2 (1 - alpha^2) + alpha^2)) <= 1 / (2 max(n.v, alpha)). D falls with the angle between
-// normal and half vector, which is at least what the angle between view and half vector exceeds that between view and
-// normal by; F rises with that same angle. So the range of that angle is cut into pieces, and each takes D at its
-// beginning and F at its end. The greatest D at an angle is that of the alpha nearest to the angle's tangent.
+// No specular BRDF times cosine exceeds this (1/sr), for roughness from `alpha` on, n.v from `nv`
+// on and F0 up to `f0`. V n.l <= 1 / (2 sqrt((n.v)^2 (1 - alpha^2) + alpha^2)) <= 1 / (2 max(n.v,
+// alpha)). D falls with the angle between normal and half vector, which is at least what the angle
+// between view and half vector exceeds that between view and normal by; F rises with that same
+// angle. So the range of that angle is cut into pieces, and each takes D at its beginning and F at
+// its end. The greatest D at an angle is that of the alpha nearest to the angle's tangent.
 float greatest_specular(float alpha, float nv, float f0) {
     const uint PIECES = 12u;
     float view_angle = acos(clamp(nv, 0.0, 1.0));
@@ -199,7 +200,8 @@ void main() {
             float nv = max(dot(s.normal, s.view), 0.0);
             float own_f0 = mix(DIELECTRIC_F0, brightest, s.metallic);
             if ((frame.bits & FRAME_FORWARD) != 0u) {
-                // Lobes that the G-buffer does not hold reflect all light at most, and are no sharper than their mark says.
+                // Lobes that the G-buffer does not hold reflect all light at most, and are no
+                // sharper than their mark says.
                 float mark = texelFetch(emission_image, pixel, 0).a;
                 if (mark >= FORWARD_MARK) {
                     nv = mark >= 2.0 * FORWARD_MARK ? 0.0 : nv;
@@ -232,7 +234,8 @@ void main() {
         float most = unordered(greatest_bases[thread]) / PI
             + greatest_specular(unordered(least_alphas[thread]), unordered(least_views[thread]), unordered(greatest_f0s[thread]));
         to_white = most * frame.pre_exposure;
-        // The greatest threshold whose loss stays below the bound, by bisection: losses rise with the threshold.
+        // The greatest threshold whose loss stays below the bound, by bisection: losses rise with
+        // the threshold.
         uint above = STEPS;
         while (above > below) {
             uint middle = (below + above) / 2u;
@@ -248,8 +251,9 @@ void main() {
     list_starts[thread] = found;
     barrier();
 
-    // One addition reserves room for the whole tile: compare-and-swap loops of thousands of threads serialize on one word. Each
-    // tile adds at most `most` entries, so the counter cannot wrap; the rare larger tile compares and swaps.
+    // One addition reserves room for the whole tile: compare-and-swap loops of thousands of threads
+    // serialize on one word. Each tile adds at most `most` entries, so the counter cannot wrap; the
+    // rare larger tile compares and swaps.
     if (thread == 0u) {
         uint whole = 0u;
         for (uint i = 0u; i < SLICES; ++i) {
@@ -283,8 +287,8 @@ void main() {
     if (listed) {
         bool fits = tile_start != NO_ROOM;
         if (fits) {
-            // The compiler may round this walk otherwise than the last: what it lists counts, and if it is more than there
-            // is room for, the cluster evaluates all lamps.
+            // The compiler may round this walk otherwise than the last: what it lists counts, and
+            // if it is more than there is room for, the cluster evaluates all lamps.
             uint offset = tile_start + list_starts[thread];
             evaluated = list(c, offset, found);
             fits = evaluated <= found;

@@ -1,8 +1,8 @@
 #version 460
 // variants: OCCLUDERS OCCLUSION_TEST
-// Which placements are drawn, with which level of detail, and how many of a block's are before each: a block is 256
-// placements, a work group. OCCLUDERS: of what the last frame drew, what hides others. OCCLUSION_TEST: not what lies behind the
-// depth pyramid.
+// Which placements are drawn, with which level of detail, and how many of a block's are before
+// each: a block is 256 placements, a work group. OCCLUDERS: of what the last frame drew, what hides
+// others. OCCLUSION_TEST: not what lies behind the depth pyramid.
 #extension GL_GOOGLE_include_directive : require
 #include "lib/culling.glsl"
 
@@ -66,8 +66,8 @@ float farthest(uint level, uvec2 texel) {
     return pyramid[cull.level_offset[level] + texel.y * width + texel.x];
 }
 
-// Whether the box around a mesh lies behind what the pyramid shows, at all pixels that it may cover. No pixel of it is
-// then nearer than that.
+// Whether the box around a mesh lies behind what the pyramid shows, at all pixels that it may
+// cover. No pixel of it is then nearer than that.
 bool hidden(CullBucket bucket, InstanceTransform p, vec3 translation) {
     vec3 center = p.axis_x * bucket.center.x + p.axis_y * bucket.center.y + p.axis_z * bucket.center.z + translation;
     vec3 x = p.axis_x * bucket.half_size.x;
@@ -79,7 +79,8 @@ bool hidden(CullBucket bucket, InstanceTransform p, vec3 translation) {
     for (uint i = 0u; i < 8u; ++i) {
         vec3 corner = center + ((i & 1u) != 0u ? x : -x) + ((i & 2u) != 0u ? y : -y) + ((i & 4u) != 0u ? z : -z);
         vec4 clip = cull.view_projection * vec4(corner, 1.0);
-        // A corner before the near plane, or so near the camera's plane that rounding matters: it may be seen.
+        // A corner before the near plane, or so near the camera's plane that rounding matters: it
+        // may be seen.
         if (!(clip.w > 1e-6 * (abs(corner.x) + abs(corner.y) + abs(corner.z))) || !(clip.z < clip.w)) {
             return false;
         }
@@ -88,7 +89,8 @@ bool hidden(CullBucket bucket, InstanceTransform p, vec3 translation) {
         high = max(high, ndc.xy);
         nearest = max(nearest, ndc.z);
     }
-    // What rounding may add to depths of a projection by distance is in proportion; of a parallel one it is absolute.
+    // What rounding may add to depths of a projection by distance is in proportion; of a parallel
+    // one it is absolute.
     nearest = nearest * (1.0 + 1e-4) + (cull.parallel != 0u ? 1e-5 : 0.0);
     vec2 size = vec2(cull.size);
     // Rounding of pixels: a hundredth, and more for what is far outside.

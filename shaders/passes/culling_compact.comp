@@ -1,6 +1,6 @@
 #version 460
-// Instances of what is drawn, without gaps, in the order of the placements, finest level first; and a draw command for
-// each level of each bucket.
+// Instances of what is drawn, without gaps, in the order of the placements, finest level first; and
+// a draw command for each level of each bucket.
 #extension GL_GOOGLE_include_directive : require
 #include "lib/culling.glsl"
 #include "shared/frame.glsl"

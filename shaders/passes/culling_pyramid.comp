@@ -1,8 +1,9 @@
 #version 460
 // variants: COARSE
-// Five levels of the depth pyramid: each texel is the farthest (least) of two by two of the level below. Sizes are
-// rounded up, so that texel (x, y) of level n stands for the pixels from (x, y) 2^n on, whatever the picture's size.
-// COARSE: from level 5 on instead of from the picture's depths.
+// Five levels of the depth pyramid: each texel is the farthest (least) of two by two of the level
+// below. Sizes are rounded up, so that texel (x, y) of level n stands for the pixels from (x, y)
+// 2^n on, whatever the picture's size. COARSE: from level 5 on instead of from the picture's
+// depths.
 #extension GL_GOOGLE_include_directive : require
 #include "lib/culling.glsl"
 

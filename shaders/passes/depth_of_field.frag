@@ -1,10 +1,12 @@
 #version 460
-// Depth of field: the smallest circles of confusion at full resolution, together with the greater ones.
+// Depth of field: the smallest circles of confusion at full resolution, together with the greater
+// ones.
 //
-// Each pixel of the sharp picture spreads over its own circle of confusion (Potmesil and Chakravarty 1981). A
-// foreground spreads over what is in focus; a background does not, because a pixel takes from what lies behind it no
-// farther than its own circle reaches (Sousa 2013, "Graphics gems of CryEngine 3"; Jimenez 2014, "Next generation post
-// processing in Call of Duty: Advanced Warfare"). Greater circles come at lower resolutions (lib/coc.glsl).
+// Each pixel of the sharp picture spreads over its own circle of confusion (Potmesil and
+// Chakravarty 1981). A foreground spreads over what is in focus; a background does not, because a
+// pixel takes from what lies behind it no farther than its own circle reaches (Sousa 2013,
+// "Graphics gems of CryEngine 3"; Jimenez 2014, "Next generation post processing in Call of Duty:
+// Advanced Warfare"). Greater circles come at lower resolutions (lib/coc.glsl).
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"
@@ -42,7 +44,8 @@ void main() {
             vec4 circle = texelFetch(coc_image, clamp(pixel + ivec2(x, y), ivec2(0), size - 1), 0);
             bool front = circle.a < 0.0;
             float radius = abs(circle.a);
-            // What lies behind this pixel's surface is seen past it no farther than this pixel's own circle.
+            // What lies behind this pixel's surface is seen past it no farther than this pixel's
+            // own circle.
             if (own.a >= 0.0 && circle.a > own.a) {
                 radius = own.a;
             }
@@ -51,7 +54,8 @@ void main() {
             if (distance >= radius + 0.5) {
                 continue;
             }
-            // The shape of a circle of a pixel or two cannot be seen, and must not take from the pixel itself.
+            // The shape of a circle of a pixel or two cannot be seen, and must not take from the
+            // pixel itself.
             float shaped = clamp(radius - 1.0, 0.0, 1.0);
             float edge = mix(1.0, aperture_edge(offset, circle.a, front ? near_rim : far_rim), shaped);
             float area = mix(1.0, area_here, shaped);
@@ -69,7 +73,8 @@ void main() {
     far = over(over(whole(before), whole(far)), upsample_bilinear(far_coarser, pixel));
     vec3 back = far.rgb;
     if (own.a >= 0.0) {
-        // What nearer things hide of this surface's surroundings is taken to be like what is seen of them.
+        // What nearer things hide of this surface's surroundings is taken to be like what is seen
+        // of them.
         back = far.a > 0.0 ? far.rgb / far.a : own.rgb;
     } else {
         vec4 fill = upsample_bilinear(background_coarser, pixel);

@@ -21,7 +21,8 @@ void main() {
     float inside = disc(abs(radius) * aperture_edge(offset, radius, in_rim), length(offset));
     float seen = 1.0;
     if (radius > 0.0) {
-        // What is nearer than the highlight hides it: all of it where that is sharp, less where it is about as blurred.
+        // What is nearer than the highlight hides it: all of it where that is sharp, less where it
+        // is about as blurred.
         float here = texelFetch(coc_image, ivec2(gl_FragCoord.xy), 0).a;
         seen = smoothstep(0.5, 1.0, (here + 0.5) / radius);
     }

@@ -1,7 +1,7 @@
 #version 460
-// The circle of confusion of every pixel, and the highlights: pixels that stand out so far from what surrounds them
-// that their disc would be seen by itself. A highlight's light is taken out of the picture here and drawn as a disc
-// later; no light is lost or made.
+// The circle of confusion of every pixel, and the highlights: pixels that stand out so far from
+// what surrounds them that their disc would be seen by itself. A highlight's light is taken out of
+// the picture here and drawn as a disc later; no light is lost or made.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"
@@ -14,7 +14,8 @@ layout(set = 0, binding = 2) uniform texture2D light_image;
 layout(set = 0, binding = 3, rgba16f) uniform writeonly image2D coc_image;
 layout(set = 0, binding = 4, scalar) writeonly buffer reach_block { vec2 reaches[]; };
 layout(set = 0, binding = 5, scalar) writeonly buffer highlight_block { Highlight highlights[]; };
-// Highlights of each tile, then the greatest radius of each (pixels, bits of a float), before it is bounded.
+// Highlights of each tile, then the greatest radius of each (pixels, bits of a float), before it is
+// bounded.
 layout(set = 0, binding = 6, scalar) writeonly buffer count_block { uint counts[]; };
 layout(push_constant, scalar) uniform lens_block { DepthOfFieldConstants lens; };
 
@@ -25,8 +26,8 @@ layout(push_constant, scalar) uniform lens_block { DepthOfFieldConstants lens; }
 
 // Discs of a smaller radius are spread with the rest: at full resolution nothing is lost by it.
 const float MIN_BOKEH_RADIUS = 3.0;
-// A highlight is this many times as bright as what lies five pixels from it, so that small lamps and thin lines are
-// drawn pixel by pixel too.
+// A highlight is this many times as bright as what lies five pixels from it, so that small lamps
+// and thin lines are drawn pixel by pixel too.
 const float STANDS_OUT = 4.0;
 const ivec2 AROUND[4] = ivec2[](ivec2(5, 0), ivec2(5, 2), ivec2(4, 4), ivec2(2, 5));
 

@@ -1,6 +1,6 @@
 #version 460
-// Spreads one size class of circles of confusion and lays it together with the greater ones: in front of the focus the
-// greater circles are nearer, behind it they are farther.
+// Spreads one size class of circles of confusion and lays it together with the greater ones: in
+// front of the focus the greater circles are nearer, behind it they are farther.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"
@@ -57,8 +57,9 @@ void main() {
     vec4 behind = texelFetch(behind_image, texel, 0);
     out_near = over(upsample_bilinear(near_coarser, texel), whole(near));
     out_far = over(whole(far), upsample_bilinear(far_coarser, texel));
-    // What coarser levels know counts where this one knows next to nothing: they see less sharply, and with a foreground
-    // of this class they may see its own kind. The weight stays within what half floats hold.
+    // What coarser levels know counts where this one knows next to nothing: they see less sharply,
+    // and with a foreground of this class they may see its own kind. The weight stays within what
+    // half floats hold.
     behind = whole(behind + upsample_bilinear(background_coarser, texel) / 16.0);
     out_behind = behind * max(1.0, 1.0 / (256.0 * max(behind.a, 1e-6)));
 }

@@ -1,6 +1,7 @@
 #version 460
-// Counts the picture's pixels by luminance: 256 bins, of which the first holds black and the others an eighth of a stop
-// each of exposed luminance, from 2^-16 to 2^15.875; what lies beyond is in the end bins. Every pixel is in one bin.
+// Counts the picture's pixels by luminance: 256 bins, of which the first holds black and the others
+// an eighth of a stop each of exposed luminance, from 2^-16 to 2^15.875; what lies beyond is in the
+// end bins. Every pixel is in one bin.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #extension GL_EXT_scalar_block_layout : require
@@ -17,7 +18,8 @@ const uint TILES = 4u;
 
 shared uint counts[256];
 
-// The significand's bits of 2^(k/8), k = 1 to 7, rounded up: whole numbers, so that every device sorts alike.
+// The significand's bits of 2^(k/8), k = 1 to 7, rounded up: whole numbers, so that every device
+// sorts alike.
 const uint EDGES[7] = uint[7](0xb95c2u, 0x1837f1u, 0x25fed7u, 0x3504f4u, 0x45672bu, 0x5744fdu, 0x6ac0c7u);
 
 uint bin_of(float exposed) {

@@ -1,7 +1,7 @@
 #version 460
 // features: RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:BVH_ALPHA_MASKS|USE_RAY_QUERY
-// What each light of the scene sends to the lens, and how much of it is seen: by the depth buffer where it lies in the
-// picture, by rays from the eye beyond its border.
+// What each light of the scene sends to the lens, and how much of it is seen: by the depth buffer
+// where it lies in the picture, by rays from the eye beyond its border.
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
@@ -28,10 +28,11 @@ layout(push_constant, scalar) uniform flare_constant_block { FlareConstants cons
 
 // Places on a lamp that are looked for.
 const uint SAMPLES = 32u;
-// A point is looked for in a disk of this radius (pixels, beyond the border too), so that an edge hides it bit by bit.
+// A point is looked for in a disk of this radius (pixels, beyond the border too), so that an edge
+// hides it bit by bit.
 const float POINT_RADIUS = 2.0;
-// What is this much nearer than a lamp, of its distance, hides it; a flat one, whose own surface a pixel may show elsewhere, has
-// more room.
+// What is this much nearer than a lamp, of its distance, hides it; a flat one, whose own surface a
+// pixel may show elsewhere, has more room.
 const float BEFORE = 1e-3;
 const float BEFORE_FLAT = 3e-3;
 
@@ -42,8 +43,9 @@ vec2 sunflower(uint i) {
     return radius * vec2(cos(angle), sin(angle));
 }
 
-// x: seen; y: beyond the picture's border. `d` is a place on the lamp relative to the camera, or a direction to what is
-// infinitely far; `nearer` the part of its distance at which something may hide it; `shift` moves it by pixels.
+// x: seen; y: beyond the picture's border. `d` is a place on the lamp relative to the camera, or a
+// direction to what is infinitely far; `nearer` the part of its distance at which something may
+// hide it; `shift` moves it by pixels.
 vec2 seen(vec3 d, bool far, float nearer, vec2 shift) {
     vec4 clip = frame.view_projection * vec4(d, far ? 0.0 : 1.0);
     vec2 place = (clip.xy / max(clip.w, 1e-30) * 0.5 + 0.5) * vec2(frame.size) + shift;

@@ -1,5 +1,6 @@
 #version 460
-// Bright pixels that no lamp accounts for, by tiles: glowing surfaces, highlights, what mirrors show.
+// Bright pixels that no lamp accounts for, by tiles: glowing surfaces, highlights, what mirrors
+// show.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"

@@ -1,8 +1,9 @@
 #version 460
 // features: SPLIT_LIGHTING AREA_LIGHTS RAY_TRACED_SHADOWS BLENDED BLENDED:TRACED_REFRACTION RAY_TRACED_SHADOWS/TRACED_REFRACTION:USE_RAY_QUERY
-// Surfaces with lobes that the G-buffer does not hold, drawn once more and lit here (docs/layered.md). Without BLENDED: where
-// the G-buffer holds their depth, by the light lists. With BLENDED: blended and refracting surfaces over the lit picture, every
-// lamp. With TRACED_REFRACTION rays through refracting bodies are traced.
+// Surfaces with lobes that the G-buffer does not hold, drawn once more and lit here
+// (docs/layered.md). Without BLENDED: where the G-buffer holds their depth, by the light lists.
+// With BLENDED: blended and refracting surfaces over the lit picture, every lamp. With
+// TRACED_REFRACTION rays through refracting bodies are traced.
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require

@@ -26,7 +26,8 @@ layout(location = 5) flat out float out_scale;
 
 void main() {
     Instance instance = instances[gl_InstanceIndex];
-    // The layered pass and velocities draw again what the G-buffer holds, where depth is equal: the same arithmetic everywhere.
+    // The layered pass and velocities draw again what the G-buffer holds, where depth is equal: the
+    // same arithmetic everywhere.
     precise vec4 world = instance.to_world * vec4(position, 1.0);
     precise vec4 place = frame.view_projection * vec4(world.xyz, 1.0);
     out_position = world.xyz;

@@ -1,12 +1,12 @@
 #version 460
 // features: AREA_LIGHTS RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:BVH_ALPHA_MASKS|USE_RAY_QUERY
-// Bounced light by the patches that it makes (instant radiosity: Keller 1997), one ray a chosen patch: what a white matte
-// surface would show of it, and highlights of rough surfaces.
+// Bounced light by the patches that it makes (instant radiosity: Keller 1997), one ray a chosen
+// patch: what a white matte surface would show of it, and highlights of rough surfaces.
 //
-// The light of near patches is bounded, and rays no longer than the bound reaches bring what that takes: Kollig and Keller
-// 2004, equation 5. Where there is light from all around, that ray goes on to what hides it, and another one finds what is
-// reflected of it, and what smooth surfaces reflect of others. Where rays meet metals and other narrow lobes, these throw on
-// what they see.
+// The light of near patches is bounded, and rays no longer than the bound reaches bring what that
+// takes: Kollig and Keller 2004, equation 5. Where there is light from all around, that ray goes on
+// to what hides it, and another one finds what is reflected of it, and what smooth surfaces reflect
+// of others. Where rays meet metals and other narrow lobes, these throw on what they see.
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
@@ -48,7 +48,8 @@ const uint HIT_SAMPLES = 4u;
 // Panes that let light straight through, which a ray passes.
 const uint PANES = 4u;
 
-// Illuminance (lx by channel) of one lamp on a surface that a ray has met, shadows included; and the luminance of its highlight.
+// Illuminance (lx by channel) of one lamp on a surface that a ray has met, shadows included; and
+// the luminance of its highlight.
 vec3 hit_light_illuminance(Light lamp, Surface s, vec2 u, out vec3 highlight) {
     uint kind = lamp.kind & LIGHT_KIND_BITS;
     vec3 e, diffuse;
@@ -111,19 +112,22 @@ BvhHit trace_first_hit(vec3 origin, vec3 d, vec3 away, float reach) {
     return hit;
 }
 
-// Luminance that comes from what is all around, blurred by about as much as a ray stands for: single texels are no fireflies.
+// Luminance that comes from what is all around, blurred by about as much as a ray stands for:
+// single texels are no fireflies.
 vec3 sky_luminance(vec3 d, float blur) {
     return map_blurred(environment_map(), environment_direction(d), blur);
 }
 
-// For diffuse light: about a degree, so that the smallest lights of a map are found at all; wider, and what sees a part of the sky
-// would have light of the rest.
+// For diffuse light: about a degree, so that the smallest lights of a map are found at all; wider,
+// and what sees a part of the sky would have light of the rest.
 const float DIFFUSE_BLUR = 0.15;
-// Of a lobe's roughness, where a ray stands for one of sixteen: lobes' solid angles go with the fourth power of it (Krivanek and
-// Colbert 2008, "Real-time Shading with Filtered Importance Sampling").
+// Of a lobe's roughness, where a ray stands for one of sixteen: lobes' solid angles go with the
+// fourth power of it (Krivanek and Colbert 2008, "Real-time Shading with Filtered Importance
+// Sampling").
 const float LOBE_BLUR = 0.5;
 
-// Lobes at the ends of rays are so wide at least: a narrower one is hit by few of the rays that end there, and is a firefly then.
+// Lobes at the ends of rays are so wide at least: a narrower one is hit by few of the rays that end
+// there, and is a firefly then.
 const float MIN_HIT_ALPHA = 0.05;
 
 // A place that a ray has met. Its normal is the triangle's, on the side of the ray.
@@ -143,7 +147,8 @@ HitPoint hit_point(BvhHit hit, vec3 d) {
     return met;
 }
 
-// Unit normal between a triangle's vertices, on the side of `away`; that itself where the ray would see its back.
+// Unit normal between a triangle's vertices, on the side of `away`; that itself where the ray would
+// see its back.
 vec3 smooth_normal(BvhHit hit, vec3 d, vec3 away) {
     BvhInstance instance = bvh_instances[hit.instance];
     BvhTriangle triangle = bvh_triangles[hit.triangle];
@@ -160,7 +165,8 @@ bool traces_environment() {
     return (gi.flags & GI_SKY) != 0u && environment.enabled != 0u;
 }
 
-// Illuminance (lx by channel) of lamps at a place that `hit_point` gave, and the luminance of their highlights.
+// Illuminance (lx by channel) of lamps at a place that `hit_point` gave, and the luminance of their
+// highlights.
 vec3 direct_illuminance(Surface s, vec2 u, out vec3 highlights) {
     vec3 sum = vec3(0.0);
     highlights = vec3(0.0);
@@ -177,15 +183,15 @@ vec3 direct_illuminance(Surface s, vec2 u, out vec3 highlights) {
     return sum;
 }
 
-// Of some patches one is chosen, by what they would give in the open: resampled importance sampling (Talbot, Cline and
-// Egbert 2005), by a reservoir.
+// Of some patches one is chosen, by what they would give in the open: resampled importance sampling
+// (Talbot, Cline and Egbert 2005), by a reservoir.
 struct Reservoir {
     float sum;       // of weights so far
     float choice;    // what is left of the number after each choice is even again
 };
 
-// Whether a candidate of that weight takes the place of the one before. What gives nothing leaves the choice as it is: of a sum of
-// nothing no even number would be left.
+// Whether a candidate of that weight takes the place of the one before. What gives nothing leaves
+// the choice as it is: of a sum of nothing no even number would be left.
 bool takes(inout Reservoir r, float weight) {
     if (!(weight > 0.0)) {
         return false;
@@ -239,10 +245,11 @@ const uint MAX_SPECULAR_BOUNCES = 4u;
 // Pixels by whose numbers the further turns of a ray are drawn lie so far off.
 const uint NEXT_TURN = 8192u;
 
-// Luminance that something met reflects, by lamps, patches (one of so many candidates is chosen) and what is all around: `diffuse` of
-// what it reflects diffusely, and all of what its narrower lobes throw, which is in no patch: of lamps, and by one ray more, drawn by
-// `pixel`, of what that ray meets and of what is all around, which is blurred by `blur` of the lobe's roughness. Of more than two
-// `steps` a matte surface sends a ray too, for what narrow lobes throw on it.
+// Luminance that something met reflects, by lamps, patches (one of so many candidates is chosen)
+// and what is all around: `diffuse` of what it reflects diffusely, and all of what its narrower
+// lobes throw, which is in no patch: of lamps, and by one ray more, drawn by `pixel`, of what that
+// ray meets and of what is all around, which is blurred by `blur` of the lobe's roughness. Of more
+// than two `steps` a matte surface sends a ray too, for what narrow lobes throw on it.
 vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, uvec2 pixel, float diffuse, float blur, uint candidates, uint steps) {
     vec3 light = vec3(0.0);
     vec3 through = vec3(1.0);

@@ -1,9 +1,11 @@
 #version 460
 // variants: SPLIT_LIGHTING
-// Bounced light on the surfaces of the picture; with SPLIT_LIGHTING, its diffuse and specular parts apart too.
+// Bounced light on the surfaces of the picture; with SPLIT_LIGHTING, its diffuse and specular parts
+// apart too.
 //
-// In a view that stands still the picture goes after the mean of the frames by less than a step of eight bits a frame: rare
-// finds move that mean by more, and would be seen as flicker. It comes to the same mean, some frames later.
+// In a view that stands still the picture goes after the mean of the frames by less than a step of
+// eight bits a frame: rare finds move that mean by more, and would be seen as flicker. It comes to
+// the same mean, some frames later.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/gi.glsl"

@@ -1,8 +1,9 @@
 #version 460
 // variants: FIRST
-// Means over neighbours on the same surface that have about the same light, ever farther apart; the less the light is known
-// to vary from frame to frame, the nearer to it neighbours must be. Dammertz et al. 2010, "Edge-Avoiding A-Trous Wavelet
-// Transform for fast Global Illumination Filtering"; Schied et al. 2017, "Spatiotemporal Variance-Guided Filtering".
+// Means over neighbours on the same surface that have about the same light, ever farther apart; the
+// less the light is known to vary from frame to frame, the nearer to it neighbours must be.
+// Dammertz et al. 2010, "Edge-Avoiding A-Trous Wavelet Transform for fast Global Illumination
+// Filtering"; Schied et al. 2017, "Spatiotemporal Variance-Guided Filtering".
 //
 // FIRST: how much it varies is found from the history, or from neighbours where there is none.
 #extension GL_GOOGLE_include_directive : require
@@ -34,13 +35,15 @@ layout(location = 1) out vec4 out_specular;
 
 // Standard deviations that neighbours may be off.
 const float ROOM = 4.0;
-// So many times more room has a frame by itself: its light is in few pixels. It goes with the square of their number, for the variance of
-// few frames, which is that of neighbours, holds what truly changes from place to place as well.
+// So many times more room has a frame by itself: its light is in few pixels. It goes with the
+// square of their number, for the variance of few frames, which is that of neighbours, holds what
+// truly changes from place to place as well.
 const float FEW = 16.0;
 // Frames from which on a pixel's own history tells how much it varies.
 const float KNOWN = 8.0;
 
-// Neighbours whose mirror direction is off by more than this part of the lobe's width show something else.
+// Neighbours whose mirror direction is off by more than this part of the lobe's width show
+// something else.
 const float LOBE_PART = 0.35;
 
 struct Here {

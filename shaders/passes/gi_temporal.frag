@@ -1,5 +1,6 @@
 #version 460
-// Bounced light joins that of the frames before, where the surface was seen then; and how much it varies is kept with it.
+// Bounced light joins that of the frames before, where the surface was seen then; and how much it
+// varies is kept with it.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/gi.glsl"
@@ -30,7 +31,8 @@ layout(location = 2) out uvec2 out_past;
 const float SURFACE_STEP = 0.01;
 // Cosine between normals of one surface.
 const float NORMAL_STEP = 0.9;
-// Least alpha of surfaces whose reflections are kept as long as their diffuse light, and frames that mirrors keep in motion.
+// Least alpha of surfaces whose reflections are kept as long as their diffuse light, and frames
+// that mirrors keep in motion.
 const float FOLLOWS = 0.0625;
 const float FEW = 2.0;
 
@@ -46,7 +48,8 @@ void main() {
     out_past = uvec2(floatBitsToUint(depth), normal_bits);
     bool unlit = texelFetch(surface_image, pixel, 0).y >> 31 != 0u;
     if (depth <= 0.0 || unlit) {
-        // Nothing that light acts on is seen here now: no frames, so that neighbours leave it out; where samples move about within the pixel, what they saw stays.
+        // Nothing that light acts on is seen here now: no frames, so that neighbours leave it out;
+        // where samples move about within the pixel, what they saw stays.
         bool stays = gi.static_view != 0u && gi.max_history > 0.0;
         float scale = frame.history_scale;
         out_history = stays ? texelFetch(history_image, pixel, 0) * vec4(vec3(scale), 1.0) : vec4(0.0);

@@ -1,5 +1,6 @@
 #version 460
-// Grain: shot and read noise of the sensor, on exposed light; the mean stays. Each channel collects its own electrons.
+// Grain: shot and read noise of the sensor, on exposed light; the mean stays. Each channel collects
+// its own electrons.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"

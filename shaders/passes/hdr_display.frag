@@ -1,6 +1,7 @@
 #version 460
-// The interface with its picture, by the sRGB curve beyond 1, to the codes of a display that shows more than white. The twin of
-// `Encoding::codes` in src/camera/display.rs; a test holds them together.
+// The interface with its picture, by the sRGB curve beyond 1, to the codes of a display that shows
+// more than white. The twin of `Encoding::codes` in src/camera/display.rs; a test holds them
+// together.
 #extension GL_EXT_samplerless_texture_functions : require
 #extension GL_EXT_scalar_block_layout : require
 

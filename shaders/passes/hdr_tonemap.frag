@@ -1,6 +1,7 @@
 #version 460
-// Exposed scene-linear light for displays that show more than white: white balance, tone mapper, highlights beyond it, and the sRGB
-// curve, which goes on beyond 1. The twin of src/camera/display.rs; a test holds them together.
+// Exposed scene-linear light for displays that show more than white: white balance, tone mapper,
+// highlights beyond it, and the sRGB curve, which goes on beyond 1. The twin of
+// src/camera/display.rs; a test holds them together.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #extension GL_EXT_scalar_block_layout : require

@@ -69,6 +69,7 @@ void main() {
         out_iris = vec4(unpackHalf2x16(node.iris.x), unpackHalf2x16(node.iris.y));
         out_edge = vec4(unpackHalf2x16(node.iris.z), node.soft, node.light);
     }
-    // The sensor's image is upside down: its right is the picture's left, its up the picture's down.
+    // The sensor's image is upside down: its right is the picture's left, its up the picture's
+    // down.
     gl_Position = vec4(-place.x / ghosts.gate_half.x, place.y / ghosts.gate_half.y, 0.0, 1.0);
 }

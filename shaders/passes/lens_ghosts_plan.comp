@@ -1,5 +1,6 @@
 #version 460
-// Which ghosts are drawn, and where in memory: one work group goes through all, so that their order is always the same.
+// Which ghosts are drawn, and where in memory: one work group goes through all, so that their order
+// is always the same.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/ghosts.glsl"
 #include "shared/flare_sources.glsl"
@@ -11,7 +12,8 @@ layout(set = 0, binding = 1, scalar) readonly buffer flare_source_block {
     uint count; uint candidate_count; uint dropped; float dropped_light; FlareSource sources[];
 } bright;
 layout(set = 0, binding = 2, scalar) readonly buffer found_block { GhostProbe found[]; };
-// Flags and numbers of the sources, then whether each of their ghosts was drawn: of the last frame and of this one.
+// Flags and numbers of the sources, then whether each of their ghosts was drawn: of the last frame
+// and of this one.
 layout(set = 0, binding = 3, scalar) readonly buffer last_block { uint last[]; };
 layout(set = 0, binding = 4, scalar) writeonly buffer kept_block { uint kept[]; };
 layout(set = 0, binding = 5, scalar) writeonly buffer item_block { GhostItem items[]; };

@@ -1,6 +1,6 @@
 #version 460
-// What of the entrance each ghost of each source uses, how bright it is at most, and how fine its mesh must be: a work group a
-// ghost. The twin of `narrowed` in src/optics/ghosts/mesh.rs.
+// What of the entrance each ghost of each source uses, how bright it is at most, and how fine its
+// mesh must be: a work group a ghost. The twin of `narrowed` in src/optics/ghosts/mesh.rs.
 // variants: PARAXIAL
 #extension GL_GOOGLE_include_directive : require
 #define GHOST_TRACING
@@ -20,7 +20,8 @@ layout(set = 0, binding = 5, scalar) writeonly buffer found_block { GhostProbe f
 
 #include "lib/ghosts.glsl"
 
-// Cells a side, and nodes in rows of them; rounds; nodes that pass by which it is found; how far nodes count before that.
+// Cells a side, and nodes in rows of them; rounds; nodes that pass by which it is found; how far
+// nodes count before that.
 const uint PROBE = 16u;
 const uint SIDE = PROBE + 1u;
 const uint NODES = SIDE * SIDE;
@@ -223,7 +224,8 @@ void main() {
         light += light_sums[i];
     }
     if (!(light > 0.0)) {
-        // All that passes lies between nodes: too little to matter, and seen only with the source's disc.
+        // All that passes lies between nodes: too little to matter, and seen only with the source's
+        // disc.
         found[out_index] = result;
         return;
     }

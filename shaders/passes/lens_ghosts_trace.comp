@@ -1,6 +1,7 @@
 #version 460
-// The meshes of the ghosts that are drawn: a work group a ghost and channel. What enters a triangle leaves it: illuminance at
-// nodes is what enters the triangles around them over their area on the sensor.
+// The meshes of the ghosts that are drawn: a work group a ghost and channel. What enters a triangle
+// leaves it: illuminance at nodes is what enters the triangles around them over their area on the
+// sensor.
 // variants: PARAXIAL
 #extension GL_GOOGLE_include_directive : require
 #define GHOST_TRACING
@@ -38,7 +39,8 @@ float doubled(vec2 a, vec2 b, vec2 c) {
     return abs(p.x * q.y - p.y * q.x);
 }
 
-// Where a node lies between the blades' edges: distance from the nearest in half widths, and 1 at the edge.
+// Where a node lies between the blades' edges: distance from the nearest in half widths, and 1 at
+// the edge.
 vec2 at_blades(vec2 q[3], uint count, vec3 soft) {
     vec2 at = vec2(1e6, 0.0);
     for (uint i = 0u; i < count; ++i) {

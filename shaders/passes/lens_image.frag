@@ -1,6 +1,7 @@
 #version 460
-// The picture as a real lens forms it: each place of the sensor sees the direction that rays through its surfaces found, each
-// colour its own, with the light that the pupil lets through. The grid is over a quarter of the picture (optics/imaging.rs).
+// The picture as a real lens forms it: each place of the sensor sees the direction that rays
+// through its surfaces found, each colour its own, with the light that the pupil lets through. The
+// grid is over a quarter of the picture (optics/imaging.rs).
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #extension GL_EXT_scalar_block_layout : require
@@ -8,8 +9,8 @@
 #include "lib/packing.glsl"
 
 layout(set = 0, binding = 0) uniform texture2D light_image;
-// Two vectors a node: how much farther from the middle the pinhole has what is seen here, right and up, of red, green, blue;
-// light over the middle's.
+// Two vectors a node: how much farther from the middle the pinhole has what is seen here, right and
+// up, of red, green, blue; light over the middle's.
 layout(set = 0, binding = 1, scalar) readonly buffer grid_block { vec4 grid[]; };
 layout(push_constant, scalar) uniform lens_image_block { LensImageConstants lens; };
 layout(location = 0) out vec4 out_light;

@@ -1,6 +1,7 @@
 #version 460
 // features: SPLIT_LIGHTING AREA_LIGHTS RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:BVH_ALPHA_MASKS|USE_RAY_QUERY
-// Light of every listed lamp and of the environment on every pixel; with SPLIT_LIGHTING, its diffuse and specular parts apart too.
+// Light of every listed lamp and of the environment on every pixel; with SPLIT_LIGHTING, its
+// diffuse and specular parts apart too.
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
@@ -43,7 +44,8 @@ void main() {
         vec3 d, r;
         in_water = water_at(s.position);
 #ifdef RAY_TRACED_SHADOWS
-        // The depth buffer is right to some units in the last place: of the depth, and of 1 where the driver interpolates.
+        // The depth buffer is right to some units in the last place: of the depth, and of 1 where
+        // the driver interpolates.
         set_shadow_ray_origin(s, distance(s.position, position_at(pixel, depth * (1.0 - 6e-5) - 2.4e-7)));
 #endif
         if (frame.shadow_method == SHADOWS_MAPS) {
@@ -72,8 +74,8 @@ void main() {
             }
         }
 #ifdef AREA_LIGHTS
-        // Lights with a surface by themselves, so that drivers that run both sides of a branch do not pay for them at every
-        // other light; the body comes first for the same reason.
+        // Lights with a surface by themselves, so that drivers that run both sides of a branch do
+        // not pay for them at every other light; the body comes first for the same reason.
         uint next = 0u;
         do {
             uint lamp = 0u;

@@ -1,5 +1,6 @@
 #version 460
-// Each pixel takes from its neighbours what of it belongs to them: in linear light, as a finer picture's mean would.
+// Each pixel takes from its neighbours what of it belongs to them: in linear light, as a finer
+// picture's mean would.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "lib/packing.glsl"

@@ -1,8 +1,9 @@
 #version 460
 // Where neighbouring pixels differ to the eye: to the left (red) and above (green).
 //
-// Jimenez, Echevarria, Sousa and Gutierrez 2012, "SMAA: Enhanced Subpixel Morphological Antialiasing", section 3.1: an
-// edge counts that is at least half as strong as the strongest one around it.
+// Jimenez, Echevarria, Sousa and Gutierrez 2012, "SMAA: Enhanced Subpixel Morphological
+// Antialiasing", section 3.1: an edge counts that is at least half as strong as the strongest one
+// around it.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "lib/packing.glsl"

@@ -1,12 +1,14 @@
 #version 460
 // How much of each pixel belongs to the neighbour across an edge, from the shape of the edge.
 //
-// Reshetov 2009, "Morphological Antialiasing", section 2: a run of edges between two pixel rows, with the steps at its
-// ends, stands for straight lines from half a pixel off at an end to the run's middle; what they cut off a pixel is known
-// exactly. A run whose ends step to the same side is left alone: it is the end of something thin or a spot, and what is
-// cut off it here is given to nobody. A step that goes on beyond the run is a corner, and keeps most of its shape: Jimenez,
-// Echevarria, Sousa and Gutierrez 2012, "SMAA: Enhanced Subpixel Morphological Antialiasing", on sharp geometric features.
-// Red: of this pixel to the one above; green: of the one above to this one; blue and alpha: the same to the left.
+// Reshetov 2009, "Morphological Antialiasing", section 2: a run of edges between two pixel rows,
+// with the steps at its ends, stands for straight lines from half a pixel off at an end to the
+// run's middle; what they cut off a pixel is known exactly. A run whose ends step to the same side
+// is left alone: it is the end of something thin or a spot, and what is cut off it here is given to
+// nobody. A step that goes on beyond the run is a corner, and keeps most of its shape: Jimenez,
+// Echevarria, Sousa and Gutierrez 2012, "SMAA: Enhanced Subpixel Morphological Antialiasing", on
+// sharp geometric features. Red: of this pixel to the one above; green: of the one above to this
+// one; blue and alpha: the same to the left.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 
@@ -32,8 +34,9 @@ float height(bool before, bool after) {
 // The integral of a half's line from its end of height 1 at 0 to 0 at half the length.
 float fall(float t, float l) { return t - t * t / l; }
 
-// The parts of the pixels on either side of a run, before it (above or left) in x. `along` is the run's direction and
-// `side` points from it to the pixels before it; `across` says which of the two directions its edges have.
+// The parts of the pixels on either side of a run, before it (above or left) in x. `along` is the
+// run's direction and `side` points from it to the pixels before it; `across` says which of the two
+// directions its edges have.
 vec2 parts(ivec2 pixel, ivec2 along, ivec2 side, bool across) {
     int back = 0;
     int forth = 0;

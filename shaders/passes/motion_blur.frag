@@ -1,10 +1,11 @@
 #version 460
-// Motion blur: each pixel of the sharp picture spreads evenly over the way that it moves while the shutter is open.
+// Motion blur: each pixel of the sharp picture spreads evenly over the way that it moves while the
+// shutter is open.
 //
-// McGuire et al. 2012, "A Reconstruction Filter for Plausible Motion Blur"; Guertin, McGuire and Nowrouzezahrai 2014,
-// "A Fast and Stable Feature-Aware Motion Blur Filter" (samples along the neighbourhood's and the pixel's own velocity).
-// Their weights fall off along the way; here they are the box that an open shutter is, so that light keeps its sum and
-// a blur its length.
+// McGuire et al. 2012, "A Reconstruction Filter for Plausible Motion Blur"; Guertin, McGuire and
+// Nowrouzezahrai 2014, "A Fast and Stable Feature-Aware Motion Blur Filter" (samples along the
+// neighbourhood's and the pixel's own velocity). Their weights fall off along the way; here they
+// are the box that an open shutter is, so that light keeps its sum and a blur its length.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"
@@ -48,8 +49,8 @@ vec2 half_way(vec2 velocity) {
     return velocity * (0.5 * min(length2, blur.tile) / max(length2, 1e-6));
 }
 
-// How much nearer the surface at `there` is than the one at `here`, both by `inverse_depth`: 0 for the same or farther, 1
-// from 2 % on.
+// How much nearer the surface at `there` is than the one at `here`, both by `inverse_depth`: 0 for
+// the same or farther, 1 from 2 % on.
 float nearer(float there, float here) {
     return clamp((there - here) / max(0.02 * max(there, here), 1e-12), 0.0, 1.0);
 }
@@ -62,8 +63,9 @@ void main() {
         out_light = vec4(light_at(here), 1.0);
         return;
     }
-    // Lines of the picture are exposed one after another: this one sees the scene this much before or after the middle
-    // one, in exposure times. What is seen here then lies elsewhere in the picture of the middle.
+    // Lines of the picture are exposed one after another: this one sees the scene this much before
+    // or after the middle one, in exposure times. What is seen here then lies elsewhere in the
+    // picture of the middle.
     float delay = blur.curtain * (here.y / blur.size.y - 0.5);
     vec2 from = here - own * delay;
     float near = inverse_depth(texelFetch(depth_image, inside(from), 0).x);
@@ -80,8 +82,9 @@ void main() {
     }
     vec3 behind = back.a > 0.0 ? back.rgb / back.a : light_at(from);
 
-    // What is nearer and passes in front of it: each sample covers this pixel for one step of the time that it takes
-    // for its whole way. Samples lie where things come from that are no faster than the fastest around.
+    // What is nearer and passes in front of it: each sample covers this pixel for one step of the
+    // time that it takes for its whole way. Samples lie where things come from that are no faster
+    // than the fastest around.
     vec4 front = vec4(0.0);
     float fastest = length(longest);
     vec2 along = longest / fastest;

@@ -1,7 +1,8 @@
 #version 460
 // variants: COLUMN NEIGHBORHOOD
-// The longest velocity of a tile: along rows, along columns (COLUMN), and of a tile and its neighbours (NEIGHBORHOOD).
-// McGuire et al. 2012, "A Reconstruction Filter for Plausible Motion Blur", section 3.2.
+// The longest velocity of a tile: along rows, along columns (COLUMN), and of a tile and its
+// neighbours (NEIGHBORHOOD). McGuire et al. 2012, "A Reconstruction Filter for Plausible Motion
+// Blur", section 3.2.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"

@@ -1,7 +1,8 @@
 #version 460
-// Refits the tree over a primitive whose vertices have moved: its triangles anew from the vertices, then boxes from the leaves
-// up (docs/bvh.md). One thread a leaf; of two children the one that arrives last goes on to the parent (Karras 2012, "Maximizing
-// Parallelism in the Construction of BVHs, Octrees, and k-d Trees", section 4): nobody waits for anybody.
+// Refits the tree over a primitive whose vertices have moved: its triangles anew from the vertices,
+// then boxes from the leaves up (docs/bvh.md). One thread a leaf; of two children the one that
+// arrives last goes on to the parent (Karras 2012, "Maximizing Parallelism in the Construction of
+// BVHs, Octrees, and k-d Trees", section 4): nobody waits for anybody.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/skin.glsl"
@@ -43,8 +44,8 @@ vec3 corner(uint number, out uint normal) {
     return p;
 }
 
-// Adds a node's share of the tree's cost (sah_cost of src/bvh/node.rs) in units of 2^-24 of the box that the root had when the tree
-// was built: sums of integers do not depend on their order.
+// Adds a node's share of the tree's cost (sah_cost of src/bvh/node.rs) in units of 2^-24 of the box
+// that the root had when the tree was built: sums of integers do not depend on their order.
 void add_cost(vec3 low, vec3 high, uint tests) {
     vec3 size = max(high - low, vec3(0.0));
     float area = size.x * size.y + size.y * size.z + size.z * size.x;
@@ -86,8 +87,9 @@ void main() {
         at = leaves[refit.leaves + index];
         fit_leaf(at, low, high, tests);
     }
-    // As often as the tree has levels, for all threads alike: llvmpipe takes a memory barrier for a place where the threads of a work
-    // group meet, and forgets those that come to it more often than others.
+    // As often as the tree has levels, for all threads alike: llvmpipe takes a memory barrier for a
+    // place where the threads of a work group meet, and forgets those that come to it more often
+    // than others.
     for (uint level = 0u; level < refit.levels; ++level) {
         if (climbing != 0u) {
             bvh_nodes[at].low = low;

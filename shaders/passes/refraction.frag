@@ -1,5 +1,6 @@
 #version 460
-// The lit picture of what is opaque, for surfaces that refract: with how far it lies along the camera's axis as alpha.
+// The lit picture of what is opaque, for surfaces that refract: with how far it lies along the
+// camera's axis as alpha.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"

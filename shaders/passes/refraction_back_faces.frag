@@ -9,6 +9,7 @@ layout(location = 0) out uvec2 out_back;
 
 void main() {
     uint flags = materials[material_index].flags;
-    // The pass takes the winding the other way round, so that what is drawn counts as front: the normal points outwards.
+    // The pass takes the winding the other way round, so that what is drawn counts as front: the
+    // normal points outwards.
     out_back = uvec2(floatBitsToUint(gl_FragCoord.z), pack_normal(fragment_normal(flags)));
 }

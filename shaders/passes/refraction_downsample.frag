@@ -1,6 +1,7 @@
 #version 460
-// The next coarser level of the light behind refracting surfaces: weights 1 3 3 1 a direction, the uniform quadratic B-spline's two-scale
-// relation, under which each texel keeps its share of the light.
+// The next coarser level of the light behind refracting surfaces: weights 1 3 3 1 a direction, the
+// uniform quadratic B-spline's two-scale relation, under which each texel keeps its share of the
+// light.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "lib/packing.glsl"

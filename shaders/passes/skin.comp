@@ -1,7 +1,7 @@
 #version 460
 // variants: POSITIONS_ONLY
-// Moves the vertices of morphed and skinned meshes (glTF 2.0 sections 3.7.2.2 and 3.7.3.3). With POSITIONS_ONLY only where they
-// are at another moment, for velocities.
+// Moves the vertices of morphed and skinned meshes (glTF 2.0 sections 3.7.2.2 and 3.7.3.3). With
+// POSITIONS_ONLY only where they are at another moment, for velocities.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/skin.glsl"
 

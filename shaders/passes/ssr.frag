@@ -1,12 +1,14 @@
 #version 460
 // variants: SINGLE_FRAME
-// Rays from reflecting surfaces through the depth buffer: one a texel, in a direction that the surface reflects to the
-// camera as its visible normals have it.
+// Rays from reflecting surfaces through the depth buffer: one a texel, in a direction that the
+// surface reflects to the camera as its visible normals have it.
 //
-// A straight line stays one after projection, depth included, so rays are walked in pixels and depth through the pyramid
-// of pass `ssr_depth`: over cells that they pass before or behind, down into others. Both directions of depth are alike: a
-// ray towards the camera crosses surfaces from in front as others do, and what it would meet from behind is not seen. With SINGLE_FRAME
-// no neighbour's ray is used and no history follows: what a ray found is brought into the light at once.
+// A straight line stays one after projection, depth included, so rays are walked in pixels and
+// depth through the pyramid of pass `ssr_depth`: over cells that they pass before or behind, down
+// into others. Both directions of depth are alike: a ray towards the camera crosses surfaces from
+// in front as others do, and what it would meet from behind is not seen. With SINGLE_FRAME no
+// neighbour's ray is used and no history follows: what a ray found is brought into the light at
+// once.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"
@@ -36,8 +38,8 @@ layout(set = 0, binding = 12) uniform texture2D reflectance_image;
 
 layout(location = 0) out vec4 out_light;
 #else
-// The ray, and what it found: light by how sure that is and how near to the picture's edge, and that share, or what it is that it
-// found.
+// The ray, and what it found: light by how sure that is and how near to the picture's edge, and
+// that share, or what it is that it found.
 layout(location = 0) out uvec4 out_ray;
 #endif
 
@@ -55,7 +57,8 @@ vec3 seen_plane(ivec2 pixel, out vec3 normal) {
                        vec2(z - seen_depth(pixel - ivec2(0, 1)), seen_depth(pixel + ivec2(0, 1)) - z));
 }
 
-// The ray in pixels and depth: where it begins and where it ends, at an edge of what the camera sees or infinitely far.
+// The ray in pixels and depth: where it begins and where it ends, at an edge of what the camera
+// sees or infinitely far.
 bool project_ray(vec3 from, vec3 direction, out vec3 first, out vec3 last, out bool to_infinity) {
     vec4 a = picture_of * vec4(from, 1.0);
     vec4 d = picture_of * vec4(direction, 0.0);
@@ -73,8 +76,8 @@ bool project_ray(vec3 from, vec3 direction, out vec3 first, out vec3 last, out b
     return a.w > 0.0 && end.w > 1e-9 * a.w && distance(first.xy, last.xy) > 1e-2;
 }
 
-// A place of a pixel with this plane and this normal from which pixels around are blended, moved to where all of these show the
-// same surface.
+// A place of a pixel with this plane and this normal from which pixels around are blended, moved to
+// where all of these show the same surface.
 vec2 blend_place(vec2 at, vec3 plane, vec3 normal) {
     ivec2 pixel = clamp(ivec2(at), ivec2(0), ivec2(ssr.size) - 1);
     vec2 off = clamp(at - (vec2(pixel) + 0.5), -0.5, 0.5);
@@ -93,16 +96,16 @@ vec2 blend_place(vec2 at, vec3 plane, vec3 normal) {
 // How sure it is what a ray finds that has been behind something.
 const float BEHIND = 0.5;
 
-// What a ray meets: pixels, depth, and how sure that is; or as the last SKY or LOST. Of a surface its pixel's plane and normal too, and
-// where the ray itself is then, in the same pixel.
+// What a ray meets: pixels, depth, and how sure that is; or as the last SKY or LOST. Of a surface
+// its pixel's plane and normal too, and where the ray itself is then, in the same pixel.
 const float LOST = 0.0;
 const float SKY = -1.0;
 // As far as the sky is (m).
 const float SKY_FAR = 1e7;
 // The level of a ray that has come to a pixel whose surface it may meet.
 const int ARRIVED = -1;
-// A ray is this far ahead of itself (pixels) where its pixel is asked for, which decides at edges of pixels; and this far before the
-// picture's edge it is out of it.
+// A ray is this far ahead of itself (pixels) where its pixel is asked for, which decides at edges
+// of pixels; and this far before the picture's edge it is out of it.
 const float NUDGE = 4e-3;
 const float OUTSIDE = 2e-3;
 vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own, out vec3 plane, out vec3 normal) {
@@ -132,7 +135,8 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own,
     float thickness = ssr.thickness;
     uint steps = ssr.steps;
     while (s < end && steps > 0u) {
-        // To the next pixel whose surface it may meet. The test of that is apart, so that rays side by side take it together.
+        // To the next pixel whose surface it may meet. The test of that is apart, so that rays side
+        // by side take it together.
         while (s < end && steps > 0u && level != ARRIVED) {
             ivec2 cell = pixel >> level;
             vec2 leaves = vec2(cell + ahead << level) * inverse - offset;

@@ -1,6 +1,7 @@
 #version 460
 // variants: RAY_CONSTANTS HISTORY_CONSTANTS DEPTH_ABOVE_HALF
-// One triangle that covers the picture, at depth 0, with what its pixels are given; with DEPTH_ABOVE_HALF between 1/2 and 1.
+// One triangle that covers the picture, at depth 0, with what its pixels are given; with
+// DEPTH_ABOVE_HALF between 1/2 and 1.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"

@@ -1,11 +1,13 @@
 #version 460
 // variants: NO_ENVIRONMENT
-// What surfaces reflect of their surroundings, apart from all other light: split sums of environment and probes, as
-// lib/environment.glsl has them, before what hides the surroundings, and the share of it that is not hidden; or what rays of
-// bounced light found, of which nothing is hidden any more. Then the
-// picture that reflected rays see: all light of this frame but that of lights, which light surfaces by themselves. The depth
-// that it writes is above 0 where rays are sent, so that later passes leave out all else before they shade. With NO_ENVIRONMENT there are no
-// surroundings, no surface is a light's and none has layers: rays see the light as it is, and nothing is to be kept apart.
+// What surfaces reflect of their surroundings, apart from all other light: split sums of
+// environment and probes, as lib/environment.glsl has them, before what hides the surroundings, and
+// the share of it that is not hidden; or what rays of bounced light found, of which nothing is
+// hidden any more. Then the picture that reflected rays see: all light of this frame but that of
+// lights, which light surfaces by themselves. The depth that it writes is above 0 where rays are
+// sent, so that later passes leave out all else before they shade. With NO_ENVIRONMENT there are no
+// surroundings, no surface is a light's and none has layers: rays see the light as it is, and
+// nothing is to be kept apart.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"
@@ -27,10 +29,11 @@ layout(set = 0, binding = 11) uniform texture2D traced_image;
 #include "lib/ssr.glsl"
 #include "lib/ssr_depth_plane.glsl"
 
-// Depth and normal, which later passes read together, and of which later frames ask where surfaces were.
+// Depth and normal, which later passes read together, and of which later frames ask where surfaces
+// were.
 layout(location = 0) out uvec2 out_seen;
-// The finest level of the pyramid of depths: the nearest of the piece of a plane that the pixel shows, and the depth at which
-// its farthest ends.
+// The finest level of the pyramid of depths: the nearest of the piece of a plane that the pixel
+// shows, and the depth at which its farthest ends.
 layout(location = 1) out vec2 out_cell;
 #ifndef NO_ENVIRONMENT
 layout(location = 2) out vec4 out_surroundings;
@@ -40,7 +43,8 @@ layout(location = 3) out vec4 out_picture;
 void main() {
     // Quads at the edge have pixels outside of the picture.
     ivec2 pixel = min(ivec2(gl_FragCoord.xy), ivec2(ssr.size) - 1);
-    // Of each pixel's four neighbours two are in its quad. The other two are around the corner that points out of it.
+    // Of each pixel's four neighbours two are in its quad. The other two are around the corner that
+    // points out of it.
     ivec2 odd = pixel & 1;
     vec4 corner = textureGather(depth_around, vec2(pixel + odd) / vec2(ssr.size));
     vec2 row = odd.y == 0 ? corner.xy : corner.wz;
@@ -88,8 +92,9 @@ void main() {
     float beyond_map = map > 0.0 ? open / map : 1.0;
     vec3 reflected = has_environment() ? environment_reflection(s) : vec3(0.0);
     reflected *= frame.pre_exposure;
-    // Of what sends no rays, the share that is not hidden is in it already: that of the surroundings is all. Rays that find the
-    // surroundings take what the occlusion map leaves of them; those that find nothing, the share that is not hidden of that.
+    // Of what sends no rays, the share that is not hidden is in it already: that of the
+    // surroundings is all. Rays that find the surroundings take what the occlusion map leaves of
+    // them; those that find nothing, the share that is not hidden of that.
     out_surroundings = asks ? vec4(to_half_range(reflected * map), beyond_map) : vec4(to_half_range(reflected * open), 1.0);
     out_picture = vec4(to_half_range(light + reflected * open), 1.0);
 #endif

@@ -1,12 +1,13 @@
 #version 460
 // variants: COARSE
-// The pyramid that reflected rays walk: of each cell the nearest depth that lies in it and the depth at which what is seen in
-// it ends, the farthest and as thick as things are taken for. Pass `ssr_surroundings` made level 0, of the pixels; sizes are
-// rounded up, so that cell (x, y) of level n is the pixels from (x, y) 2^n on, whatever the picture's size. COARSE: levels 6 and
-// 7 from level 5.
+// The pyramid that reflected rays walk: of each cell the nearest depth that lies in it and the
+// depth at which what is seen in it ends, the farthest and as thick as things are taken for. Pass
+// `ssr_surroundings` made level 0, of the pixels; sizes are rounded up, so that cell (x, y) of
+// level n is the pixels from (x, y) 2^n on, whatever the picture's size. COARSE: levels 6 and 7
+// from level 5.
 //
-// Greene, Kass and Miller 1993, "Hierarchical Z-Buffer Visibility"; Uludag 2014, "Hi-Z Screen-Space Cone-Traced
-// Reflections" (GPU Pro 5).
+// Greene, Kass and Miller 1993, "Hierarchical Z-Buffer Visibility"; Uludag 2014, "Hi-Z Screen-Space
+// Cone-Traced Reflections" (GPU Pro 5).
 #extension GL_GOOGLE_include_directive : require
 #include "shared/ssr.glsl"
 
@@ -39,8 +40,8 @@ vec2 source(ivec2 cell) {
 
 vec2 join(vec2 a, vec2 b) { return vec2(max(a.x, b.x), min(a.y, b.y)); }
 
-// Each invocation makes two by two cells of the first level and the one of the second that they are in: few work together, for what they
-// hand each other costs more than what they read.
+// Each invocation makes two by two cells of the first level and the one of the second that they are
+// in: few work together, for what they hand each other costs more than what they read.
 void main() {
     uvec2 local = gl_LocalInvocationID.xy;
     ivec2 own = ivec2(gl_GlobalInvocationID.xy);

@@ -1,5 +1,6 @@
 #version 460
-// Where rays are sent, of every second pixel on each side: the depth that the pass of rays at half resolution tests.
+// Where rays are sent, of every second pixel on each side: the depth that the pass of rays at half
+// resolution tests.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/ssr.glsl"

@@ -1,12 +1,15 @@
 #version 460
 // features: HALF_RESOLUTION HALF_RESOLUTION:MIRROR_RAYS SINGLE_FRAME|DEBUG
-// What each pixel reflects of the picture: the rays of its neighbours, each by what it counts for this pixel's surface.
+// What each pixel reflects of the picture: the rays of its neighbours, each by what it counts for
+// this pixel's surface.
 //
-// Stachowiak and Uludag 2015, "Stochastic Screen-Space Reflections" (SIGGRAPH course "Advances in Real-Time Rendering"):
-// the sum of light times BRDF over density is divided by the sum of BRDF over density, and the surface's whole reflectance
-// comes in by its split sum afterwards. Fresnel's term is in that, not in the weights. With HALF_RESOLUTION, of rays of every second pixel
-// on each side; then with MIRROR_RAYS once more for mirrors, which have a ray of their own. With SINGLE_FRAME no history follows: it is brought
-// into the light at once. With DEBUG, what rays found too.
+// Stachowiak and Uludag 2015, "Stochastic Screen-Space Reflections" (SIGGRAPH course "Advances in
+// Real-Time Rendering"): the sum of light times BRDF over density is divided by the sum of BRDF
+// over density, and the surface's whole reflectance comes in by its split sum afterwards. Fresnel's
+// term is in that, not in the weights. With HALF_RESOLUTION, of rays of every second pixel on each
+// side; then with MIRROR_RAYS once more for mirrors, which have a ray of their own. With
+// SINGLE_FRAME no history follows: it is brought into the light at once. With DEBUG, what rays
+// found too.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"
@@ -34,7 +37,8 @@ layout(set = 0, binding = 12) uniform texture2D reflectance_image;
 
 layout(location = 0) out vec4 out_light;
 #else
-// Light that rays found, by its share of all rays; and the share that the surroundings keep, with what hides them.
+// Light that rays found, by its share of all rays; and the share that the surroundings keep, with
+// what hides them.
 layout(location = 0) out vec4 out_reflection;
 // Length of the rays (m), and where in the picture the one that counts most ended.
 layout(location = 1) out uvec2 out_hit;
@@ -44,15 +48,17 @@ layout(location = 2) out vec2 out_shares;
 #endif
 #endif
 
-// A neighbour's ray is used where the mirror turns by less than this part of the lobe between both pixels: farther off few of
-// a neighbour's rays are likely here, and those count so much that the sum is of them alone. The tails of a lobe change
-// slowly: their rays, which are few and make grain, are used from far (docs/reflections.md).
+// A neighbour's ray is used where the mirror turns by less than this part of the lobe between both
+// pixels: farther off few of a neighbour's rays are likely here, and those count so much that the
+// sum is of them alone. The tails of a lobe change slowly: their rays, which are few and make
+// grain, are used from far (docs/reflections.md).
 const float LOBE_PART = 0.35;
 // Pixels that neighbours are off at most, and more by roughness.
 const float REACH = 1.5;
 const float REACH_ROUGH = 16.0;
 #ifdef HALF_RESOLUTION
-// Half an image of rays has one for four pixels: lobes narrower than this alpha are told apart by no ray.
+// Half an image of rays has one for four pixels: lobes narrower than this alpha are told apart by
+// no ray.
 const float SPARSE = 0.02;
 const int SCALE = 2;
 #else
@@ -62,8 +68,8 @@ const int SCALE = 1;
 const mat2 NEXT = mat2(-0.737368878, -0.675490294, 0.675490294, -0.737368878);
 
 #ifdef MIRROR_RAYS
-// Where a mirror's own ray meets the plane that a neighbour's ray found (pixels); below 0 where it does not, or where the picture
-// shows something else there.
+// Where a mirror's own ray meets the plane that a neighbour's ray found (pixels); below 0 where it
+// does not, or where the picture shows something else there.
 vec2 own_place(Surface s, vec3 mirrored, vec2 found, vec3 place) {
     vec3 normal = unpack_normal(imageLoad(surface_history_image, ivec2(found)).y);
     float towards = dot(mirrored, normal);
@@ -78,8 +84,8 @@ vec2 own_place(Surface s, vec3 mirrored, vec2 found, vec3 place) {
 }
 #endif
 
-// Neighbours whose rays a pixel uses: in an ellipse, for lobes are as wide across the plane of incidence as the cosine to the
-// view makes them.
+// Neighbours whose rays a pixel uses: in an ellipse, for lobes are as wide across the plane of
+// incidence as the cosine to the view makes them.
 struct Neighbourhood {
     mat2 half_axes;     // in the picture (texels of the image of rays), the first across
     float lobe;         // the part of it where mirrors turn by LOBE_PART of a lobe of a facet's slope of 1
@@ -159,7 +165,8 @@ void main() {
         float away2 = dot(to, to), far2 = dot(ray.to, ray.to);
         float nearer = inversesqrt(away2);
         vec3 direction = to * nearer;
-        // A facet's slope there with the lobe's own: D of GGX (Walter et al. 2007, equation 33) falls by its square.
+        // A facet's slope there with the lobe's own: D of GGX (Walter et al. 2007, equation 33)
+        // falls by its square.
         vec3 h = direction + s.view;
         vec3 c = cross(s.normal, h);
         float hh = dot(h, h), cc = dot(c, c), nh = dot(s.normal, h);
@@ -167,8 +174,8 @@ void main() {
         float reach = around.lobe * slope;
         float nl = dot(s.normal, direction);
         float lights_part = sqrt(nl * nl * (1.0 - a2) + a2);
-        // The BRDF with its cosine over the density, but for what is the same of all rays; as many taps lie within that reach:
-        // together they count as one.
+        // The BRDF with its cosine over the density, but for what is the same of all rays; as many
+        // taps lie within that reach: together they count as one.
         float lobe = cc + a2 * nh * nh;
         float divisor = lobe * lobe * max(nl * view_part + nv * lights_part, 1e-12)
             * max(ray.density * away2, 1e-9 * far2) * (1.0 + floor(min(reach, 0.999) * float(taps)));

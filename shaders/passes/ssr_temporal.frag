@@ -1,14 +1,17 @@
 #version 460
 // variants: DEBUG REPROJECTION_MODES STATIC_VIEW CAMERA_MOTION_ONLY
-// Reflections join those of the frames before, found where what is reflected was seen in the mirror then.
+// Reflections join those of the frames before, found where what is reflected was seen in the mirror
+// then.
 //
-// A mirror image stays where it is while the camera moves: behind the surface by the length of the ray, nearer where the
-// surface is convex. So the history is looked up where the last frame's camera saw that place (Stachowiak and Uludag
-// 2015). What is reflected may have moved, and so may the mirror: then the image is made of where both were. The wider the
-// lobe, the more a reflection stays with its surface.
+// A mirror image stays where it is while the camera moves: behind the surface by the length of the
+// ray, nearer where the surface is convex. So the history is looked up where the last frame's
+// camera saw that place (Stachowiak and Uludag 2015). What is reflected may have moved, and so may
+// the mirror: then the image is made of where both were. The wider the lobe, the more a reflection
+// stays with its surface.
 //
-// With REPROJECTION_MODES, by the way that is set instead; with STATIC_VIEW nothing has moved since a frame before, and the history lies where it
-// is; with CAMERA_MOTION_ONLY nothing else has moved; with DEBUG any of these, and what was found and chosen too.
+// With REPROJECTION_MODES, by the way that is set instead; with STATIC_VIEW nothing has moved since
+// a frame before, and the history lies where it is; with CAMERA_MOTION_ONLY nothing else has moved;
+// with DEBUG any of these, and what was found and chosen too.
 #extension GL_GOOGLE_include_directive : require
 #ifdef DEBUG
 #define REPROJECTION_MODES
@@ -63,18 +66,19 @@ const uint REPROJECTION = SSR_VIRTUAL;
 #endif
 
 layout(location = 0) out vec4 out_history;
-// How far from the camera the image seems to be (m), frames in the history and how far (pixels) what is reflected went by
-// itself.
+// How far from the camera the image seems to be (m), frames in the history and how far (pixels)
+// what is reflected went by itself.
 layout(location = 1) out uvec2 out_past;
 // Pixels that the reflection has moved since the last frame.
 layout(location = 2) out vec2 out_motion;
 // What the picture shows of the history.
 layout(location = 3) out vec4 out_displayed;
 #ifdef DEBUG
-// Shares of rays that found a surface and that found none, their length (m), and why the history was not used.
+// Shares of rays that found a surface and that found none, their length (m), and why the history
+// was not used.
 layout(location = 4) out vec4 out_found;
-// Pixels that the reflection has moved, frames in the history, and the way that was chosen: 0 none, 1 the surface's motion,
-// 2 the image's.
+// Pixels that the reflection has moved, frames in the history, and the way that was chosen: 0 none,
+// 1 the surface's motion, 2 the image's.
 layout(location = 5) out vec4 out_chosen;
 #endif
 
@@ -133,7 +137,8 @@ Motion motion_of(ivec2 pixel, vec3 place, vec3 normal) {
 }
 #endif
 
-// Mean curvature (1/m) of the surface from the normals around: along each axis of the picture of both sides the less.
+// Mean curvature (1/m) of the surface from the normals around: along each axis of the picture of
+// both sides the less.
 float curvature_at(ivec2 pixel, vec3 place, vec3 normal, uint normal_bits) {
     float sum = 0.0;
     for (int axis = 0; axis < 2; ++axis) {
@@ -190,7 +195,8 @@ struct Lookup {
     bool seen;
 };
 
-// The line of sight beyond a surface: in this frame's picture and in the last one's where the surface is, and a metre more.
+// The line of sight beyond a surface: in this frame's picture and in the last one's where the
+// surface is, and a metre more.
 struct Sight {
     vec3 now, now_on;
     vec3 then, then_on;
@@ -201,8 +207,8 @@ Sight sight_of(Surface s) {
     return Sight(current_pixel(at), current_pixel(on), previous_pixel(at), previous_pixel(on));
 }
 
-// Where the image was seen before: `went` is how far (m) what is reflected has gone, `nearer` brings the image towards the
-// surface. Of another way than the surface's.
+// Where the image was seen before: `went` is how far (m) what is reflected has gone, `nearer`
+// brings the image towards the surface. Of another way than the surface's.
 Lookup image_lookup(vec2 here, Surface s, Sight sight, Motion own, vec3 went, float t, float nearer) {
     vec3 image_then = s.position - s.view * (t * nearer);
     vec3 now = sight.now + sight.now_on * (t * nearer);
@@ -236,7 +242,8 @@ Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float
         return plain;
     }
     if (REPROJECTION == SSR_SMALLEST) {
-        // Of the surface, of the surface by the camera alone, of the image by the camera alone, of what is reflected.
+        // Of the surface, of the surface by the camera alone, of the image by the camera alone, of
+        // what is reflected.
         vec2 by_camera = sight.then.z > 0.0 ? to_pixels(sight.now) - to_pixels(sight.then) : velocity;
         vec2 motions[4] = vec2[](velocity, by_camera,
                                  plain.seen ? here - plain.there : velocity, thing.before.xy);
@@ -250,7 +257,8 @@ Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float
         return by_surface;
     }
     Lookup image = image_lookup(here, s, sight, own, went, t, nearer.x);
-    // Of a curved mirror the image is nearer in the plane of incidence than across it: each is for motion its way.
+    // Of a curved mirror the image is nearer in the plane of incidence than across it: each is for
+    // motion its way.
     vec3 across = s.normal - dot(s.normal, s.view) * s.view;
     vec3 beside = current_pixel(vec4(s.position + across * (0.01 * length(s.position)), 1.0));
     vec2 along = to_pixels(beside) - to_pixels(sight.now);
@@ -273,7 +281,8 @@ vec4 history_at(ivec2 texel) {
     return imageLoad(history_image, clamp(texel, ivec2(0), ivec2(ssr.size) - 1));
 }
 
-// Of the twelve pixels of 4x4 without its corners (Jimenez 2016, "Filmic SMAA": these count least) the outer eight.
+// Of the twelve pixels of 4x4 without its corners (Jimenez 2016, "Filmic SMAA": these count least)
+// the outer eight.
 vec4 cubic_outside(ivec2 corner, vec4 wx, vec4 wy) {
     vec4 sum = wy.x * (wx.y * history_at(corner + ivec2(0, -1)) + wx.z * history_at(corner + ivec2(1, -1)));
     sum += wy.w * (wx.y * history_at(corner + ivec2(0, 2)) + wx.z * history_at(corner + ivec2(1, 2)));
@@ -328,7 +337,8 @@ void main() {
     Lookup at = lookup(pixel, s, own, thing, went, t, nearer);
     float distance_now = t > 0.0 ? length(s.position - s.view * (t * max(nearer.x, 0.0))) : 0.0;
     out_motion = clamp(here - at.there, -32000.0, 32000.0);
-    // Asked together with what pixels differ in, for a branch of its own would be by a uniform number alone (lib/gbuffer.glsl, `view_at`).
+    // Asked together with what pixels differ in, for a branch of its own would be by a uniform
+    // number alone (lib/gbuffer.glsl, `view_at`).
     bool has_history = ssr.max_frames > 0.0;
     if (!has_history || !IS_STILL && !(at.seen && in_picture(at.there))) {
         reason = has_history ? SSR_OUTSIDE : SSR_NO_HISTORY;
@@ -400,8 +410,9 @@ void main() {
 #endif
 #ifndef STATIC_VIEW
     if (count > 0.0 && !IS_STILL) {
-        // Clipped to mean and deviation of what this frame found around, by itself: before it is part of a picture.
-        // Few rays of a wide lobe tell less of what is around: a wider neighbourhood, and more room.
+        // Clipped to mean and deviation of what this frame found around, by itself: before it is
+        // part of a picture. Few rays of a wide lobe tell less of what is around: a wider
+        // neighbourhood, and more room.
         int spread = s.alpha < SHARP_ALPHA ? 1 : 2;
         float room = ssr.gamma * (1.0 + min(40.0 * s.alpha, 1.5));
         vec4 mean = vec4(0.0);
@@ -418,7 +429,8 @@ void main() {
         vec3 beyond = abs(c.rgb) / max(deviation.rgb, 1e-6);
         float most = max(max(beyond.x, beyond.y), beyond.z);
         c = mean + vec4(most > 1.0 ? c.rgb / most : c.rgb, clamp(c.a, -deviation.a, deviation.a));
-        // The mean is of light as it is: of what is squeezed it would be too dark where few rays find much.
+        // The mean is of light as it is: of what is squeezed it would be too dark where few rays
+        // find much.
         joined = (vec4(stretch(max(from_ycocg(c.rgb), 0.0), frame.smoothed_exposure_scale), clamp(c.a, 0.0, 1.0)) * count + now) / (count + 1.0);
     }
 #endif

@@ -1,6 +1,6 @@
 #version 460
-// A source's starburst, added to the picture: the image of a point, spread over the source's disk. Of a source that the
-// picture shows, the light that stays in its own pixels is there already.
+// A source's starburst, added to the picture: the image of a point, spread over the source's disk.
+// Of a source that the picture shows, the light that stays in its own pixels is there already.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/flare_sources.glsl"

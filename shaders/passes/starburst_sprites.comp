@@ -38,8 +38,8 @@ void main() {
         sprite.light = source.illuminance * (source.visibility / pixel_solid_angle(burst.pitch, cosine));
         sprite.disk = tan(min(source.angular_radius, 1.0)) / (burst.pitch * cosine * cosine);
         bool point = (source.flags & SOURCE_LIGHT) != 0u && (source.flags & SOURCE_VISIBLE_EMITTER) == 0u;
-        // A spike falls with the square of the distance, and is as wide as the source's disk or a pixel; what is as even as
-        // that of a round iris falls with the cube.
+        // A spike falls with the square of the distance, and is as wide as the source's disk or a
+        // pixel; what is as even as that of a round iris falls with the cube.
         float strongest = bright_luminance(sprite.light) * burst.spike * burst.steps / MIN_LIGHT;
         float along = sqrt(strongest / max(2.0 * sprite.disk, 1.0));
         float reach = 1024.0 / burst.steps * max(along, pow(strongest * burst.steps * 0.25, 1.0 / 3.0));
@@ -47,8 +47,8 @@ void main() {
         // Nothing of it reaches the picture.
         bool missed = any(lessThan(sprite.center, vec2(-reach))) || any(greaterThan(sprite.center, size + reach));
         sprite.reach = missed || (point && burst.points == 0u) || isnan(reach) ? 0.0 : reach;
-        // What diffraction does to a source with so large a disk goes on within it, and to find it would take a box of more texels
-        // than a frame has time for.
+        // What diffraction does to a source with so large a disk goes on within it, and to find it
+        // would take a box of more texels than a frame has time for.
         if (burst.steps * burst_side(sprite.disk) > LARGEST_BOX) {
             sprite.reach = 0.0;
         } else if (!point) {

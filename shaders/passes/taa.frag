@@ -1,16 +1,20 @@
 #version 460
 // variants: DEPTH
-// Temporal anti-aliasing: this frame's samples, each jittered within its pixel, join those of the frames before.
+// Temporal anti-aliasing: this frame's samples, each jittered within its pixel, join those of the
+// frames before.
 //
-// Karis 2014, "High Quality Temporal Supersampling" (SIGGRAPH course "Advances in Real-Time Rendering"): velocity of
-// the nearest surface around, weights 1 / (1 + luminance) on exposed light (`compress_luminance`). Salvi 2016, "An Excursion in Temporal
-// Supersampling" (GDC): the history is clipped to mean and deviation of its neighbourhood, in YCoCg. Jimenez 2016,
-// "Filmic SMAA" (SIGGRAPH course): Catmull-Rom filtering of the history in five fetches.
+// Karis 2014, "High Quality Temporal Supersampling" (SIGGRAPH course "Advances in Real-Time
+// Rendering"): velocity of the nearest surface around, weights 1 / (1 + luminance) on exposed light
+// (`compress_luminance`). Salvi 2016, "An Excursion in Temporal Supersampling" (GDC): the history
+// is clipped to mean and deviation of its neighbourhood, in YCoCg. Jimenez 2016, "Filmic SMAA"
+// (SIGGRAPH course): Catmull-Rom filtering of the history in five fetches.
 //
-// The input may have fewer pixels than the output: its samples are then scattered to the output's pixels. While nothing
-// moves, and in a first frame, each counts for the pixel that it falls in, so that many are the mean over the pixel's square; else by Lanczos'
-// window of two lobes (Duchon 1979, "Lanczos Filtering in One and Two Dimensions"), clamped to the samples. The history counts in alpha the weight of the samples that it is the mean of. With DEPTH, depth comes in
-// the output's pixels too.
+// The input may have fewer pixels than the output: its samples are then scattered to the output's
+// pixels. While nothing moves, and in a first frame, each counts for the pixel that it falls in, so
+// that many are the mean over the pixel's square; else by Lanczos' window of two lobes (Duchon
+// 1979, "Lanczos Filtering in One and Two Dimensions"), clamped to the samples. The history counts
+// in alpha the weight of the samples that it is the mean of. With DEPTH, depth comes in the
+// output's pixels too.
 //
 // While nothing moves the picture follows the history slowly (lib/temporal_stabilization.glsl).
 #extension GL_GOOGLE_include_directive : require
@@ -31,7 +35,8 @@ layout(set = 0, binding = 6) uniform texture2D displayed_image;
 layout(push_constant, scalar) uniform taa_block { TaaConstants taa; };
 
 layout(location = 0) out vec4 out_history;
-// Depth (m) and speed (pixels a frame) of the nearest surface around, for the next frame to tell what was hidden.
+// Depth (m) and speed (pixels a frame) of the nearest surface around, for the next frame to tell
+// what was hidden.
 layout(location = 1) out vec2 out_past;
 // What the picture shows of the history.
 layout(location = 2) out vec4 out_displayed;
@@ -42,14 +47,15 @@ layout(location = 3) out float out_depth;
 // Depths differ where one is this much greater than the other; speeds, by so many pixels a frame.
 const float DEPTH_STEP = 1.01;
 const float SPEED_STEP = 0.25;
-// Of samples that fall into other pixels while nothing moves, so that a pixel that has nothing else shows its nearest;
-// it falls with the squared distance in pixels of the input.
+// Of samples that fall into other pixels while nothing moves, so that a pixel that has nothing else
+// shows its nearest; it falls with the squared distance in pixels of the input.
 const float LEAST = 1e-4;
 const float FALL = 2.29;
 // The least weight of a moving frame.
 const float MIN_WEIGHT_SUM = 1e-3;
-// From this speed on (pixels a frame) a history may be off by no more than so many deviations: each frame blurs it, and
-// most of what appears from behind other things does so where something is fast.
+// From this speed on (pixels a frame) a history may be off by no more than so many deviations: each
+// frame blurs it, and most of what appears from behind other things does so where something is
+// fast.
 const float SWIFT = 2.0;
 const float SWIFT_GAMMA = 1.0;
 const float PI = 3.14159265;
@@ -60,12 +66,14 @@ vec3 at_most(vec3 c, float brightest) {
     return l > brightest ? c * (brightest / l) : c;
 }
 
-// The history as exposed now. Squeezed before it is filtered: a highlight's negative lobes would blacken what is around it.
+// The history as exposed now. Squeezed before it is filtered: a highlight's negative lobes would
+// blacken what is around it.
 vec3 remembered(vec2 at) {
     return compress_luminance(clamp(textureLod(history_image, at, 0.0).rgb * frame.history_scale, 0.0, MAX_HALF), frame.smoothed_exposure_scale);
 }
 
-// Catmull-Rom over 4x4 pixels without the corners: the two inner rows and columns each as one linear fetch. Squeezed.
+// Catmull-Rom over 4x4 pixels without the corners: the two inner rows and columns each as one
+// linear fetch. Squeezed.
 vec3 catmull_rom(vec2 at) {
     vec2 middle = floor(at - 0.5) + 0.5;
     vec2 f = at - middle;
@@ -93,8 +101,9 @@ float lanczos(float x) {
     return p < 1e-3 ? 1.0 : p < 2.0 * PI ? 2.0 * sin(p) * sin(0.5 * p) / (p * p) : 0.0;
 }
 
-// The weight of a sample that lies so many pixels of the input from the output's pixel. The window is as wide as the
-// geometric mean of both pixels: of those tried it came nearest to many samples a pixel (docs/anti-aliasing.md).
+// The weight of a sample that lies so many pixels of the input from the output's pixel. The window
+// is as wide as the geometric mean of both pixels: of those tried it came nearest to many samples a
+// pixel (docs/anti-aliasing.md).
 float weight_of(vec2 off, vec2 to_input, bool exact) {
     if (exact) {
         return all(lessThanEqual(abs(off), 0.5 * to_input)) ? 1.0 : LEAST * exp(-FALL * dot(off, off));
@@ -103,7 +112,8 @@ float weight_of(vec2 off, vec2 to_input, bool exact) {
     return lanczos(x.x) * lanczos(x.y);
 }
 
-// A number by pixel and frame. Jarzynski and Olano 2020, "Hash Functions for GPU Rendering" (pcg3d).
+// A number by pixel and frame. Jarzynski and Olano 2020, "Hash Functions for GPU Rendering"
+// (pcg3d).
 uvec3 random(uvec3 v) {
     v = v * 1664525u + 1013904223u;
     v.x += v.y * v.z;
@@ -116,9 +126,10 @@ uvec3 random(uvec3 v) {
     return v;
 }
 
-// To what half floats hold, up or down by chance so that the mean stays: a history of many frames would else sink where
-// the device rounds down, and swallow small steps where it rounds to the nearest. Thirteen bits of the float's significand
-// go; below the least normal half float its steps stay the same, which a dark exposure's history has much of.
+// To what half floats hold, up or down by chance so that the mean stays: a history of many frames
+// would else sink where the device rounds down, and swallow small steps where it rounds to the
+// nearest. Thirteen bits of the float's significand go; below the least normal half float its steps
+// stay the same, which a dark exposure's history has much of.
 vec3 to_half(vec3 v, uvec3 chance) {
     vec3 normal = uintBitsToFloat((floatBitsToUint(v) + (chance & 0x1fffu)) & ~0x1fffu);
     vec3 steps = floor(v * 16777216.0 + vec3(chance & 0x1fffu) * (1.0 / 8192.0)) * (1.0 / 16777216.0);
@@ -162,7 +173,8 @@ void main() {
             least = min(least, squeezed);
             greatest = max(greatest, squeezed);
             brightest = max(brightest, luminance(squeezed));
-            // Pixel for pixel each sample belongs to one: the mean of many is that over the pixel's square.
+            // Pixel for pixel each sample belongs to one: the mean of many is that over the pixel's
+            // square.
             vec2 off = vec2(pixel) + 0.5 + taa.jitter - at;
             float w = same_size ? (x == 0 && y == 0 ? 1.0 : 0.0) : weight_of(off, to_input, exact);
             sum += (still ? light : squeezed) * w;

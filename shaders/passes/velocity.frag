@@ -1,5 +1,6 @@
 #version 460
-// How far each pixel moves in the picture while the shutter is open (pixels), by the camera's motion.
+// How far each pixel moves in the picture while the shutter is open (pixels), by the camera's
+// motion.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"

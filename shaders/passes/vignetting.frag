@@ -1,5 +1,6 @@
 #version 460
-// Vignetting: the cosine to the fourth of the field angle, and what the barrel's rim cuts off the pupil.
+// Vignetting: the cosine to the fourth of the field angle, and what the barrel's rim cuts off the
+// pupil.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"

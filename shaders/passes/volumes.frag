@@ -1,9 +1,10 @@
 #version 460
 // features: AREA_LIGHTS RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:BVH_ALPHA_MASKS|USE_RAY_QUERY
-// Light that participating volumes scatter towards the camera and emit, and what they let through of what lies behind
-// (docs/volumes.md): a march along the line of sight. Between places the medium is integrated in closed form (Hillaire 2015,
-// "Physically Based and Unified Volumetric Rendering in Frostbite"), the light of lamps by the angle under which they see a
-// step (Kulla and Fajardo 2012, "Importance Sampling Techniques for Path Tracing in Participating Media", section 3.1).
+// Light that participating volumes scatter towards the camera and emit, and what they let through
+// of what lies behind (docs/volumes.md): a march along the line of sight. Between places the medium
+// is integrated in closed form (Hillaire 2015, "Physically Based and Unified Volumetric Rendering
+// in Frostbite"), the light of lamps by the angle under which they see a step (Kulla and Fajardo
+// 2012, "Importance Sampling Techniques for Path Tracing in Participating Media", section 3.1).
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
@@ -16,7 +17,8 @@
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 5, scalar) readonly buffer light_block { Light lights[]; };
-// What is all around in each cell of each volume, after coefficients of what is all around without volumes.
+// What is all around in each cell of each volume, after coefficients of what is all around without
+// volumes.
 layout(set = 0, binding = 62, scalar) readonly buffer volume_environment_block { vec3 volume_environment[]; };
 
 #include "lib/lights.glsl"
@@ -57,8 +59,8 @@ vec3 scattered(float cosine) {
     return sum;
 }
 
-// What is all around, as seen by a phase function of anisotropy g along d, over its mean: spherical harmonics to the second
-// degree, of which the phase function keeps g and g^2.
+// What is all around, as seen by a phase function of anisotropy g along d, over its mean: spherical
+// harmonics to the second degree, of which the phase function keeps g and g^2.
 vec3 leaning(vec3 d, float g) {
     vec3 first = volume_environment[1] * d.y + volume_environment[2] * d.z + volume_environment[3] * d.x;
     vec3 second = volume_environment[4] * (d.x * d.y) + volume_environment[5] * (d.y * d.z)
@@ -124,7 +126,8 @@ void main() {
     float end = borders[border_count - 1u];
     uvec2 seed = uvec2(texel);
     uint number = uint(frame.noise_shift * 7.0 + 0.5);
-    // Where in its step each place is: steps go on by the golden ratio, so that what they are off by cancels.
+    // Where in its step each place is: steps go on by the golden ratio, so that what they are off
+    // by cancels.
     float shift = blue_noise_2d(seed, number).x;
     sample_volume_lights(origin, d, begin, end, seed, number);
 

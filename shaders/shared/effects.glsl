@@ -1,4 +1,5 @@
-// Structs of the camera's effects that the host fills (src/passes/effects_shared.rs); a test compares every offset.
+// Structs of the camera's effects that the host fills (src/passes/effects_shared.rs); a test
+// compares every offset.
 #ifndef SHARED_EFFECTS
 #define SHARED_EFFECTS
 #extension GL_EXT_scalar_block_layout : require

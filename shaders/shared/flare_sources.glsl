@@ -1,5 +1,5 @@
-// Structs of bright sources and what is drawn of them (src/passes/flare_sources.rs, starburst.rs); a test compares every
-// offset.
+// Structs of bright sources and what is drawn of them (src/passes/flare_sources.rs, starburst.rs);
+// a test compares every offset.
 #ifndef SHARED_FLARE_SOURCES
 #define SHARED_FLARE_SOURCES
 #extension GL_EXT_scalar_block_layout : require

@@ -3,7 +3,8 @@
 #define SHARED_FRAME
 #extension GL_EXT_scalar_block_layout : require
 
-// Positions are relative to the camera, in world axes: exact near the camera however far it is from the origin.
+// Positions are relative to the camera, in world axes: exact near the camera however far it is from
+// the origin.
 struct FrameConstants {
     mat4 view_projection;      // to clip space, reversed depth: 1 near, 0 far
     mat4 inverse_projection;   // from clip space back
@@ -69,11 +70,13 @@ struct Light {
     float spot_offset;
     vec3 right;                // unit, local +X: along a rectangle's width and a tube's length
     float half_width;          // half a rectangle's width; a radius; a triangle's side along right, whose other side is
-                               // spot_offset along right and half_height along direction x right; of a directional light
-                               // the angular radius (rad), 0 for parallel light: of one that the horizon cuts, of the round
-                               // disk with the area above it
+                               // spot_offset along right and half_height along direction x right;
+                               // of a directional light the angular radius (rad), 0 for parallel
+                               // light: of one that the horizon cuts, of the round disk with the
+                               // area above it
     float half_height;         // half a rectangle's height, half a tube's straight part (m); of a directional light the angular
-                               // radius of the whole disk: above half_width where the horizon cuts it
+                               // radius of the whole disk: above half_width where the horizon cuts
+                               // it
     uint kind;                 // LIGHT_ kind and flag bits
     uint profile;              // number of its measured distribution, or NONE
     uint shadow;               // number of its shadow map, or NONE
@@ -95,15 +98,15 @@ const uint LIGHT_MESH = 0x400u;
 const uint LIGHT_HIDDEN = 0x800u;
 // The sun whose caustics are in `caustic_block` (pass `caustics`).
 const uint LIGHT_CAUSTICS = 0x1000u;
-// Lights, the first ones, that light surfaces which refraction finds beyond the picture: those without a surface shine on
-// them, the others are met by paths.
+// Lights, the first ones, that light surfaces which refraction finds beyond the picture: those
+// without a surface shine on them, the others are met by paths.
 const uint REFRACTION_LIGHTS = 16u;
 // Suns, the first ones, whose light water scatters.
 const uint MAX_WATER_SUNS = 4u;
 const uint NONE = 0xffffffffu;
 
-// A group of lamps whose light can be bounded at once. Nodes are in depth-first order: the first child follows its
-// parent, and `skip` is the next node outside of this one.
+// A group of lamps whose light can be bounded at once. Nodes are in depth-first order: the first
+// child follows its parent, and `skip` is the next node outside of this one.
 struct LightNode {
     vec3 center;               // of a sphere that holds the node's lamps, relative to the camera
     float radius;
@@ -177,9 +180,10 @@ struct Material {
     vec4 uv_rows[10];          // five textures, two rows each: xyz row, w of the first row = texture coordinate set
 };
 
-// The alpha of the G-buffer's emission: 1; EMITTER_MARK where the emission is a light's, which lights surfaces by itself; or
-// for surfaces that the layered pass lights FORWARD_MARK plus the least perceptual
-// roughness of their lobes; another FORWARD_MARK where a lobe has a normal of its own.
+// The alpha of the G-buffer's emission: 1; EMITTER_MARK where the emission is a light's, which
+// lights surfaces by itself; or for surfaces that the layered pass lights FORWARD_MARK plus the
+// least perceptual roughness of their lobes; another FORWARD_MARK where a lobe has a normal of its
+// own.
 const float FORWARD_MARK = 2.0;
 const float EMITTER_MARK = 1.5;
 

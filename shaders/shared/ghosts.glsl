@@ -1,5 +1,6 @@
-// Structs of the ghosts' passes (src/passes/lens_ghosts_shared.rs); a test compares every offset. Lengths are in millimetres,
-// wavelengths and films in nanometres; vectors of three are red, green, blue.
+// Structs of the ghosts' passes (src/passes/lens_ghosts_shared.rs); a test compares every offset.
+// Lengths are in millimetres, wavelengths and films in nanometres; vectors of three are red, green,
+// blue.
 #ifndef SHARED_GHOSTS
 #define SHARED_GHOSTS
 #extension GL_EXT_scalar_block_layout : require
@@ -41,7 +42,8 @@ struct GhostSurface {
     uint flags;
 };
 
-// A path with two reflections; matrices as (a, b) along x and along y: place on the sensor by height and slope at the entrance.
+// A path with two reflections; matrices as (a, b) along x and along y: place on the sensor by
+// height and slope at the entrance.
 struct GhostPath {
     vec4 red;
     vec4 green;
@@ -106,7 +108,8 @@ struct GhostNode {
 const uint GHOST_SOURCES = 16u;
 // Cells along a side of a chunk: what an instance draws.
 const uint CHUNK = 8u;
-// Of the report: ghosts drawn, dropped, beside the picture, without room; then light drawn and dropped; then sources.
+// Of the report: ghosts drawn, dropped, beside the picture, without room; then light drawn and
+// dropped; then sources.
 const uint REPORT_WORDS = 8u;
 
 float ghost_luminance(vec3 c) { return dot(c, vec3(0.2126, 0.7152, 0.0722)); }

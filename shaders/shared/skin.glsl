@@ -1,4 +1,5 @@
-// Structs of moving vertices that the host fills (src/passes/skin_shared.rs); a test compares every offset.
+// Structs of moving vertices that the host fills (src/passes/skin_shared.rs); a test compares every
+// offset.
 #ifndef SHARED_SKIN
 #define SHARED_SKIN
 #extension GL_EXT_scalar_block_layout : require

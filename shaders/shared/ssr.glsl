@@ -3,7 +3,8 @@
 #define SHARED_SSR
 #extension GL_EXT_scalar_block_layout : require
 
-// Of the passes that find reflections in the picture. Positions are relative to this frame's camera, in world axes.
+// Of the passes that find reflections in the picture. Positions are relative to this frame's
+// camera, in world axes.
 struct SsrConstants {
     mat4 previous_to_clip;       // to the clip space of the last frame's camera, without its jitter
     mat4 to_clip;              // to this frame's, without its jitter

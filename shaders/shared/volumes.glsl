@@ -1,4 +1,5 @@
-// Participating volumes, as the host fills them (src/passes/volumes_shared.rs); a test compares every offset.
+// Participating volumes, as the host fills them (src/passes/volumes_shared.rs); a test compares
+// every offset.
 #ifndef SHARED_VOLUMES
 #define SHARED_VOLUMES
 
@@ -28,7 +29,8 @@ struct Volume {
 
 // MAX_VOLUMES of src/scene/volume.
 const uint MAX_VOLUMES = 16u;
-// Cells along each side of a box for light from all around: VOLUME_ENVIRONMENT_SIZE of src/passes/volumes_environment.rs.
+// Cells along each side of a box for light from all around: VOLUME_ENVIRONMENT_SIZE of
+// src/passes/volumes_environment.rs.
 const uint VOLUME_ENVIRONMENT_SIZE = 12u;
 // Coefficients of what is all around, before the cells.
 const uint VOLUME_ENVIRONMENT_SH_COUNT = 9u;

@@ -1,5 +1,5 @@
-//! Building one level: top-down, splits by the surface-area heuristic over bins, in parallel, always the same tree for
-//! the same input.
+//! Building one level: top-down, splits by the surface-area heuristic over bins, in parallel,
+//! always the same tree for the same input.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -22,8 +22,8 @@ impl BuildItem {
     }
 }
 
-/// The deepest level that a tree may have. With balanced splits from there on 2^`MAX_DEPTH` items would fit; a
-/// traversal's stack never holds more than one node a level.
+/// The deepest level that a tree may have. With balanced splits from there on 2^`MAX_DEPTH` items
+/// would fit; a traversal's stack never holds more than one node a level.
 pub const MAX_DEPTH: u32 = 30;
 
 /// Bins an axis (Wald 2007, "On fast Construction of SAH-based Bounding Volume Hierarchies").
@@ -32,8 +32,8 @@ const BINS: usize = 16;
 /// Below this many items a subtree is built by one thread.
 const PARALLEL: usize = 4096;
 
-/// The nodes over the items, the root first, none for no items; `items` is brought into the leaves' order. A leaf holds
-/// `max_leaf` items at most and refers to them by their place in that order.
+/// The nodes over the items, the root first, none for no items; `items` is brought into the leaves'
+/// order. A leaf holds `max_leaf` items at most and refers to them by their place in that order.
 #[must_use]
 pub fn build(items: &mut [BuildItem], max_leaf: usize) -> Vec<BvhNode> {
     if items.is_empty() {
@@ -249,7 +249,8 @@ fn halve(items: &mut [BuildItem], centers: Aabb) -> usize {
     middle
 }
 
-/// The nodes without the slots that leaves of several items left free, siblings together, children after parents.
+/// The nodes without the slots that leaves of several items left free, siblings together, children
+/// after parents.
 fn compact(slots: &[BvhNode]) -> Vec<BvhNode> {
     let mut nodes = Vec::with_capacity(slots.len());
     nodes.push(slots[0]);

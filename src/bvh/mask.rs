@@ -4,30 +4,31 @@ use glam::{Vec2, Vec3};
 
 use crate::scene::{AlphaMode, Material, Primitive, Scene, TextureRef, Wrap};
 
-/// What a corner of a masked triangle holds: where in the mask's picture, with the material's texture transform, and the
-/// factor of the picture's opacity there.
+/// What a corner of a masked triangle holds: where in the mask's picture, with the material's
+/// texture transform, and the factor of the picture's opacity there.
 pub type MaskVertex = [f32; 3];
 
 /// Words of a mask's header; its texels follow.
 const HEADER: usize = 5;
 
-/// What they hold: where the texels begin, pixels across, pixels down, the bits below, the bits of the cutoff.
+/// What they hold: where the texels begin, pixels across, pixels down, the bits below, the bits of
+/// the cutoff.
 const OFFSET: usize = 0;
 const WIDTH: usize = 1;
 const HEIGHT: usize = 2;
 const FLAGS: usize = 3;
 const CUTOFF: usize = 4;
 
-/// Beyond its edge the picture is mirrored, or the edge repeats; neither: the picture repeats. Two bits for across, and
-/// the next two for down.
+/// Beyond its edge the picture is mirrored, or the edge repeats; neither: the picture repeats. Two
+/// bits for across, and the next two for down.
 const MIRROR: u32 = 1;
 const CLAMP: u32 = 2;
 const DOWN_SHIFT: u32 = 2;
 /// Opacity is interpolated between texels.
 const LINEAR: u32 = 0x10;
 
-/// Adds a material's mask to `words`, four texels of opacity a word, and gives the place of its header; none for a
-/// material that is present everywhere.
+/// Adds a material's mask to `words`, four texels of opacity a word, and gives the place of its
+/// header; none for a material that is present everywhere.
 ///
 /// Opacity is that of the full picture, filtered as the sampler magnifies: a ray has no footprint.
 pub fn append(words: &mut Vec<u32>, scene: &Scene, material: &Material) -> Option<u32> {

@@ -1,12 +1,14 @@
-//! A two-level hierarchy of bounding volumes over a scene's triangles, for rays on the host and on the device.
+//! A two-level hierarchy of bounding volumes over a scene's triangles, for rays on the host and on
+//! the device.
 //!
-//! Below, one tree a mesh primitive, in the mesh's space and built once; above, one tree over the places where
-//! primitives stand. A ray that enters a place is carried into its object space *without* normalising its direction, so
-//! that `t` means the same everywhere.
+//! Below, one tree a mesh primitive, in the mesh's space and built once; above, one tree over the
+//! places where primitives stand. A ray that enters a place is carried into its object space
+//! *without* normalising its direction, so that `t` means the same everywhere.
 //!
-//! Precision: the upper level is made for an eye (`SceneBvh::seen_from`) and rays are relative to it, with the
-//! transforms subtracted in double precision. What is near the eye is exact however far both are from the origin.
-//! `PreciseRay` decides its hits in double precision besides: no light leaks past large triangles.
+//! Precision: the upper level is made for an eye (`SceneBvh::seen_from`) and rays are relative to
+//! it, with the transforms subtracted in double precision. What is near the eye is exact however
+//! far both are from the origin. `PreciseRay` decides its hits in double precision besides: no
+//! light leaks past large triangles.
 //!
 //! All arrays are flat and lie in memory as the device reads them (`shaders/lib/bvh.glsl`).
 

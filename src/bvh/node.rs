@@ -36,14 +36,15 @@ impl Aabb {
     }
 }
 
-/// A node of either level: 32 bytes, read by the device as it is. The two children of an inner node are neighbours, so
-/// that one fetch of 64 bytes brings both; children come after their parent.
+/// A node of either level: 32 bytes, read by the device as it is. The two children of an inner node
+/// are neighbours, so that one fetch of 64 bytes brings both; children come after their parent.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct BvhNode {
     /// Least corner.
     pub low: Vec3,
-    /// Of an inner node its first child (the second follows); of a leaf its first triangle or instance.
+    /// Of an inner node its first child (the second follows); of a leaf its first triangle or
+    /// instance.
     pub first: u32,
     /// Greatest corner.
     pub high: Vec3,
@@ -74,9 +75,9 @@ pub struct Slabs {
     inverse: Vec3,
 }
 
-/// Components of a direction below this fraction of the greatest one are taken as this fraction: no division by zero,
-/// so no 0 * inf = NaN in the slab test. Over a ray's whole length it moves it by far less than single precision
-/// resolves.
+/// Components of a direction below this fraction of the greatest one are taken as this fraction: no
+/// division by zero, so no 0 * inf = NaN in the slab test. Over a ray's whole length it moves it by
+/// far less than single precision resolves.
 const MIN_SLOPE: f32 = 1e-12;
 
 /// 1 + 2 ulp: T. Ize, "Robust BVH Ray Traversal", JCGT 2(2), 2013, section 3.
@@ -100,9 +101,10 @@ impl Slabs {
         self.inverse
     }
 
-    /// Where the ray enters the box between `t_min` (0 or more) and `t_max`: the slab test (Kay and Kajiya 1986) with
-    /// the exit widened as Ize 2013 derives, so that rounding never misses a box that the ray meets; `t_max` alike, so
-    /// that what lies at the distance of a hit is looked at whatever was met first.
+    /// Where the ray enters the box between `t_min` (0 or more) and `t_max`: the slab test (Kay and
+    /// Kajiya 1986) with the exit widened as Ize 2013 derives, so that rounding never misses a box
+    /// that the ray meets; `t_max` alike, so that what lies at the distance of a hit is looked at
+    /// whatever was met first.
     #[must_use]
     #[inline]
     pub fn enter(&self, low: Vec3, high: Vec3, t_min: f32, t_max: f32) -> Option<f32> {
@@ -114,11 +116,11 @@ impl Slabs {
     }
 }
 
-/// The boxes of all nodes anew from the leaves' content: for moved vertices. Exact: each inner box is the union of
-/// its children's, each leaf's the union of what `content` gives for its items.
+/// The boxes of all nodes anew from the leaves' content: for moved vertices. Exact: each inner box
+/// is the union of its children's, each leaf's the union of what `content` gives for its items.
 ///
-/// The topology stays, so that the tree gets worse as the shape departs from the one it was built for; `sah_cost`
-/// tells by how much.
+/// The topology stays, so that the tree gets worse as the shape departs from the one it was built
+/// for; `sah_cost` tells by how much.
 pub fn refit(nodes: &mut [BvhNode], base: u32, content: impl Fn(u32) -> Aabb) {
     // Children stand behind their parent.
     for index in (0..nodes.len()).rev() {
@@ -137,8 +139,9 @@ pub fn refit(nodes: &mut [BvhNode], base: u32, content: impl Fn(u32) -> Aabb) {
     }
 }
 
-/// The expected cost of a random ray that meets the root, in box tests (a triangle's test counted as one): Goldsmith and
-/// Salmon 1987; MacDonald and Booth 1990. A refitted tree whose cost has grown by half is worth building anew.
+/// The expected cost of a random ray that meets the root, in box tests (a triangle's test counted
+/// as one): Goldsmith and Salmon 1987; MacDonald and Booth 1990. A refitted tree whose cost has
+/// grown by half is worth building anew.
 #[must_use]
 pub fn sah_cost(nodes: &[BvhNode]) -> f32 {
     let root = nodes.first().map_or(0.0, |root| root.bounds().half_area());

@@ -1,5 +1,6 @@
-//! Rays whose hits are decided in double precision. Nodes and triangles are tested in single precision, widened by what
-//! its rounding can do there; what passes is met again in double precision, which alone decides.
+//! Rays whose hits are decided in double precision. Nodes and triangles are tested in single
+//! precision, widened by what its rounding can do there; what passes is met again in double
+//! precision, which alone decides.
 
 use glam::{DAffine3, DMat3, DVec2, DVec3, Vec3};
 
@@ -20,9 +21,10 @@ pub struct PreciseRay {
     pub t_min: f64,
     /// Hits at or beyond this distance (m) are none.
     pub t_max: f64,
-    /// The unit normal of the surface that it leaves, on the side to which it leaves; zero where it begins in free
-    /// space. The origin is lifted along it by the error bound of a point of that surface (`FINE`; the purpose of Wächter
-    /// and Binder 2019, "A Fast and Robust Method for Avoiding Self-Intersection", Ray Tracing Gems, chapter 6).
+    /// The unit normal of the surface that it leaves, on the side to which it leaves; zero where it
+    /// begins in free space. The origin is lifted along it by the error bound of a point of that
+    /// surface (`FINE`; the purpose of Wächter and Binder 2019, "A Fast and Robust Method for
+    /// Avoiding Self-Intersection", Ray Tracing Gems, chapter 6).
     pub away: DVec3,
 }
 
@@ -39,15 +41,16 @@ pub struct PreciseHit {
     pub triangle: u32,
 }
 
-/// The error bound of a point in double precision, as a fraction of the coordinates that enter its computation: 64 units in
-/// the last place. `SLACK` is the same for single precision.
+/// The error bound of a point in double precision, as a fraction of the coordinates that enter its
+/// computation: 64 units in the last place. `SLACK` is the same for single precision.
 const FINE: f64 = 1.0 / (1u64 << 46) as f64;
 
-/// The least barycentric weight of a hit. A point on the very edge between two triangles lies on both planes, and rounding
-/// would decide whether a ray from there meets the other one.
+/// The least barycentric weight of a hit. A point on the very edge between two triangles lies on
+/// both planes, and rounding would decide whether a ray from there meets the other one.
 const INSET: f64 = 1e-9;
 
-/// The greatest factor (a transform's condition) by which the error bound of an instance's points grows.
+/// The greatest factor (a transform's condition) by which the error bound of an instance's points
+/// grows.
 pub(super) const MAX_STRAIN: f64 = (1u64 << 20) as f64;
 
 impl PreciseRay {
@@ -128,9 +131,10 @@ impl ObjectRay {
         Self { origin: place.inverse * (eye - place.translation + origin), direction, axes, shear }
     }
 
-    /// The distance and barycentric weights of a hit beyond `t_min` and up to `t_max`. The plane gives the distance: its sign
-    /// depends on the side from which the ray starts and not on the angle. The edge functions tell whether the ray passes
-    /// within, as in `Shear::cross`: neighbors leave no gap.
+    /// The distance and barycentric weights of a hit beyond `t_min` and up to `t_max`. The plane
+    /// gives the distance: its sign depends on the side from which the ray starts and not on the
+    /// angle. The edge functions tell whether the ray passes within, as in `Shear::cross`:
+    /// neighbors leave no gap.
     fn meet(&self, triangle: &BvhTriangle, t_min: f64, t_max: f64) -> Option<(f64, DVec2)> {
         let [a, b, c] = [triangle.a, triangle.b, triangle.c].map(|corner| corner.as_dvec3());
         let (normal, corner) = plane(a, b, c);
@@ -145,7 +149,8 @@ impl ObjectRay {
             DVec2::new(p[x] - self.shear.x * p[z], p[y] - self.shear.y * p[z])
         };
         let [p, q, r] = [a, b, c].map(apply);
-        // The same products for both triangles at an edge, so that their difference has the same bits but for the sign.
+        // The same products for both triangles at an edge, so that their difference has the same
+        // bits but for the sign.
         let (u, v, w) = (r.x * q.y - r.y * q.x, p.x * r.y - p.y * r.x, q.x * p.y - q.y * p.x);
         let determinant = u + v + w;
         if (u.min(v).min(w) < 0.0 && u.max(v).max(w) > 0.0) || determinant == 0.0 {
@@ -157,8 +162,8 @@ impl ObjectRay {
     }
 }
 
-/// A triangle's normal, of twice its area, and the corner that it was found at: that between the two shorter edges, whose angle is
-/// the widest and loses the fewest digits.
+/// A triangle's normal, of twice its area, and the corner that it was found at: that between the
+/// two shorter edges, whose angle is the widest and loses the fewest digits.
 fn plane(a: DVec3, b: DVec3, c: DVec3) -> (DVec3, DVec3) {
     let (ab, bc, ca) = (b - a, c - b, a - c);
     let (at_a, at_b, at_c) = (bc.length_squared(), ca.length_squared(), ab.length_squared());
@@ -172,14 +177,16 @@ fn plane(a: DVec3, b: DVec3, c: DVec3) -> (DVec3, DVec3) {
 }
 
 impl SceneBvh {
-    /// The nearest hit, in double precision. The trees must have been made for the host (`SceneBvh::widen`).
+    /// The nearest hit, in double precision. The trees must have been made for the host
+    /// (`SceneBvh::widen`).
     #[must_use]
     pub fn closest_f64(&self, top: &SceneTlas, ray: &PreciseRay) -> Option<PreciseHit> {
         self.trace_precisely::<false>(top, ray, |_| true)
     }
 
-    /// Tests for any hit that `counts` accepts, in double precision. It is called with hits in any order, with none
-    /// twice, until it accepts one. The trees must have been made for the host (`SceneBvh::widen`).
+    /// Tests for any hit that `counts` accepts, in double precision. It is called with hits in any
+    /// order, with none twice, until it accepts one. The trees must have been made for the host
+    /// (`SceneBvh::widen`).
     #[must_use]
     pub fn occluded_f64(
         &self,
@@ -197,7 +204,8 @@ impl SceneBvh {
         Some(DAffine3 { matrix3: place.linear, translation: place.translation - top.eye })
     }
 
-    /// The inverse of the linear part of `to_eye`: its rows take an instance's normals to the eye's space.
+    /// The inverse of the linear part of `to_eye`: its rows take an instance's normals to the eye's
+    /// space.
     #[must_use]
     pub fn inverse_linear(&self, instance: u32) -> Option<DMat3> {
         self.instances.get(instance as usize).map(|place| place.inverse)

@@ -47,8 +47,8 @@ fn upward(random: &mut Random) -> DVec3 {
     DVec3::new(turn.cos(), height, turn.sin()).normalize()
 }
 
-/// A millimeter between a floor and a board over it, however large the floor, wherever and however it stands: each point of
-/// one that faces the other sees it, and no point sees its own plane.
+/// A millimeter between a floor and a board over it, however large the floor, wherever and however
+/// it stands: each point of one that faces the other sees it, and no point sees its own plane.
 #[test]
 fn a_millimeter_stays_a_millimeter_over_floors_of_any_size() {
     let mut random = Random(31);
@@ -110,7 +110,8 @@ fn a_millimeter_stays_a_millimeter_over_floors_of_any_size() {
     assert!(asked > 8000, "{asked}");
 }
 
-/// No ray that leaves an outward-facing sphere or box meets it again, however it is scaled and wherever it stands.
+/// No ray that leaves an outward-facing sphere or box meets it again, however it is scaled and
+/// wherever it stands.
 #[test]
 fn convex_shapes_do_not_shade_themselves_at_any_scale() {
     let mut random = Random(32);
@@ -212,8 +213,8 @@ fn precise_hits_are_those_of_single_precision() {
     assert!(hits > 500 && differ <= 4, "{differ} of {hits}");
 }
 
-/// Neighbors leave no gap in double precision either, whatever is aimed at: no ray into a closed ball passes it, and none
-/// that starts inside gets out.
+/// Neighbors leave no gap in double precision either, whatever is aimed at: no ray into a closed
+/// ball passes it, and none that starts inside gets out.
 #[test]
 fn precise_rays_pass_no_gap() {
     let mut random = Random(34);
@@ -226,7 +227,8 @@ fn precise_rays_pass_no_gap() {
         let eye = middle + DVec3::X * scale * 3.0;
         let (bvh, top) = seen(&scene, eye);
         for index in 0..3000 {
-            // At corners, at edges and at the middles of triangles, as single and as double precision name them.
+            // At corners, at edges and at the middles of triangles, as single and as double
+            // precision name them.
             let triangle = bvh.triangles[index % bvh.triangles.len()];
             let [a, b, c] = [triangle.a, triangle.b, triangle.c].map(|p| p.as_dvec3());
             let at = match index % 3 {
@@ -248,7 +250,8 @@ fn precise_rays_pass_no_gap() {
     }
 }
 
-/// Large triangles seen at their edge from far away: single precision says nothing there, and double precision finds them.
+/// Large triangles seen at their edge from far away: single precision says nothing there, and
+/// double precision finds them.
 #[test]
 fn rays_along_the_horizon_meet_the_floor() {
     let mut random = Random(35);
@@ -274,8 +277,9 @@ fn rays_along_the_horizon_meet_the_floor() {
     }
 }
 
-/// A triangle at which a ray is aimed is met at its distance, whatever its size, transform and place: the error bounds of single
-/// precision lose none. Limits right before and behind it leave nothing else to be met.
+/// A triangle at which a ray is aimed is met at its distance, whatever its size, transform and
+/// place: the error bounds of single precision lose none. Limits right before and behind it leave
+/// nothing else to be met.
 #[test]
 fn no_triangle_that_is_aimed_at_is_lost() {
     let mut random = Random(36);
@@ -321,7 +325,8 @@ fn no_triangle_that_is_aimed_at_is_lost() {
             let direction = (at - origin).normalize();
             let t = (at - origin).length();
             let slope = (b - a).cross(c - a).normalize_or_zero().dot(direction).abs();
-            // Edge-on the distance is not told by the plane; a triangle may be too thin for the places of its corners.
+            // Edge-on the distance is not told by the plane; a triangle may be too thin for the
+            // places of its corners.
             let thin = (b - a).cross(c - a).length() / (b - a).length().max((c - a).length());
             let reach = coordinates + origin.abs().max_element();
             if slope < 1e-3 || thin < 1e-9 * reach {

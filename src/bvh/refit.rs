@@ -1,4 +1,5 @@
-//! Trees whose vertices the device moves: what it needs to refit them, where they are, and building one of them anew.
+//! Trees whose vertices the device moves: what it needs to refit them, where they are, and building
+//! one of them anew.
 
 use glam::Vec3;
 
@@ -14,7 +15,8 @@ use crate::scene::{Primitive, Scene};
 pub struct RefitLinks {
     /// Its leaves, as indices into all nodes.
     pub leaves: Vec<u32>,
-    /// Of each of its nodes, in their order, the parent as an index into all nodes; `NONE` for the root.
+    /// Of each of its nodes, in their order, the parent as an index into all nodes; `NONE` for the
+    /// root.
     pub parents: Vec<u32>,
     /// Nodes on the longest way up, both ends counted.
     pub levels: u32,
@@ -58,8 +60,9 @@ impl SceneBvh {
         RefitLinks::new(self.nodes.get(range).unwrap_or_default(), first)
     }
 
-    /// For a primitive whose vertices the device has moved: all of them are within this box in the mesh's space (m), which takes the
-    /// place of its root's wherever the primitive stands. `place` is to follow.
+    /// For a primitive whose vertices the device has moved: all of them are within this box in the
+    /// mesh's space (m), which takes the place of its root's wherever the primitive stands. `place`
+    /// is to follow.
     pub fn set_blas_bounds(&mut self, mesh: usize, primitive: usize, low: Vec3, high: Vec3) {
         for bottom in
             self.blases.iter_mut().filter(|of| (of.mesh, of.primitive) == (mesh, primitive))
@@ -80,8 +83,8 @@ impl SceneBvh {
         }
     }
 
-    /// Builds one tree anew over a primitive's moved vertices; its triangles must be those it was built with. Where the new tree has
-    /// more nodes than the old one it stands behind all others.
+    /// Builds one tree anew over a primitive's moved vertices; its triangles must be those it was
+    /// built with. Where the new tree has more nodes than the old one it stands behind all others.
     pub fn rebuild(&mut self, scene: &Scene, bottom: usize, moved: &Primitive) {
         let Some(old) = self.blases.get(bottom).copied() else { return };
         let part = build_blas(old.mesh, old.primitive, old.baked, moved);
@@ -119,7 +122,8 @@ impl SceneBvh {
         }
     }
 
-    /// Vertices of the triangles of a tree, in the order of its leaves: indices into its primitive's.
+    /// Vertices of the triangles of a tree, in the order of its leaves: indices into its
+    /// primitive's.
     pub fn triangle_vertices<'a>(
         &'a self,
         scene: &'a Scene,

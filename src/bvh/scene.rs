@@ -18,8 +18,8 @@ use crate::scene::{AlphaMode, Material, Primitive, Scene};
 /// Triangles of a leaf at most.
 const MAX_LEAF: usize = 4;
 
-/// How far a ray's origin is lifted off the surface that it leaves, as a fraction of the coordinates that enter its
-/// computation: eight units in the last place of single precision.
+/// How far a ray's origin is lifted off the surface that it leaves, as a fraction of the
+/// coordinates that enter its computation: eight units in the last place of single precision.
 pub const SLACK: f32 = 1.0 / (1 << 20) as f32;
 
 /// A bit of `Instance::surface`: it lets light straight through, so rays to lamps pass it.
@@ -35,7 +35,8 @@ pub struct BvhInstance {
     pub root: u32,
     /// The header of its alpha mask, or `NONE`.
     pub mask: u32,
-    /// Added (wrapping) to the number of a triangle: the number of its corners in the masked triangles.
+    /// Added (wrapping) to the number of a triangle: the number of its corners in the masked
+    /// triangles.
     pub corners: u32,
     /// How far (m) rounding in object space may move a ray that meets this instance.
     pub slack: f32,
@@ -65,7 +66,8 @@ pub struct Blas {
     pub(super) reach: f32,
     /// A transform that has no inverse and is applied to the vertices instead.
     pub(super) baked: Option<DMat3>,
-    /// A box in which the tree is known to be, where its own are the device's (`SceneBvh::enclose`).
+    /// A box in which the tree is known to be, where its own are the device's
+    /// (`SceneBvh::enclose`).
     pub(super) bounds_override: Option<Aabb>,
 }
 
@@ -82,7 +84,8 @@ impl Blas {
         self.surface & NO_SHADOW == 0
     }
 
-    /// The transform without an inverse that its vertices have been put through, where there is one.
+    /// The transform without an inverse that its vertices have been put through, where there is
+    /// one.
     #[must_use]
     pub const fn baked_transform(&self) -> Option<DMat3> {
         self.baked
@@ -140,8 +143,9 @@ pub struct SceneTlas {
     pub(super) eye: DVec3,
 }
 
-/// Whether a material casts shadows: blended ones do not, nor thin walls that let most light straight through. Their light
-/// is neither stopped nor tinted; both faces of all others stop it, and masked ones where they are there.
+/// Whether a material casts shadows: blended ones do not, nor thin walls that let most light
+/// straight through. Their light is neither stopped nor tinted; both faces of all others stop it,
+/// and masked ones where they are there.
 #[must_use]
 pub fn casts_shadow(material: &Material) -> bool {
     let pane = material.transmits()
@@ -175,8 +179,9 @@ fn size(linear: &DMat3) -> f64 {
 }
 
 impl SceneBvh {
-    /// Trees over everything that is shown and whose material is wanted, in parallel; the same scene gives the same
-    /// bits. A shape under a transform without an inverse gets a tree of its own.
+    /// Trees over everything that is shown and whose material is wanted, in parallel; the same
+    /// scene gives the same bits. A shape under a transform without an inverse gets a tree of its
+    /// own.
     #[must_use]
     pub fn new(scene: &Scene, wanted: impl Fn(&Material) -> bool + Sync) -> Self {
         let default = Material::default();
@@ -225,9 +230,9 @@ impl SceneBvh {
         bvh
     }
 
-    /// Prepares for many rays on the host: they walk trees of four children a node, made of those that the device has, and
-    /// find the same hits. It takes about as much memory again (`host_bytes`). Upper levels are made for it from then on
-    /// (`seen_from`).
+    /// Prepares for many rays on the host: they walk trees of four children a node, made of those
+    /// that the device has, and find the same hits. It takes about as much memory again
+    /// (`host_bytes`). Upper levels are made for it from then on (`seen_from`).
     pub fn build_wide(&mut self) {
         let ranges: Vec<(u32, u32)> = self.blases.iter().map(|bottom| bottom.nodes).collect();
         self.wide = Some(WideBvh::new(&self.nodes, &ranges, &self.triangles));
@@ -266,8 +271,8 @@ impl SceneBvh {
         self.sources.extend(part.sources);
     }
 
-    /// Makes the upper level anew, for nodes that have moved. Nodes that show other meshes than before, or that began or
-    /// ceased to flatten them, need a new `SceneBvh`.
+    /// Makes the upper level anew, for nodes that have moved. Nodes that show other meshes than
+    /// before, or that began or ceased to flatten them, need a new `SceneBvh`.
     pub fn rebuild_tlas(&mut self, scene: &Scene) {
         let mut of_mesh: Vec<Vec<usize>> = vec![Vec::new(); scene.meshes.len()];
         for (index, bottom) in self.blases.iter().enumerate() {
@@ -319,7 +324,8 @@ impl SceneBvh {
             items.iter().filter_map(|item| places.get(item.index as usize).copied()).collect();
     }
 
-    /// Whether the trees are those of the scene's meshes where they stand now, so that `place` finds each of them.
+    /// Whether the trees are those of the scene's meshes where they stand now, so that `place`
+    /// finds each of them.
     #[must_use]
     pub fn matches(&self, scene: &Scene) -> bool {
         let mut plain = vec![None; scene.meshes.len()];
@@ -363,7 +369,8 @@ impl SceneBvh {
         let extent = linear.x_axis.abs() * half.x
             + linear.y_axis.abs() * half.y
             + linear.z_axis.abs() * half.z;
-        // One step of Newton's after the adjugate, which loses digits where a matrix is ill-conditioned.
+        // One step of Newton's after the adjugate, which loses digits where a matrix is
+        // ill-conditioned.
         let inverse = linear.inverse();
         let inverse = inverse + (DMat3::IDENTITY - inverse * linear) * inverse;
         let place = SceneInstance {
@@ -383,7 +390,8 @@ impl SceneBvh {
         (fits && inverse).then_some(place)
     }
 
-    /// The upper level relative to an eye: transforms and boxes subtracted in double precision, boxes rounded outward.
+    /// The upper level relative to an eye: transforms and boxes subtracted in double precision,
+    /// boxes rounded outward.
     #[must_use]
     pub fn tlas_from(&self, eye: DVec3) -> SceneTlas {
         let of = |place: &SceneInstance| {
@@ -423,8 +431,8 @@ impl SceneBvh {
         }
     }
 
-    /// Of each instance of an upper level its tree and the rows of the transform from its space to the eye's, in order. Subtracted in
-    /// double precision, as `seen_from` does.
+    /// Of each instance of an upper level its tree and the rows of the transform from its space to
+    /// the eye's, in order. Subtracted in double precision, as `seen_from` does.
     #[must_use]
     pub fn instance_transforms(&self, eye: DVec3) -> Vec<(u32, [[f32; 4]; 3])> {
         let of = |place: &SceneInstance| {
@@ -436,8 +444,9 @@ impl SceneBvh {
         self.instances.iter().map(of).collect()
     }
 
-    /// Takes over a primitive's moved vertices and normals; its triangles must be those it was built with. The boxes of
-    /// its tree and of its places are exact again, the trees' shapes are kept.
+    /// Takes over a primitive's moved vertices and normals; its triangles must be those it was
+    /// built with. The boxes of its tree and of its places are exact again, the trees' shapes are
+    /// kept.
     pub fn refit(&mut self, mesh: usize, primitive: usize, moved: &Primitive) {
         for index in 0..self.blases.len() {
             let bottom = self.blases[index];
@@ -472,7 +481,8 @@ impl SceneBvh {
         }
     }
 
-    /// The box around all that stands somewhere, in the world (m), as (least corner, greatest corner); none where nothing does.
+    /// The box around all that stands somewhere, in the world (m), as (least corner, greatest
+    /// corner); none where nothing does.
     #[must_use]
     pub fn bounds(&self) -> Option<(DVec3, DVec3)> {
         self.instances
@@ -488,7 +498,8 @@ impl SceneBvh {
         Some((place.node, self.blases.get(place.bottom)?))
     }
 
-    /// Drops what only rays on the host need: triangles, masks and all. What remains serves `seen_from` and `place`.
+    /// Drops what only rays on the host need: triangles, masks and all. What remains serves
+    /// `seen_from` and `place`.
     pub fn drop_host_triangles(&mut self) {
         self.triangles = Vec::new();
         self.sources = Vec::new();

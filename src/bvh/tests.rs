@@ -75,8 +75,9 @@ pub(super) fn ray(origin: DVec3, direction: DVec3) -> Ray {
     }
 }
 
-/// The nearest hit by testing every triangle in double precision in the world (Möller and Trumbore 1997): distance,
-/// node and source triangle; and how clear it is: the least barycentric weight of any triangle near its edge.
+/// The nearest hit by testing every triangle in double precision in the world (Möller and Trumbore
+/// 1997): distance, node and source triangle; and how clear it is: the least barycentric weight of
+/// any triangle near its edge.
 fn brute(scene: &Scene, ray: &Ray) -> (Option<(f64, usize, u32)>, f64) {
     let (o, d) = (ray.origin.as_dvec3(), ray.direction.as_dvec3());
     let (mut nearest, mut clear) = (None::<(f64, usize, u32)>, f64::MAX);
@@ -119,7 +120,8 @@ pub(super) fn widened(bvh: &SceneBvh, eye: DVec3) -> (SceneBvh, SceneTlas) {
     (wide, top)
 }
 
-/// Compares with brute force over many rays: gives how many hit, and the greatest relative error of t.
+/// Compares with brute force over many rays: gives how many hit, and the greatest relative error of
+/// t.
 fn compare(scene: &Scene, random: &mut Random, rays: usize, size: f64) -> (usize, f64) {
     let bvh = SceneBvh::new(scene, |_| true);
     let top = bvh.tlas_from(DVec3::ZERO);
@@ -218,7 +220,8 @@ fn a_flattened_instance_is_still_there() {
     assert!(below > 30);
 }
 
-/// A sheet of `n` times `n` squares in the xz plane whose inner vertices are shaken in all directions.
+/// A sheet of `n` times `n` squares in the xz plane whose inner vertices are shaken in all
+/// directions.
 pub(super) fn sheet(random: &mut Random, n: usize) -> Primitive {
     let mut sheet = Primitive::default();
     for z in 0..=n {
@@ -270,7 +273,8 @@ fn no_ray_leaks_through_edges_and_vertices() {
                     let from =
                         target + (normal + random.direction() * 0.3) * random.within(2.0, 200.0);
                     let shot = ray(from, target - from);
-                    // As single precision has it: the direction points where the rounded origin says.
+                    // As single precision has it: the direction points where the rounded origin
+                    // says.
                     let shot = Ray { direction: target.as_vec3() - shot.origin, ..shot };
                     assert!(bvh.occluded(&top, &shot), "a leak at {x} {z}: {shot:?}");
                     assert!(
@@ -423,7 +427,8 @@ fn empty_scene_and_invalid_rays_give_no_hit() {
 
 #[test]
 fn rays_ten_kilometres_out_are_as_exact_as_at_home() {
-    // A floor and a post of a decimetre whose shadow is asked for, beside the origin and far from it.
+    // A floor and a post of a decimetre whose shadow is asked for, beside the origin and far from
+    // it.
     let mut random = Random(8);
     let primitive = soup(&mut random, 200, 0.05, 0.5);
     let home = scene_of(primitive.clone(), &[DMat4::IDENTITY]);

@@ -21,10 +21,11 @@ pub struct Ray {
     pub t_min: f32,
     /// Hits at or beyond this are none.
     pub t_max: f32,
-    /// The unit normal of the surface that it leaves, on the side to which it leaves; zero where it begins in free
-    /// space. Before each instance the origin is lifted along it by what rounding can be there, so that a surface does
-    /// not shade itself and no gap is left at a contact (the purpose of Wächter and Binder 2019, "A Fast and Robust
-    /// Method for Avoiding Self-Intersection", Ray Tracing Gems, chapter 6; theirs knows world coordinates only).
+    /// The unit normal of the surface that it leaves, on the side to which it leaves; zero where it
+    /// begins in free space. Before each instance the origin is lifted along it by what rounding
+    /// can be there, so that a surface does not shade itself and no gap is left at a contact (the
+    /// purpose of Wächter and Binder 2019, "A Fast and Robust Method for Avoiding
+    /// Self-Intersection", Ray Tracing Gems, chapter 6; theirs knows world coordinates only).
     pub away: Vec3,
 }
 
@@ -42,8 +43,8 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// Whether it is the one to take: nearer, or, where triangles meet, of the lesser number, so that the answer does not
-    /// depend on the order in which trees are walked.
+    /// Whether it is the one to take: nearer, or, where triangles meet, of the lesser number, so
+    /// that the answer does not depend on the order in which trees are walked.
     pub(super) fn comes_before(&self, found: Option<&Self>, t_max: f32) -> bool {
         let number = |hit: &Self| (hit.instance, hit.triangle);
         match found {
@@ -112,8 +113,8 @@ impl Stack {
     }
 }
 
-/// Visits the leaves of a tree whose boxes the ray meets, near ones first, until `leaf` says that it is enough. `leaf`
-/// gives the distance from which on nothing matters any more.
+/// Visits the leaves of a tree whose boxes the ray meets, near ones first, until `leaf` says that
+/// it is enough. `leaf` gives the distance from which on nothing matters any more.
 fn walk<T: TraversalCounter>(
     tally: &mut T,
     nodes: &[BvhNode],
@@ -207,8 +208,8 @@ impl SceneBvh {
         self.trace::<true, _>(&mut (), top, ray, |_| true).is_some()
     }
 
-    /// Whether anything is in the way that counts. `counts` is asked about hits in any order, about none twice, until one
-    /// does.
+    /// Whether anything is in the way that counts. `counts` is asked about hits in any order, about
+    /// none twice, until one does.
     #[must_use]
     pub fn occluded_by(
         &self,
@@ -219,7 +220,8 @@ impl SceneBvh {
         self.trace::<true, _>(&mut (), top, ray, counts).is_some()
     }
 
-    /// What `closest` does for a ray: the heat map of a scene's trees. Nothing for a ray that is none.
+    /// What `closest` does for a ray: the heat map of a scene's trees. Nothing for a ray that is
+    /// none.
     #[must_use]
     pub fn traversal_stats(&self, top: &SceneTlas, ray: &Ray) -> TraversalStats {
         let mut visits = TraversalStats::default();
@@ -234,8 +236,8 @@ impl SceneBvh {
         ray: &Ray,
         mut counts: impl FnMut(&Hit) -> bool,
     ) -> Option<Hit> {
-        // No direction, or not a number: no ray. The box of a tree over nothing is inside out, which the slab test does
-        // not see.
+        // No direction, or not a number: no ray. The box of a tree over nothing is inside out,
+        // which the slab test does not see.
         if top.instances.is_empty() {
             return None;
         }
@@ -267,8 +269,8 @@ impl SceneBvh {
         found
     }
 
-    /// Whether a hit is the one to take now: it comes before the one found, it is there at that place (others than masked triangles
-    /// always are), and it counts.
+    /// Whether a hit is the one to take now: it comes before the one found, it is there at that
+    /// place (others than masked triangles always are), and it counts.
     #[inline(always)]
     pub(super) fn accepts_hit(
         &self,

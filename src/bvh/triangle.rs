@@ -5,8 +5,9 @@ use glam::{Vec2, Vec3};
 
 use super::node::Aabb;
 
-/// A triangle in its mesh's space: 48 bytes, read by the device as it is. Whole vertices, not edges: neighbours share
-/// the bits of what they have in common, which is what makes the test watertight.
+/// A triangle in its mesh's space: 48 bytes, read by the device as it is. Whole vertices, not
+/// edges: neighbours share the bits of what they have in common, which is what makes the test
+/// watertight.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct BvhTriangle {
@@ -47,7 +48,8 @@ impl BvhTriangle {
     }
 }
 
-/// A ray prepared for triangle tests: the frame in which it runs along +z from the origin with slope 0.
+/// A ray prepared for triangle tests: the frame in which it runs along +z from the origin with
+/// slope 0.
 #[derive(Clone, Copy, Debug)]
 pub struct ShearedRay {
     origin: Vec3,
@@ -82,10 +84,11 @@ impl ShearedRay {
 
     /// Where the ray meets the triangle beyond `t_min` and up to `t_max`; both faces count.
     ///
-    /// Woop, Benthin and Wald 2013, "Watertight Ray/Triangle Intersection", JCGT 2(1). An edge function is the
-    /// difference of two products; rounding keeps their order, so that its sign is right or it is zero, and neighbours
-    /// see the same one with the other sign. Where the paper then computes in double precision, zero is taken as inside
-    /// here: of two neighbours at least one is hit, at times both, and never none.
+    /// Woop, Benthin and Wald 2013, "Watertight Ray/Triangle Intersection", JCGT 2(1). An edge
+    /// function is the difference of two products; rounding keeps their order, so that its sign is
+    /// right or it is zero, and neighbours see the same one with the other sign. Where the paper
+    /// then computes in double precision, zero is taken as inside here: of two neighbours at least
+    /// one is hit, at times both, and never none.
     #[must_use]
     #[inline]
     pub fn intersect(&self, triangle: &BvhTriangle, t_min: f32, t_max: f32) -> Option<TriangleHit> {
@@ -112,8 +115,8 @@ impl ShearedRay {
     }
 }
 
-/// A unit vector in two signed 16-bit numbers: the octahedral map (Cigolle et al. 2014, "A Survey of Efficient
-/// Representations for Independent Unit Vectors", JCGT 3(2)).
+/// A unit vector in two signed 16-bit numbers: the octahedral map (Cigolle et al. 2014, "A Survey
+/// of Efficient Representations for Independent Unit Vectors", JCGT 3(2)).
 #[must_use]
 pub fn pack_normal(n: Vec3) -> u32 {
     let n = n / (n.x.abs() + n.y.abs() + n.z.abs()).max(1e-30);

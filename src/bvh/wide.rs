@@ -1,10 +1,13 @@
-//! The trees as the host walks them: nodes with four children and leaves of four triangles, each four side by side in
-//! one register. They are made from the nodes of two children that the device reads, with the same boxes.
+//! The trees as the host walks them: nodes with four children and leaves of four triangles, each
+//! four side by side in one register. They are made from the nodes of two children that the device
+//! reads, with the same boxes.
 //!
-//! Dammertz, Hanika and Keller, "Shallow Bounding Volume Hierarchies for Fast SIMD Ray Tracing of Incoherent Rays" (2008),
-//! sections 3 and 4; Wald, Benthin and Boulos, "Getting Rid of Packets" (2008), section 2.2.
+//! Dammertz, Hanika and Keller, "Shallow Bounding Volume Hierarchies for Fast SIMD Ray Tracing of
+//! Incoherent Rays" (2008), sections 3 and 4; Wald, Benthin and Boulos, "Getting Rid of Packets"
+//! (2008), section 2.2.
 //!
-//! `glam::Vec4` is a register of SSE2, which every x86-64 has, and of NEON; elsewhere it is four numbers.
+//! `glam::Vec4` is a register of SSE2, which every x86-64 has, and of NEON; elsewhere it is four
+//! numbers.
 
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
@@ -18,10 +21,12 @@ use super::{
 /// Children of a node, triangles of a leaf.
 pub const WIDTH: usize = 4;
 
-/// Sixteen units in the last place: more than the roundings of a corner's way into a ray's frame together.
+/// Sixteen units in the last place: more than the roundings of a corner's way into a ray's frame
+/// together.
 const ULPS: f32 = 16.0 * f32::EPSILON;
 
-/// Set in a child that is a leaf; the rest is the number of its packet, or on the upper level of its instance.
+/// Set in a child that is a leaf; the rest is the number of its packet, or on the upper level of
+/// its instance.
 pub const LEAF: u32 = 1 << 31;
 
 /// Four boxes and what is in them: two lines of the cache.
@@ -89,7 +94,8 @@ impl TrianglePacket {
 
 /// A ray prepared for four boxes at a time.
 pub struct WideSlabs {
-    /// The ray's origin by axis, for the side that it meets first and for the other; they differ where boxes are widened.
+    /// The ray's origin by axis, for the side that it meets first and for the other; they differ
+    /// where boxes are widened.
     origin: [[Vec4; 2]; 3],
     inverse: [Vec4; 3],
     /// By axis which side is met first.
@@ -115,8 +121,8 @@ impl WideSlabs {
         }
     }
 
-    /// Where the ray enters each box, and which boxes it meets before `t_max`, a bit each. The arithmetic of
-    /// `Slabs::enter`.
+    /// Where the ray enters each box, and which boxes it meets before `t_max`, a bit each. The
+    /// arithmetic of `Slabs::enter`.
     #[inline(always)]
     pub fn enter(&self, node: &WideNode, t_max: f32) -> (Vec4, u32) {
         let at = |axis: usize, side: usize, end: usize| {
@@ -162,8 +168,8 @@ impl WideShearedRay {
         Self { origin: axes.map(at), axes, shear: shear.to_array().map(Vec4::splat) }
     }
 
-    /// The edge functions of four triangles in the ray's frame, and the depths of their corners. The arithmetic of
-    /// `Shear::cross`, in the same order: the same bits.
+    /// The edge functions of four triangles in the ray's frame, and the depths of their corners.
+    /// The arithmetic of `Shear::cross`, in the same order: the same bits.
     #[inline(always)]
     fn edges(&self, packet: &TrianglePacket) -> ([Vec4; 3], [Vec4; 3]) {
         let [x, y, z] = self.axes;
@@ -207,8 +213,9 @@ impl WideShearedRay {
         (lanes != 0).then(|| TriangleHits { lanes, t, second: v * inverse, third: w * inverse })
     }
 
-    /// A bit for each triangle that the ray may meet between `t_min` and `t_max`. As `cross`, with what rounding can do in its
-    /// way: `margin` is by how much the ray may be off at its origin and along it, in object space.
+    /// A bit for each triangle that the ray may meet between `t_min` and `t_max`. As `cross`, with
+    /// what rounding can do in its way: `margin` is by how much the ray may be off at its origin
+    /// and along it, in object space.
     #[inline(always)]
     pub fn intersect_conservative(
         &self,
@@ -220,7 +227,8 @@ impl WideShearedRay {
         // A hit is a point of the packet's box, and the ray's slopes are 1 at most.
         let extent = packet.extent + 2.0 * margin;
         let across = 2.0 * extent;
-        // Of a sheared corner: twice the margin for the ray, as much for how far along it the corner is.
+        // Of a sheared corner: twice the margin for the ray, as much for how far along it the
+        // corner is.
         let off = 4.0 * margin + ULPS * across;
         let area = 4.0 * off * (across + off);
         let ([u, v, w], depths) = self.edges(packet);
@@ -232,7 +240,8 @@ impl WideShearedRay {
         }
         let inverse = Vec4::ONE / (u + v + w);
         let t = (u * depths[0] + v * depths[1] + w * depths[2]) * inverse;
-        // Each weight is off by twice the area's error at most; along the ray the corners lie no farther apart than the extent.
+        // Each weight is off by twice the area's error at most; along the ray the corners lie no
+        // farther apart than the extent.
         let scale = self.shear[2].x.abs();
         let error =
             Vec4::splat(scale * off) + Vec4::splat(8.0 * scale * extent * area) * inverse.abs();
@@ -250,9 +259,9 @@ pub struct Level {
     pub leaves: Vec<(u32, u32)>,
 }
 
-/// The wide nodes over a tree of two children a node, the root first. `base` is what the tree's numbers of nodes begin
-/// with. From two children on, the widest inner one is opened until there are four.
-/// A subtree of `most` items or fewer is one leaf.
+/// The wide nodes over a tree of two children a node, the root first. `base` is what the tree's
+/// numbers of nodes begin with. From two children on, the widest inner one is opened until there
+/// are four. A subtree of `most` items or fewer is one leaf.
 pub fn collapse(nodes: &[BvhNode], base: u32, most: u32) -> Level {
     let mut level = Level::default();
     let Some(root) = nodes.first() else { return level };
@@ -351,7 +360,8 @@ pub struct WideBvh {
 #[derive(Clone, Copy, Debug)]
 pub struct Tree {
     root: u32,
-    /// Where rays begin: the root, or the only leaf (`LEAF`), whose triangles tell as soon as a box would.
+    /// Where rays begin: the root, or the only leaf (`LEAF`), whose triangles tell as soon as a box
+    /// would.
     pub entry: u32,
     nodes: u32,
     packet: u32,

@@ -11,8 +11,9 @@ use crate::scene::{Primitive, Sampler, Scene};
 
 /// Asserts that both kinds of nodes find the same hits, to the bit, and gives how many there were.
 ///
-/// A wide leaf may hold several of the narrow ones, and its box is the union of theirs. Where a ray touches a triangle's rim
-/// and rounding has it pass by the narrow leaf's box, the wide leaf finds it: see `touching`.
+/// A wide leaf may hold several of the narrow ones, and its box is the union of theirs. Where a ray
+/// touches a triangle's rim and rounding has it pass by the narrow leaf's box, the wide leaf finds
+/// it: see `touching`.
 fn same(scene: &Scene, eye: DVec3, rays: impl IntoIterator<Item = Ray>) -> usize {
     let bvh = SceneBvh::new(scene, |_| true);
     let (wide, wide_top) = widened(&bvh, eye);
@@ -36,8 +37,9 @@ fn same_hits(
     hits
 }
 
-/// As `same`, for rays aimed at rims: where the answers differ, the wide nodes found a triangle that the ray touches at its
-/// rim, no farther than what the narrow ones found. Gives the hits and the differences.
+/// As `same`, for rays aimed at rims: where the answers differ, the wide nodes found a triangle
+/// that the ray touches at its rim, no farther than what the narrow ones found. Gives the hits and
+/// the differences.
 fn touching(scene: &Scene, eye: DVec3, rays: &[Ray]) -> (usize, usize) {
     let bvh = SceneBvh::new(scene, |_| true);
     let ((wide, wide_top), top) = (widened(&bvh, eye), bvh.tlas_from(eye));
@@ -60,7 +62,8 @@ fn touching(scene: &Scene, eye: DVec3, rays: &[Ray]) -> (usize, usize) {
     (hits, differ)
 }
 
-/// Boxes on a lattice: all faces across the axes, so that every node's box has faces in common with its triangles.
+/// Boxes on a lattice: all faces across the axes, so that every node's box has faces in common with
+/// its triangles.
 fn blocks(n: u32) -> Primitive {
     let mut shape = Primitive::default();
     for block in 0..n * n * n {
@@ -88,7 +91,8 @@ fn along_the_axes_and_along_faces_and_edges() {
     let half = |random: &mut Random| (random.within(-2.0, 18.0)).round() * 0.5;
     let mut rays = Vec::new();
     for index in 0..6000 {
-        // On the lattice of the boxes' faces and middles: rays that run in faces and meet edges and corners.
+        // On the lattice of the boxes' faces and middles: rays that run in faces and meet edges and
+        // corners.
         let from = DVec3::new(half(&mut random), half(&mut random), half(&mut random));
         let axis =
             [DVec3::X, DVec3::Y, DVec3::Z][index % 3] * if index % 2 == 0 { 1.0 } else { -1.0 };

@@ -10,8 +10,8 @@ use super::{
     wide::{LEAF, WideBvh, WideNode, WideShearedRay, WideSlabs},
 };
 
-/// Children that wait, with where the ray enters them. Those of both levels: the lower one's lie above. Few rays need
-/// more than what is inline.
+/// Children that wait, with where the ray enters them. Those of both levels: the lower one's lie
+/// above. Few rays need more than what is inline.
 struct Stack {
     inline: [(f32, u32); INLINE],
     count: usize,
@@ -48,8 +48,8 @@ impl Stack {
     }
 }
 
-/// Visits what the boxes that the ray meets hold until `leaf` says that it is enough. `leaf` gives the distance beyond
-/// which nothing matters any more.
+/// Visits what the boxes that the ray meets hold until `leaf` says that it is enough. `leaf` gives
+/// the distance beyond which nothing matters any more.
 #[inline(always)]
 fn walk<const ANY: bool, T: TraversalCounter>(
     tally: &mut T,
@@ -87,8 +87,8 @@ fn walk<const ANY: bool, T: TraversalCounter>(
     }
 }
 
-/// The nearest of the children whose bit is set; the others onto the stack, far ones first. Where any hit will do, they
-/// come as they lie.
+/// The nearest of the children whose bit is set; the others onto the stack, far ones first. Where
+/// any hit will do, they come as they lie.
 #[inline(always)]
 fn nearest_of<const ANY: bool>(
     node: &WideNode,
@@ -149,7 +149,8 @@ fn nearest_of<const ANY: bool>(
     Some(sorted[0].1)
 }
 
-/// The nearest hit, or any one, of a ray that has an origin and a direction; of those that `counts` admits.
+/// The nearest hit, or any one, of a ray that has an origin and a direction; of those that `counts`
+/// admits.
 pub fn trace<const ANY: bool, T: TraversalCounter>(
     bvh: &SceneBvh,
     wide: &WideBvh,
@@ -223,9 +224,10 @@ pub fn trace<const ANY: bool, T: TraversalCounter>(
     found
 }
 
-/// As `trace`, for whatever the ray may meet once the rounding of single precision is allowed for (`WideSlabs::widened`,
-/// `WideShearedRay::intersect_conservative`): `meet` is given an instance and a triangle of it, and gives the distance from which on nothing
-/// matters any more where it takes the hit. What lies just before the ray's origin or beyond its end is among them.
+/// As `trace`, for whatever the ray may meet once the rounding of single precision is allowed for
+/// (`WideSlabs::widened`, `WideShearedRay::intersect_conservative`): `meet` is given an instance
+/// and a triangle of it, and gives the distance from which on nothing matters any more where it
+/// takes the hit. What lies just before the ray's origin or beyond its end is among them.
 #[inline(always)]
 pub fn trace_conservative<const ANY: bool>(
     wide: &WideBvh,
@@ -273,7 +275,8 @@ pub fn trace_conservative<const ANY: bool>(
                     while lanes != 0 {
                         let lane = lanes.trailing_zeros();
                         lanes &= lanes - 1;
-                        // Those that a packet lacks have no area, and triangles beyond it are not its own.
+                        // Those that a packet lacks have no area, and triangles beyond it are not
+                        // its own.
                         if lane >= packet.count() {
                             break;
                         }

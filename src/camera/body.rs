@@ -158,14 +158,16 @@ pub enum Dial {
     Iso,
 }
 
-/// Nominal f-numbers from f/1: ISO 517:2008, table of stop numbers, with third steps as engraved by makers.
+/// Nominal f-numbers from f/1: ISO 517:2008, table of stop numbers, with third steps as engraved by
+/// makers.
 const F_STOPS: [f64; 37] = [
     1.0, 1.1, 1.2, 1.4, 1.6, 1.8, 2.0, 2.2, 2.5, 2.8, 3.2, 3.5, 4.0, 4.5, 5.0, 5.6, 6.3, 7.1, 8.0,
     9.0, 10.0, 11.0, 13.0, 14.0, 16.0, 18.0, 20.0, 22.0, 25.0, 29.0, 32.0, 36.0, 40.0, 45.0, 51.0,
     57.0, 64.0,
 ];
 
-/// Nominal exposure times of a second and more, longest first: ISO 516:2019, with third steps as engraved by makers.
+/// Nominal exposure times of a second and more, longest first: ISO 516:2019, with third steps as
+/// engraved by makers.
 const LONG_SHUTTERS: [f64; 16] =
     [30.0, 25.0, 20.0, 15.0, 13.0, 10.0, 8.0, 6.0, 5.0, 4.0, 3.2, 2.5, 2.0, 1.6, 1.3, 1.0];
 
@@ -234,7 +236,8 @@ pub enum Shutter {
     /// All at once (leaf shutters, global sensors).
     #[default]
     Global,
-    /// Two curtains run from the picture's top to its bottom: the first uncovers, the second covers.
+    /// Two curtains run from the picture's top to its bottom: the first uncovers, the second
+    /// covers.
     FocalPlane {
         /// The time (s) that a curtain takes across the picture, at least 0; about 1/300 s.
         travel: f64,
@@ -247,8 +250,9 @@ pub enum Shutter {
 }
 
 impl Shutter {
-    /// When a line is exposed: start and end in seconds from the start of the first line. `line` is 0 at the top of
-    /// the picture and 1 at its bottom (of the scene: an image upside down on the sensor is accounted for by the maker).
+    /// When a line is exposed: start and end in seconds from the start of the first line. `line` is
+    /// 0 at the top of the picture and 1 at its bottom (of the scene: an image upside down on the
+    /// sensor is accounted for by the maker).
     #[must_use]
     pub fn window(self, line: f64, shutter_s: f64) -> [f64; 2] {
         let delay = match self {
@@ -299,8 +303,8 @@ impl Body {
     /// This body if its numbers are possible.
     ///
     /// # Errors
-    /// A side of the sensor or a bound of a range that is not finite and above 0, a range that falls, or a shutter
-    /// time that is negative or not a number.
+    /// A side of the sensor or a bound of a range that is not finite and above 0, a range that
+    /// falls, or a shutter time that is negative or not a number.
     pub fn checked(self) -> Result<Self, LensError> {
         positive("the sensor's width", self.sensor.width)?;
         positive("the sensor's height", self.sensor.height)?;

@@ -1,7 +1,9 @@
-//! Displays that show more light than white: how far highlights go beyond it, and what codes the display takes.
+//! Displays that show more light than white: how far highlights go beyond it, and what codes the
+//! display takes.
 //!
-//! Display-linear values here are relative to paper white: 1 is what an interface draws as white. The host's versions are the
-//! reference for the shaders' twins (`shaders/passes/hdr_tonemap.frag`, `hdr_display.frag`).
+//! Display-linear values here are relative to paper white: 1 is what an interface draws as white.
+//! The host's versions are the reference for the shaders' twins (`shaders/passes/hdr_tonemap.frag`,
+//! `hdr_display.frag`).
 
 use glam::Vec3;
 
@@ -66,7 +68,8 @@ impl DisplayRange {
     /// What a peak may be (nit).
     pub const PEAKS: [f64; 2] = [40.0, 10_000.0];
 
-    /// Paper white and peak; none outside of what either may be. A peak below white counts as white.
+    /// Paper white and peak; none outside of what either may be. A peak below white counts as
+    /// white.
     #[must_use]
     pub fn new(paper_white: Nit, peak: Nit) -> Option<Self> {
         let within = |value: Nit, [low, high]: [f64; 2]| (low..=high).contains(&value.get());
@@ -93,11 +96,12 @@ impl DisplayRange {
     }
 }
 
-/// By how much a tone mapper's colour is raised where the largest exposed channel is `most`: 1 up to 1, the luminance that
-/// saturates the sensor, and `headroom` far beyond it.
+/// By how much a tone mapper's colour is raised where the largest exposed channel is `most`: 1 up
+/// to 1, the luminance that saturates the sensor, and `headroom` far beyond it.
 ///
-/// Our own curve. With `u = most - 1` and `e = u^2 / (1 + u)`, `1 + (h - 1) (1 - exp(-e / (h - 1)))`: it leaves 1 with slope 0, so that
-/// there is no kink, follows the light while it is small against the headroom, and rolls off to it.
+/// Our own curve. With `u = most - 1` and `e = u^2 / (1 + u)`, `1 + (h - 1) (1 - exp(-e / (h -
+/// 1)))`: it leaves 1 with slope 0, so that there is no kink, follows the light while it is small
+/// against the headroom, and rolls off to it.
 #[must_use]
 pub fn highlight_gain(most: f32, headroom: f32) -> f32 {
     let (u, room) = ((most - 1.0).max(0.0), headroom - 1.0);
@@ -107,9 +111,11 @@ pub fn highlight_gain(most: f32, headroom: f32) -> f32 {
     1.0 + room * (1.0 - (-(u * u / (1.0 + u)) / room).exp())
 }
 
-/// Maps an exposed scene-linear Rec.709 colour to display-linear Rec.709 relative to paper white, each channel in 0 to `headroom`.
+/// Maps an exposed scene-linear Rec.709 colour to display-linear Rec.709 relative to paper white,
+/// each channel in 0 to `headroom`.
 ///
-/// Up to the sensor's saturation it is what the mapper makes of it; brighter light is raised beyond, whatever the mapper.
+/// Up to the sensor's saturation it is what the mapper makes of it; brighter light is raised
+/// beyond, whatever the mapper.
 #[must_use]
 pub fn tone_map_hdr(mapper: ToneMapper, exposed: Vec3, headroom: f32) -> Vec3 {
     mapper.apply(exposed) * highlight_gain(tonemap::sanitize(exposed).max_element(), headroom)

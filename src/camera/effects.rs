@@ -2,8 +2,9 @@
 
 use std::f64::consts::{PI, TAU};
 
-/// Photo-electrons per square metre of sensor at saturation and ISO 100: 1400 in each square micrometre, the order of
-/// full-frame sensors of the 2010s (Clark, "Digital Camera Sensor Performance Summary", clarkvision.com).
+/// Photo-electrons per square metre of sensor at saturation and ISO 100: 1400 in each square
+/// micrometre, the order of full-frame sensors of the 2010s (Clark, "Digital Camera Sensor
+/// Performance Summary", clarkvision.com).
 pub const ELECTRONS_PER_SQUARE_METER: f64 = 1400e12;
 
 /// Read noise in electrons, the order of the same sensors.
@@ -11,8 +12,9 @@ pub const READ_NOISE_ELECTRONS: f64 = 3.0;
 
 /// The grain of a sensor: shot and read noise of the exposed value of a pixel, whose mean it keeps.
 ///
-/// `variance = g x + (g r)^2`, where `x` is the exposed value (1 at saturation), `1/g` the electrons at saturation and
-/// `r` the read noise in electrons: EMVA Standard 1288, release 4.0 (linear camera model). `g` is proportional to ISO.
+/// `variance = g x + (g r)^2`, where `x` is the exposed value (1 at saturation), `1/g` the
+/// electrons at saturation and `r` the read noise in electrons: EMVA Standard 1288, release 4.0
+/// (linear camera model). `g` is proportional to ISO.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grain {
     /// Variance per exposed value, at least 0: one over the electrons at saturation.
@@ -25,7 +27,8 @@ impl Grain {
     /// No grain.
     pub const NONE: Self = Self { shot: 0.0, read: 0.0 };
 
-    /// Of a sensor with pixels of a pitch (m) at an ISO speed; `NONE` unless both are finite and above 0.
+    /// Of a sensor with pixels of a pitch (m) at an ISO speed; `NONE` unless both are finite and
+    /// above 0.
     #[must_use]
     pub fn of_sensor(pixel_pitch: f64, iso: f64) -> Self {
         let saturation = ELECTRONS_PER_SQUARE_METER * pixel_pitch * pixel_pitch * 100.0 / iso;
@@ -44,20 +47,23 @@ impl Grain {
     }
 }
 
-/// Natural vignetting: illuminance over that on the axis, `cos^4`, at a distance (m) from the picture's centre on the
-/// sensor; 0 to 1. `image_distance` (m) is that of `ThinLens::image_distance`.
+/// Natural vignetting: illuminance over that on the axis, `cos^4`, at a distance (m) from the
+/// picture's centre on the sensor; 0 to 1. `image_distance` (m) is that of
+/// `ThinLens::image_distance`.
 ///
-/// Born and Wolf, "Principles of Optics", 7th ed., section 4.8; the cosine is `v / sqrt(v^2 + r^2)`.
+/// Born and Wolf, "Principles of Optics", 7th ed., section 4.8; the cosine is `v / sqrt(v^2 +
+/// r^2)`.
 #[must_use]
 pub fn natural_vignetting(radius: f64, image_distance: f64) -> f64 {
     let (r2, v2) = (radius * radius, image_distance * image_distance);
     if v2 > 0.0 { (v2 / (v2 + r2)).powi(2) } else { 0.0 }
 }
 
-/// Mechanical vignetting: the part of a round pupil of radius 1 that a rim of a radius (in pupil radii) leaves open when
-/// its centre lies at a distance from the pupil's; 0 to 1.
+/// Mechanical vignetting: the part of a round pupil of radius 1 that a rim of a radius (in pupil
+/// radii) leaves open when its centre lies at a distance from the pupil's; 0 to 1.
 ///
-/// The area common to two circles (Weisstein, "Circle-Circle Intersection", MathWorld, equation 14), over the pupil's.
+/// The area common to two circles (Weisstein, "Circle-Circle Intersection", MathWorld, equation
+/// 14), over the pupil's.
 #[must_use]
 pub fn pupil_overlap(rim: f64, distance: f64) -> f64 {
     let (r, d) = (rim.max(0.0), distance.abs());
@@ -75,11 +81,12 @@ pub fn pupil_overlap(rim: f64, distance: f64) -> f64 {
 
 /// Energy of glare within an angle (rad) of its source, of all scattered light; 0 to 1.
 ///
-/// The wings of Spencer, Shirley, Zimmerman and Greenberg, "Physically-Based Glare Effects for Digital Images",
-/// SIGGRAPH 1995, section 3 (photopic): `0.478 f1 + 0.138 f2`, `f1 = 20.91 / (a + 0.02)^3`, `f2 = 72.37 / (a + 0.02)^2`
-/// with the angle `a` in degrees, integrated over the solid angle and normalised over 90 degrees. Their core `f0` is
-/// the direct image. They describe the eye; the shape, a steep centre with a wide veil, is that of lenses too, and how
-/// much is scattered is a number of its own (`Bloom`).
+/// The wings of Spencer, Shirley, Zimmerman and Greenberg, "Physically-Based Glare Effects for
+/// Digital Images", SIGGRAPH 1995, section 3 (photopic): `0.478 f1 + 0.138 f2`, `f1 = 20.91 / (a +
+/// 0.02)^3`, `f2 = 72.37 / (a + 0.02)^2` with the angle `a` in degrees, integrated over the solid
+/// angle and normalised over 90 degrees. Their core `f0` is the direct image. They describe the
+/// eye; the shape, a steep centre with a wide veil, is that of lenses too, and how much is
+/// scattered is a number of its own (`Bloom`).
 #[must_use]
 pub fn glare_within(angle: f64) -> f64 {
     const SOFT: f64 = 0.02;
@@ -91,21 +98,22 @@ pub fn glare_within(angle: f64) -> f64 {
     energy(angle.to_degrees().clamp(0.0, 90.0)) / energy(90.0)
 }
 
-/// Shutter angle (rad) of an exposure time (s) at a frame rate (1/s): `2 pi t fps`. SMPTE practice: 180 degrees is
-/// half of the frame's time.
+/// Shutter angle (rad) of an exposure time (s) at a frame rate (1/s): `2 pi t fps`. SMPTE practice:
+/// 180 degrees is half of the frame's time.
 #[must_use]
 pub fn shutter_angle(shutter_s: f64, frames_per_second: f64) -> f64 {
     TAU * shutter_s * frames_per_second
 }
 
-/// Exposure time (s) of a shutter angle (rad) at a frame rate (1/s): the inverse of `shutter_angle`.
+/// Exposure time (s) of a shutter angle (rad) at a frame rate (1/s): the inverse of
+/// `shutter_angle`.
 #[must_use]
 pub fn shutter_time(angle: f64, frames_per_second: f64) -> f64 {
     angle / (TAU * frames_per_second)
 }
 
-/// The part of a frame's motion that is blurred: `t fps`. The blur vector is the motion over one frame times this; it
-/// exceeds 1 where the shutter stays open for longer than a frame.
+/// The part of a frame's motion that is blurred: `t fps`. The blur vector is the motion over one
+/// frame times this; it exceeds 1 where the shutter stays open for longer than a frame.
 #[must_use]
 pub fn motion_blur_fraction(shutter_s: f64, frames_per_second: f64) -> f64 {
     shutter_s * frames_per_second

@@ -1,7 +1,9 @@
-//! Exposure: the one type that turns scene luminance into display-referred values, wherever it comes from.
+//! Exposure: the one type that turns scene luminance into display-referred values, wherever it
+//! comes from.
 //!
-//! Three roads lead to it and all end in an `Ev100`: the dials of a camera, a reflected-light reading (nits) and an
-//! incident-light reading (lux). One road leads out: `Exposure::multiplier`, by which luminance is multiplied.
+//! Three roads lead to it and all end in an `Ev100`: the dials of a camera, a reflected-light
+//! reading (nits) and an incident-light reading (lux). One road leads out: `Exposure::multiplier`,
+//! by which luminance is multiplied.
 
 use crate::photometry::{Ev100, Lux, Nit};
 
@@ -12,25 +14,29 @@ pub const REFLECTED_CALIBRATION_K: f64 = 12.5;
 
 /// Incident-light meter calibration constant `C` of a flat (cosine) receptor, in lx * s * ISO.
 ///
-/// ISO 2720:1974 allows 240 to 400 for a flat receptor; 250 is the usual choice. With `K` = 12.5 it agrees with a
-/// reflected reading of a Lambertian card of reflectance `pi K / C` = 0.157.
+/// ISO 2720:1974 allows 240 to 400 for a flat receptor; 250 is the usual choice. With `K` = 12.5 it
+/// agrees with a reflected reading of a Lambertian card of reflectance `pi K / C` = 0.157.
 pub const INCIDENT_CALIBRATION_C_FLAT: f64 = 250.0;
 
-/// Incident-light meter calibration constant `C` of a hemispherical (cardioid) receptor, in lx * s * ISO.
+/// Incident-light meter calibration constant `C` of a hemispherical (cardioid) receptor, in lx * s
+/// * ISO.
 ///
-/// ISO 2720:1974 allows 320 to 540 for a hemisphere; 340 is what Sekonic uses. A flat receptor has another constant.
+/// ISO 2720:1974 allows 320 to 540 for a hemisphere; 340 is what Sekonic uses. A flat receptor has
+/// another constant.
 pub const INCIDENT_CALIBRATION_C_DOME: f64 = 340.0;
 
 /// Saturation luminance over `2^EV100`, in nits: `78 / (100 q)` with `q` = 0.65.
 ///
-/// ISO 12232:2006 section 6.1 (saturation-based speed, 78) as used by Lagarde and de Rousiers, "Moving Frostbite to
-/// PBR" (2014), section 5.1.
+/// ISO 12232:2006 section 6.1 (saturation-based speed, 78) as used by Lagarde and de Rousiers,
+/// "Moving Frostbite to PBR" (2014), section 5.1.
 pub const SATURATION_FACTOR: f64 = 1.2;
 
-/// The farthest from zero that an exposure value may lie, in stops; within it every multiplier is a normal `f32`.
+/// The farthest from zero that an exposure value may lie, in stops; within it every multiplier is a
+/// normal `f32`.
 pub const EV100_LIMIT: f64 = 64.0;
 
-/// Why an exposure cannot be had. Each message names the dial, what it was set to and what it may be.
+/// Why an exposure cannot be had. Each message names the dial, what it was set to and what it may
+/// be.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum ExposureError {
     /// The f-number is zero, negative, infinite or not a number.
@@ -65,7 +71,8 @@ pub enum ExposureError {
 /// What sits before the cell of an incident-light meter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Receptor {
-    /// A flat disc that follows the cosine law: illuminance as this renderer computes it. `C` = 250.
+    /// A flat disc that follows the cosine law: illuminance as this renderer computes it. `C` =
+    /// 250.
     #[default]
     Flat,
     /// A dome with a cardioid response, `(1 + cos) / 2`. `C` = 340.
@@ -83,7 +90,8 @@ impl Receptor {
     }
 }
 
-/// How other renderers map an exposure value to a multiplier; for comparison with them and nothing else.
+/// How other renderers map an exposure value to a multiplier; for comparison with them and nothing
+/// else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExposureConvention {
     /// `1 / (1.2 * 2^EV100)`: ours, Frostbite's and Filament's. The saturation luminance becomes 1.
@@ -91,14 +99,15 @@ pub enum ExposureConvention {
     Saturation,
     /// `1 / 2^EV100`: engines that leave the lens and the saturation speed out.
     Bare,
-    /// `0.18 / (10/65 * 2^EV100)`: standard-output sensitivity, where the luminance that ISO 12232:2006 section 6.3
-    /// ties to 18 % grey becomes 0.18 (`H = 10 / S`, lens factor 0.65).
+    /// `0.18 / (10/65 * 2^EV100)`: standard-output sensitivity, where the luminance that ISO
+    /// 12232:2006 section 6.3 ties to 18 % grey becomes 0.18 (`H = 10 / S`, lens factor 0.65).
     StandardOutput,
 }
 
 /// An exposure: how scene luminance (nits) becomes the renderer's display-referred number.
 ///
-/// It always holds a finite exposure value within `EV100_LIMIT`, so its multiplier is never zero, infinite or NaN.
+/// It always holds a finite exposure value within `EV100_LIMIT`, so its multiplier is never zero,
+/// infinite or NaN.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "Ev100", into = "Ev100")]
 pub struct Exposure {
@@ -156,10 +165,12 @@ impl Exposure {
 
     /// From the average luminance that a reflected-light meter sees; finite and above 0.
     ///
-    /// `EV100 = log2(L * 100 / K)`, `K` = 12.5: ISO 2720:1974; Lagarde and de Rousiers 2014, section 5.1.
+    /// `EV100 = log2(L * 100 / K)`, `K` = 12.5: ISO 2720:1974; Lagarde and de Rousiers 2014,
+    /// section 5.1.
     ///
     /// # Errors
-    /// A luminance that is zero, negative, infinite or not a number; or a result beyond `EV100_LIMIT`.
+    /// A luminance that is zero, negative, infinite or not a number; or a result beyond
+    /// `EV100_LIMIT`.
     pub fn from_luminance(average: Nit) -> Result<Self, ExposureError> {
         let luminance = positive(average.0, ExposureError::Luminance)?;
         Self::from_ev100(Ev100(luminance.log2() + (100.0 / REFLECTED_CALIBRATION_K).log2()))
@@ -170,13 +181,15 @@ impl Exposure {
     /// `EV100 = log2(E * 100 / C)`: ISO 2720:1974, with `C` by receptor.
     ///
     /// # Errors
-    /// An illuminance that is zero, negative, infinite or not a number; or a result beyond `EV100_LIMIT`.
+    /// An illuminance that is zero, negative, infinite or not a number; or a result beyond
+    /// `EV100_LIMIT`.
     pub fn from_illuminance(incident: Lux, receptor: Receptor) -> Result<Self, ExposureError> {
         let illuminance = positive(incident.0, ExposureError::Illuminance)?;
         Self::from_ev100(Ev100(illuminance.log2() + (100.0 / receptor.calibration()).log2()))
     }
 
-    /// This exposure with compensation in stops: positive is a brighter picture, so it is subtracted from the value.
+    /// This exposure with compensation in stops: positive is a brighter picture, so it is
+    /// subtracted from the value.
     ///
     /// Lagarde and de Rousiers 2014, section 5.1: `EV' = EV - EC`.
     ///
@@ -195,7 +208,8 @@ impl Exposure {
         Ev100(self.ev100)
     }
 
-    /// What luminance in nits is multiplied by: `1 / (1.2 * 2^EV100)`, in 1/nit; always finite and above 0.
+    /// What luminance in nits is multiplied by: `1 / (1.2 * 2^EV100)`, in 1/nit; always finite and
+    /// above 0.
     ///
     /// Lagarde and de Rousiers 2014, section 5.1 (`convertEV100ToExposure`).
     #[must_use]
@@ -211,7 +225,8 @@ impl Exposure {
         Nit(SATURATION_FACTOR * self.ev100.exp2())
     }
 
-    /// The average luminance for which a reflected-light meter asks for this exposure: `K / 100 * 2^EV100`.
+    /// The average luminance for which a reflected-light meter asks for this exposure: `K / 100 *
+    /// 2^EV100`.
     ///
     /// It is mapped to `K / 120` = 0.1042, not to 0.18. ISO 2720:1974.
     #[must_use]
@@ -219,13 +234,15 @@ impl Exposure {
         Nit(REFLECTED_CALIBRATION_K / 100.0 * self.ev100.exp2())
     }
 
-    /// The illuminance for which an incident-light meter asks for this exposure: `C / 100 * 2^EV100`. ISO 2720:1974.
+    /// The illuminance for which an incident-light meter asks for this exposure: `C / 100 *
+    /// 2^EV100`. ISO 2720:1974.
     #[must_use]
     pub fn metered_illuminance(self, receptor: Receptor) -> Lux {
         Lux(receptor.calibration() / 100.0 * self.ev100.exp2())
     }
 
-    /// The multiplier that another renderer would use for the same exposure value, in 1/nit; for comparison only.
+    /// The multiplier that another renderer would use for the same exposure value, in 1/nit; for
+    /// comparison only.
     #[must_use]
     pub fn multiplier_in_convention(self, scale: ExposureConvention) -> f64 {
         match scale {
@@ -241,8 +258,8 @@ impl Exposure {
         other.ev100 - self.ev100
     }
 
-    /// By what a history or cache that holds values pre-exposed with `previous` is multiplied so that it fits this
-    /// exposure: `multiplier / previous multiplier`, finite and above 0.
+    /// By what a history or cache that holds values pre-exposed with `previous` is multiplied so
+    /// that it fits this exposure: `multiplier / previous multiplier`, finite and above 0.
     ///
     /// Lagarde and de Rousiers 2014, section 5.1 (pre-exposed lighting).
     #[must_use]
@@ -256,10 +273,12 @@ fn positive(value: f64, error: fn(f64) -> ExposureError) -> Result<f64, Exposure
     if value.is_finite() && value > 0.0 { Ok(value) } else { Err(error(value)) }
 }
 
-/// The lens factor `q = pi/4 * T * v * cos^4(theta)`: what part of the luminance reaches the sensor, about 0.65.
+/// The lens factor `q = pi/4 * T * v * cos^4(theta)`: what part of the luminance reaches the
+/// sensor, about 0.65.
 ///
-/// `transmission` and `vignetting` are factors of 0 to 1, `off_axis` is the angle to the axis in radians. ISO
-/// 12232:2006 annex, as in Lagarde and de Rousiers 2014, section 5.1: `T` = 0.9, `v` = 0.98, 10 degrees.
+/// `transmission` and `vignetting` are factors of 0 to 1, `off_axis` is the angle to the axis in
+/// radians. ISO 12232:2006 annex, as in Lagarde and de Rousiers 2014, section 5.1: `T` = 0.9, `v` =
+/// 0.98, 10 degrees.
 #[must_use]
 pub fn lens_factor_q(transmission: f64, vignetting: f64, off_axis: f64) -> f64 {
     std::f64::consts::FRAC_PI_4 * transmission * vignetting * off_axis.cos().powi(4)

@@ -4,25 +4,30 @@
 
 use super::lens::{LensError, ThinLens, positive};
 
-/// Signed diameter (m) on the sensor of the blur of a point: negative in front of the focus, positive behind it.
+/// Signed diameter (m) on the sensor of the blur of a point: negative in front of the focus,
+/// positive behind it.
 ///
-/// `f^2 / (N (S - f)) * (Z - S) / Z` for focus `S` and point `Z`: similar triangles through the entrance pupil
-/// (Potmesil and Chakravarty, "A lens and aperture camera model for synthetic image generation", SIGGRAPH 1981).
+/// `f^2 / (N (S - f)) * (Z - S) / Z` for focus `S` and point `Z`: similar triangles through the
+/// entrance pupil (Potmesil and Chakravarty, "A lens and aperture camera model for synthetic image
+/// generation", SIGGRAPH 1981).
 ///
 /// # Errors
-/// A focus that is not beyond the focal length, or a point that is not in front of the lens (`Z` above 0).
+/// A focus that is not beyond the focal length, or a point that is not in front of the lens (`Z`
+/// above 0).
 pub fn circle_of_confusion(lens: ThinLens, focus: f64, distance: f64) -> Result<f64, LensError> {
     if distance.is_nan() || distance <= 0.0 {
         let what = "the distance of the point in m";
         return Err(LensError::Value { what, value: distance, allowed: "above 0" });
     }
     let magnification = lens.magnification(focus)?;
-    // m (Z - S) / Z written with S m = f (1 + m), so that an infinite S or Z leaves no infinity over infinity.
+    // m (Z - S) / Z written with S m = f (1 + m), so that an infinite S or Z leaves no infinity
+    // over infinity.
     let image = lens.focal_length() * (1.0 + magnification);
     Ok(lens.aperture_diameter() * (magnification - image / distance))
 }
 
-/// A diameter on the sensor in pixels, from the extents of the sensor (m) and the picture (pixels) in one direction.
+/// A diameter on the sensor in pixels, from the extents of the sensor (m) and the picture (pixels)
+/// in one direction.
 #[must_use]
 pub fn to_pixels(diameter: f64, sensor_extent: f64, pixels: u32) -> f64 {
     diameter * f64::from(pixels) / sensor_extent
@@ -30,13 +35,15 @@ pub fn to_pixels(diameter: f64, sensor_extent: f64, pixels: u32) -> f64 {
 
 /// The blur that still counts as sharp: the sensor's diagonal over 1500 (0.029 mm for 36 x 24 mm).
 ///
-/// Ray, "Applied Photographic Optics", 3rd ed. (depth of field): customary criteria are d/1000 to d/1500.
+/// Ray, "Applied Photographic Optics", 3rd ed. (depth of field): customary criteria are d/1000 to
+/// d/1500.
 #[must_use]
 pub fn acceptable_blur(sensor_width: f64, sensor_height: f64) -> f64 {
     sensor_width.hypot(sensor_height) / 1500.0
 }
 
-/// The nearest focus (m) at which infinity is still sharp: `f^2 / (N c) + f` for an acceptable blur `c` (m).
+/// The nearest focus (m) at which infinity is still sharp: `f^2 / (N c) + f` for an acceptable blur
+/// `c` (m).
 ///
 /// Ray, "Applied Photographic Optics", 3rd ed. (depth of field).
 ///
@@ -56,10 +63,11 @@ pub struct FocusRange {
     pub far: f64,
 }
 
-/// From where to where points blur no more than `blur` (m): the distances at which `circle_of_confusion` equals it.
+/// From where to where points blur no more than `blur` (m): the distances at which
+/// `circle_of_confusion` equals it.
 ///
-/// `near = S f^2 / (f^2 + N c (S - f))`, `far = S f^2 / (f^2 - N c (S - f))`: Ray, "Applied Photographic Optics",
-/// 3rd ed. (depth of field), here in terms of aperture and magnification.
+/// `near = S f^2 / (f^2 + N c (S - f))`, `far = S f^2 / (f^2 - N c (S - f))`: Ray, "Applied
+/// Photographic Optics", 3rd ed. (depth of field), here in terms of aperture and magnification.
 ///
 /// # Errors
 /// A focus that is not beyond the focal length, or a blur that is not finite and above 0.

@@ -1,14 +1,17 @@
-//! The lens as a thin lens: imaging equation, field of view with focus breathing, effective f-number, T-stop, iris.
+//! The lens as a thin lens: imaging equation, field of view with focus breathing, effective
+//! f-number, T-stop, iris.
 //!
-//! Lengths are metres, angles radians. A focus distance is measured from the lens (its front principal plane) and may
-//! be infinite; `focus_from_image_plane` converts the distance that is engraved on lenses.
+//! Lengths are metres, angles radians. A focus distance is measured from the lens (its front
+//! principal plane) and may be infinite; `focus_from_image_plane` converts the distance that is
+//! engraved on lenses.
 
 use std::f64::consts::{PI, TAU};
 
 /// Focal lengths (m) that a lens may have: 0.1 mm to 10 m.
 pub const FOCAL_LIMITS: [f64; 2] = [1e-4, 10.0];
 
-/// F-numbers that a lens may have. Below 0.5 no lens in air can be: the sine of its cone would exceed 1.
+/// F-numbers that a lens may have. Below 0.5 no lens in air can be: the sine of its cone would
+/// exceed 1.
 pub const F_STOP_LIMITS: [f64; 2] = [0.5, 1024.0];
 
 /// Why a lens or a setting of it is refused. Each message names the value and what it may be.
@@ -106,7 +109,8 @@ impl ThinLens {
         self.transmission
     }
 
-    /// The T-number, by which exposure is to be computed: `N / sqrt(transmission)`. ISO 517:2008 (T-number).
+    /// The T-number, by which exposure is to be computed: `N / sqrt(transmission)`. ISO 517:2008
+    /// (T-number).
     #[must_use]
     pub fn t_stop(self) -> f64 {
         self.f_stop / self.transmission.sqrt()
@@ -126,8 +130,8 @@ impl ThinLens {
         }
     }
 
-    /// Magnification at a focus distance: `m = f / (S - f)`; 0 at infinity. Gauss's thin-lens equation (Hecht,
-    /// "Optics", 5th ed., section 5.2.3).
+    /// Magnification at a focus distance: `m = f / (S - f)`; 0 at infinity. Gauss's thin-lens
+    /// equation (Hecht, "Optics", 5th ed., section 5.2.3).
     ///
     /// # Errors
     /// A focus distance that is not beyond the focal length.
@@ -135,8 +139,8 @@ impl ThinLens {
         Ok(self.focal_length / (self.checked(focus)? - self.focal_length))
     }
 
-    /// Distance (m) from the lens to the image: `v = f S / (S - f) = f (1 + m)`. Gauss: `1/f = 1/S + 1/v` (Hecht,
-    /// "Optics", 5th ed., equation 5.17).
+    /// Distance (m) from the lens to the image: `v = f S / (S - f) = f (1 + m)`. Gauss: `1/f = 1/S
+    /// + 1/v` (Hecht, "Optics", 5th ed., equation 5.17).
     ///
     /// # Errors
     /// A focus distance that is not beyond the focal length.
@@ -144,8 +148,8 @@ impl ThinLens {
         Ok(self.focal_length * (1.0 + self.magnification(focus)?))
     }
 
-    /// The f-number that the sensor sees: `N (1 + m)`. Ray, "Applied Photographic Optics", 3rd ed. (close-up exposure; pupil
-    /// magnification 1).
+    /// The f-number that the sensor sees: `N (1 + m)`. Ray, "Applied Photographic Optics", 3rd ed.
+    /// (close-up exposure; pupil magnification 1).
     ///
     /// # Errors
     /// A focus distance that is not beyond the focal length.
@@ -153,24 +157,29 @@ impl ThinLens {
         Ok(self.f_stop * (1.0 + self.magnification(focus)?))
     }
 
-    /// Field of view (rad) over an extent (m) of the sensor, focused at a distance: `2 atan(h / 2v)`.
+    /// Field of view (rad) over an extent (m) of the sensor, focused at a distance: `2 atan(h /
+    /// 2v)`.
     ///
-    /// The breathing is that of unit focusing: nearer focus moves the lens away from the sensor and narrows the view.
+    /// The breathing is that of unit focusing: nearer focus moves the lens away from the sensor and
+    /// narrows the view.
     ///
     /// # Errors
-    /// A focus distance that is not beyond the focal length; an extent that is not finite and above 0.
+    /// A focus distance that is not beyond the focal length; an extent that is not finite and above
+    /// 0.
     pub fn field_of_view(self, extent: f64, focus: f64) -> Result<f64, LensError> {
         let extent = positive("the sensor's extent", extent)?;
         Ok(2.0 * (extent / 2.0 / self.image_distance(focus)?).atan())
     }
 
-    /// The focus distance (m) from the lens for a distance from the image plane, as engraved on lenses; infinite stays
-    /// infinite.
+    /// The focus distance (m) from the lens for a distance from the image plane, as engraved on
+    /// lenses; infinite stays infinite.
     ///
-    /// From `D = S + v`: `S = (D + sqrt(D^2 - 4 D f)) / 2`, the solution with the object farther than the image.
+    /// From `D = S + v`: `S = (D + sqrt(D^2 - 4 D f)) / 2`, the solution with the object farther
+    /// than the image.
     ///
     /// # Errors
-    /// A distance of less than four focal lengths, at which no lens of this focal length forms an image.
+    /// A distance of less than four focal lengths, at which no lens of this focal length forms an
+    /// image.
     pub fn focus_from_image_plane(self, distance: f64) -> Result<f64, LensError> {
         let least = 4.0 * self.focal_length;
         if distance == f64::INFINITY {
@@ -187,7 +196,8 @@ impl ThinLens {
     }
 }
 
-/// The focal length (m) that gives a field of view (rad, above 0 and below pi) over an extent (m), focused at infinity.
+/// The focal length (m) that gives a field of view (rad, above 0 and below pi) over an extent (m),
+/// focused at infinity.
 ///
 /// # Errors
 /// A field of view or extent out of range.
@@ -241,8 +251,8 @@ impl LensSpec {
     /// This lens if its numbers are possible.
     ///
     /// # Errors
-    /// A focal length, f-number or transmission that no lens has; a range that falls; a nearest focus at which the
-    /// longest focal length forms no image.
+    /// A focal length, f-number or transmission that no lens has; a range that falls; a nearest
+    /// focus at which the longest focal length forms no image.
     pub fn checked(self) -> Result<Self, LensError> {
         let [shortest, longest] = self.focal_range;
         let [widest, narrowest] = self.f_stop_range;
@@ -296,8 +306,8 @@ impl Default for Iris {
 impl Iris {
     /// The edge's distance from the centre at an angle (rad), over that of a corner; 0 to 1.
     ///
-    /// A regular polygon, `cos(pi/n) / cos(a)` with `a` the angle to the middle of the side, moved linearly towards
-    /// the circle through its corners by the curvature.
+    /// A regular polygon, `cos(pi/n) / cos(a)` with `a` the angle to the middle of the side, moved
+    /// linearly towards the circle through its corners by the curvature.
     #[must_use]
     pub fn edge(self, angle: f64) -> f64 {
         if self.blades < 3 {

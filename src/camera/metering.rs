@@ -1,5 +1,5 @@
-//! Metering and exposure automation: what a meter reads from a picture in nits, an exposure that follows it over time,
-//! and the dials that reach it.
+//! Metering and exposure automation: what a meter reads from a picture in nits, an exposure that
+//! follows it over time, and the dials that reach it.
 
 use super::body::Body;
 use super::exposure::{Exposure, ExposureError};
@@ -47,34 +47,39 @@ pub enum MeterMode {
     Spot {
         /// The disk's centre: parts of the width and the height from the upper left corner, 0 to 1.
         centre: [f64; 2],
-        /// Its radius, a part of the height, above 0. A meter of one degree on a 50 mm lens has 0.018.
+        /// Its radius, a part of the height, above 0. A meter of one degree on a 50 mm lens has
+        /// 0.018.
         radius: f64,
     },
-    /// The mean luminance, weighted by a Gaussian around the middle whose standard deviation is a quarter of the
-    /// height.
+    /// The mean luminance, weighted by a Gaussian around the middle whose standard deviation is a
+    /// quarter of the height.
     CenterWeighted,
-    /// Five by five zones: the mean of their exposure values, the middle ones weighted more, zones more than
-    /// `MATRIX_LIMIT` stops from the median counted as being there. See `meter`.
+    /// Five by five zones: the mean of their exposure values, the middle ones weighted more, zones
+    /// more than `MATRIX_LIMIT` stops from the median counted as being there. See `meter`.
     #[default]
     Matrix,
     /// The mean luminance of the whole picture.
     Average,
-    /// The mean exposure value of all pixels that are not black: a lamp in the picture does not outweigh the rest.
+    /// The mean exposure value of all pixels that are not black: a lamp in the picture does not
+    /// outweigh the rest.
     LogAverage,
 }
 
-/// How far (stops) from the median a zone of matrix metering counts at most: about the range of a transparency film.
+/// How far (stops) from the median a zone of matrix metering counts at most: about the range of a
+/// transparency film.
 pub const MATRIX_LIMIT: f64 = 3.0;
 
 const MATRIX: usize = 5;
 
-/// The luminance that a reflected-light meter reads from a picture of luminances in nits, top row first.
+/// The luminance that a reflected-light meter reads from a picture of luminances in nits, top row
+/// first.
 ///
-/// Pixels that are negative or not finite are left out. Spot, centre-weighted and average readings are arithmetic
-/// means, as those of a photocell (ISO 2720:1974); log-average is the mean in stops. Makers keep their matrix metering to themselves; this one is: mean
-/// luminance of each of 5 x 5 zones as an exposure value; values farther than `MATRIX_LIMIT` from the median moved
-/// there, so that neither the sun nor a black doorway decides; the mean with weights 4 for the middle zone, 2 for its
-/// eight neighbours and 1 for the rest.
+/// Pixels that are negative or not finite are left out. Spot, centre-weighted and average readings
+/// are arithmetic means, as those of a photocell (ISO 2720:1974); log-average is the mean in stops.
+/// Makers keep their matrix metering to themselves; this one is: mean luminance of each of 5 x 5
+/// zones as an exposure value; values farther than `MATRIX_LIMIT` from the median moved there, so
+/// that neither the sun nor a black doorway decides; the mean with weights 4 for the middle zone, 2
+/// for its eight neighbours and 1 for the rest.
 ///
 /// # Errors
 /// Extents that do not fit; a spot with a radius that is not above 0; no light.
@@ -177,22 +182,23 @@ pub fn meter(
     }
 }
 
-/// The zone of a luminance under an exposure (Adams, "The Negative", 1981, chapter 4): V is what the meter places on
-/// grey, each zone is a stop; below 0 for a luminance of 0.
+/// The zone of a luminance under an exposure (Adams, "The Negative", 1981, chapter 4): V is what
+/// the meter places on grey, each zone is a stop; below 0 for a luminance of 0.
 #[must_use]
 pub fn zone(luminance: Nit, exposure: Exposure) -> f64 {
     5.0 + (luminance.0.max(0.0) / exposure.metered_luminance().0).log2()
 }
 
-/// By how many stops a camera's picture is brighter (above 0) or darker than its meter asks for, where that is more
-/// than `tolerance` stops; none within it.
+/// By how many stops a camera's picture is brighter (above 0) or darker than its meter asks for,
+/// where that is more than `tolerance` stops; none within it.
 #[must_use]
 pub fn exposure_error(camera: Exposure, metered: Exposure, tolerance: f64) -> Option<f64> {
     let stops = camera.stops_above(metered);
     (stops.abs() > tolerance).then_some(stops)
 }
 
-/// A histogram of luminance in exposure values (EV100 of a metered luminance), with bins of equal width.
+/// A histogram of luminance in exposure values (EV100 of a metered luminance), with bins of equal
+/// width.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvHistogram {
     least: f64,
@@ -234,8 +240,8 @@ impl EvHistogram {
         Ok(histogram)
     }
 
-    /// Counts a luminance with a weight. What lies beyond the ends is counted in the end bins; a luminance that is not
-    /// finite and above 0 is left out, and so is a weight that is not.
+    /// Counts a luminance with a weight. What lies beyond the ends is counted in the end bins; a
+    /// luminance that is not finite and above 0 is left out, and so is a weight that is not.
     pub fn add(&mut self, luminance: Nit, weight: f64) {
         let possible = luminance.0 > 0.0 && weight > 0.0 && weight.is_finite();
         let Ok(exposure) = Exposure::from_luminance(luminance) else { return };
@@ -259,8 +265,8 @@ impl EvHistogram {
         Ev100(self.least + (self.most - self.least) * (bin as f64 + 0.5) / self.counts.len() as f64)
     }
 
-    /// The mean exposure value of what lies between two parts of the total (0 to 1, rising), such as 0.1 and 0.9: a
-    /// tenth at each end is left out. Bins at the edges count in part.
+    /// The mean exposure value of what lies between two parts of the total (0 to 1, rising), such
+    /// as 0.1 and 0.9: a tenth at each end is left out. Bins at the edges count in part.
     ///
     /// # Errors
     /// Parts that do not rise within 0 to 1, or an empty histogram.
@@ -299,7 +305,8 @@ pub struct AutoExposure {
     pub range: [Ev100; 2],
     /// Time constant (s) of adaptation to a brighter scene, at least 0; 0 is at once.
     pub brighter_s: f64,
-    /// Time constant (s) of adaptation to a darker scene, at least 0; 0 is at once. Eyes take longer for it.
+    /// Time constant (s) of adaptation to a darker scene, at least 0; 0 is at once. Eyes take
+    /// longer for it.
     pub darker_s: f64,
 }
 
@@ -339,7 +346,8 @@ impl AutoExposure {
         Ok(Exposure::from_ev100(Ev100(wanted.clamp(least.0, most.0)))?)
     }
 
-    /// The exposure `seconds` after `current`, for a scene whose histogram is this. A black scene keeps it as it is.
+    /// The exposure `seconds` after `current`, for a scene whose histogram is this. A black scene
+    /// keeps it as it is.
     ///
     /// # Errors
     /// Settings that are out of range.
@@ -358,9 +366,10 @@ impl AutoExposure {
 
     /// One step of adaptation: the exposure `seconds` later, on the way from `current` to `target`.
     ///
-    /// Exponential in stops, `EV + (target - EV)(1 - exp(-dt / tau))`, so that it does not depend on the frame rate
-    /// (Pattanaik et al., "Time-dependent visual adaptation for fast realistic image display", SIGGRAPH 2000, in
-    /// stops rather than in luminance). Negative or non-finite times and constants count as 0.
+    /// Exponential in stops, `EV + (target - EV)(1 - exp(-dt / tau))`, so that it does not depend
+    /// on the frame rate (Pattanaik et al., "Time-dependent visual adaptation for fast realistic
+    /// image display", SIGGRAPH 2000, in stops rather than in luminance). Negative or non-finite
+    /// times and constants count as 0.
     #[must_use]
     pub fn adapt(&self, current: Exposure, target: Exposure, seconds: f64) -> Exposure {
         let (from, to) = (current.ev100().0, target.ev100().0);
@@ -433,8 +442,9 @@ pub enum ExposureMode {
     ShutterPriority,
     /// Aperture and exposure time by hand, ISO by the camera.
     IsoPriority,
-    /// ISO by hand, aperture and exposure time by the camera, each taking half of the change (a program line of slope
-    /// one through the dials as they are), one taking over where the other ends.
+    /// ISO by hand, aperture and exposure time by the camera, each taking half of the change (a
+    /// program line of slope one through the dials as they are), one taking over where the other
+    /// ends.
     Program,
 }
 
@@ -445,17 +455,18 @@ pub struct SolvedExposure {
     pub dials: ExposureDials,
     /// The exposure that they make.
     pub exposure: Exposure,
-    /// By how many stops the picture is brighter (above 0) or darker (below 0) than asked for: 0 unless the dials
-    /// that the camera may turn end before, or all are turned by hand.
+    /// By how many stops the picture is brighter (above 0) or darker (below 0) than asked for: 0
+    /// unless the dials that the camera may turn end before, or all are turned by hand.
     pub error_stops: f64,
 }
 
 impl ExposureMode {
-    /// Turns the dials that are the camera's so that they make `wanted`, within the ranges. Dials set by hand stay,
-    /// even beyond a range. With `auto_iso` the camera turns ISO too, once its other dials have come to their ends.
+    /// Turns the dials that are the camera's so that they make `wanted`, within the ranges. Dials
+    /// set by hand stay, even beyond a range. With `auto_iso` the camera turns ISO too, once its
+    /// other dials have come to their ends.
     ///
-    /// In stops the exposure value is a sum: `EV100 = Av + Tv - Sv` with `Av = 2 log2 N`, `Tv = -log2 t`,
-    /// `Sv = log2(S / 100)` (APEX, ANSI PH2.12-1961).
+    /// In stops the exposure value is a sum: `EV100 = Av + Tv - Sv` with `Av = 2 log2 N`, `Tv =
+    /// -log2 t`, `Sv = log2(S / 100)` (APEX, ANSI PH2.12-1961).
     ///
     /// # Errors
     /// A dial or a bound that is zero, negative, infinite or not a number.
@@ -694,7 +705,8 @@ mod tests {
         for solved in [aperture, shutter, iso, program] {
             near(solved.error_stops, 0.0, 1e-12);
         }
-        // The aperture ends at f/1.4: 3.03 stops, then auto ISO takes over, 6 stops, then the picture is too dark.
+        // The aperture ends at f/1.4: 3.03 stops, then auto ISO takes over, 6 stops, then the
+        // picture is too dark.
         let wide = 2.0 * (4.0_f64 / 1.4).log2();
         near(solve(ExposureMode::ShutterPriority, at - 5.0, false).error_stops, wide - 5.0, 1e-12);
         let with_iso = solve(ExposureMode::ShutterPriority, at - 5.0, true);

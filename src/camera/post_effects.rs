@@ -1,6 +1,6 @@
-//! What a camera does to the picture after light has reached its lens: one value an effect, none is off. The order is
-//! that of the light's way: lens (depth of field), shutter (motion blur), diffraction, scattered light, colours' image sizes,
-//! vignetting, sensor (grain).
+//! What a camera does to the picture after light has reached its lens: one value an effect, none is
+//! off. The order is that of the light's way: lens (depth of field), shutter (motion blur),
+//! diffraction, scattered light, colours' image sizes, vignetting, sensor (grain).
 
 use glam::{DMat4, DQuat, DVec3};
 
@@ -62,8 +62,9 @@ pub struct DepthOfField {
 }
 
 impl DepthOfField {
-    /// Signed radius of the circle of confusion as `at_infinity - slope / distance`: metres on the sensor, and metres
-    /// squared. Below 0 in front of the focus. `focus::circle_of_confusion` over 2.
+    /// Signed radius of the circle of confusion as `at_infinity - slope / distance`: metres on the
+    /// sensor, and metres squared. Below 0 in front of the focus. `focus::circle_of_confusion` over
+    /// 2.
     ///
     /// # Errors
     /// A focus that is not beyond the focal length.
@@ -111,7 +112,8 @@ impl Rim {
     }
 }
 
-/// A camera that moves while its shutter is open. The picture's own time is the middle of the exposure.
+/// A camera that moves while its shutter is open. The picture's own time is the middle of the
+/// exposure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MotionBlur {
     /// Exposure time (s), above 0.
@@ -125,7 +127,8 @@ pub struct MotionBlur {
 }
 
 impl MotionBlur {
-    /// Where the camera is at a time (s) from the middle of the exposure, in its own axes at that middle.
+    /// Where the camera is at a time (s) from the middle of the exposure, in its own axes at that
+    /// middle.
     #[must_use]
     pub fn pose(&self, time: f64) -> DMat4 {
         DMat4::from_rotation_translation(
@@ -134,7 +137,8 @@ impl MotionBlur {
         )
     }
 
-    /// Exposure times from the start of the first line's exposure to that of the last; 0 where all are exposed at once.
+    /// Exposure times from the start of the first line's exposure to that of the last; 0 where all
+    /// are exposed at once.
     #[must_use]
     pub fn curtain(&self) -> f64 {
         self.shutter.duration(self.exposure) / self.exposure - 1.0
@@ -188,19 +192,20 @@ impl Starburst {
 pub struct Bloom {
     /// The part of each pixel's light that is scattered, 0 to 1.
     pub fraction: f64,
-    /// The picture's width over the image distance: the tangent of the angle that a picture's width would fill on the
-    /// axis, above 0.
+    /// The picture's width over the image distance: the tangent of the angle that a picture's width
+    /// would fill on the axis, above 0.
     pub width: f64,
 }
 
 impl Bloom {
-    /// Part of light that a clean, coated lens scatters: veiling glare of a good lens is of the order of 1 % (the range
-    /// that ISO 9358:1994, "Veiling glare of image forming systems", is made to tell apart is about 0.5 to 5 %).
+    /// Part of light that a clean, coated lens scatters: veiling glare of a good lens is of the
+    /// order of 1 % (the range that ISO 9358:1994, "Veiling glare of image forming systems", is
+    /// made to tell apart is about 0.5 to 5 %).
     pub const CLEAN_LENS: f64 = 0.01;
 
-    /// The scattered part that follows from a lens's transmission: of `1 - T` that its surfaces reflect, each pair of
-    /// reflections sends light on towards the sensor: of n surfaces of reflectance R, `n (n - 1) / 2 R^2`, about
-    /// `(1 - T)^2 / 2`.
+    /// The scattered part that follows from a lens's transmission: of `1 - T` that its surfaces
+    /// reflect, each pair of reflections sends light on towards the sensor: of n surfaces of
+    /// reflectance R, `n (n - 1) / 2 R^2`, about `(1 - T)^2 / 2`.
     #[must_use]
     pub fn fraction_of(lens: ThinLens) -> f64 {
         let lost = 1.0 - lens.transmission();
@@ -211,7 +216,8 @@ impl Bloom {
 /// Lateral chromatic aberration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChromaticAberration {
-    /// By how much the red image is larger than the blue one, of the green one's size; may be negative.
+    /// By how much the red image is larger than the blue one, of the green one's size; may be
+    /// negative.
     pub red_over_blue: f64,
 }
 
@@ -257,8 +263,8 @@ pub struct CameraRig {
 }
 
 impl CameraRig {
-    /// Of a lens of a known focal length. Without `breathing` the field of view stays that of focus at infinity, as a
-    /// cinema lens that corrects for it does.
+    /// Of a lens of a known focal length. Without `breathing` the field of view stays that of focus
+    /// at infinity, as a cinema lens that corrects for it does.
     ///
     /// # Errors
     /// A focus that is not beyond the focal length.
@@ -273,8 +279,8 @@ impl CameraRig {
         Ok(Self { lens, focus, gate, image_distance })
     }
 
-    /// Of a lens whose field of view over the picture's height (rad) is known: its focal length is the one that gives
-    /// this field of view at this focus.
+    /// Of a lens whose field of view over the picture's height (rad) is known: its focal length is
+    /// the one that gives this field of view at this focus.
     ///
     /// # Errors
     /// A field of view or f-number out of range; a focus too near for this field of view.

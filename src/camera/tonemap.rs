@@ -1,15 +1,18 @@
-//! Tone mappers: from exposed scene-linear Rec.709 to display-linear Rec.709 in 0 to 1, one pixel at a time.
+//! Tone mappers: from exposed scene-linear Rec.709 to display-linear Rec.709 in 0 to 1, one pixel
+//! at a time.
 //!
-//! These host versions are the reference for the shader's twins, so they use the same steps in the same order and the
-//! same single precision. The display's transfer function (sRGB) is not part of them. Whatever comes in, what goes out
-//! is finite and in 0 to 1: an input channel is first clamped to 0 to `INPUT_LIMIT`, and NaN becomes 0.
+//! These host versions are the reference for the shader's twins, so they use the same steps in the
+//! same order and the same single precision. The display's transfer function (sRGB) is not part of
+//! them. Whatever comes in, what goes out is finite and in 0 to 1: an input channel is first
+//! clamped to 0 to `INPUT_LIMIT`, and NaN becomes 0.
 //!
-//! Exposed values put the saturation luminance at 1, hence a metered grey at 0.104 (`camera::exposure`); no mapper
-//! here adds a gain of its own.
+//! Exposed values put the saturation luminance at 1, hence a metered grey at 0.104
+//! (`camera::exposure`); no mapper here adds a gain of its own.
 
 use glam::{Mat3, Vec3, vec3};
 
-/// The greatest exposed value that a mapper tells from a greater one: the largest finite half float.
+/// The greatest exposed value that a mapper tells from a greater one: the largest finite half
+/// float.
 pub const INPUT_LIMIT: f32 = 65504.0;
 
 /// A way to bring exposed scene-linear colours into the range of a display.
@@ -22,7 +25,8 @@ pub enum ToneMapper {
     Linear,
     /// Stephen Hill's fit of the ACES 1.0 reference rendering and sRGB output transforms.
     Aces,
-    /// Troy Sobotka's AgX, base look, in Rec.2020 as in Blender and Filament, with Benjamin Wrensch's curve fit.
+    /// Troy Sobotka's AgX, base look, in Rec.2020 as in Blender and Filament, with Benjamin
+    /// Wrensch's curve fit.
     #[default]
     Agx,
     /// Khronos PBR Neutral: base colours come through unchanged under white light.
@@ -50,7 +54,8 @@ impl ToneMapper {
         Self::ALL.into_iter().find(|mapper| mapper.name() == name)
     }
 
-    /// Maps one exposed scene-linear Rec.709 colour to display-linear Rec.709, each channel in 0 to 1.
+    /// Maps one exposed scene-linear Rec.709 colour to display-linear Rec.709, each channel in 0 to
+    /// 1.
     #[must_use]
     pub fn apply(self, exposed: Vec3) -> Vec3 {
         match self {
@@ -94,10 +99,11 @@ const ACES_OUTPUT: Mat3 = Mat3::from_cols(
     vec3(-0.07367, -0.00605, 1.07602),
 );
 
-/// ACES, fitted: not the Academy's transform itself but a rational fit of its RRT and sRGB ODT (100 nit).
+/// ACES, fitted: not the Academy's transform itself but a rational fit of its RRT and sRGB ODT (100
+/// nit).
 ///
-/// Stephen Hill's fit, published in Matt Pettineo's BakingLab, `ACES.hlsl` (`ACESFitted`). The 1/0.6 or 1.8 of gain
-/// that some engines put before it is left out.
+/// Stephen Hill's fit, published in Matt Pettineo's BakingLab, `ACES.hlsl` (`ACESFitted`). The
+/// 1/0.6 or 1.8 of gain that some engines put before it is left out.
 #[must_use]
 pub fn aces(exposed: Vec3) -> Vec3 {
     let v = ACES_INPUT * sanitize(exposed);
@@ -106,31 +112,32 @@ pub fn aces(exposed: Vec3) -> Vec3 {
     saturate(ACES_OUTPUT * (a / b))
 }
 
-/// Linear Rec.709 to linear Rec.2020, as columns. From the primaries and white of ITU-R BT.709 and BT.2020; rounded
-/// to four digits it is the matrix of ITU-R BT.2087-0, section 2.
+/// Linear Rec.709 to linear Rec.2020, as columns. From the primaries and white of ITU-R BT.709 and
+/// BT.2020; rounded to four digits it is the matrix of ITU-R BT.2087-0, section 2.
 pub const REC709_TO_REC2020: Mat3 = Mat3::from_cols(
     vec3(0.627_403_9, 0.069_097_29, 0.016_391_44),
     vec3(0.329_283_04, 0.919_540_4, 0.088_013_31),
     vec3(0.043_313_067, 0.011_362_316, 0.895_595_25),
 );
 
-/// Linear Rec.2020 to linear Rec.709, as columns: the inverse of `REC709_TO_REC2020`; rounded it is the matrix of
-/// ITU-R BT.2407-0, section 2.2.
+/// Linear Rec.2020 to linear Rec.709, as columns: the inverse of `REC709_TO_REC2020`; rounded it is
+/// the matrix of ITU-R BT.2407-0, section 2.2.
 pub const REC2020_TO_REC709: Mat3 = Mat3::from_cols(
     vec3(1.660_491, -0.124_550_47, -0.018_150_763),
     vec3(-0.587_641_1, 1.132_899_9, -0.100_578_9),
     vec3(-0.072_849_86, -0.008_349_423, 1.118_729_7),
 );
 
-/// AgX inset for Rec.2020, as columns: Blender's `config.ocio` ("AgX Base"), the same in Filament's `ToneMapper.cpp`.
+/// AgX inset for Rec.2020, as columns: Blender's `config.ocio` ("AgX Base"), the same in Filament's
+/// `ToneMapper.cpp`.
 const AGX_INSET: Mat3 = Mat3::from_cols(
     vec3(0.856_627_15, 0.137_318_97, 0.111_898_21),
     vec3(0.095_121_24, 0.761_242, 0.076_799_42),
     vec3(0.048_251_606, 0.101_439_04, 0.811_302_37),
 );
 
-/// AgX outset for Rec.2020, as columns: the inverse of the matrix that Eary Chow's `AgXBaseRec2020.py` generates, as
-/// in Filament's `ToneMapper.cpp`.
+/// AgX outset for Rec.2020, as columns: the inverse of the matrix that Eary Chow's
+/// `AgXBaseRec2020.py` generates, as in Filament's `ToneMapper.cpp`.
 const AGX_OUTSET: Mat3 = Mat3::from_cols(
     vec3(1.127_100_6, -0.141_329_76, -0.141_329_76),
     vec3(-0.110_606_64, 1.157_823_7, -0.110_606_64),
@@ -144,9 +151,9 @@ const AGX_MAX_EV: f32 = 4.026_069;
 
 /// AgX, base look: inset, logarithm, sigmoid, outset, then its 2.2 power back to display-linear.
 ///
-/// Troy Sobotka's AgX (github.com/sobotka/AgX) in the Rec.2020 form of Blender 4 and Filament. The sigmoid is the
-/// polynomial of degree 6 in Benjamin Wrensch, "Minimal AgX Implementation" (iolite-engine.com, 2023), mean squared
-/// error 3.7e-6: the brightest output is 0.997, not 1.
+/// Troy Sobotka's AgX (github.com/sobotka/AgX) in the Rec.2020 form of Blender 4 and Filament. The
+/// sigmoid is the polynomial of degree 6 in Benjamin Wrensch, "Minimal AgX Implementation"
+/// (iolite-engine.com, 2023), mean squared error 3.7e-6: the brightest output is 0.997, not 1.
 #[must_use]
 pub fn agx(exposed: Vec3) -> Vec3 {
     let v = AGX_INSET * (REC709_TO_REC2020 * sanitize(exposed));
@@ -165,8 +172,8 @@ pub fn agx(exposed: Vec3) -> Vec3 {
 
 /// Khronos PBR Neutral, exactly as specified.
 ///
-/// Khronos Group, "Khronos PBR Neutral Tone Mapper" (2024, github.com/KhronosGroup/ToneMapping, `PBR_Neutral`):
-/// `F90` offset 0.04, compression from 0.8 - 0.04, desaturation 0.15.
+/// Khronos Group, "Khronos PBR Neutral Tone Mapper" (2024, github.com/KhronosGroup/ToneMapping,
+/// `PBR_Neutral`): `F90` offset 0.04, compression from 0.8 - 0.04, desaturation 0.15.
 #[must_use]
 pub fn pbr_neutral(exposed: Vec3) -> Vec3 {
     const START: f32 = 0.8 - 0.04;
@@ -199,12 +206,13 @@ fn pcg2d(x: u32, y: u32) -> [u32; 2] {
     [x, y]
 }
 
-/// A display code (0 to 255, not rounded) to a whole one by dither: the mean over many pixels is the code, and what
-/// would be bands is noise. The noise is a function of the pixel's place alone, the same for all channels.
+/// A display code (0 to 255, not rounded) to a whole one by dither: the mean over many pixels is
+/// the code, and what would be bands is noise. The noise is a function of the pixel's place alone,
+/// the same for all channels.
 ///
-/// Lipshitz, Wannamaker and Vanderkooy, "Quantization and Dither: A Theoretical Survey", J. AES 40(5), 1992: noise of
-/// triangular distribution, two steps wide. Within half a step of black and white, where it would be cut off, even noise
-/// of one step: black and white stay as they are.
+/// Lipshitz, Wannamaker and Vanderkooy, "Quantization and Dither: A Theoretical Survey", J. AES
+/// 40(5), 1992: noise of triangular distribution, two steps wide. Within half a step of black and
+/// white, where it would be cut off, even noise of one step: black and white stay as they are.
 #[must_use]
 pub fn dithered(code: f32, x: u32, y: u32) -> u8 {
     let [a, b] = pcg2d(x, y).map(|bits| (bits >> 8) as f32 / 16_777_216.0);
@@ -353,7 +361,8 @@ mod tests {
                 assert_eq!(worst, 0.0);
             }
             if (1.0..=254.0).contains(&code) {
-                // Triangular noise: the error's variance is a quarter of a squared step for every code.
+                // Triangular noise: the error's variance is a quarter of a squared step for every
+                // code.
                 let variance = bytes.iter().map(|e| e * e).sum::<f64>() / bytes.len() as f64;
                 assert!((variance - 0.25).abs() < 0.01, "{code}: {variance}");
             }

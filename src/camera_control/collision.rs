@@ -17,7 +17,8 @@ use crate::scene::{AlphaMode, Material, Scene};
 /// Triangles that a walk can collide with; each takes some 250 bytes.
 pub const MAX_COLLISION_TRIANGLES: usize = 4_000_000;
 
-/// The least upward part of the normal of what can be walked on: of a slope of 45 degrees, with a little to spare for rounding.
+/// The least upward part of the normal of what can be walked on: of a slope of 45 degrees, with a
+/// little to spare for rounding.
 const WALKABLE: f64 = std::f64::consts::FRAC_1_SQRT_2 - 1e-3;
 
 /// Why a scene cannot be walked in.
@@ -33,8 +34,9 @@ pub enum CollisionError {
     TooMany(usize),
 }
 
-/// Whether a surface stops a walker: all but what is cut out or blended by its opacity, as leaves are, and what transmits light and
-/// bends it less than glass does (an index of refraction below 1.4), which is water.
+/// Whether a surface stops a walker: all but what is cut out or blended by its opacity, as leaves
+/// are, and what transmits light and bends it less than glass does (an index of refraction below
+/// 1.4), which is water.
 #[must_use]
 pub fn is_solid(material: &Material) -> bool {
     material.alpha == AlphaMode::Opaque && !(material.transmits() && material.ior < 1.4)
@@ -75,7 +77,8 @@ fn from(p: Vector) -> DVec3 {
 }
 
 impl CollisionMesh {
-    /// The surfaces of a scene that `solid` names, in the world's space. Triangles without an area are left out.
+    /// The surfaces of a scene that `solid` names, in the world's space. Triangles without an area
+    /// are left out.
     ///
     /// # Errors
     /// [`WallsError`]: nothing is solid, or too much.
@@ -153,8 +156,8 @@ impl CollisionMesh {
         self.low.y
     }
 
-    /// The height (m) at which a ball of a radius (m) comes to rest on what can be walked on when it is let down from `from`
-    /// (its lowest point) by at most `reach` (m).
+    /// The height (m) at which a ball of a radius (m) comes to rest on what can be walked on when
+    /// it is let down from `from` (its lowest point) by at most `reach` (m).
     pub(super) fn ground(&self, from: DVec3, radius: f64, reach: f64) -> Option<f64> {
         let floors = self.floors.as_ref()?;
         let start = Pose::from_translation(to(from + DVec3::Y * radius));
@@ -171,7 +174,8 @@ impl CollisionMesh {
         hit.ok().flatten().map(|hit| from.y - hit.time_of_impact)
     }
 
-    /// Where a body with an upright axis from `low` to `high`, [`RADIUS`] thick, is deepest in a surface; none where it is free.
+    /// Where a body with an upright axis from `low` to `high`, [`RADIUS`] thick, is deepest in a
+    /// surface; none where it is free.
     pub(super) fn deepest(&self, low: DVec3, high: DVec3) -> Option<Touch> {
         let axis = Segment::new(to(low), to(high));
         let margin = Vector::splat(RADIUS);

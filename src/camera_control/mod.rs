@@ -1,9 +1,10 @@
 //! Cameras that people steer: flying, orbiting and walking, as maths from input to pose.
 //!
-//! [`Controller::update`] is all that a viewer calls: what the hands did and how long ago the last picture was, in; where the
-//! eye is and where it looks, out. Nothing here knows of windows or devices, and the same input for the same time ends in the
-//! same place whatever the rate of pictures: walking advances in fixed steps of 1/240 s, flying by the closed form of its
-//! approach to the wanted speed.
+//! [`Controller::update`] is all that a viewer calls: what the hands did and how long ago the last
+//! picture was, in; where the eye is and where it looks, out. Nothing here knows of windows or
+//! devices, and the same input for the same time ends in the same place whatever the rate of
+//! pictures: walking advances in fixed steps of 1/240 s, flying by the closed form of its approach
+//! to the wanted speed.
 mod collision;
 mod orbit;
 mod pose;
@@ -23,7 +24,8 @@ pub use walker::{EYE_HEIGHT, HEIGHT, MAX_STEP_HEIGHT, RADIUS, Walker};
 /// One advance of what moves by itself (s).
 const TICK: f64 = 1.0 / 240.0;
 
-/// The longest time (s) that one update makes up for: after a longer stall the camera has not moved meanwhile.
+/// The longest time (s) that one update makes up for: after a longer stall the camera has not moved
+/// meanwhile.
 pub const MAX_UPDATE_SECONDS: f64 = 2.0;
 
 /// Time (s) in which a flying camera comes within 1/e of the wanted speed.
@@ -55,12 +57,14 @@ pub enum NavigationMode {
 pub struct Input {
     /// Keys held: to the right, up, forward, each -1 to 1. Walking knows no up.
     pub movement: DVec3,
-    /// Turned since the last update (rad): to the right, up. In orbit the scene goes with the pointer.
+    /// Turned since the last update (rad): to the right, up. In orbit the scene goes with the
+    /// pointer.
     pub turn: DVec2,
-    /// Dragged since the last update, in heights of the picture, to the right and up: what lies under the pointer in orbit,
-    /// and at the same distance in flight, stays under it.
+    /// Dragged since the last update, in heights of the picture, to the right and up: what lies
+    /// under the pointer in orbit, and at the same distance in flight, stays under it.
     pub pan: DVec2,
-    /// Notches of the wheel, above 0 towards what is looked at: in orbit nearer by a tenth each, in flight a tenth faster.
+    /// Notches of the wheel, above 0 towards what is looked at: in orbit nearer by a tenth each, in
+    /// flight a tenth faster.
     pub dolly: f64,
     /// A factor of the speed, as of a key for running; 0 to 100.
     pub speed_factor: f64,
@@ -131,7 +135,8 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// A camera in flight, with a vertical field of view (rad) in (0, pi); others are taken as a right angle.
+    /// A camera in flight, with a vertical field of view (rad) in (0, pi); others are taken as a
+    /// right angle.
     #[must_use]
     pub fn new(pose: CameraPose, vertical_fov: f64) -> Self {
         let fov = if vertical_fov > 0.0 && vertical_fov < std::f64::consts::PI {
@@ -177,8 +182,8 @@ impl Controller {
         self.speed
     }
 
-    /// Changes how it is steered. Whoever begins to walk falls to the ground below the eye; without walls
-    /// ([`Controller::set_walls`]) there is nothing to walk on, and the camera flies on.
+    /// Changes how it is steered. Whoever begins to walk falls to the ground below the eye; without
+    /// walls ([`Controller::set_walls`]) there is nothing to walk on, and the camera flies on.
     pub fn set_mode(&mut self, mode: NavigationMode) {
         self.velocity = DVec3::ZERO;
         self.walker = match (&self.walls, mode) {
@@ -232,8 +237,8 @@ impl Controller {
         }
     }
 
-    /// Travels to where a box (least and greatest corner) just fits the picture of an aspect (width over height), without
-    /// turning, and orbits it from then on. A walker becomes an orbiter.
+    /// Travels to where a box (least and greatest corner) just fits the picture of an aspect (width
+    /// over height), without turning, and orbits it from then on. A walker becomes an orbiter.
     pub fn frame(&mut self, bounds: (DVec3, DVec3), aspect: f64) {
         let Some((target, to)) = orbit::framed(self.pose, bounds, self.vertical_fov, aspect) else {
             return;
@@ -243,7 +248,8 @@ impl Controller {
         self.travel = Some(Travel { from: self.pose, to, gone: 0.0 });
     }
 
-    /// Advances by `dt` seconds, at most [`MAX_UPDATE_SECONDS`]; a time that is not finite or below 0 counts as none.
+    /// Advances by `dt` seconds, at most [`MAX_UPDATE_SECONDS`]; a time that is not finite or below
+    /// 0 counts as none.
     pub fn update(&mut self, input: &Input, dt: f64) -> CameraPose {
         let input = input.sound();
         let dt = if dt.is_finite() { dt.clamp(0.0, MAX_UPDATE_SECONDS) } else { 0.0 };
@@ -291,8 +297,9 @@ impl Controller {
 
     /// Flies for a time while turning, and says how far it went.
     ///
-    /// The velocity v follows the wanted one w by dv/dt = (w - v) / RESPONSE: within a step in which w stays,
-    /// v = w + (v0 - w) exp(-t / RESPONSE), and the way is its integral. Steps are needed only because w turns.
+    /// The velocity v follows the wanted one w by dv/dt = (w - v) / RESPONSE: within a step in
+    /// which w stays, v = w + (v0 - w) exp(-t / RESPONSE), and the way is its integral. Steps are
+    /// needed only because w turns.
     fn fly(&mut self, input: &Input, dt: f64, turn: DVec2) -> DVec3 {
         let from = self.pose.position;
         let steps = (dt / TICK).ceil().max(1.0);

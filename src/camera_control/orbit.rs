@@ -14,7 +14,8 @@ pub(super) fn turned(pose: CameraPose, target: DVec3, by: DVec2) -> CameraPose {
     CameraPose { position: target - turned.rotation() * offset, ..turned }
 }
 
-/// How far the eye goes sideways when a point at the target's depth is dragged by parts of the picture's height.
+/// How far the eye goes sideways when a point at the target's depth is dragged by parts of the
+/// picture's height.
 pub(super) fn pan(pose: CameraPose, target: DVec3, vertical_fov: f64, by: DVec2) -> DVec3 {
     let depth = (target - pose.position).dot(pose.forward()).abs().max(NEAREST);
     let height = 2.0 * (vertical_fov * 0.5).tan() * depth;
@@ -29,7 +30,8 @@ pub(super) fn dollied(position: DVec3, target: DVec3, notches: f64) -> DVec3 {
     if distance > 0.0 && notches != 0.0 { target + away * (wanted / distance) } else { position }
 }
 
-/// A box's middle, and the pose from which its sphere just fits the picture; none of a box that is not finite.
+/// A box's middle, and the pose from which its sphere just fits the picture; none of a box that is
+/// not finite.
 pub(super) fn framed(
     pose: CameraPose,
     bounds: (DVec3, DVec3),

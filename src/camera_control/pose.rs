@@ -12,7 +12,8 @@ const MAX_PITCH: f64 = 89.5 * PI / 180.0;
 pub struct CameraPose {
     /// Of the eye (m).
     pub position: DVec3,
-    /// Turned about the vertical (rad), clockwise seen from above: 0 looks along -Z, a right angle along +X.
+    /// Turned about the vertical (rad), clockwise seen from above: 0 looks along -Z, a right angle
+    /// along +X.
     pub yaw: f64,
     /// Above the horizon (rad), at most 89.5 degrees either way.
     pub pitch: f64,

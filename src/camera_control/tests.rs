@@ -85,7 +85,8 @@ fn flight_comes_to_its_speed_and_ends_the_same_at_every_rate() {
         let there = walk(&mut camera, FORWARD, 2.0, rate).position;
         (there, walk(&mut camera, Input::default(), 2.0, rate).position)
     };
-    // The way of dv/dt = (w - v) / T from rest: w (t - T (1 - exp(-t / T))); then it glides on by w T.
+    // The way of dv/dt = (w - v) / T from rest: w (t - T (1 - exp(-t / T))); then it glides on by w
+    // T.
     let (there, after) = fly(60.0);
     let way = FLYING_SPEED * (2.0 - RESPONSE * (1.0 - (-2.0 / RESPONSE).exp()));
     assert!(
@@ -199,7 +200,8 @@ fn walls_hold_at_every_speed_and_rate() {
                         (at.y - EYE_HEIGHT).abs() < 0.01,
                         "pace {pace}, rate {rate}, yaw {yaw}: {at}"
                     );
-                    // The side of the paper, in its own space; around its end one gets to the other.
+                    // The side of the paper, in its own space; around its end one gets to the
+                    // other.
                     let local = DMat4::from_rotation_y(-0.3).transform_point3(at);
                     if local.x.abs() < 6.0 && at.z > -5.0 {
                         assert!(

@@ -21,8 +21,9 @@ const TOE: f64 = 0.03;
 
 /// The body begins so far above the feet (m): what is lower is no wall but a step.
 const LIFT: f64 = MAX_STEP_HEIGHT + 0.005;
-/// The farthest move (m) between two looks at the walls. Less than a radius by so much that, with the push out of what was
-/// met, the body's axis cannot come from one side of a surface to the other: see `Walker::free`.
+/// The farthest move (m) between two looks at the walls. Less than a radius by so much that, with
+/// the push out of what was met, the body's axis cannot come from one side of a surface to the
+/// other: see `Walker::free`.
 const MOVE: f64 = 0.08;
 /// The farthest from where it was that a move may end (m), pushes included.
 const MAX_DISPLACEMENT: f64 = 0.2;
@@ -40,9 +41,10 @@ const SLIDING: f64 = 4.0;
 
 /// A person of [`HEIGHT`] and [`RADIUS`] with the eyes at [`EYE`], who collides with [`Walls`].
 ///
-/// The body is a capsule that begins [`STEP`] above the feet; a ball under it finds the ground. So steps of up to 0.3 m are
-/// climbed and gone down, slopes of up to 45 degrees are ground, steeper ones are not: there one slides down. Walls
-/// are slid along. Below the lowest surface there is nothing to fall into: where no ground is below, nobody goes.
+/// The body is a capsule that begins [`STEP`] above the feet; a ball under it finds the ground. So
+/// steps of up to 0.3 m are climbed and gone down, slopes of up to 45 degrees are ground, steeper
+/// ones are not: there one slides down. Walls are slid along. Below the lowest surface there is
+/// nothing to fall into: where no ground is below, nobody goes.
 #[derive(Clone, Debug)]
 pub struct Walker {
     walls: Arc<CollisionMesh>,
@@ -68,7 +70,8 @@ enum Settled {
 }
 
 impl Walker {
-    /// A walker whose eyes are at `eye`, or as near above as a body has room. It falls from there to the ground.
+    /// A walker whose eyes are at `eye`, or as near above as a body has room. It falls from there
+    /// to the ground.
     #[must_use]
     pub fn new(walls: Arc<CollisionMesh>, eye: DVec3) -> Self {
         let mut walker = Self {
@@ -111,8 +114,8 @@ impl Walker {
         self.on_ground
     }
 
-    /// Walks for `dt` seconds at the wanted velocity (m/s; to the right, forward) of somebody who turns evenly from `yaw` by
-    /// `turn` (rad), and says where the eyes are.
+    /// Walks for `dt` seconds at the wanted velocity (m/s; to the right, forward) of somebody who
+    /// turns evenly from `yaw` by `turn` (rad), and says where the eyes are.
     pub(super) fn update(&mut self, wish: DVec2, yaw: f64, turn: f64, dt: f64) -> DVec3 {
         let started = self.left;
         self.left += dt;
@@ -197,7 +200,8 @@ impl Walker {
         if self.free(feet) { Settled::At { feet, on_ground } } else { Settled::No }
     }
 
-    /// Whether somebody who falls from here comes to rest; where nothing at all is below anywhere, nobody falls.
+    /// Whether somebody who falls from here comes to rest; where nothing at all is below anywhere,
+    /// nobody falls.
     fn ends(&self, from: DVec3) -> bool {
         self.walls.ground(from, TOE, from.y - self.walls.lowest() + 1.0).is_some()
     }
@@ -232,7 +236,8 @@ impl Walker {
                     }
                     self.feet = feet;
                 }
-                // On a point or an edge that cannot be stood on, and that lets nobody by: stand on it.
+                // On a point or an edge that cannot be stood on, and that lets nobody by: stand on
+                // it.
                 None => return self.land(),
             }
         }
@@ -250,9 +255,10 @@ impl Walker {
 
     /// Whether a body has room above these feet.
     ///
-    /// A body that had room keeps its axis on its side of every surface: it is `RADIUS - SKIN` away from all, one
-    /// move takes it at most `FARTHEST` aside and `LIFT` up or down, and up or down it ends in a surface if it meets one
-    /// (the axis is longer than that); in a surface it has no room.
+    /// A body that had room keeps its axis on its side of every surface: it is `RADIUS - SKIN` away
+    /// from all, one move takes it at most `FARTHEST` aside and `LIFT` up or down, and up or down
+    /// it ends in a surface if it meets one (the axis is longer than that); in a surface it has no
+    /// room.
     fn free(&self, feet: DVec3) -> bool {
         let (low, high) = Self::axis(feet);
         self.walls.deepest(low, high).is_none_or(|touch| touch.depth <= SKIN)

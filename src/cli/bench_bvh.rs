@@ -20,8 +20,9 @@ use crate::{
 /// Rays from an eye.
 const SIDE: usize = 512;
 
-/// Memory that a triangle takes while its tree is built, at most: the shape, the triangles twice, the builder's items and
-/// slots, both kinds of nodes and the packets (bytes; measured: 310, rays included).
+/// Memory that a triangle takes while its tree is built, at most: the shape, the triangles twice,
+/// the builder's items and slots, both kinds of nodes and the packets (bytes; measured: 310, rays
+/// included).
 const BYTES_PER_TRIANGLE: u64 = 400;
 
 /// A shape by name with about so many triangles.
@@ -141,7 +142,8 @@ fn sheet(shape: &mut Primitive, across: u32, down: u32, at: impl Fn(f64, f64) ->
     }
 }
 
-/// A ball with bumps of three sizes over a floor: triangles alike in size, as scans and subdivision surfaces have them.
+/// A ball with bumps of three sizes over a floor: triangles alike in size, as scans and subdivision
+/// surfaces have them.
 pub fn rock(triangles: u32) -> Primitive {
     let mut shape = Primitive::default();
     let down = (f64::from(triangles) / 4.0).sqrt().round().max(2.0) as u32;

@@ -1,4 +1,5 @@
-//! `sunny16 bench --what effects` and `--what lamps`: what each effect costs by itself, and what more lamps cost.
+//! `sunny16 bench --what effects` and `--what lamps`: what each effect costs by itself, and what
+//! more lamps cost.
 
 use serde_json::{Value, json};
 
@@ -197,7 +198,8 @@ pub fn effects(args: &BenchArgs, session: &mut Session) -> Result<Value, CliErro
     Ok(Value::Array(rows))
 }
 
-/// More and more lamps over the same hall by day, every pixel evaluating all of them, and as light lists leave them out.
+/// More and more lamps over the same hall by day, every pixel evaluating all of them, and as light
+/// lists leave them out.
 pub fn clustered_lights(args: &BenchArgs) -> Result<Value, CliError> {
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;

@@ -26,7 +26,8 @@ use crate::{
 /// The picture's size in pixels.
 const SIZE: [u32; 2] = [960, 540];
 
-/// Frames before those that are measured: the second one is the first to know what the last one saw.
+/// Frames before those that are measured: the second one is the first to know what the last one
+/// saw.
 const WARM_UP: u32 = 4;
 
 struct Measured {
@@ -124,7 +125,8 @@ pub fn first_camera_view(scene: &Scene, [width, height]: [u32; 2]) -> Result<Vie
     Ok(View::new(world, &camera.projection, width, height))
 }
 
-/// Which instances some pixel's centre sees, by number in the order of the field's places: a ray each.
+/// Which instances some pixel's centre sees, by number in the order of the field's places: a ray
+/// each.
 fn visible_instances(scene: &Scene, view: &View) -> BTreeSet<usize> {
     let bvh = SceneBvh::new(scene, |_| true);
     let top = bvh.tlas_from(view.position);

@@ -1,4 +1,5 @@
-//! What `sunny16 bench` tells of device memory: the scene's and the frame's, by name, and bytes a pixel.
+//! What `sunny16 bench` tells of device memory: the scene's and the frame's, by name, and bytes a
+//! pixel.
 
 use std::collections::BTreeMap;
 

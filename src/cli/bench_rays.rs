@@ -39,8 +39,8 @@ pub struct Rates {
     pub diffuse: Option<f64>,
 }
 
-/// Of a surface that light may come to: where it is and its normal, both relative to the eye. Gives where a light lies and
-/// how far; the light's direction need not be of unit length.
+/// Of a surface that light may come to: where it is and its normal, both relative to the eye. Gives
+/// where a light lies and how far; the light's direction need not be of unit length.
 pub type SampleLight<'a> = &'a dyn Fn(DVec3, &mut Sampler) -> Option<(DVec3, f64)>;
 
 impl Rays {
@@ -74,7 +74,8 @@ impl Rays {
         rays
     }
 
-    /// How fast each kind is, on the threads of the pool that this runs in, each measured for so many seconds.
+    /// How fast each kind is, on the threads of the pool that this runs in, each measured for so
+    /// many seconds.
     pub fn measure(&self, bvh: &SceneBvh, top: &SceneTlas, seconds: f64) -> Rates {
         let closest = |ray: &Ray| bvh.closest(top, ray).is_some();
         Rates {
@@ -235,7 +236,8 @@ impl Rates {
     }
 }
 
-/// The picture's camera with its shape and at most `PIXELS` pixels, and how many those are across and down.
+/// The picture's camera with its shape and at most `PIXELS` pixels, and how many those are across
+/// and down.
 pub fn small_camera(session: &Session) -> (Pinhole, [usize; 2]) {
     let (width, height) = (f64::from(session.size.width), f64::from(session.size.height));
     let scale = (PIXELS / (width * height)).sqrt().min(1.0);

@@ -251,7 +251,8 @@ fn same(a: &Path, b: &Path) -> bool {
     a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
-/// What scenes are shown with: as asked, or metered from the reference, or from the only scene there is.
+/// What scenes are shown with: as asked, or metered from the reference, or from the only scene
+/// there is.
 fn exposure(
     args: &CompareArgs,
     test: &LinearImage,

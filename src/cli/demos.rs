@@ -20,7 +20,8 @@ use crate::{
 pub struct DemosArgs {
     /// The demo to write; without it, all are listed.
     name: Option<String>,
-    /// Where NAME.glb and NAME.look.toml go, with flow maps of its waters; the folder is made where it is missing.
+    /// Where NAME.glb and NAME.look.toml go, with flow maps of its waters; the folder is made where
+    /// it is missing.
     #[arg(short, long, value_name = "DIR", requires = "name")]
     output: Option<PathBuf>,
 }

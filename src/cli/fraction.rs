@@ -5,7 +5,8 @@
 pub struct Fraction {
     /// The part: 0.01 for one per cent.
     pub value: f64,
-    /// The other part that the text may have meant: it has no percent sign, and a size at which both are likely.
+    /// The other part that the text may have meant: it has no percent sign, and a size at which
+    /// both are likely.
     alternative: Option<f64>,
 }
 
@@ -22,7 +23,8 @@ impl Fraction {
         }
     }
 
-    /// A part of one from 0 on, or percents with the sign. Without it numbers from 1 on may have been meant as percents.
+    /// A part of one from 0 on, or percents with the sign. Without it numbers from 1 on may have
+    /// been meant as percents.
     pub fn parse_fraction(text: &str) -> Result<Self, String> {
         let (number, signed) = number(text);
         match number {

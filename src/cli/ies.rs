@@ -44,13 +44,15 @@ pub fn run(args: &IesArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Towards an angle from the direction in which the lamp shines, in the half plane of a horizontal angle (both rad).
+/// Towards an angle from the direction in which the lamp shines, in the half plane of a horizontal
+/// angle (both rad).
 fn towards(angle: f64, half_plane: f64) -> DVec3 {
     let (sin, cos) = angle.sin_cos();
     DVec3::new(sin * half_plane.cos(), sin * half_plane.sin(), -cos)
 }
 
-/// The angle (rad) between the outermost directions of a plane with at least `part` of the strongest intensity.
+/// The angle (rad) between the outermost directions of a plane with at least `part` of the
+/// strongest intensity.
 fn width(profile: &IesProfile, half_plane: f64, part: f64) -> f64 {
     let least = profile.peak().get() * part;
     let steps = 18_000;
@@ -122,7 +124,8 @@ fn ring_step(peak: f64) -> f64 {
     factor * magnitude
 }
 
-/// The polar plot: the lamp shines down; to the right C0 (red) and C90 (blue), to the left C180 and C270.
+/// The polar plot: the lamp shines down; to the right C0 (red) and C90 (blue), to the left C180 and
+/// C270.
 fn draw(profile: &IesProfile) -> Vec<u8> {
     let mut canvas = Canvas::new(SIZE, SIZE, [18, 18, 20]);
     let middle = DVec2::splat(SIZE as f64 / 2.0);

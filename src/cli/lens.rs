@@ -309,7 +309,8 @@ fn picture(lens: &Lens, sensor: SensorSize, focus: f64) {
     );
 }
 
-/// The brightest reflections between two surfaces, by what reaches a place of the sensor along the axis.
+/// The brightest reflections between two surfaces, by what reaches a place of the sensor along the
+/// axis.
 fn ghosts(lens: &Lens, count: usize) {
     const WAVELENGTH: f64 = 550e-9;
     let mut found: Vec<_> = lens
@@ -393,7 +394,8 @@ fn draw(lens: &Lens, sensor: SensorSize) -> (usize, usize, Vec<u8>) {
     (WIDTH as usize, height as usize, canvas.into_rgba())
 }
 
-/// Rays to a height of the picture (m), seven across what is open of the pupil, from a plane before the lens.
+/// Rays to a height of the picture (m), seven across what is open of the pupil, from a plane before
+/// the lens.
 fn fan(
     lens: &Lens,
     height: f64,

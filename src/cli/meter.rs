@@ -435,7 +435,8 @@ fn compare_with_camera(
     }
     out.line("to expose so, on dials of third stops:".into());
     let mut rows = Vec::new();
-    // An exposure value that was set by itself is not that of any dials: nothing is manual about them.
+    // An exposure value that was set by itself is not that of any dials: nothing is manual about
+    // them.
     let no_dials = session.look.camera.ev100.is_some() && asked.priorities.len() > 1;
     for &(name, mode) in
         asked.priorities.iter().filter(|(_, mode)| !(no_dials && *mode == ExposureMode::Manual))

@@ -1,6 +1,7 @@
 //! The command line: one file a command.
 
-/// Prints without minding a closed pipe, as in `sunny16 inspect scene.glb | head`: the standard macro would panic.
+/// Prints without minding a closed pipe, as in `sunny16 inspect scene.glb | head`: the standard
+/// macro would panic.
 macro_rules! print {
     ($($text:tt)*) => {{
         use std::io::Write as _;
@@ -177,7 +178,8 @@ impl DeviceArgs {
     }
 }
 
-/// Bytes that can be had without swapping, where the system says so (Linux: proc(5), /proc/meminfo).
+/// Bytes that can be had without swapping, where the system says so (Linux: proc(5),
+/// /proc/meminfo).
 fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

@@ -108,7 +108,8 @@ pub fn install_interrupt_handler() {
                 std::process::exit(i32::from(super::INTERRUPTED_CODE));
             }
         };
-        // Without it an interrupt ends the program at once, and the last saved state is gone on with.
+        // Without it an interrupt ends the program at once, and the last saved state is gone on
+        // with.
         if let Err(error) = ctrlc::set_handler(heard) {
             log::warn!("Ctrl-C will not write the picture: {error}");
         }
@@ -146,8 +147,8 @@ impl CancelToken for TimeSlice {
     }
 }
 
-/// What should be known of lamps without a size where there is water: no way that is bent at the surface leads to them but by
-/// chance, and a point has no chance (docs/water.md).
+/// What should be known of lamps without a size where there is water: no way that is bent at the
+/// surface leads to them but by chance, and a point has no chance (docs/water.md).
 fn water_point_light_warning(scene: &Scene) -> Option<String> {
     scene.materials.iter().find(|material| material.water.is_some())?;
     let walked = scene.walk();
@@ -342,7 +343,8 @@ fn load_or_create_film(
 /// Moments of an exposure at most: each has trees of its own.
 const MAX_SHUTTER_MOMENTS: u32 = 32;
 
-/// Adds samples of all moments of the exposure, or until somebody interrupts. Returns the seconds that it took.
+/// Adds samples of all moments of the exposure, or until somebody interrupts. Returns the seconds
+/// that it took.
 fn trace_motion_blur(
     args: &RenderArgs,
     film: &mut Film,
@@ -395,7 +397,8 @@ fn trace(
     let enough = |film: &Film| film.samples() >= spp || film.converged() >= 1.0;
     while !enough(film) && !INTERRUPTED.load(Ordering::Relaxed) {
         let turn = Instant::now();
-        // Several for each pixel at a time are quicker; where a turn ends, tiles differ by a quarter of their samples at most.
+        // Several for each pixel at a time are quicker; where a turn ends, tiles differ by a
+        // quarter of their samples at most.
         let goal = spp.min(film.samples().saturating_add(step.max(film.samples() / 4)));
         film.advance(
             world,

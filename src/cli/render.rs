@@ -178,7 +178,8 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         };
         session.set_motion(&mut settings, &on_device);
         let view = session.view();
-        // The frames of a sequence join each other; each is of several only where that was asked for.
+        // The frames of a sequence join each other; each is of several only where that was asked
+        // for.
         let picture = if args.frames.is_some() && session.look.passes.aa_samples.is_none() {
             renderer.render(&on_device, &view, &settings)?
         } else {
@@ -224,7 +225,8 @@ fn rate(text: &str) -> Result<f64, String> {
 /// How long a first picture may take in silence.
 const SLOW_START_DELAY: Duration = Duration::from_secs(10);
 
-/// Tells who sits at a terminal after a while why a first picture takes so long; nothing once what it returns is dropped.
+/// Tells who sits at a terminal after a while why a first picture takes so long; nothing once what
+/// it returns is dropped.
 pub fn slow_start_notice() -> mpsc::Sender<()> {
     let (sender, done) = mpsc::channel();
     if !std::io::stderr().is_terminal() {
@@ -363,7 +365,8 @@ pub fn aov_path(file: &Path, name: &str) -> PathBuf {
     output::replace_extension(file, &format!("{name}.png"))
 }
 
-/// Checks before the work that the picture, or the first of a sequence, can be written, and the files beside a PNG.
+/// Checks before the work that the picture, or the first of a sequence, can be written, and the
+/// files beside a PNG.
 fn check_outputs(args: &RenderArgs, exr: bool, names: &[&str]) -> Result<(), CliError> {
     let first = sequence_frame_args(args, 0).output;
     output::check_writable(&first)?;

@@ -78,7 +78,8 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
     let started = Instant::now();
     let mut all = Vec::new();
     let mut left_out = 0;
-    // The path tracer is a case ahead of the raster renderer: one keeps all processors busy, the other few of them.
+    // The path tracer is a case ahead of the raster renderer: one keeps all processors busy, the
+    // other few of them.
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::sync_channel(1);
         scope.spawn(move || {
@@ -188,7 +189,8 @@ struct TracedCase {
     case: Case,
     scene: Session,
     shots: CaseImages,
-    /// By the number of the expectation with properties of its own: the scene with them, and its picture.
+    /// By the number of the expectation with properties of its own: the scene with them, and its
+    /// picture.
     changed: BTreeMap<usize, (Session, CaseImage)>,
     seconds: f64,
 }
@@ -303,7 +305,8 @@ fn path_exposure(scene: &Session, nits: &[DVec3]) -> Result<Exposure, CliError> 
         .exposure)
 }
 
-/// The camera's multiplier (1/nits) and white balance: by its dials, else by its meter on our picture.
+/// The camera's multiplier (1/nits) and white balance: by its dials, else by its meter on our
+/// picture.
 fn exposure_and_white_balance(
     scene: &Session,
     shots: &CaseImages,

@@ -97,7 +97,8 @@ pub struct Reference {
     pub made: String,
 }
 
-/// A place of the picture, in pixels from its upper left corner. A pixel belongs to it when its middle does.
+/// A place of the picture, in pixels from its upper left corner. A pixel belongs to it when its
+/// middle does.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Region {
@@ -159,7 +160,8 @@ pub struct Bound {
     pub at_most: Option<f64>,
     /// The least figure that is good.
     pub at_least: Option<f64>,
-    /// The greatest figure that is good, as a multiple of that of the first two references beside each other.
+    /// The greatest figure that is good, as a multiple of that of the first two references beside
+    /// each other.
     pub times_reference_difference: Option<f64>,
     /// Leaves out pixels at edges of the picture that is right.
     #[serde(default)]
@@ -214,7 +216,8 @@ impl Metric {
     }
 }
 
-/// Our own pictures: the path tracer, the path tracer with rays through the middles of pixels, the raster renderer.
+/// Our own pictures: the path tracer, the path tracer with rays through the middles of pixels, the
+/// raster renderer.
 pub const RENDERED_IMAGES: [&str; 3] = ["path", "path_pixel_centers", "raster"];
 
 impl Region {
@@ -450,8 +453,8 @@ impl Expectation {
     /// What is expected: one luminance, or three channels.
     ///
     /// # Errors
-    /// Both or neither of `value` and `rgb`; an expression that has no finite value, or no value above 0 to be
-    /// compared with.
+    /// Both or neither of `value` and `rgb`; an expression that has no finite value, or no value
+    /// above 0 to be compared with.
     pub fn expected_values(&self, values: &Values) -> Result<Vec<f64>, String> {
         let texts: &[String] = match (&self.value, &self.rgb) {
             (Some(value), None) => std::slice::from_ref(value),

@@ -5,10 +5,12 @@ use crate::camera::scopes::Raster;
 /// An 8-bit colour for an sRGB display.
 pub type Rgb = [u8; 3];
 
-/// The magma map, in which FLIP's errors are painted: black, through purple and orange, to pale yellow.
+/// The magma map, in which FLIP's errors are painted: black, through purple and orange, to pale
+/// yellow.
 ///
-/// Smith and van der Walt, "A Better Default Colormap for Matplotlib", SciPy 2015: the map goes through these points,
-/// evenly spaced; between them it is linear here, which is within 4 codes of the whole map.
+/// Smith and van der Walt, "A Better Default Colormap for Matplotlib", SciPy 2015: the map goes
+/// through these points, evenly spaced; between them it is linear here, which is within 4 codes of
+/// the whole map.
 pub const MAGMA: [Rgb; 17] = [
     [0, 0, 4],
     [10, 8, 34],
@@ -42,7 +44,8 @@ pub const SIGNED: [Rgb; 9] = [
     [255, 240, 170],
 ];
 
-/// The colour at a place of 0 to 1 among evenly spaced colours; beyond them the first or last, NaN the first.
+/// The colour at a place of 0 to 1 among evenly spaced colours; beyond them the first or last, NaN
+/// the first.
 #[must_use]
 pub fn sample_colormap<const N: usize>(points: &[Rgb; N], place: f32) -> Rgb {
     let place = if place > 0.0 { place.min(1.0) * (N - 1) as f32 } else { 0.0 };

@@ -1,4 +1,5 @@
-//! Closed forms as a case writes them: arithmetic that a reader can follow and a program can evaluate.
+//! Closed forms as a case writes them: arithmetic that a reader can follow and a program can
+//! evaluate.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +18,9 @@ const MAX_CHARACTERS: usize = 2000;
 /// Brackets within brackets, at most.
 const MAX_BRACKETS: usize = 32;
 
-/// The value of an expression: numbers, names, `+ - * / ^`, brackets, functions such as `sin`, `sqrt`, `exp`, `ln` of
-/// radians and numbers, and `PI`. A sign binds closer than a power, as in spreadsheets: -2^2 is 4, 1 - 2^2 is -3.
+/// The value of an expression: numbers, names, `+ - * / ^`, brackets, functions such as `sin`,
+/// `sqrt`, `exp`, `ln` of radians and numbers, and `PI`. A sign binds closer than a power, as in
+/// spreadsheets: -2^2 is 4, 1 - 2^2 is -3.
 ///
 /// # Errors
 /// It is none, names something that has no value, or has no finite value itself: one line.

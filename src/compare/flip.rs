@@ -1,40 +1,46 @@
-//! FLIP: how different two pictures look when a person flips between them, 0 (alike) to 1, pixel by pixel.
+//! FLIP: how different two pictures look when a person flips between them, 0 (alike) to 1, pixel by
+//! pixel.
 //!
-//! LDR-FLIP: Andersson, Nilsson, Akenine-Möller, Oskarsson, Åström and Fairchild, "FLIP: A Difference Evaluator for
-//! Alternating Images", Proc. ACM Comput. Graph. Interact. Tech. 3(2), 2020. HDR-FLIP: Andersson, Nilsson, Shirley and
-//! Akenine-Möller, "Visualizing Errors in Rendered High Dynamic Range Images", Eurographics Short Papers 2021. Section
-//! and equation numbers below are those of the first unless said otherwise.
+//! LDR-FLIP: Andersson, Nilsson, Akenine-Möller, Oskarsson, Åström and Fairchild, "FLIP: A
+//! Difference Evaluator for Alternating Images", Proc. ACM Comput. Graph. Interact. Tech. 3(2),
+//! 2020. HDR-FLIP: Andersson, Nilsson, Shirley and Akenine-Möller, "Visualizing Errors in Rendered
+//! High Dynamic Range Images", Eurographics Short Papers 2021. Section and equation numbers below
+//! are those of the first unless said otherwise.
 //!
-//! All of it is in single precision, without a detour over eight bits. Pictures are walked through in bands of rows,
-//! so that memory stays small, and each pixel is computed by itself: any number of threads gives the same bits.
+//! All of it is in single precision, without a detour over eight bits. Pictures are walked through
+//! in bands of rows, so that memory stays small, and each pixel is computed by itself: any number
+//! of threads gives the same bits.
 
 use glam::{DMat3, DVec3, Mat3, Vec3};
 use rayon::prelude::*;
 
 use crate::photometry::color::{REC709_PRIMARIES, rgb_to_xyz_matrix};
 
-/// Pixels that a degree of the observer's view holds: a display 0.7 m wide with 3840 pixels, seen from 0.7 m
-/// (section 5: the default).
+/// Pixels that a degree of the observer's view holds: a display 0.7 m wide with 3840 pixels, seen
+/// from 0.7 m (section 5: the default).
 pub const PIXELS_PER_DEGREE: f32 = 67.0;
 /// The densities that are taken: fewer see nothing, more need filters larger than pictures.
 pub const PIXELS_PER_DEGREE_LIMITS: [f32; 2] = [1.0, 1000.0];
 
-/// The white that FLIP divides by (XYZ): D65 for the 2-degree observer, with the digits of the authors' program.
+/// The white that FLIP divides by (XYZ): D65 for the 2-degree observer, with the digits of the
+/// authors' program.
 const WHITE: DVec3 = DVec3::new(0.950_428_545, 1.0, 1.088_900_371);
 
-/// Exponent and knee of the colour difference's redistribution (section 4.1.3): `q_c`, `p_c`, `p_t`.
+/// Exponent and knee of the colour difference's redistribution (section 4.1.3): `q_c`, `p_c`,
+/// `p_t`.
 const COLOR_EXPONENT: f32 = 0.7;
 const KNEE_IN: f32 = 0.4;
 const KNEE_OUT: f32 = 0.95;
-/// Width of the feature detectors (degrees) and the feature difference's exponent `q_f` (section 4.2).
+/// Width of the feature detectors (degrees) and the feature difference's exponent `q_f` (section
+/// 4.2).
 const FEATURE_WIDTH: f32 = 0.082;
 const FEATURE_EXPONENT: f32 = 0.5;
 
 /// Rows that are computed together.
 const BAND: usize = 48;
 
-/// A Gaussian of the contrast sensitivity functions (section 4.1.1, table 1): weight and width, one list a channel of
-/// the opponent space: achromatic, red-green, blue-yellow.
+/// A Gaussian of the contrast sensitivity functions (section 4.1.1, table 1): weight and width, one
+/// list a channel of the opponent space: achromatic, red-green, blue-yellow.
 const SENSITIVITY: [&[(f32, f32)]; 3] =
     [&[(1.0, 0.0047)], &[(1.0, 0.0053)], &[(34.1, 0.04), (13.5, 0.025)]];
 
@@ -104,7 +110,8 @@ impl Kernel {
 
 /// The filters for one density of pixels.
 struct Filters {
-    /// Per channel of the opponent space: Gaussians along a row, and across rows with the channel's weight in them.
+    /// Per channel of the opponent space: Gaussians along a row, and across rows with the channel's
+    /// weight in them.
     sensitivity: [Vec<(Kernel, Kernel)>; 3],
     /// A Gaussian and its first and second derivatives.
     smooth: Kernel,
@@ -201,7 +208,8 @@ impl Space {
         (self.from_relative * v).clamp(Vec3::ZERO, Vec3::ONE)
     }
 
-    /// CIELAB (CIE 15:2004, section 8.2.1) with chroma weighed by lightness: the Hunt effect (section 4.1.2).
+    /// CIELAB (CIE 15:2004, section 8.2.1) with chroma weighed by lightness: the Hunt effect
+    /// (section 4.1.2).
     fn hunt(&self, rgb: Vec3) -> Vec3 {
         const DELTA: f32 = 6.0 / 29.0;
         let curve = |t: f32| {
@@ -229,8 +237,8 @@ impl Space {
     }
 }
 
-/// City-block in lightness, Euclidean in chroma: Abasi, Tehran and Fairchild, "Distance Metrics for Very Large Color
-/// Differences", Color Research and Application 45(2), 2020.
+/// City-block in lightness, Euclidean in chroma: Abasi, Tehran and Fairchild, "Distance Metrics for
+/// Very Large Color Differences", Color Research and Application 45(2), 2020.
 fn hyab(a: Vec3, b: Vec3) -> f32 {
     let d = a - b;
     d.x.abs() + d.y.hypot(d.z)
@@ -371,10 +379,11 @@ fn ldr_of(
     map
 }
 
-/// LDR-FLIP: an error of 0 to 1 a pixel, of pictures in display-linear Rec.709, 0 to 1, of the same width.
+/// LDR-FLIP: an error of 0 to 1 a pixel, of pictures in display-linear Rec.709, 0 to 1, of the same
+/// width.
 ///
-/// Values beyond 0 to 1 are clamped. Rows that only one picture has are left out. `pixels_per_degree` is brought into
-/// `PIXELS_PER_DEGREE_LIMITS`.
+/// Values beyond 0 to 1 are clamped. Rows that only one picture has are left out.
+/// `pixels_per_degree` is brought into `PIXELS_PER_DEGREE_LIMITS`.
 #[must_use]
 pub fn ldr(
     test: &[[f32; 3]],
@@ -397,13 +406,14 @@ pub struct Exposures {
     pub count: usize,
 }
 
-/// The tone curve of HDR-FLIP, `(k0 x^2 + k1 x + k2) / (k3 x^2 + k4 x + k5)`: Narkowicz, "ACES Filmic Tone Mapping
-/// Curve", 2015, without its exposure of 0.6 (Andersson et al. 2021, section 3).
+/// The tone curve of HDR-FLIP, `(k0 x^2 + k1 x + k2) / (k3 x^2 + k4 x + k5)`: Narkowicz, "ACES
+/// Filmic Tone Mapping Curve", 2015, without its exposure of 0.6 (Andersson et al. 2021, section
+/// 3).
 const CURVE: [f32; 6] = [0.6 * 0.6 * 2.51, 0.6 * 0.03, 0.0, 0.6 * 0.6 * 2.43, 0.6 * 0.59, 0.14];
 /// What the brightest pixel is mapped to at the first exposure (Andersson et al. 2021, section 3).
 const BEND: f32 = 0.85;
-/// The most stops below the brightest pixel at which the median is looked for: a picture whose median is black would
-/// have no end of exposures.
+/// The most stops below the brightest pixel at which the median is looked for: a picture whose
+/// median is black would have no end of exposures.
 const MAX_STOPS: f32 = 24.0;
 
 fn curve(pixel: [f32; 3], exposure: f32) -> Vec3 {
@@ -416,8 +426,8 @@ fn curve(pixel: [f32; 3], exposure: f32) -> Vec3 {
 }
 
 impl Exposures {
-    /// Those of Andersson et al. 2021, section 3: from the reference's brightest pixel to its median. None if nothing
-    /// of it shines.
+    /// Those of Andersson et al. 2021, section 3: from the reference's brightest pixel to its
+    /// median. None if nothing of it shines.
     #[must_use]
     pub fn of(reference: &[[f32; 3]]) -> Option<Self> {
         let mut luminances: Vec<f32> =
@@ -427,7 +437,8 @@ impl Exposures {
         if !(brightest > 0.0 && brightest.is_finite()) {
             return None;
         }
-        // Of an even number of pixels the upper of the two in the middle, as in the authors' program (1.7).
+        // Of an even number of pixels the upper of the two in the middle, as in the authors'
+        // program (1.7).
         let (_, median, _) = luminances.select_nth_unstable_by(half, f32::total_cmp);
         let median = median.max(brightest * (-MAX_STOPS).exp2());
         // Where the curve reaches the bend: the greater root of a quadratic.
@@ -448,9 +459,10 @@ impl Exposures {
     }
 }
 
-/// HDR-FLIP: an error of 0 to 1 a pixel, of pictures in linear Rec.709 of any scale; the largest LDR-FLIP over the
-/// exposures that a person would look at the reference with. Returns them too; they are none where the reference (or,
-/// if it is black, the other) does not shine at all, and the errors are 0 where neither does.
+/// HDR-FLIP: an error of 0 to 1 a pixel, of pictures in linear Rec.709 of any scale; the largest
+/// LDR-FLIP over the exposures that a person would look at the reference with. Returns them too;
+/// they are none where the reference (or, if it is black, the other) does not shine at all, and the
+/// errors are 0 where neither does.
 #[must_use]
 pub fn hdr(
     test: &[[f32; 3]],

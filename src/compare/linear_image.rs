@@ -1,7 +1,8 @@
 //! Pictures to compare, from files or from memory: linear Rec.709, whatever they came in.
 //!
-//! The bytes of a file are not trusted: sizes are checked before memory is taken, and what cannot be used is an error
-//! of one line. Pixels that are not finite are counted and made black, so that no number computed later is spoiled.
+//! The bytes of a file are not trusted: sizes are checked before memory is taken, and what cannot
+//! be used is an error of one line. Pixels that are not finite are counted and made black, so that
+//! no number computed later is spoiled.
 
 use std::path::Path;
 
@@ -79,10 +80,11 @@ impl LinearImage {
 
     /// Reads a file: EXR, Radiance HDR, PNG or JPEG, told apart by their first bytes.
     ///
-    /// `name` is a path; an EXR's layer may follow it after a colon (`picture.exr:direct_diffuse`). Without one it is
-    /// the picture without a name, or what programs call their picture (`ViewLayer.Combined`), or the only one there is.
-    /// A layer of one channel is a grey picture; alpha is ignored; where data and display window differ, the data are
-    /// placed in the display window. `image_io` has the details.
+    /// `name` is a path; an EXR's layer may follow it after a colon (`picture.exr:direct_diffuse`).
+    /// Without one it is the picture without a name, or what programs call their picture
+    /// (`ViewLayer.Combined`), or the only one there is. A layer of one channel is a grey picture;
+    /// alpha is ignored; where data and display window differ, the data are placed in the display
+    /// window. `image_io` has the details.
     ///
     /// # Errors
     /// A file that cannot be read, is none of these, is damaged, too large, or has no such layer.
@@ -118,7 +120,8 @@ impl LinearImage {
         self.height
     }
 
-    /// The pixels in linear Rec.709, top row first, all finite; negative ones are possible in a scene's light.
+    /// The pixels in linear Rec.709, top row first, all finite; negative ones are possible in a
+    /// scene's light.
     #[must_use]
     pub fn pixels(&self) -> &[[f32; 3]] {
         &self.pixels
@@ -136,7 +139,8 @@ impl LinearImage {
         self.not_finite.len()
     }
 
-    /// Whether the same pixels as in another picture were not finite, and the same in them: any NaN is like any other.
+    /// Whether the same pixels as in another picture were not finite, and the same in them: any NaN
+    /// is like any other.
     #[must_use]
     pub fn same_not_finite(&self, other: &Self) -> bool {
         self.not_finite == other.not_finite
@@ -154,7 +158,8 @@ impl LinearImage {
         self.pixels.iter().map(|pixel| luminance(*pixel)).collect()
     }
 
-    /// The picture as a display would show it: a scene's light exposed and tone mapped, a display's light as it is.
+    /// The picture as a display would show it: a scene's light exposed and tone mapped, a display's
+    /// light as it is.
     #[must_use]
     pub fn displayed(&self, exposure: Exposure, mapper: ToneMapper) -> Self {
         if self.encoding == Encoding::Display {

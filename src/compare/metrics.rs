@@ -1,9 +1,10 @@
 //! Numbers for how far a picture is from its reference. Pure functions of linear pixels.
 //!
-//! Each takes an optional mask: `true` is a pixel that counts, none is all of them. Each returns none where it has no
-//! meaning: nothing counts, or a difference is to be divided by a reference that is black. No difference is 0 by any
-//! measure, whatever the reference is. Sums run in one order and in double precision, so that the same
-//! pictures give the same bits. docs/compare.md says what each is good for, and when it misleads.
+//! Each takes an optional mask: `true` is a pixel that counts, none is all of them. Each returns
+//! none where it has no meaning: nothing counts, or a difference is to be divided by a reference
+//! that is black. No difference is 0 by any measure, whatever the reference is. Sums run in one
+//! order and in double precision, so that the same pictures give the same bits. docs/compare.md
+//! says what each is good for, and when it misleads.
 
 use super::linear_image::{Encoding, LinearImage};
 use crate::photometry::color;
@@ -12,11 +13,12 @@ use crate::photometry::color;
 pub const BLOCK: usize = 8;
 /// The share of the reference's mean luminance below which a pixel is as dark as this, for `stops`.
 pub const STOPS_FLOOR: f64 = 1e-3;
-/// The share of the reference's mean luminance below which a block's own mean is not divided by, for `blocks`.
+/// The share of the reference's mean luminance below which a block's own mean is not divided by,
+/// for `blocks`.
 pub const BLOCK_FLOOR: f64 = 0.01;
-/// Epsilon of `relative_mse`, in squares of the reference's mean: Rousselle, Knaus and Zwicker, "Adaptive Sampling and
-/// Reconstruction using Greedy Error Minimization", ACM Trans. Graph. 30(6), 2011, section 5, have 0.01 for pictures
-/// exposed to a mean of about 1.
+/// Epsilon of `relative_mse`, in squares of the reference's mean: Rousselle, Knaus and Zwicker,
+/// "Adaptive Sampling and Reconstruction using Greedy Error Minimization", ACM Trans. Graph. 30(6),
+/// 2011, section 5, have 0.01 for pictures exposed to a mean of about 1.
 pub const RELATIVE_MSE_EPSILON: f64 = 0.01;
 
 /// Two pictures that cannot be compared.
@@ -140,8 +142,8 @@ impl<'a> ImagePair<'a> {
         mean_of(both).map(|(test, reference)| [test, reference])
     }
 
-    /// Relative bias of the means of luminance: `mean(test) / mean(reference) - 1`. The sign is kept; equal means have
-    /// none.
+    /// Relative bias of the means of luminance: `mean(test) / mean(reference) - 1`. The sign is
+    /// kept; equal means have none.
     #[must_use]
     pub fn bias(&self) -> Option<f64> {
         let [test, reference] = self.means()?;
@@ -178,8 +180,9 @@ impl<'a> ImagePair<'a> {
         mean_of(self.channels().map(|(_, reference)| (reference, 0.0))).map(|(mean, _)| mean)
     }
 
-    /// Mean over pixels and channels of `(test - reference)^2 / (reference^2 + epsilon)`, with an epsilon of
-    /// `RELATIVE_MSE_EPSILON` squares of the reference's mean, so that the unit does not matter.
+    /// Mean over pixels and channels of `(test - reference)^2 / (reference^2 + epsilon)`, with an
+    /// epsilon of `RELATIVE_MSE_EPSILON` squares of the reference's mean, so that the unit does not
+    /// matter.
     #[must_use]
     pub fn relative_mse(&self) -> Option<f64> {
         if self.mse()? == 0.0 {
@@ -196,8 +199,9 @@ impl<'a> ImagePair<'a> {
         mean_of(terms).map(|(mean, _)| mean)
     }
 
-    /// Peak signal to noise ratio (dB), `10 log10(peak^2 / mse)`; infinite where nothing differs. A scene's light is
-    /// compared as it is, with `peak` in its unit; a display's as sRGB codes, with a peak of 1 whatever `peak` is.
+    /// Peak signal to noise ratio (dB), `10 log10(peak^2 / mse)`; infinite where nothing differs. A
+    /// scene's light is compared as it is, with `peak` in its unit; a display's as sRGB codes, with
+    /// a peak of 1 whatever `peak` is.
     #[must_use]
     pub fn psnr(&self, peak: f64) -> Option<f64> {
         let (mse, peak) = match self.test.encoding() {
@@ -213,8 +217,8 @@ impl<'a> ImagePair<'a> {
         finite.then(|| if mse > 0.0 { 10.0 * (peak * peak / mse).log10() } else { f64::INFINITY })
     }
 
-    /// Symmetric mean absolute error: mean over pixels and channels of `2 |test - reference| / (|test| + |reference|)`,
-    /// 0 to 2; where both are black it is 0.
+    /// Symmetric mean absolute error: mean over pixels and channels of `2 |test - reference| /
+    /// (|test| + |reference|)`, 0 to 2; where both are black it is 0.
     #[must_use]
     pub fn smape(&self) -> Option<f64> {
         let terms = self.channels().map(|(test, reference)| {
@@ -227,9 +231,10 @@ impl<'a> ImagePair<'a> {
         mean_of(terms).map(|(mean, _)| mean)
     }
 
-    /// Signed differences in stops: `log2(test / reference)` of luminance. Luminances below `STOPS_FLOOR` of the
-    /// reference's mean count as this floor, so that two blacks are alike and noise in the dark is not infinite. Against
-    /// a reference whose mean is not above 0 there are differences only where luminances are equal, and they are 0.
+    /// Signed differences in stops: `log2(test / reference)` of luminance. Luminances below
+    /// `STOPS_FLOOR` of the reference's mean count as this floor, so that two blacks are alike and
+    /// noise in the dark is not infinite. Against a reference whose mean is not above 0 there are
+    /// differences only where luminances are equal, and they are 0.
     #[must_use]
     pub fn stops(&self) -> Option<Stops> {
         let [_, mean] = self.means()?;
@@ -254,7 +259,8 @@ impl<'a> ImagePair<'a> {
         Some(Stops { floor, mean, map })
     }
 
-    /// Relative bias block by block, `BLOCK` pixels a side. Blocks of equal means have none, whatever the reference is.
+    /// Relative bias block by block, `BLOCK` pixels a side. Blocks of equal means have none,
+    /// whatever the reference is.
     #[must_use]
     pub fn blocks(&self) -> Option<Blocks> {
         let [_, mean] = self.means()?;
@@ -307,7 +313,8 @@ impl<'a> ImagePair<'a> {
         mean_of(self.counted_values(map).map(|value| (f64::from(value), 0.0))).map(|(mean, _)| mean)
     }
 
-    /// Percentiles (0 to 100) of a map of this pair's size over the pixels that count, linear between ranks.
+    /// Percentiles (0 to 100) of a map of this pair's size over the pixels that count, linear
+    /// between ranks.
     #[must_use]
     pub fn percentiles<const N: usize>(&self, map: &[f32], percents: [f64; N]) -> Option<[f64; N]> {
         let mut values: Vec<f32> = self.counted_values(map).collect();
@@ -360,20 +367,21 @@ pub struct Blocks {
     pub worst: f64,
     /// Its upper left pixel.
     pub worst_at: [usize; 2],
-    /// Each block's `(mean(test) - mean(reference)) / max(mean(reference), floor)` of luminance, with a floor of
-    /// `BLOCK_FLOOR` of the whole reference's mean; none where no pixel counts.
+    /// Each block's `(mean(test) - mean(reference)) / max(mean(reference), floor)` of luminance,
+    /// with a floor of `BLOCK_FLOOR` of the whole reference's mean; none where no pixel counts.
     pub bias: Vec<Option<f32>>,
 }
 
-/// Where a picture has no edges, shadow edges among them: luminance among each pixel's neighbours differs by at most 10
-/// percent.
+/// Where a picture has no edges, shadow edges among them: luminance among each pixel's neighbours
+/// differs by at most 10 percent.
 #[must_use]
 pub fn edge_free_mask(picture: &LinearImage) -> Vec<bool> {
     smooth_mask(picture, 1, 0.1)
 }
 
-/// Where a picture is smooth: `false` at pixels within whose neighbourhood, `radius` pixels to each side, luminance
-/// differs by more than `most` of the magnitude of the greatest there (0.1: 10 percent). For masks that leave out edges and shadow edges.
+/// Where a picture is smooth: `false` at pixels within whose neighbourhood, `radius` pixels to each
+/// side, luminance differs by more than `most` of the magnitude of the greatest there (0.1: 10
+/// percent). For masks that leave out edges and shadow edges.
 #[must_use]
 pub fn smooth_mask(picture: &LinearImage, radius: usize, most: f64) -> Vec<bool> {
     let (width, height) = (picture.width(), picture.height());

@@ -1,11 +1,13 @@
 //! A report as one HTML file that needs nothing else: no network, no library, no other file.
 //!
-//! Pictures travel with their numbers, not as eight bits: a scene's light as half floats with a common power of two
-//! (29 stops below the brightest pixel with 11 bits each), a display's light as its codes. Planes of bytes, predicted
-//! from the left neighbour and from green, are deflated and written in base64. The script (`report.js`) draws them.
+//! Pictures travel with their numbers, not as eight bits: a scene's light as half floats with a
+//! common power of two (29 stops below the brightest pixel with 11 bits each), a display's light as
+//! its codes. Planes of bytes, predicted from the left neighbour and from green, are deflated and
+//! written in base64. The script (`report.js`) draws them.
 //!
-//! Whatever text comes in is escaped. `FILE.html#SECTION&mode=flicker&a=0&b=1&ev=8&zoom=4&x=10&y=20&theme=dark` opens a
-//! section (its title in small letters, `-` for all but letters and digits) with a view.
+//! Whatever text comes in is escaped.
+//! `FILE.html#SECTION&mode=flicker&a=0&b=1&ev=8&zoom=4&x=10&y=20&theme=dark` opens a section (its
+//! title in small letters, `-` for all but letters and digits) with a view.
 
 use std::{fmt::Write as _, io::Write as _};
 
@@ -103,16 +105,17 @@ pub struct ImageSet {
     pub maps: Vec<ErrorMap>,
     /// Which picture is shown as A at first, and which as B: the test and the reference.
     pub first: [usize; 2],
-    /// The exposure (EV100) that scenes are shown with at first; none is metered from B by the mean of logarithms.
+    /// The exposure (EV100) that scenes are shown with at first; none is metered from B by the mean
+    /// of logarithms.
     pub ev100: Option<f64>,
     /// The unit of a scene's numbers, such as `nits`.
     pub unit: String,
 }
 
 impl ImageSet {
-    /// Adds the errors of one picture against another, by their numbers in the set: FLIP of both as shown at first (by
-    /// `ev100`, clipped), and HDR-FLIP of scenes. Nothing is added where there are no such pictures, or they differ in
-    /// size or kind.
+    /// Adds the errors of one picture against another, by their numbers in the set: FLIP of both as
+    /// shown at first (by `ev100`, clipped), and HDR-FLIP of scenes. Nothing is added where there
+    /// are no such pictures, or they differ in size or kind.
     pub fn add_flip(&mut self, test: usize, reference: usize) {
         let (Some(a), Some(b)) = (self.pictures.get(test), self.pictures.get(reference)) else {
             return;
@@ -233,7 +236,8 @@ impl HtmlReport {
         )
     }
 
-    /// A name for each section that a link can have: from its title, and a number where two are alike.
+    /// A name for each section that a link can have: from its title, and a number where two are
+    /// alike.
     fn ids(&self) -> Vec<String> {
         let mut ids: Vec<String> = Vec::new();
         for section in &self.sections {
@@ -323,7 +327,8 @@ fn is_data(name: &str) -> bool {
     name.strip_prefix('d').is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// Text for HTML, within elements and attributes. Control characters but line ends become question marks.
+/// Text for HTML, within elements and attributes. Control characters but line ends become question
+/// marks.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -469,7 +474,8 @@ fn planes([red, green, blue]: [Vec<u16>; 3], width: usize, wide: bool) -> Vec<u8
     [&green, &red, &blue].into_iter().flat_map(|codes| plane(codes, width, wide)).collect()
 }
 
-/// Differences to the left neighbour, at a row's beginning to the one above; all high bytes, then all low ones.
+/// Differences to the left neighbour, at a row's beginning to the one above; all high bytes, then
+/// all low ones.
 fn plane(codes: &[u16], width: usize, wide: bool) -> Vec<u8> {
     let difference = |index: usize| {
         let before = match (index % width, index) {
@@ -486,7 +492,8 @@ fn plane(codes: &[u16], width: usize, wide: bool) -> Vec<u8> {
     (0..codes.len()).map(|index| difference(index).to_be_bytes()[0]).chain(low).collect()
 }
 
-/// Deflated and in base64. Writing to memory does not fail; were it to, the picture would be empty, and said to be.
+/// Deflated and in base64. Writing to memory does not fail; were it to, the picture would be empty,
+/// and said to be.
 fn packed(bytes: &[u8]) -> String {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
     let deflated = encoder.write_all(bytes).and_then(|()| encoder.finish()).unwrap_or_default();

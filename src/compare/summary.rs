@@ -74,8 +74,8 @@ impl ErrorStats {
     }
 }
 
-/// The numbers of a pair. None is what has no meaning there, such as the bias of light against a black reference; equal
-/// pictures have all numbers.
+/// The numbers of a pair. None is what has no meaning there, such as the bias of light against a
+/// black reference; equal pictures have all numbers.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// Pixels across and down.
@@ -86,7 +86,8 @@ pub struct Summary {
     pub not_finite: [usize; 2],
     /// Whether these are the same pixels with the same values in both.
     pub same_not_finite: bool,
-    /// Mean luminance of test and reference: nits (or the files' unit), or parts of a display's white.
+    /// Mean luminance of test and reference: nits (or the files' unit), or parts of a display's
+    /// white.
     pub mean: Option<[f64; 2]>,
     /// `mean(test) / mean(reference) - 1` of luminance.
     pub bias: Option<f64>,
@@ -138,7 +139,8 @@ pub struct Maps {
 }
 
 impl Summary {
-    /// Computes everything; pixels that a mask leaves out are still seen by FLIP's filters, but do not count.
+    /// Computes everything; pixels that a mask leaves out are still seen by FLIP's filters, but do
+    /// not count.
     #[must_use]
     pub fn of(pair: &ImagePair<'_>, settings: &CompareSettings) -> (Self, Maps) {
         let (test, reference) = (pair.test(), pair.reference());
@@ -184,8 +186,8 @@ impl Summary {
     }
 }
 
-/// The exposure that a meter chooses for a scene, by the mean of the logarithm of luminance; sunny 16 if it is black or
-/// not a scene.
+/// The exposure that a meter chooses for a scene, by the mean of the logarithm of luminance; sunny
+/// 16 if it is black or not a scene.
 #[must_use]
 pub fn metered_exposure(picture: &LinearImage) -> Exposure {
     let metered = match picture.encoding() {

@@ -1,4 +1,5 @@
-//! A case's pictures against what the case expects: rows of a table, each with its figure, its limit and its verdict.
+//! A case's pictures against what the case expects: rows of a table, each with its figure, its
+//! limit and its verdict.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,8 @@ use crate::{camera::Exposure, photometry::color::luminance};
 pub struct CaseImage {
     /// Scene-linear, in nits.
     pub picture: LinearImage,
-    /// Variance of each pixel's luminance (nits squared); none for pictures without noise or with unknown noise.
+    /// Variance of each pixel's luminance (nits squared); none for pictures without noise or with
+    /// unknown noise.
     pub variance: Option<Vec<f64>>,
 }
 
@@ -55,7 +57,8 @@ pub struct CheckResult {
     pub region: String,
     /// What came out; of shares with their sign, where there is one.
     pub figure: f64,
-    /// One standard deviation of the figure by the noise of the picture; none where it is not known.
+    /// One standard deviation of the figure by the noise of the picture; none where it is not
+    /// known.
     pub noise: Option<f64>,
     /// What is good.
     pub limit: Limit,
@@ -138,7 +141,8 @@ fn noise_of_mean(shot: &CaseImage, mask: Option<&[bool]>) -> Option<f64> {
     (level > 0.0).then(|| sum.sqrt() / count / level)
 }
 
-/// A row for each picture with pixels that are no finite numbers: they count as black elsewhere, and hold nowhere.
+/// A row for each picture with pixels that are no finite numbers: they count as black elsewhere,
+/// and hold nowhere.
 #[must_use]
 pub fn not_finite(shots: &CaseImages) -> Vec<CheckResult> {
     let broken = shots.iter().filter(|(_, shot)| shot.picture.not_finite() > 0);

@@ -1,4 +1,5 @@
-//! The report of `sunny16 validate`: a table of all cases, and for each its checks and its pictures.
+//! The report of `sunny16 validate`: a table of all cases, and for each its checks and its
+//! pictures.
 
 use super::{
     case::Case,

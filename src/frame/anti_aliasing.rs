@@ -32,14 +32,15 @@ pub enum AntiAliasing {
 pub struct TemporalSettings {
     /// Pixels that are rendered over those of the picture, on each side: from 1/4 to 1.
     pub scale: f64,
-    /// Standard deviations of its neighbourhood that a history may be off its mean (Salvi 2016) where nothing moves; from
-    /// 2 pixels a frame on it is 1 at most.
+    /// Standard deviations of its neighbourhood that a history may be off its mean (Salvi 2016)
+    /// where nothing moves; from 2 pixels a frame on it is 1 at most.
     pub variance_gamma: f32,
     /// Frames that a moving history is the mean of at most.
     pub max_history_frames: f32,
     /// Added to the mip level of textures, beyond what `scale` asks for.
     pub mip_bias: f64,
-    /// While nothing moves the history is the mean of all frames. Off: it is clipped as if things moved.
+    /// While nothing moves the history is the mean of all frames. Off: it is clipped as if things
+    /// moved.
     pub still: bool,
 }
 
@@ -73,14 +74,16 @@ pub struct FrameSample {
     pub of: u32,
 }
 
-/// Frames of a still history beyond which each counts as much as the last: half floats hold no finer mean.
+/// Frames of a still history beyond which each counts as much as the last: half floats hold no
+/// finer mean.
 const MAX_STATIC_FRAMES: f32 = 1024.0;
 
-/// Added to the mip level of textures while nothing moves: 16 samples a pixel are a quarter of it apart.
+/// Added to the mip level of textures while nothing moves: 16 samples a pixel are a quarter of it
+/// apart.
 const STATIC_MIP_BIAS: f64 = -2.0;
 
-/// Added to the pixel that noise is drawn by, each frame. Jimenez 2014, "Next Generation Post Processing in Call of Duty:
-/// Advanced Warfare": interleaved gradient noise, turned by frame.
+/// Added to the pixel that noise is drawn by, each frame. Jimenez 2014, "Next Generation Post
+/// Processing in Call of Duty: Advanced Warfare": interleaved gradient noise, turned by frame.
 const NOISE_STEP: f32 = 5.588_238;
 /// Frames after which noise comes again.
 const NOISE_FRAMES: u32 = 64;
@@ -101,7 +104,8 @@ pub(super) struct PreviousFrame {
     bounced: Option<GiHistory>,
 }
 
-/// Where the histories stand: frames that do not write them, such as a meter's, leave them as they are.
+/// Where the histories stand: frames that do not write them, such as a meter's, leave them as they
+/// are.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HistoryState {
     /// Frames that wrote them: which of a pair is written next.
@@ -182,8 +186,8 @@ const EXPOSURE_STEP_STOPS: f64 = 1.0 / 32.0;
 /// Stops that it is behind at most: beyond, half floats and the squeeze's own precision would show.
 const MAX_EXPOSURE_LAG_STOPS: f64 = 8.0;
 
-/// The exposure that a frame's histories are judged at: what is light and what is noise is told by what the eye sees, but a step
-/// of exposure must not make other means of what is in them.
+/// The exposure that a frame's histories are judged at: what is light and what is noise is told by
+/// what the eye sees, but a step of exposure must not make other means of what is in them.
 fn judged(before: Option<&PreviousFrame>, exposure: Exposure) -> Exposure {
     let Some(before) = before else { return exposure };
     let behind = before.judged.stops_above(exposure);
@@ -195,7 +199,8 @@ fn judged(before: Option<&PreviousFrame>, exposure: Exposure) -> Exposure {
     }
 }
 
-/// Whether a frame writes the history of reflections: not where it is one of those whose mean is the picture.
+/// Whether a frame writes the history of reflections: not where it is one of those whose mean is
+/// the picture.
 fn keeps_ssr_history(settings: &RenderSettings) -> bool {
     settings.ssr.enabled
         && settings.ssr.max_history_frames > 0
@@ -203,8 +208,8 @@ fn keeps_ssr_history(settings: &RenderSettings) -> bool {
         && settings.accumulated_frames.is_none()
 }
 
-/// Whether a frame writes the history of bounced light. Frames whose mean is the picture do: what they see on either side of
-/// an edge is their mean too.
+/// Whether a frame writes the history of bounced light. Frames whose mean is the picture do: what
+/// they see on either side of an edge is their mean too.
 fn keeps_gi_history(settings: &RenderSettings) -> bool {
     settings.gi.has_history()
 }
@@ -264,7 +269,8 @@ impl FrameSampling {
         };
         let bounced_before = before.and_then(|before| before.bounced);
         let last = bounced_before.map(|before| before.number);
-        // Without a history of its own it is the mean of samples, or of temporal frames: other noise in each.
+        // Without a history of its own it is the mean of samples, or of temporal frames: other
+        // noise in each.
         let temporal =
             before.and_then(|before| before.temporal).map_or(0, |last| last.wrapping_add(1));
         let bounced = SsrFrame {
@@ -346,9 +352,9 @@ impl FrameSampling {
 }
 
 impl Renderer {
-    /// A picture of a view that stands still, as the mean of `samples` frames, each sampling its pixels at another place;
-    /// with temporal anti-aliasing at less than the full size, of as many frames through its history. Further outputs are
-    /// of pixels' centres. One sample is `render`.
+    /// A picture of a view that stands still, as the mean of `samples` frames, each sampling its
+    /// pixels at another place; with temporal anti-aliasing at less than the full size, of as many
+    /// frames through its history. Further outputs are of pixels' centres. One sample is `render`.
     ///
     /// # Errors
     /// Out of memory; a lost device.

@@ -1,9 +1,11 @@
-//! Incident light: the illuminance at a point of a scene, measured as a person would with white cards.
+//! Incident light: the illuminance at a point of a scene, measured as a person would with white
+//! cards.
 //!
-//! Cards of a fortieth of a millimetre are put into a copy of the scene and rendered by the frame as it is, so that
-//! whatever lights the pictures lights the cards: every kind of light, their profiles and their shadows. A card is matte
-//! and white, and a camera looks at it from nearly straight above, so that its diffuse luminance is `(1 - F0) E / pi`:
-//! the Fresnel term of the BRDF depends on the angle to the half vector and hardly leaves F0 up to 45 degrees.
+//! Cards of a fortieth of a millimetre are put into a copy of the scene and rendered by the frame
+//! as it is, so that whatever lights the pictures lights the cards: every kind of light, their
+//! profiles and their shadows. A card is matte and white, and a camera looks at it from nearly
+//! straight above, so that its diffuse luminance is `(1 - F0) E / pi`: the Fresnel term of the BRDF
+//! depends on the angle to the half vector and hardly leaves F0 up to 45 degrees.
 
 use std::f64::consts::{PI, TAU};
 
@@ -26,20 +28,23 @@ use crate::{
 /// Half of a card's edge (m).
 const HALF: f64 = 1.25e-5;
 
-/// How far (m) a card's middle lies above the point, along the receptor's axis: the point may be on a surface.
+/// How far (m) a card's middle lies above the point, along the receptor's axis: the point may be on
+/// a surface.
 const LIFT: f64 = 2.5e-5;
 
 /// From card to card (m): ten times their size, so that they stand hardly in each other's light.
 const PITCH: f64 = 2.5e-4;
 
-/// The part of light that enters a dielectric seen from straight above: 1 - F0 of the BRDF (shaders/lib/brdf.glsl).
+/// The part of light that enters a dielectric seen from straight above: 1 - F0 of the BRDF
+/// (shaders/lib/brdf.glsl).
 const ENTERS: f64 = 1.0 - 0.04;
 
 /// A pixel's edge (m) in the cards' pictures: at least two fit into a card seen from the side.
 const PIXEL: f64 = 8e-6;
 
-/// Directions of cards that make a dome: Gauss and Legendre's six heights by sixteen around. For parallel light from any
-/// side the sum is within 0.23 % (of the light's own illuminance) of the cardioid.
+/// Directions of cards that make a dome: Gauss and Legendre's six heights by sixteen around. For
+/// parallel light from any side the sum is within 0.23 % (of the light's own illuminance) of the
+/// cardioid.
 const AROUND: usize = 16;
 const HEIGHTS: [(f64, f64); 6] = [
     (0.033_765_242_898_423_97, 0.085_662_246_189_585_18),
@@ -78,9 +83,10 @@ pub enum IncidentError {
     Gpu(#[from] GpuError),
 }
 
-/// The directions (unit, about +Y) of a receptor's cards and how much of the reading each is: of a flat one itself; of a
-/// dome `2 / (2 pi)` of each solid angle, since a dome's projected area towards light from an angle is `(1 + cos) / 2`
-/// of its base and hence its reading `1/pi` of the integral of the illuminance over its directions.
+/// The directions (unit, about +Y) of a receptor's cards and how much of the reading each is: of a
+/// flat one itself; of a dome `2 / (2 pi)` of each solid angle, since a dome's projected area
+/// towards light from an angle is `(1 + cos) / 2` of its base and hence its reading `1/pi` of the
+/// integral of the illuminance over its directions.
 fn cards(receptor: Receptor) -> Vec<(DVec3, f64)> {
     if receptor == Receptor::Flat {
         return vec![(DVec3::Y, 1.0)];
@@ -96,8 +102,8 @@ fn cards(receptor: Receptor) -> Vec<(DVec3, f64)> {
     HEIGHTS.into_iter().enumerate().flat_map(ring).collect()
 }
 
-/// From where cards are looked at: from the axis, and for a dome from six sides too. No dome's card faces away from its
-/// nearest camera by more than 35 degrees.
+/// From where cards are looked at: from the axis, and for a dome from six sides too. No dome's card
+/// faces away from its nearest camera by more than 35 degrees.
 fn cameras(receptor: Receptor) -> Vec<DVec3> {
     let mut directions = vec![DVec3::Y];
     if receptor == Receptor::Dome {
@@ -110,7 +116,8 @@ fn cameras(receptor: Receptor) -> Vec<DVec3> {
     directions
 }
 
-/// The cards that one camera looks at, side by side: pictures of all cards would be six times as large.
+/// The cards that one camera looks at, side by side: pictures of all cards would be six times as
+/// large.
 struct Square {
     /// Where its camera stands, a unit vector about +Y.
     camera: DVec3,
@@ -176,13 +183,15 @@ struct Card {
     camera: usize,
 }
 
-/// The illuminance at `point` (m) on a receptor whose axis is `normal` (any length): what an incident-light meter reads.
+/// The illuminance at `point` (m) on a receptor whose axis is `normal` (any length): what an
+/// incident-light meter reads.
 ///
-/// All lights of the scene count, with their shadows by rays where they cast any; light reflected by other surfaces counts as far
-/// as the renderer follows it.
+/// All lights of the scene count, with their shadows by rays where they cast any; light reflected
+/// by other surfaces counts as far as the renderer follows it.
 ///
 /// # Errors
-/// A point or normal that is none; a point farther outside of the scene than the scene is wide; the device.
+/// A point or normal that is none; a point farther outside of the scene than the scene is wide; the
+/// device.
 pub fn illuminance(
     renderer: &mut Renderer,
     scene: &Scene,

@@ -1,4 +1,5 @@
-//! Capturing a scene's local probes: six pictures from each place, with all light but that of lights seen directly.
+//! Capturing a scene's local probes: six pictures from each place, with all light but that of
+//! lights seen directly.
 
 use glam::{DMat3, DMat4, DVec3, Vec3};
 use rayon::prelude::*;
@@ -98,8 +99,9 @@ impl Cube {
 }
 
 impl Renderer {
-    /// Captures all probes of a scene on the device, with shadows like these: first with no light but what lights and the
-    /// environment give directly, then as often as their `bounces` say with what was captured before.
+    /// Captures all probes of a scene on the device, with shadows like these: first with no light
+    /// but what lights and the environment give directly, then as often as their `bounces` say with
+    /// what was captured before.
     ///
     /// # Errors
     /// Out of memory; a lost device.

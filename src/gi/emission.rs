@@ -91,9 +91,9 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// None around nothing, and around what has no size. The box of the last time, while it still holds everything and is less
-    /// than a tenth too large: where something moves to and fro, suns and skies soon send their photons on the same ways in
-    /// every frame.
+    /// None around nothing, and around what has no size. The box of the last time, while it still
+    /// holds everything and is less than a tenth too large: where something moves to and fro, suns
+    /// and skies soon send their photons on the same ways in every frame.
     pub fn new(bvh: &SceneBvh, before: Option<Self>) -> Option<Self> {
         let (low, high) = bvh.bounds()?;
         let now = Self { low, high };
@@ -145,7 +145,8 @@ impl Bounds {
         self.sides().dot(direction.abs())
     }
 
-    /// Where parallel light that goes along a direction enters it: spread evenly over what the light sees.
+    /// Where parallel light that goes along a direction enters it: spread evenly over what the
+    /// light sees.
     pub fn entry(&self, direction: DVec3, u: DVec2) -> DVec3 {
         let areas = self.sides() * direction.abs();
         let mut chosen = u.x * areas.element_sum();
@@ -190,9 +191,9 @@ impl Pose {
     }
 }
 
-/// Every light of a scene, in the scene's order: lamps, glowing materials, the environment. `before` has those of the last
-/// time: their tables are kept where they still hold; those over triangles where shapes and materials are as they were
-/// (`unmoved`).
+/// Every light of a scene, in the scene's order: lamps, glowing materials, the environment.
+/// `before` has those of the last time: their tables are kept where they still hold; those over
+/// triangles where shapes and materials are as they were (`unmoved`).
 pub(super) fn sources(
     stage: &TraceScene,
     anchor: DVec3,
@@ -246,8 +247,8 @@ pub(super) fn sources(
     found
 }
 
-/// The part of a running sum (up to its last) that a number chooses: its index, and the rest of the number, as even as the
-/// whole.
+/// The part of a running sum (up to its last) that a number chooses: its index, and the rest of the
+/// number, as even as the whole.
 pub(super) fn sample_cdf(sums: &[f64], u: f64) -> Option<(usize, f64)> {
     let value = u * *sums.last()?;
     let index = sums.partition_point(|&sum| sum <= value).min(sums.len() - 1);

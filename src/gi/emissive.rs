@@ -11,7 +11,8 @@ use super::{
 };
 use crate::scene::{AlphaMode, Material};
 
-/// All triangles of a material as a source of photons, but for how strongly and in which colour the material glows.
+/// All triangles of a material as a source of photons, but for how strongly and in which colour the
+/// material glows.
 #[derive(Clone, Debug)]
 pub(super) struct EmissiveSource {
     table: Arc<Table>,
@@ -32,8 +33,8 @@ struct Table {
     two_sided: bool,
 }
 
-/// Places of a triangle at which a texture is read for the mean of its luminance, by barycentric weights: each in the middle of
-/// one of sixteen equal parts.
+/// Places of a triangle at which a texture is read for the mean of its luminance, by barycentric
+/// weights: each in the middle of one of sixteen equal parts.
 fn places() -> impl Iterator<Item = Vec3> {
     (0..4).flat_map(|i| {
         (0..4 - i).flat_map(move |j| {
@@ -47,11 +48,13 @@ fn places() -> impl Iterator<Item = Vec3> {
     })
 }
 
-/// A dark triangle's chance, beside a bright one's: its texture may be bright where it was not read.
+/// A dark triangle's chance, beside a bright one's: its texture may be bright where it was not
+/// read.
 const LEAST: f64 = 1e-3;
 
 impl EmissiveSource {
-    /// Every material that glows, by its number, with all its light (lm by channel). `known` has tables that still hold.
+    /// Every material that glows, by its number, with all its light (lm by channel). `known` has
+    /// tables that still hold.
     pub fn all<'a>(
         stage: &TraceScene,
         known: impl Fn(usize) -> Option<&'a Self>,

@@ -10,7 +10,8 @@ use super::{
 };
 use crate::{photometry::environment::RadianceMap, scene::Environment};
 
-/// The widest map that photons are chosen by; wider ones are averaged down, which keeps their light.
+/// The widest map that photons are chosen by; wider ones are averaged down, which keeps their
+/// light.
 const MOST_WIDTH: usize = 1024;
 
 /// The environment as a source of photons.
@@ -19,8 +20,9 @@ pub(super) struct EnvironmentSource {
     table: Arc<Table>,
     rotation: f64,
     bounds: Bounds,
-    /// The integral over all directions of luminance times the parts of the direction along x, y and z, whatever their signs: what
-    /// falls on a square metre that faces along them, from both sides (lx).
+    /// The integral over all directions of luminance times the parts of the direction along x, y
+    /// and z, whatever their signs: what falls on a square metre that faces along them, from both
+    /// sides (lx).
     lux: DVec3,
 }
 
@@ -111,7 +113,8 @@ impl EnvironmentSource {
         DVec3::new(d.x * cos - d.z * sin, d.y, d.x * sin + d.z * cos)
     }
 
-    /// All its light that meets the scene's box (lm): each direction gives by the area of the box that it sees.
+    /// All its light that meets the scene's box (lm): each direction gives by the area of the box
+    /// that it sees.
     pub fn flux(&self) -> f64 {
         self.lux.dot(self.bounds.sides())
     }

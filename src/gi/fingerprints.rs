@@ -21,7 +21,8 @@ pub(super) struct Fingerprints {
     multiscatter: bool,
 }
 
-/// Triangles of a shape that cannot move which are looked at: enough to tell another scene from this one.
+/// Triangles of a shape that cannot move which are looked at: enough to tell another scene from
+/// this one.
 const LOOKED_AT: usize = 256;
 
 impl Fingerprints {

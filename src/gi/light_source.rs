@@ -46,7 +46,8 @@ impl PartialEq for PhotonLight {
 /// Directions of a measured distribution within its cone, by chance.
 #[derive(Clone, Debug)]
 struct Distribution {
-    /// Running sum over rows of angle to the axis, of the intensity in each over the peak times solid angle.
+    /// Running sum over rows of angle to the axis, of the intensity in each over the peak times
+    /// solid angle.
     rows: Vec<f64>,
     /// Row by row the running sum over columns of azimuth.
     columns: Vec<f64>,
@@ -312,8 +313,9 @@ impl PhotonLight {
     }
 }
 
-/// `1 - cos` of the angle to a cone's axis, so that many are spread as the cone's light: its falloff is 1 down to the cosine
-/// `ci` of the inner angle and a parabola from there to `co` (`Cone::falloff`), whose integrals have inverses.
+/// `1 - cos` of the angle to a cone's axis, so that many are spread as the cone's light: its
+/// falloff is 1 down to the cosine `ci` of the inner angle and a parabola from there to `co`
+/// (`Cone::falloff`), whose integrals have inverses.
 fn below_axis(cone: Cone, u: f64) -> f64 {
     let one_minus = |angle: f64| 2.0 * (angle / 2.0).sin().powi(2);
     let (inner, outer) = (one_minus(cone.inner()), one_minus(cone.outer()));

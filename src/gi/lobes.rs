@@ -1,7 +1,9 @@
-//! What becomes of light that meets a material: how much is reflected how, by the angle at which it comes.
+//! What becomes of light that meets a material: how much is reflected how, by the angle at which it
+//! comes.
 //!
-//! The material is that of `shaders/lib/brdf.glsl` and `docs/materials.md`; here its directional albedos count, from the same
-//! table that probes use (`photometry::environment::dfg_table`). Sheen, films, anisotropy and normal maps are left out.
+//! The material is that of `shaders/lib/brdf.glsl` and `docs/materials.md`; here its directional
+//! albedos count, from the same table that probes use (`photometry::environment::dfg_table`).
+//! Sheen, films, anisotropy and normal maps are left out.
 
 use std::{f64::consts::TAU, sync::LazyLock};
 
@@ -12,13 +14,15 @@ use crate::photometry::environment::{DFG_SIZE, dfg_table};
 
 static TABLE: LazyLock<Vec<Vec3>> = LazyLock::new(dfg_table);
 
-/// Rough reflections are taken for matte above the second of these alphas and followed below the first; between, both in part.
-/// What is followed lights the next surface's VPLs, but not that surface itself as it is seen; what is taken for matte lights
-/// all, if not quite from where it should. GGX of alpha 0.05 holds half its light within 3 degrees of the facets' mean
-/// normal, of 0.25 within 14.
+/// Rough reflections are taken for matte above the second of these alphas and followed below the
+/// first; between, both in part. What is followed lights the next surface's VPLs, but not that
+/// surface itself as it is seen; what is taken for matte lights all, if not quite from where it
+/// should. GGX of alpha 0.05 holds half its light within 3 degrees of the facets' mean normal, of
+/// 0.25 within 14.
 const DIFFUSE_ALPHA_RANGE: [f64; 2] = [0.05, 0.25];
 
-/// The part of what is reflected specularly that counts as diffuse, by roughness squared: VPLs have it.
+/// The part of what is reflected specularly that counts as diffuse, by roughness squared: VPLs have
+/// it.
 #[must_use]
 pub fn diffuse_lobe_weight(alpha: f64) -> f64 {
     ((alpha - DIFFUSE_ALPHA_RANGE[0]) / (DIFFUSE_ALPHA_RANGE[1] - DIFFUSE_ALPHA_RANGE[0]))
@@ -28,7 +32,8 @@ pub fn diffuse_lobe_weight(alpha: f64) -> f64 {
 /// Narrower highlights are mirrors.
 const MIRROR_ALPHA: f64 = 0.002;
 
-/// What is reflected and let through, by channel. The parts add up to 1 at most, but for what the materials' mix gains.
+/// What is reflected and let through, by channel. The parts add up to 1 at most, but for what the
+/// materials' mix gains.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lobes {
     /// By Lambert's law on the side that the light came from: what a VPL sends.
@@ -48,8 +53,8 @@ fn schlick(cosine: f64) -> f64 {
     (1.0 - cosine).clamp(0.0, 1.0).powi(5)
 }
 
-/// Scale and bias of F0, and what a dielectric of 4 % leaves of light for diffuse reflection, by the cosine to the normal and
-/// the perceptual roughness.
+/// Scale and bias of F0, and what a dielectric of 4 % leaves of light for diffuse reflection, by
+/// the cosine to the normal and the perceptual roughness.
 #[must_use]
 pub fn dfg_lookup(cosine: f64, roughness: f64) -> DVec3 {
     let last = DFG_SIZE - 1;
@@ -65,7 +70,8 @@ pub fn dfg_lookup(cosine: f64, roughness: f64) -> DVec3 {
     at(x, y).lerp(at(x + 1, y), fx).lerp(at(x, y + 1).lerp(at(x + 1, y + 1), fx), fy)
 }
 
-/// Fresnel's equations for unpolarised light; 1 beyond the critical angle. `eta` is the index behind over that before.
+/// Fresnel's equations for unpolarised light; 1 beyond the critical angle. `eta` is the index
+/// behind over that before.
 pub(super) fn fresnel(cosine: f64, eta: f64) -> f64 {
     let sin2 = (1.0 - cosine * cosine).max(0.0) / (eta * eta);
     if sin2 >= 1.0 {
@@ -78,8 +84,8 @@ pub(super) fn fresnel(cosine: f64, eta: f64) -> f64 {
 }
 
 impl SurfaceMaterial {
-    /// By the cosine between the light's direction and the normal. `multiscatter`: facets pass light on to each other (Turquin
-    /// 2019).
+    /// By the cosine between the light's direction and the normal. `multiscatter`: facets pass
+    /// light on to each other (Turquin 2019).
     pub fn lobes(&self, cosine: f64, front: bool, multiscatter: bool) -> Lobes {
         let cosine = cosine.clamp(0.0, 1.0);
         let roughness = self.alpha.sqrt();
@@ -106,7 +112,8 @@ impl SurfaceMaterial {
         }
         if opaque > 0.0 {
             gloss += specular(self.f0, self.f90) * opaque;
-            // What Schlick's fifth power takes of the diffuse light: the table has it for 0.04 and 1.
+            // What Schlick's fifth power takes of the diffuse light: the table has it for 0.04 and
+            // 1.
             let rise = ((0.96 - entry.z) / 0.96).clamp(0.0, 1.0);
             let f0 = self.f0.max_element();
             let left = if self.f90 > 0.0 { 1.0 - f0 - (self.f90 - f0) * rise } else { 1.0 - f0 };
@@ -167,7 +174,8 @@ pub(super) fn sample_cosine_hemisphere(normal: DVec3, u: DVec2) -> DVec3 {
         .normalize_or(normal)
 }
 
-/// Mirrors what goes into the surface back out of it, so that no light is lost where the mesh's normal is not the triangle's.
+/// Mirrors what goes into the surface back out of it, so that no light is lost where the mesh's
+/// normal is not the triangle's.
 pub(super) fn outward(direction: DVec3, geometric: DVec3) -> DVec3 {
     let along = direction.dot(geometric);
     if along > 0.0 {
@@ -177,8 +185,8 @@ pub(super) fn outward(direction: DVec3, geometric: DVec3) -> DVec3 {
     }
 }
 
-/// Where light from `direction` goes that facets of a roughness reflect: about a normal among those it sees (Heitz,
-/// "Sampling the GGX Distribution of Visible Normals", JCGT 7(4), 2018).
+/// Where light from `direction` goes that facets of a roughness reflect: about a normal among those
+/// it sees (Heitz, "Sampling the GGX Distribution of Visible Normals", JCGT 7(4), 2018).
 pub(super) fn sample_ggx_reflection(
     direction: DVec3,
     normal: DVec3,
@@ -207,7 +215,8 @@ pub(super) fn sample_ggx_reflection(
     mirror(x * facet.x + y * facet.y + normal * facet.z).normalize_or(normal)
 }
 
-/// Snell's law at a smooth border; none beyond the critical angle. `eta` is the index behind over that before.
+/// Snell's law at a smooth border; none beyond the critical angle. `eta` is the index behind over
+/// that before.
 pub(super) fn refracted(direction: DVec3, normal: DVec3, eta: f64) -> Option<DVec3> {
     let cosine = -direction.dot(normal);
     let sin2 = (1.0 - cosine * cosine).max(0.0) / (eta * eta);

@@ -1,9 +1,10 @@
 //! Joining VPLs that lie near each other on one surface.
 //!
-//! A grid of voxels as of radiosity's hierarchies and of the literature on merged VPLs, without what goes wrong there: what is
-//! joined faces one way, lies in one plane and is seen from one place, so neither the sides of a wall nor floors of different
-//! height nor rooms on both sides of a wall become one; it lies on a surface at its light's centre of gravity, not in the
-//! voxel's middle; its normal is the mean by flux; and the flux is kept.
+//! A grid of voxels as of radiosity's hierarchies and of the literature on merged VPLs, without
+//! what goes wrong there: what is joined faces one way, lies in one plane and is seen from one
+//! place, so neither the sides of a wall nor floors of different height nor rooms on both sides of
+//! a wall become one; it lies on a surface at its light's centre of gravity, not in the voxel's
+//! middle; its normal is the mean by flux; and the flux is kept.
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -17,7 +18,8 @@ use crate::bvh::{PreciseRay, Ray, pack_normal, unpack_normal};
 /// Sizes of voxels that are tried, to the octave: 2^(step / 4) m.
 const STEPS: i32 = 4;
 
-/// Surfaces that face the same way are one where no gap across them is wider than this part of a voxel.
+/// Surfaces that face the same way are one where no gap across them is wider than this part of a
+/// voxel.
 const GAP: f32 = 1.0 / 16.0;
 
 /// Voxels from one end of the scene to the other at most.
@@ -50,9 +52,9 @@ struct Joiner<'a> {
     weights: Vec<f64>,
 }
 
-/// Joins VPLs of a scene that reaches `extent` (m) from the anchor: with voxels of a given size, or so that no more remain than
-/// wanted. `last` is the step of the last time: it is kept while it still fits. Fewer than one for each direction and plane
-/// remain never.
+/// Joins VPLs of a scene that reaches `extent` (m) from the anchor: with voxels of a given size, or
+/// so that no more remain than wanted. `last` is the step of the last time: it is kept while it
+/// still fits. Fewer than one for each direction and plane remain never.
 pub(super) fn merged(
     stage: &TraceScene,
     vpls: &[Vpl],
@@ -110,7 +112,8 @@ pub(super) fn merged(
     }
 }
 
-/// Which of the 26 directions to the faces, edges and corners of a cube a normal is nearest to, or so.
+/// Which of the 26 directions to the faces, edges and corners of a cube a normal is nearest to, or
+/// so.
 fn class_of(normal: Vec3) -> u64 {
     let most = normal.abs().max_element().max(1e-20);
     // Half of the angle between a face's direction and an edge's.
@@ -181,8 +184,8 @@ impl Joiner<'_> {
             .unwrap_or_else(|| group.first().map_or(Vec3::Z, |&first| self.normals[first as usize]))
     }
 
-    /// Parts what does not see each other: each group is what its strongest member sees just above the surface. Two rooms whose
-    /// floors are one plane are told apart by the wall between them.
+    /// Parts what does not see each other: each group is what its strongest member sees just above
+    /// the surface. Two rooms whose floors are one plane are told apart by the wall between them.
     fn visible(&self, groups: Vec<Group>, cell: f64) -> (Vec<Group>, u64) {
         let lift = cell as f32 * GAP;
         let parts: Vec<(Vec<Group>, u64)> =

@@ -1,10 +1,11 @@
-//! Instant radiosity: photons from every light of a scene, and what they leave on its surfaces as virtual point lights
-//! (VPLs) with a light tree over them. Pure: no device, no files.
+//! Instant radiosity: photons from every light of a scene, and what they leave on its surfaces as
+//! virtual point lights (VPLs) with a light tree over them. Pure: no device, no files.
 //!
-//! Keller, "Instant Radiosity" (SIGGRAPH 1997): a photon that a surface reflects diffusely makes of the place where it
-//! met the surface a lamp that stands for the reflected light. Here that lamp shines as a matte surface does, by the
-//! cosine to its normal; a tree over them lets a device choose among many (Conty Estevez and Kulla, "Importance Sampling
-//! of Many Lights with Adaptive Tree Splitting", HPG 2018). See `docs/instant-radiosity.md`.
+//! Keller, "Instant Radiosity" (SIGGRAPH 1997): a photon that a surface reflects diffusely makes of
+//! the place where it met the surface a lamp that stands for the reflected light. Here that lamp
+//! shines as a matte surface does, by the cosine to its normal; a tree over them lets a device
+//! choose among many (Conty Estevez and Kulla, "Importance Sampling of Many Lights with Adaptive
+//! Tree Splitting", HPG 2018). See `docs/instant-radiosity.md`.
 //!
 //! - `sequence`: low-discrepancy numbers, the same for a photon in every frame;
 //! - `emission`, `lamp`, `sky`, `glow`: where photons come from;
@@ -35,7 +36,8 @@ pub use lobes::{dfg_lookup, diffuse_lobe_weight};
 pub use radiosity::Radiosity;
 pub use tree::{MAX_DEPTH, light_tree};
 
-/// A virtual point light: a patch that sends light as a matte surface does. 32 bytes, read by the device as it is.
+/// A virtual point light: a patch that sends light as a matte surface does. 32 bytes, read by the
+/// device as it is.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub struct Vpl {
@@ -45,12 +47,13 @@ pub struct Vpl {
     pub normal: u32,
     /// Light that is sent out (lm by channel); the intensity along the normal is this over pi (cd).
     pub flux: Vec3,
-    /// Radius (m) of the disk that it stands for, above 0: from the distances to neighbours that face the same way. For
-    /// bounding the geometry term.
+    /// Radius (m) of the disk that it stands for, above 0: from the distances to neighbours that
+    /// face the same way. For bounding the geometry term.
     pub size: f32,
 }
 
-/// A node of the light tree: 48 bytes, read by the device as it is. Node 0 is the root; there is none over no VPLs.
+/// A node of the light tree: 48 bytes, read by the device as it is. Node 0 is the root; there is
+/// none over no VPLs.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub struct VplNode {
@@ -77,7 +80,8 @@ pub struct VplNode {
 pub struct VplSet {
     /// What positions are relative to, in the world (m).
     pub anchor: DVec3,
-    /// The lights, in the order of lights and photons: while nothing but strengths changes each keeps its place.
+    /// The lights, in the order of lights and photons: while nothing but strengths changes each
+    /// keeps its place.
     pub vpls: Vec<Vpl>,
     /// The tree over them, the root first.
     pub nodes: Vec<VplNode>,
@@ -119,8 +123,9 @@ pub struct VplStats {
 /// What is wanted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RadiositySettings {
-    /// How many VPLs are wanted: about, without merging; at most, with it, but never fewer than one for each direction that
-    /// surfaces face and each plane of theirs (some dozens). `MAX_VPLS` at most.
+    /// How many VPLs are wanted: about, without merging; at most, with it, but never fewer than one
+    /// for each direction that surfaces face and each plane of theirs (some dozens). `MAX_VPLS` at
+    /// most.
     pub vpls: u32,
     /// Photons that all lights together send out; none: found from `vpls` and `bounces`.
     pub photons: Option<u32>,
@@ -128,7 +133,8 @@ pub struct RadiositySettings {
     pub bounces: u32,
     /// Joins VPLs that lie in a voxel and face the same way.
     pub merge: bool,
-    /// Edge (m) of the voxels, whatever `vpls` says; none: found so that `vpls` is not exceeded, and kept as long as it fits.
+    /// Edge (m) of the voxels, whatever `vpls` says; none: found so that `vpls` is not exceeded,
+    /// and kept as long as it fits.
     pub cell: Option<f64>,
 }
 
@@ -145,17 +151,18 @@ impl RadiositySettings {
     /// Photons that are shared out among the lights.
     #[must_use]
     pub fn photon_budget(&self) -> u32 {
-        // A photon leaves 1 + q + q^2 ... VPLs where a part q is reflected: half of `bounces + 1` for q from 0.5 to 0.8.
-        // Merging has several photons for each VPL that it keeps.
+        // A photon leaves 1 + q + q^2 ... VPLs where a part q is reflected: half of `bounces + 1`
+        // for q from 0.5 to 0.8. Merging has several photons for each VPL that it keeps.
         let vpls = u64::from(self.vpls.clamp(1, MAX_VPLS)) * if self.merge { 4 } else { 1 };
         let found = (2 * vpls / u64::from(self.bounces.clamp(1, 4) + 1)).max(1) as u32;
         self.photons.unwrap_or(found).clamp(1, MAX_VPLS)
     }
 }
 
-/// How much of the light has changed since the last set, 0 to 1: half the sum over all VPLs by light, photon and reflection of
-/// the difference of their flux, over the mean of both sums. A VPL that has moved counts with its flux before and after. 0:
-/// no photon differs; 1: nothing is as it was. Other `Settings` about joining change the set and not this.
+/// How much of the light has changed since the last set, 0 to 1: half the sum over all VPLs by
+/// light, photon and reflection of the difference of their flux, over the mean of both sums. A VPL
+/// that has moved counts with its flux before and after. 0: no photon differs; 1: nothing is as it
+/// was. Other `Settings` about joining change the set and not this.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct ChangedFraction(pub f32);
 

@@ -1,8 +1,9 @@
 //! A photon's way through the scene.
 //!
-//! Formulas of Keller 1997 and of Jensen, "Global Illumination using Photon Maps" (1996), section 2: at each surface a photon
-//! leaves a VPL with what the surface reflects diffusely; then Russian roulette chooses among the lobes, each with the
-//! chance `q` of its strongest channel, and the photon goes on with its flux times `rho / q`.
+//! Formulas of Keller 1997 and of Jensen, "Global Illumination using Photon Maps" (1996), section
+//! 2: at each surface a photon leaves a VPL with what the surface reflects diffusely; then Russian
+//! roulette chooses among the lobes, each with the chance `q` of its strongest channel, and the
+//! photon goes on with its flux times `rho / q`.
 
 use glam::{DVec2, DVec3, Vec3};
 
@@ -52,7 +53,8 @@ struct PhotonPath<'a> {
     stage: &'a TraceScene<'a>,
     sequence: Sequence,
     number: u32,
-    /// What of the roulette's number is left: within 0 and 1, spread as evenly as at first among the photons that are left.
+    /// What of the roulette's number is left: within 0 and 1, spread as evenly as at first among
+    /// the photons that are left.
     roulette: f64,
     /// Groups of numbers that were used up.
     groups: u32,
@@ -181,7 +183,8 @@ impl PhotonPath<'_> {
         Some((self.stage.surface(ray.direction, &hit)?, 1.0))
     }
 
-    /// Light that nothing stops falls on all that lies on its way: one of them is chosen and stands for all.
+    /// Light that nothing stops falls on all that lies on its way: one of them is chosen and stands
+    /// for all.
     fn pierced(&mut self, ray: &PreciseRay, fate: &mut PhotonResult) -> Option<(SurfaceHit, f64)> {
         let mut ray = *ray;
         let mut hits = Vec::new();
@@ -207,9 +210,10 @@ impl PhotonPath<'_> {
         DVec2::from_array(self.sequence.point(self.groups, self.number))
     }
 
-    /// Russian roulette over the lobes. What is left of the number after each choice is even again, so that among many
-    /// photons just the right part goes on (Kollig and Keller, "Efficient Bidirectional Path Tracing by Randomized Quasi-Monte
-    /// Carlo Integration", MCQMC 2000, for splitting and roulette by one number).
+    /// Russian roulette over the lobes. What is left of the number after each choice is even again,
+    /// so that among many photons just the right part goes on (Kollig and Keller, "Efficient
+    /// Bidirectional Path Tracing by Randomized Quasi-Monte Carlo Integration", MCQMC 2000, for
+    /// splitting and roulette by one number).
     fn next(&mut self, surface: &SurfaceHit, lobes: &Lobes, direction: DVec3) -> Next {
         let all =
             [lobes.diffuse, lobes.diffuse_transmission, lobes.specular, lobes.coat, lobes.glass];

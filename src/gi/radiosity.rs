@@ -24,18 +24,21 @@ use crate::{
 const CHUNK: u32 = 256;
 /// Chunks after which it is asked whether there is room for more.
 const BATCH: usize = 16;
-/// VPLs of all lights together before they are joined, about: where surfaces are near white, a photon leaves as many as it may make
-/// reflections. Then fewer photons share the flux. They take 28 bytes each here, and 128 in a set that is not joined.
+/// VPLs of all lights together before they are joined, about: where surfaces are near white, a
+/// photon leaves as many as it may make reflections. Then fewer photons share the flux. They take
+/// 28 bytes each here, and 128 in a set that is not joined.
 pub(super) const MAX_UNIT_VPLS: usize = 2 * MAX_VPLS as usize;
-/// Photons that every light which is on has at least, or an even share of an eighth of all where that is less: a lamp in a
-/// room that the sun shines on has little of the flux and much of what is seen.
+/// Photons that every light which is on has at least, or an even share of an eighth of all where
+/// that is less: a lamp in a room that the sun shines on has little of the flux and much of what is
+/// seen.
 const LEAST: u32 = 64;
 
 /// The photons of a scene's lights, kept from frame to frame.
 ///
-/// Each photon's way depends on the scene, its light's place and shape, and the photon's number; not on time, on how bright
-/// lights are, or on other lights. So dimming a light scales what its photons left, moving it traces its photons alone, and
-/// what is kept is to the bit what tracing it again would give.
+/// Each photon's way depends on the scene, its light's place and shape, and the photon's number;
+/// not on time, on how bright lights are, or on other lights. So dimming a light scales what its
+/// photons left, moving it traces its photons alone, and what is kept is to the bit what tracing it
+/// again would give.
 #[derive(Debug)]
 pub struct Radiosity {
     /// `MAX_UNIT_VPLS`, or fewer for tests.
@@ -108,20 +111,24 @@ impl Radiosity {
         Self::default()
     }
 
-    /// Forgets all paths and nothing else: the next `update` traces every photon and finds what it would have kept.
+    /// Forgets all paths and nothing else: the next `update` traces every photon and finds what it
+    /// would have kept.
     pub fn retrace(&mut self) {
         self.prints = None;
         self.settings = None;
     }
 
-    /// VPLs of the scene as it is now, and how much of their light is not what it was at the last call. Where nothing has
-    /// changed it is the very set of the last time. `bvh` holds all of the scene's surfaces, placed and refitted as they stand
-    /// (`SceneBvh::place`, `refit`) and prepared for the host (`SceneBvh::widen`). A scene without surfaces or lights gives an empty set.
+    /// VPLs of the scene as it is now, and how much of their light is not what it was at the last
+    /// call. Where nothing has changed it is the very set of the last time. `bvh` holds all of the
+    /// scene's surfaces, placed and refitted as they stand (`SceneBvh::place`, `refit`) and
+    /// prepared for the host (`SceneBvh::widen`). A scene without surfaces or lights gives an empty
+    /// set.
     ///
-    /// What is kept from call to call, beside the paths, is what should not jump: how photons are shared out among lights, the
-    /// scene's box, the anchor and the size of voxels.
+    /// What is kept from call to call, beside the paths, is what should not jump: how photons are
+    /// shared out among lights, the scene's box, the anchor and the size of voxels.
     ///
-    /// Vertices of shapes that nothing deforms are taken to stay as they were: whoever edits them calls `retrace`.
+    /// Vertices of shapes that nothing deforms are taken to stay as they were: whoever edits them
+    /// calls `retrace`.
     pub fn update(
         &mut self,
         scene: &Scene,
@@ -193,8 +200,9 @@ impl Radiosity {
         (self.set.clone(), change.whole())
     }
 
-    /// How many photons each light has, by its flux. What was shared out stays so until a light has less than half of what it
-    /// should have, or all together less than a quarter: dimming one light does not at once give others more photons.
+    /// How many photons each light has, by its flux. What was shared out stays so until a light has
+    /// less than half of what it should have, or all together less than a quarter: dimming one
+    /// light does not at once give others more photons.
     fn allocate_photons(&mut self, found: &[PhotonSource], budget: u32) -> Vec<u32> {
         let fluxes: Vec<f64> = found.iter().map(|source| strength(source.flux)).collect();
         let total: f64 = fluxes.iter().sum();
@@ -279,8 +287,9 @@ impl Radiosity {
     }
 }
 
-/// A place near the scene's middle, on a grid of an eighth to a quarter of its size: what lies near is exact in single
-/// precision. The last one, while the middle is no farther from it than a cell: voxels begin there and should not move.
+/// A place near the scene's middle, on a grid of an eighth to a quarter of its size: what lies near
+/// is exact in single precision. The last one, while the middle is no farther from it than a cell:
+/// voxels begin there and should not move.
 fn anchor(extent: &Extent, last: DVec3) -> DVec3 {
     let step = (extent.seen_from(DVec3::ZERO).radius() / 4.0).log2().floor().exp2();
     let middle = extent.middle();
@@ -291,8 +300,8 @@ fn anchor(extent: &Extent, last: DVec3) -> DVec3 {
     if near.is_finite() { near } else { DVec3::ZERO }
 }
 
-/// A light's photons, so many with so many reflections, and about so many VPLs at most: those of the last time where they go the
-/// same ways, others traced.
+/// A light's photons, so many with so many reflections, and about so many VPLs at most: those of
+/// the last time where they go the same ways, others traced.
 fn retrace_light(
     stage: &TraceScene,
     source: PhotonSource,

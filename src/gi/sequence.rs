@@ -1,14 +1,17 @@
-//! Numbers for photons: Owen-scrambled Sobol points, whose prefixes of any length are spread evenly.
+//! Numbers for photons: Owen-scrambled Sobol points, whose prefixes of any length are spread
+//! evenly.
 //!
-//! Sobol 1967; direction numbers of Joe and Kuo, "Constructing Sobol Sequences with Better Two-Dimensional Projections"
-//! (SIAM J. Sci. Comput. 30(5), 2008), dimensions 1 to 5. Scrambled by hashing and padded: Burley, "Practical Hash-based Owen
-//! Scrambling" (JCGT 9(4), 2020). A photon's numbers depend on its light and its own number alone: it takes the same way in
-//! every frame, and more photons add to those that there are.
+//! Sobol 1967; direction numbers of Joe and Kuo, "Constructing Sobol Sequences with Better
+//! Two-Dimensional Projections" (SIAM J. Sci. Comput. 30(5), 2008), dimensions 1 to 5. Scrambled by
+//! hashing and padded: Burley, "Practical Hash-based Owen Scrambling" (JCGT 9(4), 2020). A photon's
+//! numbers depend on its light and its own number alone: it takes the same way in every frame, and
+//! more photons add to those that there are.
 
 /// Dimensions of one group of numbers that are spread evenly together.
 pub(super) const DIMENSIONS: usize = 5;
 
-/// Primitive polynomials and first direction numbers of dimensions 2 to 5: degree, inner coefficients, numbers.
+/// Primitive polynomials and first direction numbers of dimensions 2 to 5: degree, inner
+/// coefficients, numbers.
 const POLYNOMIALS: [(u32, u32, [u32; 3]); DIMENSIONS - 1] =
     [(1, 0, [1, 0, 0]), (2, 1, [1, 3, 0]), (3, 1, [1, 3, 1]), (3, 2, [1, 1, 1])];
 
@@ -72,8 +75,8 @@ pub(super) fn joined(a: u32, b: u32) -> u32 {
     mixed(a.wrapping_mul(0x9e37_79b9) ^ mixed(b.wrapping_add(0x7f4a_7c15)))
 }
 
-/// Owen's nested scramble of a binary fraction: each digit is flipped or not by a hash of those before it. Laine and Karras
-/// 2011 with the constants of Burley 2020, section 2.2.
+/// Owen's nested scramble of a binary fraction: each digit is flipped or not by a hash of those
+/// before it. Laine and Karras 2011 with the constants of Burley 2020, section 2.2.
 fn scrambled(value: u32, seed: u32) -> u32 {
     let mut x = value.reverse_bits();
     x ^= x.wrapping_mul(0x3d20_adea);
@@ -96,11 +99,12 @@ impl Sequence {
         Self { seed: mixed(seed ^ 0x51ed_270b) }
     }
 
-    /// The first `N` numbers of a group, each within 0 and 1 and neither of them. Points of one group are spread evenly
-    /// together, those of different groups are independent of each other.
+    /// The first `N` numbers of a group, each within 0 and 1 and neither of them. Points of one
+    /// group are spread evenly together, those of different groups are independent of each other.
     pub fn point<const N: usize>(self, group: u32, photon: u32) -> [f64; N] {
         let of_group = joined(self.seed, group);
-        // The order of the photons differs from group to group; aligned blocks of a power of two stay together.
+        // The order of the photons differs from group to group; aligned blocks of a power of two
+        // stay together.
         let index = if group == 0 { photon } else { scrambled(photon, mixed(of_group)) };
         std::array::from_fn(|dimension| {
             let seed = joined(of_group, dimension as u32 + 1);
@@ -119,7 +123,8 @@ impl Sequence {
 mod tests {
     use super::*;
 
-    /// Each dimension has one point in each of `n` equal parts, and the first two one in each elementary box.
+    /// Each dimension has one point in each of `n` equal parts, and the first two one in each
+    /// elementary box.
     #[test]
     fn points_are_stratified() {
         for seed in 0..8 {
@@ -155,7 +160,8 @@ mod tests {
         }
     }
 
-    /// Of a smooth function of four dimensions, 1024 points know the integral a hundred times better than independent ones.
+    /// Of a smooth function of four dimensions, 1024 points know the integral a hundred times
+    /// better than independent ones.
     #[test]
     fn four_dimensions_together() {
         let value = |p: &[f64; 5]| p[..4].iter().map(|x| 1.0 + (x - 0.5)).product::<f64>();

@@ -15,10 +15,11 @@ pub(super) struct SurfaceHit {
     pub position: DVec3,
     /// Unit normal of the triangle on the ray's side.
     pub geometric: DVec3,
-    /// Unit normal of the mesh, interpolated, on the ray's side and never turned away from it. Normal maps are not in it.
+    /// Unit normal of the mesh, interpolated, on the ray's side and never turned away from it.
+    /// Normal maps are not in it.
     pub normal: DVec3,
-    /// The normal by which what is reflected diffusely leaves, and how much of it there is: the triangle's where the mesh's is
-    /// another, see `UNBENT`.
+    /// The normal by which what is reflected diffusely leaves, and how much of it there is: the
+    /// triangle's where the mesh's is another, see `UNBENT`.
     pub sends: DVec3,
     pub lit: f64,
     /// What glTF calls the front was met.
@@ -40,7 +41,8 @@ pub(super) struct SurfaceMaterial {
     pub f0: DVec3,
     pub f90: f64,
     pub ior: f64,
-    /// Parts of the dielectric that are glass, and of what it reflects diffusely that leaves on the other side.
+    /// Parts of the dielectric that are glass, and of what it reflects diffusely that leaves on the
+    /// other side.
     pub transmission: f64,
     pub diffuse_transmission: f64,
     pub through_color: DVec3,
@@ -53,11 +55,13 @@ pub(super) struct SurfaceMaterial {
     pub unlit: bool,
 }
 
-/// Cosine between a mesh's and a triangle's normal down to which they count as one. Beyond it, light is as a path from the eye
-/// finds it: that weighs what comes in by the mesh's normal, and sees what the triangle shows of itself. A photon comes in
-/// as often as the triangle's own cosine says, so it has the quotient of both as its weight, and leaves by the triangle's normal
-/// (Veach 1997, "Robust Monte Carlo Methods for Light Transport Simulation", section 5.3.2). Of nearly even facets the quotient is
-/// 1 on the mean over each of them, and where it is left out no light is gained or lost at all.
+/// Cosine between a mesh's and a triangle's normal down to which they count as one. Beyond it,
+/// light is as a path from the eye finds it: that weighs what comes in by the mesh's normal, and
+/// sees what the triangle shows of itself. A photon comes in as often as the triangle's own cosine
+/// says, so it has the quotient of both as its weight, and leaves by the triangle's normal (Veach
+/// 1997, "Robust Monte Carlo Methods for Light Transport Simulation", section 5.3.2). Of nearly
+/// even facets the quotient is 1 on the mean over each of them, and where it is left out no light
+/// is gained or lost at all.
 const UNBENT: f64 = 0.999;
 /// The greatest such weight: light that grazes a triangle.
 const MOST_LIT: f64 = 16.0;
@@ -130,7 +134,8 @@ impl ToAnchor {
         (self.rows[0] * n.x + self.rows[1] * n.y + self.rows[2] * n.z).normalize_or_zero()
     }
 
-    /// The front of a triangle, which stays the front in a mirror (glTF 2.0, section 3.7.4: winding by the determinant).
+    /// The front of a triangle, which stays the front in a mirror (glTF 2.0, section 3.7.4: winding
+    /// by the determinant).
     pub fn facing(&self, a: DVec3, b: DVec3, c: DVec3) -> DVec3 {
         self.normal((b - a).cross(c - a))
     }
@@ -240,8 +245,8 @@ impl<'a> TraceScene<'a> {
         }
     }
 
-    /// What a material's emission is multiplied by at a point of a triangle: texture and opacity (0 to 1 by channel), and how
-    /// much clear coat lies over it.
+    /// What a material's emission is multiplied by at a point of a triangle: texture and opacity (0
+    /// to 1 by channel), and how much clear coat lies over it.
     pub fn glow(&self, primitive: &Primitive, triangle: u32, weights: Vec3) -> (DVec3, f64) {
         let material = self.material(primitive);
         let at = Attributes::new(primitive, triangle, weights);

@@ -30,8 +30,8 @@ fn lux(set: &VplSet, place: DVec3, normal: DVec3) -> f64 {
     set.vpls.iter().map(of).sum()
 }
 
-/// The same by Lambert's formula (1760) for a polygon of even luminous exitance (lm/m2), all of it before the plane: corners
-/// anticlockwise as seen from the place.
+/// The same by Lambert's formula (1760) for a polygon of even luminous exitance (lm/m2), all of it
+/// before the plane: corners anticlockwise as seen from the place.
 fn lux_of_polygon(corners: &[DVec3], exitance: f64, place: DVec3, normal: DVec3) -> f64 {
     let towards = |i: usize| (corners[i % corners.len()] - place).normalize();
     let edge = |i: usize| {
@@ -41,8 +41,8 @@ fn lux_of_polygon(corners: &[DVec3], exitance: f64, place: DVec3, normal: DVec3)
     exitance / (2.0 * PI) * (0..corners.len()).map(edge).sum::<f64>()
 }
 
-/// A hollow ball of 1 m around a lamp of 4 pi lm: 1 lx everywhere, and any two places of it see each other with the same
-/// geometry term, 1/4. So what comes by reflections has no variance.
+/// A hollow ball of 1 m around a lamp of 4 pi lm: 1 lx everywhere, and any two places of it see
+/// each other with the same geometry term, 1/4. So what comes by reflections has no variance.
 fn ball() -> Scene {
     let mut builder = SceneBuilder::new("ball");
     let material = builder.add_material(matte(0.5));
@@ -84,7 +84,8 @@ fn inside_a_ball_each_bounce_brings_half_of_the_last() {
     }
 }
 
-/// All that a lamp gives ends in the walls of a closed room: what they reflect is a geometric series.
+/// All that a lamp gives ends in the walls of a closed room: what they reflect is a geometric
+/// series.
 #[test]
 fn closed_rooms_keep_the_light() {
     for reflectance in [0.3, 0.8] {

@@ -110,7 +110,8 @@ fn lights_emit_their_lumens() {
     }
 }
 
-/// Far away a lamp's photons go where its intensity says: of 16 parts of equal solid angle about the axis each gets its part.
+/// Far away a lamp's photons go where its intensity says: of 16 parts of equal solid angle about
+/// the axis each gets its part.
 #[test]
 fn photons_go_where_the_intensity_says() {
     let spot = |inner, outer| Emitter::Spot {
@@ -162,7 +163,8 @@ fn photons_go_where_the_intensity_says() {
         let total: f64 = (0..parts).map(intensity).sum();
         for (part, got) in got.iter().enumerate() {
             let want = intensity(part) / total;
-            // Three deviations of independent numbers where only the sum of place and direction counts; points do better.
+            // Three deviations of independent numbers where only the sum of place and direction
+            // counts; points do better.
             assert!(
                 (got - want).abs() < 0.003,
                 "{}: part {part} has {got}, not {want}",
@@ -196,7 +198,8 @@ fn a_profile_gives_its_lumens_downwards() {
         facing.map(|vpl| f64::from(vpl.flux.x)).sum()
     };
     assert_eq!(up(-1.0), 0.0);
-    // A small flat source 2.5 m above the middle of 4 m x 5 m: four corner rectangles of 2 m x 2.5 m.
+    // A small flat source 2.5 m above the middle of 4 m x 5 m: four corner rectangles of 2 m x 2.5
+    // m.
     let corner = |a: f64, b: f64| {
         (a / (1.0 + a * a).sqrt() * (b / (1.0 + a * a).sqrt()).atan()
             + b / (1.0 + b * b).sqrt() * (a / (1.0 + b * b).sqrt()).atan())
@@ -232,7 +235,8 @@ fn suns_and_skies_light_the_scenes_box() {
     };
     let set = around(even(100.0), 0.0);
     near("even sky", set.stats.emitted.x, 100.0 * PI * 2.0 * areas.element_sum(), 0.005);
-    // A patch of sky in the north, which is -Z, turned to the east: it lights the walls that face +X.
+    // A patch of sky in the north, which is -Z, turned to the east: it lights the walls that face
+    // +X.
     let patch = |d: DVec3| if d.z < -0.999 { DVec3::new(3e4, 2e4, 1e4) } else { DVec3::ZERO };
     let map = RadianceMap::from_fn(256, 128, RowMapping::Linear, patch).unwrap();
     let set = around(map, std::f64::consts::FRAC_PI_2);

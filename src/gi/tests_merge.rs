@@ -97,7 +97,8 @@ fn they_lie_on_surfaces() {
     }
 }
 
-/// Illuminance from above a plane by a merged set is what the members gave: the light of a lit floor on the ceiling.
+/// Illuminance from above a plane by a merged set is what the members gave: the light of a lit
+/// floor on the ceiling.
 #[test]
 fn merged_vpls_keep_irradiance() {
     let scene = furnished();
@@ -131,8 +132,8 @@ fn merged_vpls_keep_irradiance() {
     assert!(worst < 0.02, "{worst}");
 }
 
-/// A wall of 1 cm between two lit rooms on one floor, and a step of that floor, within voxels of a metre: nothing of one side
-/// is joined with what is on the other.
+/// A wall of 1 cm between two lit rooms on one floor, and a step of that floor, within voxels of a
+/// metre: nothing of one side is joined with what is on the other.
 #[test]
 fn walls_and_steps_keep_apart() {
     let mut builder = SceneBuilder::new("rooms");
@@ -169,7 +170,8 @@ fn walls_and_steps_keep_apart() {
     }
 }
 
-/// While a lamp moves or dims the voxels stay as large as they were; what is joined is what a full retrace gives.
+/// While a lamp moves or dims the voxels stay as large as they were; what is joined is what a full
+/// retrace gives.
 #[test]
 fn voxels_do_not_jump() {
     let mut scene = furnished();

@@ -221,7 +221,8 @@ fn every_light_gets_photons() {
     assert!((set.stats.stored.x - 1500.0).abs() < 1e-3 * 1500.0);
 }
 
-/// Something swings and reaches beyond the scene's box: after one swing the sun's photons take the same ways each time.
+/// Something swings and reaches beyond the scene's box: after one swing the sun's photons take the
+/// same ways each time.
 #[test]
 fn moving_object_keeps_the_sun_photons() {
     let mut scene = scene();
@@ -244,7 +245,8 @@ fn moving_object_keeps_the_sun_photons() {
     }
 }
 
-/// What a frame costs on one thread, in its processor's time: `cargo test --release --lib gi::tests_update::speed -- --ignored --nocapture`.
+/// What a frame costs on one thread, in its processor's time: `cargo test --release --lib
+/// gi::tests_update::speed -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement, not a check"]
 fn speed() {
@@ -305,7 +307,8 @@ fn speed() {
     });
 }
 
-/// Where there is no room for what all photons leave, fewer share the flux, and bring as much light.
+/// Where there is no room for what all photons leave, fewer share the flux, and bring as much
+/// light.
 #[test]
 fn near_white_rooms_do_not_take_all_memory() {
     let mut builder = room(0.97);

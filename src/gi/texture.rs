@@ -9,7 +9,8 @@ use crate::{
     scene::{Image, Scene, TextureRef, Wrap},
 };
 
-/// Whether a texture's red, green and blue are colours (sRGB), which are made linear before they are mixed.
+/// Whether a texture's red, green and blue are colours (sRGB), which are made linear before they
+/// are mixed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Coding {
     Srgb,

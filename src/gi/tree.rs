@@ -1,7 +1,7 @@
 //! The light tree over VPLs.
 //!
-//! Conty Estevez and Kulla, "Importance Sampling of Many Lights with Adaptive Tree Splitting" (HPG 2018), section 4: top-down,
-//! by the surface-area-and-orientation heuristic over bins.
+//! Conty Estevez and Kulla, "Importance Sampling of Many Lights with Adaptive Tree Splitting" (HPG
+//! 2018), section 4: top-down, by the surface-area-and-orientation heuristic over bins.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -15,7 +15,8 @@ use crate::{
 /// No leaf lies deeper; the root lies at 0.
 pub const MAX_DEPTH: u32 = 48;
 
-/// Bins of an axis, and of one over `FEW` VPLs or less: most nodes are small, and bins cost more there than what is in them.
+/// Bins of an axis, and of one over `FEW` VPLs or less: most nodes are small, and bins cost more
+/// there than what is in them.
 const BINS: usize = 12;
 const FEW_BINS: usize = 4;
 const FEW: usize = 16;
@@ -67,8 +68,9 @@ impl Sum {
         self.count += other.count;
     }
 
-    /// Flux times area times solid angle: section 4.4, equation 3. The cone is told from how far the normals cancel each
-    /// other, as a cap's mean normal has the length `(1 + cos) / 2`; the leaves' own cosine lobe adds a right angle to it.
+    /// Flux times area times solid angle: section 4.4, equation 3. The cone is told from how far
+    /// the normals cancel each other, as a cap's mean normal has the length `(1 + cos) / 2`; the
+    /// leaves' own cosine lobe adds a right angle to it.
     fn cost(&self, scale: f32) -> f32 {
         if self.count == 0 {
             return 0.0;
@@ -82,8 +84,9 @@ impl Sum {
     }
 }
 
-/// The nodes over the VPLs, the root first; none over none. Children lie beside each other and after their parent. The same
-/// VPLs give the same bits, whatever the number of threads; no leaf lies deeper than `MAX_DEPTH`, wherever the VPLs are.
+/// The nodes over the VPLs, the root first; none over none. Children lie beside each other and
+/// after their parent. The same VPLs give the same bits, whatever the number of threads; no leaf
+/// lies deeper than `MAX_DEPTH`, wherever the VPLs are.
 #[must_use]
 pub fn light_tree(vpls: &[Vpl]) -> Vec<VplNode> {
     if vpls.is_empty() {
@@ -105,7 +108,8 @@ pub fn light_tree(vpls: &[Vpl]) -> Vec<VplNode> {
     nodes
 }
 
-/// Fills in the node over some items and all below it: `rest` is what they take, `base` the number of its first node.
+/// Fills in the node over some items and all below it: `rest` is what they take, `base` the number
+/// of its first node.
 fn grow(items: &mut [Item], node: &mut VplNode, rest: &mut [VplNode], base: u32, depth: u32) {
     let all = summed(items);
     *node = described(items, &all);
@@ -142,7 +146,8 @@ fn summed(items: &[Item]) -> Sum {
     all
 }
 
-/// Box, flux and cone. The axis is the mean of the normals, the cone as narrow as holds them all around it.
+/// Box, flux and cone. The axis is the mean of the normals, the cone as narrow as holds them all
+/// around it.
 fn described(items: &[Item], all: &Sum) -> VplNode {
     let flux: f64 = items.iter().map(|item| f64::from(item.flux)).sum();
     let mut node =
@@ -207,7 +212,8 @@ fn split(items: &mut [Item], all: &Sum, depth: u32) -> usize {
     at
 }
 
-/// The border between bins at which the sum of both sides' costs is least, as the first bin behind it; none where all are in one.
+/// The border between bins at which the sum of both sides' costs is least, as the first bin behind
+/// it; none where all are in one.
 fn best_border<const N: usize>(
     items: &[Item],
     scale: f32,
@@ -280,9 +286,10 @@ const WINDOW: usize = 24;
 /// Which of the nearest tells the size: what lies within its distance is shared by as many.
 const NEAREST: usize = 4;
 
-/// Gives each VPL the radius of the disk it stands for: of `NEAREST` neighbours that face the same way (within 60 degrees) the
-/// farthest is `r` away, so that each has `pi r^2 / NEAREST`. Neighbours are looked for among those near in the tree: where
-/// one is missed the size is too large.
+/// Gives each VPL the radius of the disk it stands for: of `NEAREST` neighbours that face the same
+/// way (within 60 degrees) the farthest is `r` away, so that each has `pi r^2 / NEAREST`.
+/// Neighbours are looked for among those near in the tree: where one is missed the size is too
+/// large.
 pub(super) fn measure(vpls: &mut [Vpl], nodes: &[VplNode], extent: f32) {
     let order = leaves(nodes);
     let places: Vec<(Vec3, Vec3)> = order
@@ -394,7 +401,8 @@ mod tests {
             check(&vpls(3000, |i| Vec3::new(number(i), number(i + 9000), number(i + 18_000))));
         println!("3000 in a room: depth {room}");
         assert!(room < 24);
-        // All in one place; ever nearer to one place, by halves, which every split by space peels one by one.
+        // All in one place; ever nearer to one place, by halves, which every split by space peels
+        // one by one.
         assert_eq!(check(&vpls(4096, |_| Vec3::splat(0.25))), 12);
         let halves = check(&vpls(3000, |i| Vec3::splat(0.5_f32.powi((i % 120) as i32))));
         let line = check(&vpls(3000, |i| Vec3::X * 1.01_f32.powi(i as i32 % 2000)));

@@ -1,5 +1,6 @@
-//! Acceleration structures, for rays of shaders by ray query (Vulkan, VK_KHR_acceleration_structure and VK_KHR_ray_query): below,
-//! one over each range of a buffer of triangles; above, one over the places where these stand.
+//! Acceleration structures, for rays of shaders by ray query (Vulkan, VK_KHR_acceleration_structure
+//! and VK_KHR_ray_query): below, one over each range of a buffer of triangles; above, one over the
+//! places where these stand.
 
 use std::sync::Arc;
 
@@ -105,7 +106,8 @@ fn address(gpu: &Gpu, buffer: &Buffer) -> u64 {
     unsafe { gpu.device.get_buffer_device_address(&info) }
 }
 
-/// Scratch memory for builds that together need so much, from an address with the device's alignment on.
+/// Scratch memory for builds that together need so much, from an address with the device's
+/// alignment on.
 fn aligned(gpu: &Gpu, bytes: u64) -> u64 {
     bytes + gpu.ray_query.as_ref().map_or(0, |query| query.scratch_alignment)
 }
@@ -180,10 +182,12 @@ fn create(
 }
 
 impl BlasSet {
-    /// Structures over ranges of a buffer of triangles (`TRIANGLE_BYTES` each). They hold nothing before they are built.
+    /// Structures over ranges of a buffer of triangles (`TRIANGLE_BYTES` each). They hold nothing
+    /// before they are built.
     ///
     /// # Errors
-    /// Out of memory; more than the device holds in one piece; a device that was opened without ray query.
+    /// Out of memory; more than the device holds in one piece; a device that was opened without ray
+    /// query.
     ///
     /// # Panics
     /// If a range does not lie in the buffer: broken logic.
@@ -280,17 +284,20 @@ impl Drop for BlasSet {
     fn drop(&mut self) {
         let Some(query) = &self.gpu.ray_query else { return };
         for &handle in &self.handles {
-            // SAFETY: users hold an `Arc` until the device has finished with the structures; their buffer goes after them.
+            // SAFETY: users hold an `Arc` until the device has finished with the structures; their
+            // buffer goes after them.
             unsafe { query.calls.destroy_acceleration_structure(handle, None) };
         }
     }
 }
 
 impl Tlas {
-    /// A structure over places; an index among them is the instance's number in shaders. It holds nothing before it is built.
+    /// A structure over places; an index among them is the instance's number in shaders. It holds
+    /// nothing before it is built.
     ///
     /// # Errors
-    /// Out of memory; more places than the device takes; a device that was opened without ray query.
+    /// Out of memory; more places than the device takes; a device that was opened without ray
+    /// query.
     pub fn new(
         gpu: &Gpu,
         name: &str,
@@ -365,7 +372,8 @@ impl Tlas {
 impl Drop for Tlas {
     fn drop(&mut self) {
         let Some(query) = &self.gpu.ray_query else { return };
-        // SAFETY: users hold an `Arc` until the device has finished with the structure; its buffer goes after it.
+        // SAFETY: users hold an `Arc` until the device has finished with the structure; its buffer
+        // goes after it.
         unsafe { query.calls.destroy_acceleration_structure(self.handle, None) };
     }
 }
@@ -379,7 +387,8 @@ fn instances(gpu: &Gpu, list: &Buffer) -> vk::AccelerationStructureGeometryKHR<'
 }
 
 impl Recorder<'_> {
-    /// Builds all structures of a lower level or, with `update`, takes over the triangles of those that move.
+    /// Builds all structures of a lower level or, with `update`, takes over the triangles of those
+    /// that move.
     ///
     /// # Errors
     /// A device that was opened without ray query.
@@ -462,8 +471,9 @@ impl Recorder<'_> {
             .collect();
         let ranges: Vec<&[_]> = ranges.iter().map(|range| &range[..]).collect();
         let (_, commands) = self.raw();
-        // SAFETY: recording outside of rendering; structures, triangles and scratch memory are kept until the frame is over, the
-        // ranges lie in the buffer, and scratch memory was sized and aligned for the batch.
+        // SAFETY: recording outside of rendering; structures, triangles and scratch memory are kept
+        // until the frame is over, the ranges lie in the buffer, and scratch memory was sized and
+        // aligned for the batch.
         unsafe { calls(gpu)?.calls.cmd_build_acceleration_structures(commands, &infos, &ranges) };
         Ok(())
     }
@@ -489,7 +499,8 @@ impl Recorder<'_> {
         let range =
             [vk::AccelerationStructureBuildRangeInfoKHR::default().primitive_count(top.count)];
         let (_, commands) = self.raw();
-        // SAFETY: recording outside of rendering; all is kept until the frame is over, and the lists were sized for the count.
+        // SAFETY: recording outside of rendering; all is kept until the frame is over, and the
+        // lists were sized for the count.
         unsafe { query.calls.cmd_build_acceleration_structures(commands, &[info], &[&range]) };
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! Recording and submitting: a ring of frames in flight, each with its commands, descriptors, timers and crash marker.
+//! Recording and submitting: a ring of frames in flight, each with its commands, descriptors,
+//! timers and crash marker.
 
 use std::{any::Any, sync::Arc};
 
@@ -20,8 +21,8 @@ const MAX_PASSES: u32 = 128;
 /// Sets in one descriptor pool; a frame that needs more gets more pools.
 const SETS_PER_POOL: u32 = 64;
 
-/// Bytes of a draw that the device writes (`VkDrawIndexedIndirectCommand`): index count, instance count, first index,
-/// vertex offset, first instance.
+/// Bytes of a draw that the device writes (`VkDrawIndexedIndirectCommand`): index count, instance
+/// count, first index, vertex offset, first instance.
 pub const DRAW_COMMAND_BYTES: u64 = 20;
 
 /// A resource to bind to a shader's variable.
@@ -144,8 +145,8 @@ impl Frames {
             move |result| GpuError::from_vk(call, &name, result)
         };
         let create = vk::CommandPoolCreateInfo::default().queue_family_index(gpu.queue_family);
-        // SAFETY: the device is alive; on an early return what was made before is lost with the device, which the
-        // caller gives up.
+        // SAFETY: the device is alive; on an early return what was made before is lost with the
+        // device, which the caller gives up.
         unsafe {
             let pool = gpu
                 .device
@@ -225,7 +226,8 @@ impl Frames {
                 .map_err(|result| GpuError::from_vk("vkBeginCommandBuffer", "frame", result))?;
         }
         let mut recorder = Recorder { gpu: gpu.clone(), slot, index, in_pass: false };
-        // Frames share transient memory: nothing of this one starts before all of the last one is over.
+        // Frames share transient memory: nothing of this one starts before all of the last one is
+        // over.
         recorder.memory_barrier(
             (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::MEMORY_WRITE),
             (
@@ -300,7 +302,8 @@ impl Drop for Frames {
                 }
                 self.gpu.device.destroy_query_pool(slot.queries, None);
                 self.gpu.device.destroy_fence(slot.fence, None);
-                // The pool would take it along, but validation layers 1.3.239 keep what they know of one that is not freed by itself.
+                // The pool would take it along, but validation layers 1.3.239 keep what they know
+                // of one that is not freed by itself.
                 self.gpu.device.free_command_buffers(slot.pool, &[slot.commands]);
                 self.gpu.device.destroy_command_pool(slot.pool, None);
             }
@@ -394,7 +397,8 @@ impl Recorder<'_> {
             unsafe { labels.cmd_begin_debug_utils_label(self.slot.commands, &label) };
         }
         if index < MAX_PASSES {
-            // The marker waits for the passes before, so that the last one set names the pass that was under way.
+            // The marker waits for the passes before, so that the last one set names the pass that
+            // was under way.
             self.memory_barrier(
                 (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::NONE),
                 (vk::PipelineStageFlags2::ALL_TRANSFER, vk::AccessFlags2::NONE),
@@ -602,7 +606,8 @@ impl Recorder<'_> {
         }
     }
 
-    /// Draws to a part of the targets only, with the viewport as it is: left, top, width, height in pixels.
+    /// Draws to a part of the targets only, with the viewport as it is: left, top, width, height in
+    /// pixels.
     pub fn set_scissor(&mut self, [x, y, width, height]: [u32; 4]) {
         let scissor = vk::Rect2D {
             offset: vk::Offset2D { x: x as i32, y: y as i32 },
@@ -668,7 +673,8 @@ impl Recorder<'_> {
         self.bind(vk::PipelineBindPoint::GRAPHICS, pipeline.0.handle, &pipeline.0.interface, binds)
     }
 
-    /// Makes a computing pipeline current and binds resources to the variables of its set 0, by name.
+    /// Makes a computing pipeline current and binds resources to the variables of its set 0, by
+    /// name.
     ///
     /// # Errors
     /// A name that the shader does not declare, or one of its left unbound.
@@ -711,7 +717,8 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    /// Binds one of the sets that were written beforehand as a set of the pipeline: that number they were made for.
+    /// Binds one of the sets that were written beforehand as a set of the pipeline: that number
+    /// they were made for.
     pub fn bind_texture_set(
         &mut self,
         pipeline: &Arc<GraphicsPipeline>,
@@ -720,8 +727,8 @@ impl Recorder<'_> {
     ) {
         let Some(&set) = sets.sets.get(index) else { return };
         let (device, commands) = self.raw();
-        // SAFETY: recording; the sets were made for a pipeline with the same set of this number, and the frame's owner keeps
-        // them.
+        // SAFETY: recording; the sets were made for a pipeline with the same set of this number,
+        // and the frame's owner keeps them.
         unsafe {
             device.cmd_bind_descriptor_sets(
                 commands,
@@ -788,7 +795,8 @@ impl Recorder<'_> {
         instances: u32,
     ) {
         let (device, commands) = self.raw();
-        // SAFETY: recording inside of rendering with pipeline and geometry bound; the scene's upload checked the range.
+        // SAFETY: recording inside of rendering with pipeline and geometry bound; the scene's
+        // upload checked the range.
         unsafe {
             device.cmd_draw_indexed(
                 commands,
@@ -801,8 +809,8 @@ impl Recorder<'_> {
         };
     }
 
-    /// Draws ranges of the current geometry as `count` commands from number `first` on say, which the device has written
-    /// one after another (`DRAW_COMMAND_BYTES` each).
+    /// Draws ranges of the current geometry as `count` commands from number `first` on say, which
+    /// the device has written one after another (`DRAW_COMMAND_BYTES` each).
     ///
     /// # Panics
     /// If the buffer does not hold these commands: broken logic.
@@ -824,8 +832,9 @@ impl Recorder<'_> {
         while next < first + count {
             let draws = (first + count - next).min(at_once);
             let offset = u64::from(next) * DRAW_COMMAND_BYTES;
-            // SAFETY: recording inside of rendering with pipeline and geometry bound; the range was checked; the pass that
-            // wrote the commands took ranges of the geometry that the scene's upload checked.
+            // SAFETY: recording inside of rendering with pipeline and geometry bound; the range was
+            // checked; the pass that wrote the commands took ranges of the geometry that the
+            // scene's upload checked.
             unsafe {
                 device.cmd_draw_indexed_indirect(
                     buffer,
@@ -860,7 +869,8 @@ impl Recorder<'_> {
         unsafe { device.cmd_dispatch(commands, x, y, z) };
     }
 
-    /// Runs as many of a compute pipeline's work groups as three words say that the device has written.
+    /// Runs as many of a compute pipeline's work groups as three words say that the device has
+    /// written.
     ///
     /// # Panics
     /// If the buffer does not hold them: broken logic.
@@ -872,12 +882,13 @@ impl Recorder<'_> {
         );
         self.keep(Arc::clone(groups) as _);
         let (device, commands) = self.raw();
-        // SAFETY: recording outside of rendering with a compute pipeline bound; the range was checked.
+        // SAFETY: recording outside of rendering with a compute pipeline bound; the range was
+        // checked.
         unsafe { device.cmd_dispatch_indirect(commands, groups.handle, offset) };
     }
 
-    /// Draws as four words say that the device has written (vertices, instances, the first of each), with a pipeline that makes its own
-    /// vertices.
+    /// Draws as four words say that the device has written (vertices, instances, the first of
+    /// each), with a pipeline that makes its own vertices.
     ///
     /// # Panics
     /// If the buffer does not hold them: broken logic.
@@ -889,7 +900,8 @@ impl Recorder<'_> {
         );
         self.keep(Arc::clone(command) as _);
         let (device, commands) = self.raw();
-        // SAFETY: recording inside of rendering with a pipeline that makes its own vertices; the range was checked.
+        // SAFETY: recording inside of rendering with a pipeline that makes its own vertices; the
+        // range was checked.
         unsafe { device.cmd_draw_indirect(commands, command.handle, offset, 1, 16) };
     }
 
@@ -933,7 +945,8 @@ impl Recorder<'_> {
             .dst_subresource(region.image_subresource)
             .extent(region.image_extent);
         let (device, commands) = self.raw();
-        // SAFETY: recording outside of rendering; both images are alike, and in the layouts of transfers.
+        // SAFETY: recording outside of rendering; both images are alike, and in the layouts of
+        // transfers.
         unsafe {
             device.cmd_copy_image(
                 commands,
@@ -967,7 +980,8 @@ impl Recorder<'_> {
         unsafe { device.cmd_copy_buffer(commands, from.handle, to.handle, &[region]) };
     }
 
-    /// Copies from a buffer to a level of an image (in the layout of a transfer's target), rows packed.
+    /// Copies from a buffer to a level of an image (in the layout of a transfer's target), rows
+    /// packed.
     pub fn copy_buffer_to_image(
         &mut self,
         from: &Arc<Buffer>,
@@ -999,7 +1013,8 @@ impl Recorder<'_> {
         self.submit_between(None)
     }
 
-    /// The same; what it draws to colour attachments waits for the first semaphore, and the second is signalled at the end.
+    /// The same; what it draws to colour attachments waits for the first semaphore, and the second
+    /// is signalled at the end.
     pub(super) fn submit_between(
         mut self,
         semaphores: Option<(vk::Semaphore, vk::Semaphore)>,
@@ -1031,7 +1046,8 @@ impl Recorder<'_> {
         }
         let submit = [submit];
         let queue = lock(&self.gpu.queue);
-        // SAFETY: the queue is held; all that the commands use is kept in the slot until the fence signals.
+        // SAFETY: the queue is held; all that the commands use is kept in the slot until the fence
+        // signals.
         unsafe { self.gpu.device.queue_submit2(*queue, &submit, self.slot.fence) }.map_err(
             |result| self.slot.with_last_pass(GpuError::from_vk("vkQueueSubmit2", &name, result)),
         )?;
@@ -1170,7 +1186,8 @@ pub(super) fn write_set(
             Bind::Structure(_) => write.push_next(&mut of_structures),
             _ => write.image_info(&images),
         };
-        // SAFETY: the set is not in use; the resource outlives it (the frame or the texture set keeps it).
+        // SAFETY: the set is not in use; the resource outlives it (the frame or the texture set
+        // keeps it).
         unsafe { gpu.device.update_descriptor_sets(&[write], &[]) };
     }
     Ok(())

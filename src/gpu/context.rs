@@ -27,7 +27,8 @@ use super::{
 /// By what shaders send rays; the answers are the same (docs/bvh.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RayBackend {
-    /// Ray query where hardware has it, else trees. Software drivers walk our trees about as fast, and compile them sooner.
+    /// Ray query where hardware has it, else trees. Software drivers walk our trees about as fast,
+    /// and compile them sooner.
     #[default]
     Auto,
     /// Our own trees.
@@ -56,7 +57,8 @@ impl RayBackend {
 pub struct GpuOptions {
     /// A part of the device's name, or its number; none takes the best.
     pub device: Option<String>,
-    /// Turn on the validation layer with synchronization validation; it is an error if it is not installed.
+    /// Turn on the validation layer with synchronization validation; it is an error if it is not
+    /// installed.
     pub validation: bool,
     /// Where compiled pipelines are kept between runs; none keeps nothing.
     pub cache_dir: Option<PathBuf>,
@@ -68,7 +70,8 @@ pub struct GpuOptions {
     pub faults: Vec<Fault>,
 }
 
-/// An open device. Cheap to clone; the device closes when the last clone and the last object made from it are gone.
+/// An open device. Cheap to clone; the device closes when the last clone and the last object made
+/// from it are gone.
 #[derive(Clone)]
 pub struct Gpu(Arc<Inner>);
 
@@ -149,7 +152,8 @@ impl Gpu {
     /// Opens a device.
     ///
     /// # Errors
-    /// No loader, no device, a device that lacks what the renderer needs, validation that is not installed.
+    /// No loader, no device, a device that lacks what the renderer needs, validation that is not
+    /// installed.
     pub fn open(options: &GpuOptions) -> GpuResult<Self> {
         let entry = device_selection::load_entry()?;
         let messages = Arc::new(Messages::default());
@@ -184,7 +188,8 @@ impl Gpu {
         if rays {
             properties = properties.push_next(&mut structures);
         }
-        // SAFETY: the handle comes from this instance; the chain is made of live structures of matching types.
+        // SAFETY: the handle comes from this instance; the chain is made of live structures of
+        // matching types.
         unsafe { instance.get_physical_device_properties2(info.handle, &mut properties) };
         let limits = properties.properties.limits;
         let ray_query = rays.then(|| RayQuery {
@@ -280,7 +285,8 @@ impl Inner {
         self.anisotropy
     }
 
-    /// Whether shaders may send rays through acceleration structures: the device has ray query, and it was not opened without.
+    /// Whether shaders may send rays through acceleration structures: the device has ray query, and
+    /// it was not opened without.
     #[must_use]
     pub fn ray_query(&self) -> bool {
         self.ray_query.is_some()
@@ -334,7 +340,8 @@ impl Inner {
         let _ = unsafe { self.device.device_wait_idle() };
     }
 
-    /// Writes the compiled pipelines to disk for the next run. A failure costs only time in the next run.
+    /// Writes the compiled pipelines to disk for the next run. A failure costs only time in the
+    /// next run.
     pub fn save_pipeline_cache(&self) {
         if let Some(file) = &self.cache_file {
             pipeline_cache::save(&self.device, self.pipeline_cache, file);
@@ -377,7 +384,8 @@ impl Inner {
         LiveEntry { id, live: Arc::clone(&self.live) }
     }
 
-    /// Takes a name back, before its object is destroyed: validation layers 1.3.239 keep names of what is gone, some 700 bytes a frame.
+    /// Takes a name back, before its object is destroyed: validation layers 1.3.239 keep names of
+    /// what is gone, some 700 bytes a frame.
     pub(super) fn forget_name<H: vk::Handle>(&self, handle: H) {
         if let Some(labels) = &self.labels {
             let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(handle);
@@ -401,8 +409,8 @@ impl Drop for Inner {
         lock(&self.layouts).destroy(&self.device);
         // Freed before the device, which the allocator's memory comes from.
         drop(lock(&self.allocator).take());
-        // SAFETY: all objects made from the device hold a clone of `Gpu`, so that none is left when this runs; what
-        // this type itself made is destroyed here in reverse order.
+        // SAFETY: all objects made from the device hold a clone of `Gpu`, so that none is left when
+        // this runs; what this type itself made is destroyed here in reverse order.
         unsafe {
             self.device.destroy_pipeline_cache(self.pipeline_cache, None);
             self.device.destroy_device(None);
@@ -502,7 +510,8 @@ fn create_messenger(
         .message_type(types)
         .pfn_user_callback(Some(on_message))
         .user_data(Arc::as_ptr(messages).cast_mut().cast::<c_void>());
-    // SAFETY: the instance has the extension; `messages` is kept by `Inner` longer than the messenger.
+    // SAFETY: the instance has the extension; `messages` is kept by `Inner` longer than the
+    // messenger.
     let messenger =
         unsafe { loader.create_debug_utils_messenger(&create, None) }.map_err(|result| {
             GpuError::from_vk("vkCreateDebugUtilsMessengerEXT", "validation", result)
@@ -577,7 +586,8 @@ fn create_device(
     if rays {
         create = create.push_next(&mut structures).push_next(&mut query);
     }
-    // SAFETY: the features were found present when the device was chosen; the chain lives through the call.
+    // SAFETY: the features were found present when the device was chosen; the chain lives through
+    // the call.
     let device = unsafe { instance.create_device(info.handle, &create, None) }.map_err(
         |result| match result {
             vk::Result::ERROR_EXTENSION_NOT_PRESENT if shows => GpuError::NoWindow {

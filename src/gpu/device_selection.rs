@@ -1,4 +1,5 @@
-//! Which device is used, and why: every device is described, judged, and the best suitable one taken.
+//! Which device is used, and why: every device is described, judged, and the best suitable one
+//! taken.
 
 use std::ffi::CStr;
 
@@ -15,7 +16,8 @@ pub(super) const MULTI_DRAW_INDIRECT: &str = "many indirect draws in one call";
 /// Shaders may send rays through acceleration structures.
 pub const RAY_QUERY: &str = "ray query";
 
-/// What ray query comes with: acceleration structures, and deferred host operations because these demand them.
+/// What ray query comes with: acceleration structures, and deferred host operations because these
+/// demand them.
 pub(super) const RAY_QUERY_EXTENSIONS: [&CStr; 3] = [
     ash::khr::acceleration_structure::NAME,
     ash::khr::ray_query::NAME,
@@ -95,7 +97,8 @@ pub fn enumerate_devices() -> GpuResult<Vec<DeviceInfo>> {
 }
 
 pub(super) fn load_entry() -> GpuResult<ash::Entry> {
-    // SAFETY: loading the system's Vulkan loader runs its initialisers, which the platform vouches for.
+    // SAFETY: loading the system's Vulkan loader runs its initialisers, which the platform vouches
+    // for.
     unsafe { ash::Entry::load() }.map_err(|error| GpuError::NoLoader { detail: error.to_string() })
 }
 
@@ -109,7 +112,8 @@ pub(super) fn describe_all(instance: &ash::Instance) -> GpuResult<Vec<DeviceInfo
 fn describe(instance: &ash::Instance, handle: vk::PhysicalDevice) -> DeviceInfo {
     let mut driver = vk::PhysicalDeviceDriverProperties::default();
     let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
-    // SAFETY: the handle comes from this instance; the chain is made of live structures of matching types.
+    // SAFETY: the handle comes from this instance; the chain is made of live structures of matching
+    // types.
     unsafe { instance.get_physical_device_properties2(handle, &mut properties) };
     let core = properties.properties;
     let name = text(&core.device_name);
@@ -224,7 +228,8 @@ fn offers_ray_query(instance: &ash::Instance, handle: vk::PhysicalDevice) -> boo
     structures.acceleration_structure == vk::TRUE && query.ray_query == vk::TRUE
 }
 
-/// The device to use: the one whose name contains `wanted` (any case) or whose number it is; else the best suitable.
+/// The device to use: the one whose name contains `wanted` (any case) or whose number it is; else
+/// the best suitable.
 pub(super) fn choose(devices: &[DeviceInfo], wanted: Option<&str>) -> GpuResult<DeviceInfo> {
     if devices.is_empty() {
         return Err(GpuError::NoDevice);
@@ -247,7 +252,8 @@ pub(super) fn choose(devices: &[DeviceInfo], wanted: Option<&str>) -> GpuResult<
                         .join(", "),
                 })?
         }
-        // `max_by_key` takes the last of equals; the loader's order is kept by looking from the back.
+        // `max_by_key` takes the last of equals; the loader's order is kept by looking from the
+        // back.
         None => devices
             .iter()
             .rev()

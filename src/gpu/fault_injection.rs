@@ -17,7 +17,8 @@ pub enum FaultPoint {
     Wait,
 }
 
-/// One fault: when `point` is reached for an object whose name contains `name`, the call fails with `result`.
+/// One fault: when `point` is reached for an object whose name contains `name`, the call fails with
+/// `result`.
 #[derive(Clone, Debug)]
 pub struct Fault {
     /// The call.
@@ -29,8 +30,8 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Reads `POINT[:NAME]=ERROR`, e.g. `image:depth=out-of-device-memory`, as the environment variable
-    /// `SUNNY16_FAULT` holds it (for tests of the program as a whole).
+    /// Reads `POINT[:NAME]=ERROR`, e.g. `image:depth=out-of-device-memory`, as the environment
+    /// variable `SUNNY16_FAULT` holds it (for tests of the program as a whole).
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (place, result) = text.split_once('=')?;

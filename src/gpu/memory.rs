@@ -23,7 +23,8 @@ pub enum BufferKind {
     DynamicGeometry,
     /// Storage that shaders read and write; filled by upload or by passes.
     Storage,
-    /// Constants, storage, vertices or indices written by the host every frame, read by the device; host memory.
+    /// Constants, storage, vertices or indices written by the host every frame, read by the device;
+    /// host memory.
     Dynamic,
     /// What an acceleration structure lies in.
     Acceleration,
@@ -166,8 +167,9 @@ impl Buffer {
             self.size
         );
         let Some(pointer) = pointer else { panic!("buffer '{}' is not in host memory", self.name) };
-        // SAFETY: the range was checked against the mapping's size; the frame ring hands a buffer out for writing only
-        // when the device has finished with it, and the source cannot overlap device memory.
+        // SAFETY: the range was checked against the mapping's size; the frame ring hands a buffer
+        // out for writing only when the device has finished with it, and the source cannot overlap
+        // device memory.
         unsafe {
             std::ptr::copy_nonoverlapping(
                 bytes.as_ptr(),
@@ -381,7 +383,8 @@ impl Image {
                 vk::Result::ERROR_OUT_OF_DEVICE_MEMORY,
             ));
         };
-        // SAFETY: the planner gave an offset inside of the block, aligned for the image; it is bound once.
+        // SAFETY: the planner gave an offset inside of the block, aligned for the image; it is
+        // bound once.
         unsafe {
             self.gpu.device.bind_image_memory(
                 self.handle,
@@ -435,7 +438,8 @@ impl Drop for Image {
         if !self.borrowed {
             self.gpu.forget_name(self.handle);
         }
-        // SAFETY: users hold an `Arc` until the device has finished with the image; a null view is ignored.
+        // SAFETY: users hold an `Arc` until the device has finished with the image; a null view is
+        // ignored.
         unsafe {
             self.gpu.device.destroy_image_view(self.view, None);
             if !self.borrowed {

@@ -14,8 +14,8 @@ use super::{
     shader::Shader,
 };
 
-/// Layouts and samplers that all pipelines of a device share; equal ones are the same object, so that sets fit every
-/// pipeline that declares the same bindings.
+/// Layouts and samplers that all pipelines of a device share; equal ones are the same object, so
+/// that sets fit every pipeline that declares the same bindings.
 #[derive(Default)]
 pub struct SharedLayouts {
     sets: HashMap<Vec<(u32, vk::DescriptorType)>, vk::DescriptorSetLayout>,
@@ -200,7 +200,8 @@ impl Interface {
 
 impl Drop for Interface {
     fn drop(&mut self) {
-        // SAFETY: the pipeline that used it goes at the same time, and recorded frames hold the pipeline.
+        // SAFETY: the pipeline that used it goes at the same time, and recorded frames hold the
+        // pipeline.
         unsafe { self.gpu.device.destroy_pipeline_layout(self.layout, None) };
     }
 }
@@ -225,7 +226,8 @@ pub struct GraphicsPipeline(pub(super) Common);
 /// A pipeline that computes.
 pub struct ComputePipeline(pub(super) Common);
 
-/// The fixed state of a graphics pipeline; viewport, scissor, cull mode and front face are set while recording.
+/// The fixed state of a graphics pipeline; viewport, scissor, cull mode and front face are set
+/// while recording.
 #[derive(Clone, Debug, Default)]
 pub struct GraphicsState {
     /// Bytes between vertices; 0 for passes that make their own.
@@ -238,8 +240,8 @@ pub struct GraphicsState {
     pub depth: Option<(vk::Format, bool, vk::CompareOp)>,
     /// Constant and slope factor that are added to the depth of what is drawn.
     pub depth_bias: Option<(f32, f32)>,
-    /// A shader whose texture sets (from set 1 on) the pipeline's layout has whole, whatever its own shaders use of them, so
-    /// that texture sets made for one pipeline fit the others.
+    /// A shader whose texture sets (from set 1 on) the pipeline's layout has whole, whatever its
+    /// own shaders use of them, so that texture sets made for one pipeline fit the others.
     pub textures_of: Option<&'static str>,
 }
 
@@ -258,7 +260,8 @@ impl<'a> ShaderModule<'a> {
             .iter()
             .find(|module| module.name == shader)
             .map(|module| module.words.clone());
-        // A module in its place declares no more than the built one, by whose declarations the layout is made.
+        // A module in its place declares no more than the built one, by whose declarations the
+        // layout is made.
         let words = replaced.unwrap_or_else(|| found.words());
         let create = vk::ShaderModuleCreateInfo::default().code(&words);
         // SAFETY: the words are SPIR-V that the build's compiler made, then or since.
@@ -442,7 +445,8 @@ pub struct TextureSet {
 }
 
 impl TextureSet {
-    /// Makes one set for each list of named bindings, all for set `set` of `pipeline` and those that declare the same.
+    /// Makes one set for each list of named bindings, all for set `set` of `pipeline` and those
+    /// that declare the same.
     ///
     /// # Errors
     /// A name that no shader declares; out of memory.

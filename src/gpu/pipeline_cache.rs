@@ -20,7 +20,8 @@ pub(super) fn file_name(instance: &ash::Instance, device: vk::PhysicalDevice) ->
     name
 }
 
-/// A cache filled from the file; an absent, unreadable or foreign file gives an empty one. The driver checks the header.
+/// A cache filled from the file; an absent, unreadable or foreign file gives an empty one. The
+/// driver checks the header.
 pub(super) fn load(device: &ash::Device, file: Option<&Path>) -> vk::PipelineCache {
     let data = file
         .filter(|file| fs::metadata(file).is_ok_and(|meta| meta.len() <= MAX_BYTES))
@@ -36,7 +37,8 @@ pub(super) fn load(device: &ash::Device, file: Option<&Path>) -> vk::PipelineCac
     vk::PipelineCache::null()
 }
 
-/// Writes the cache beside its place and renames it there, so that a reader never meets half a file.
+/// Writes the cache beside its place and renames it there, so that a reader never meets half a
+/// file.
 pub(super) fn save(device: &ash::Device, cache: vk::PipelineCache, file: &Path) {
     if cache == vk::PipelineCache::null() {
         return;

@@ -1,5 +1,6 @@
-//! What a SPIR-V module declares: bindings, push constants, the layout of its structs. Pipeline layouts are made from
-//! it, and tests hold host structs against it (SPIR-V specification 1.6, section 3).
+//! What a SPIR-V module declares: bindings, push constants, the layout of its structs. Pipeline
+//! layouts are made from it, and tests hold host structs against it (SPIR-V specification 1.6,
+//! section 3).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -73,7 +74,8 @@ struct Parsed {
 
 /// Reads a module's declarations.
 ///
-/// Only modules that our own build made are read, yet a broken one gives an incomplete answer, not a panic.
+/// Only modules that our own build made are read, yet a broken one gives an incomplete answer, not
+/// a panic.
 #[must_use]
 pub fn reflect(words: &[u32]) -> Module {
     let parsed = parse(words);
@@ -243,7 +245,8 @@ fn string(words: &[u32]) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A struct that the host fills and shaders read, with what a test needs to prove that both see the same layout.
+/// A struct that the host fills and shaders read, with what a test needs to prove that both see the
+/// same layout.
 #[derive(Clone, Copy, Debug)]
 pub struct HostLayout {
     /// The type's name, the same on both sides.
@@ -254,7 +257,8 @@ pub struct HostLayout {
     pub fields: &'static [(&'static str, usize)],
 }
 
-/// Declares a `#[repr(C)]` plain-data struct together with its `LAYOUT`, which tests compare with the shaders'.
+/// Declares a `#[repr(C)]` plain-data struct together with its `LAYOUT`, which tests compare with
+/// the shaders'.
 #[macro_export]
 macro_rules! shader_struct {
     ($(#[$doc:meta])* pub struct $name:ident { $($(#[$field_doc:meta])* pub $field:ident: $ty:ty,)* }) => {

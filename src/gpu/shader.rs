@@ -7,7 +7,8 @@ use super::{
 
 /// A compiled shader, embedded in the program.
 pub struct Shader {
-    /// Its file's name below `shaders/passes/` and, after a plus, its variant: `lighting.frag+SPLIT_LIGHTING`.
+    /// Its file's name below `shaders/passes/` and, after a plus, its variant:
+    /// `lighting.frag+SPLIT_LIGHTING`.
     pub name: &'static str,
     spirv: &'static [u8],
 }
@@ -51,7 +52,8 @@ impl Shader {
     /// Another module in its place, compiled from sources that were changed since.
     ///
     /// # Errors
-    /// The program feeds it otherwise: resources, push constants, work groups or structs that the built one does not have.
+    /// The program feeds it otherwise: resources, push constants, work groups or structs that the
+    /// built one does not have.
     pub fn replaced(&'static self, spirv: &[u8]) -> Result<Replacement, String> {
         let (words, rest) = spirv.as_chunks::<4>();
         if !rest.is_empty() || words.is_empty() {
@@ -94,7 +96,8 @@ pub struct Replacement {
 }
 
 impl Gpu {
-    /// Pipelines that are made from now on take these modules instead of the built ones, and no others.
+    /// Pipelines that are made from now on take these modules instead of the built ones, and no
+    /// others.
     pub fn replace_shaders(&self, modules: Vec<Replacement>) {
         *lock(&self.replaced) = modules;
     }

@@ -4,8 +4,8 @@ use ash::vk;
 
 use crate::camera::DisplayEncoding;
 
-/// Formats of displays that show more than white, the best first: scRGB in half floats has no bands and needs no matrix, HDR10 in
-/// ten bits is what most displays take.
+/// Formats of displays that show more than white, the best first: scRGB in half floats has no bands
+/// and needs no matrix, HDR10 in ten bits is what most displays take.
 const HDR_FORMATS: [(vk::Format, vk::ColorSpaceKHR, DisplayEncoding); 3] = [
     (
         vk::Format::R16G16B16A16_SFLOAT,
@@ -27,8 +27,8 @@ const HDR_FORMATS: [(vk::Format, vk::ColorSpaceKHR, DisplayEncoding); 3] = [
 /// sRGB: the interface's colours are its bytes already, so that the format converts nothing.
 const BYTES: [vk::Format; 2] = [vk::Format::B8G8R8A8_UNORM, vk::Format::R8G8B8A8_UNORM];
 
-/// The format for a window, of those that its surface offers, and what its codes mean; none where nothing is offered. Where more than
-/// white is wanted and not offered, it is sRGB.
+/// The format for a window, of those that its surface offers, and what its codes mean; none where
+/// nothing is offered. Where more than white is wanted and not offered, it is sRGB.
 #[must_use]
 pub fn choose(
     offers: &[vk::SurfaceFormatKHR],
@@ -103,7 +103,8 @@ mod tests {
         // What software drivers offer under X: one colour space.
         let plain = [offer(vk::Format::B8G8R8A8_SRGB, SRGB), offer(BGRA, SRGB)];
         takes(&plain, true, offer(BGRA, SRGB), DisplayEncoding::Srgb);
-        // A pair that belongs together only in part is none: ten bits of sRGB, half floats of it, PQ in bytes.
+        // A pair that belongs together only in part is none: ten bits of sRGB, half floats of it,
+        // PQ in bytes.
         let odd = [offer(TEN, SRGB), offer(HALF, SRGB), offer(BGRA, PQ), offer(RGBA, SRGB)];
         takes(&odd, true, offer(RGBA, SRGB), DisplayEncoding::Srgb);
         takes(&[offer(TEN, SRGB), offer(BGRA, P3)], true, offer(BGRA, P3), DisplayEncoding::Srgb);

@@ -1,8 +1,8 @@
 //! A window's pictures: surface and swapchain.
 //!
-//! The window system owns the images; the renderer borrows one a frame, draws the user interface into it and hands it back.
-//! Whatever happens to the window (another size, minimised, closed) comes back as a value, not as an error: only a lost
-//! device and full memory are errors.
+//! The window system owns the images; the renderer borrows one a frame, draws the user interface
+//! into it and hands it back. Whatever happens to the window (another size, minimised, closed)
+//! comes back as a value, not as an error: only a lost device and full memory are errors.
 
 use std::sync::{
     Arc,
@@ -23,7 +23,8 @@ use super::{
     surface_formats,
 };
 
-/// The instance extensions that a display's windows need, and the one by which they offer more than sRGB, where there is one.
+/// The instance extensions that a display's windows need, and the one by which they offer more than
+/// sRGB, where there is one.
 pub(super) fn instance_extensions(
     entry: &ash::Entry,
     display: RawDisplayHandle,
@@ -61,8 +62,8 @@ impl Surface {
         let display = window.display_handle().map_err(|error| oops(error.to_string()))?.as_raw();
         let handle = window.window_handle().map_err(|error| oops(error.to_string()))?.as_raw();
         let loader = khr::surface::Instance::new(gpu.entry(), gpu.instance());
-        // SAFETY: both handles are of a window that is alive, which the caller keeps longer than this surface; the instance has
-        // the extensions of this display.
+        // SAFETY: both handles are of a window that is alive, which the caller keeps longer than
+        // this surface; the instance has the extensions of this display.
         let handle = unsafe {
             ash_window::create_surface(gpu.entry(), gpu.instance(), display, handle, None)
         }
@@ -93,7 +94,8 @@ impl Drop for Surface {
     }
 }
 
-/// Pictures of a window in flight. One more than frames in flight, so that a semaphore's last user is over when it is used again.
+/// Pictures of a window in flight. One more than frames in flight, so that a semaphore's last user
+/// is over when it is used again.
 const ACQUIRES: usize = 3;
 
 /// The images of a window.
@@ -130,8 +132,9 @@ pub enum PresentResult {
 }
 
 impl Swapchain {
-    /// Images for a window of this size in pixels; none while it has no area, as when it is minimised. `hdr` asks for a format
-    /// that shows more than white, which there may not be (`encoding`). `old` is replaced.
+    /// Images for a window of this size in pixels; none while it has no area, as when it is
+    /// minimised. `hdr` asks for a format that shows more than white, which there may not be
+    /// (`encoding`). `old` is replaced.
     ///
     /// # Errors
     /// Out of memory; a lost device; a surface that the window system took away.
@@ -259,8 +262,8 @@ impl Swapchain {
         &self.surface
     }
 
-    /// The next image to draw to; none where the window has changed and the swapchain must be made anew. At most two frames
-    /// with acquired images may be in flight.
+    /// The next image to draw to; none where the window has changed and the swapchain must be made
+    /// anew. At most two frames with acquired images may be in flight.
     ///
     /// # Errors
     /// A lost device; out of memory.
@@ -269,7 +272,8 @@ impl Swapchain {
         let wait = self.acquired[(number % ACQUIRES as u64) as usize];
         // Ten seconds: a window system that gives no image for so long has hidden the window.
         const ACQUIRE_TIMEOUT_NS: u64 = 10_000_000_000;
-        // SAFETY: swapchain and semaphore are alive, and the semaphore's last wait is over (`ACQUIRES`).
+        // SAFETY: swapchain and semaphore are alive, and the semaphore's last wait is over
+        // (`ACQUIRES`).
         let got = unsafe {
             self.loader.acquire_next_image(self.handle, ACQUIRE_TIMEOUT_NS, wait, vk::Fence::null())
         };
@@ -328,7 +332,8 @@ impl Drop for Swapchain {
     fn drop(&mut self) {
         self.gpu.wait_idle();
         self.images.clear();
-        // SAFETY: the device is idle; the views of the images are gone or no longer used; null handles are ignored.
+        // SAFETY: the device is idle; the views of the images are gone or no longer used; null
+        // handles are ignored.
         unsafe {
             for &semaphore in self.acquired.iter().chain(&self.drawn) {
                 self.gpu.device.destroy_semaphore(semaphore, None);

@@ -1,4 +1,5 @@
-//! How a pass uses a resource. One access type a use: stages, access masks and layouts all follow from it.
+//! How a pass uses a resource. One access type a use: stages, access masks and layouts all follow
+//! from it.
 
 use ash::vk;
 

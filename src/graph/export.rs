@@ -13,7 +13,8 @@ pub enum GraphFormat {
     Dot,
 }
 
-/// Draws passes and resources in execution order, with barriers on the edges and the memory that images share.
+/// Draws passes and resources in execution order, with barriers on the edges and the memory that
+/// images share.
 #[must_use]
 pub fn export(prepared: &Prepared, language: GraphFormat) -> String {
     let mut out = String::new();

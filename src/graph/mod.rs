@@ -1,5 +1,6 @@
-//! The frame graph. Passes declare what they read and write; planning (`plan.rs`, pure) finds order, barriers,
-//! lifetimes and shared memory; `execute` records the passes. A pass body never writes a barrier.
+//! The frame graph. Passes declare what they read and write; planning (`plan.rs`, pure) finds
+//! order, barriers, lifetimes and shared memory; `execute` records the passes. A pass body never
+//! writes a barrier.
 
 pub mod access;
 pub mod export;
@@ -54,7 +55,8 @@ enum Kind {
     History { key: String, slot: usize, width: u32, height: u32, format: vk::Format },
     /// Pixels that are kept from frame to frame.
     Persistent { width: u32, height: u32, format: vk::Format },
-    /// Bytes on the device, kept from frame to frame as storage, without content at the frame's start.
+    /// Bytes on the device, kept from frame to frame as storage, without content at the frame's
+    /// start.
     Storage { size: u64 },
     /// A buffer that somebody else keeps.
     External,
@@ -242,7 +244,8 @@ impl<'a> Graph<'a> {
         ImageHandle(self.add(name, Kind::Transient { width, height, format }))
     }
 
-    /// An image that the next frame can read: (last frame's, this frame's). Last frame's is all zeros at first.
+    /// An image that the next frame can read: (last frame's, this frame's). Last frame's is all
+    /// zeros at first.
     pub fn history(
         &mut self,
         name: &str,
@@ -256,7 +259,8 @@ impl<'a> Graph<'a> {
         (previous, ImageHandle(self.add(name, kind(current))))
     }
 
-    /// An image that keeps what it holds from frame to frame. Without content where `GraphCache::holds` says so.
+    /// An image that keeps what it holds from frame to frame. Without content where
+    /// `GraphCache::holds` says so.
     pub fn persistent(
         &mut self,
         name: &str,
@@ -395,7 +399,8 @@ impl<'a> Graph<'a> {
         Ok(Prepared { resources, passes, plan, memory })
     }
 
-    /// Records the frame. Returns the buffers of all read-backs, which hold their data once the frame is over.
+    /// Records the frame. Returns the buffers of all read-backs, which hold their data once the
+    /// frame is over.
     ///
     /// # Errors
     /// Contradicting declarations; out of memory; whatever a pass meets.
@@ -697,8 +702,8 @@ impl GraphCache {
             self.place(gpu, resources, plan, &key.2)?;
             self.key = Some(key);
         }
-        // The first use of an image waits for the last uses of those whose memory it takes over; without such, for
-        // what the frame's start waited for.
+        // The first use of an image waits for the last uses of those whose memory it takes over;
+        // without such, for what the frame's start waited for.
         for barriers in &mut plan.barriers {
             for barrier in barriers.iter_mut().filter(|barrier| barrier.from == State::NEW) {
                 barrier.from.stages = barrier.to.stages;
@@ -755,7 +760,8 @@ impl GraphCache {
         }
         let packing = plan::pack(&needs);
         if packing.total > gpu.max_allocation() {
-            // More than one piece of memory may hold: each image gets its own, and nothing is shared.
+            // More than one piece of memory may hold: each image gets its own, and nothing is
+            // shared.
             for ((index, image), need) in unbound.into_iter().zip(&needs) {
                 let block =
                     MemoryBlock::new(gpu, image.name(), need.size, need.alignment, type_bits)?;

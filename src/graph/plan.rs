@@ -1,5 +1,5 @@
-//! Planning a frame: which passes run, in which order, with which barriers, and which images share memory. Pure
-//! functions of the declarations; nothing here touches a device.
+//! Planning a frame: which passes run, in which order, with which barriers, and which images share
+//! memory. Pure functions of the declarations; nothing here touches a device.
 
 use super::access::{Access, State};
 
@@ -8,7 +8,8 @@ use super::access::{Access, State};
 pub struct ResourceInfo {
     /// Its name.
     pub name: String,
-    /// State and content at the frame's start: `None` for transient resources, which begin without content.
+    /// State and content at the frame's start: `None` for transient resources, which begin without
+    /// content.
     pub imported: Option<State>,
 }
 
@@ -78,8 +79,9 @@ pub enum PlanError {
 
 /// Plans a frame whose result is what `outputs` (resources by index) hold at its end.
 ///
-/// Order: the declarations' order is one that works; among passes that are ready, the one whose newest dependency is
-/// oldest goes first, so that the device can overlap neighbours (ties: declaration order).
+/// Order: the declarations' order is one that works; among passes that are ready, the one whose
+/// newest dependency is oldest goes first, so that the device can overlap neighbours (ties:
+/// declaration order).
 ///
 /// # Errors
 /// Declarations that contradict themselves.
@@ -147,7 +149,8 @@ fn check(resources: &[ResourceInfo], passes: &[PassInfo]) -> Result<(), PlanErro
     Ok(())
 }
 
-/// For each pass, the earlier passes that must be over: read after write, write after read, write after write.
+/// For each pass, the earlier passes that must be over: read after write, write after read, write
+/// after write.
 fn dependencies(resource_count: usize, passes: &[PassInfo]) -> Vec<Vec<usize>> {
     let mut writer: Vec<Option<usize>> = vec![None; resource_count];
     let mut readers: Vec<Vec<usize>> = vec![Vec::new(); resource_count];
@@ -170,8 +173,8 @@ fn dependencies(resource_count: usize, passes: &[PassInfo]) -> Vec<Vec<usize>> {
     all
 }
 
-/// A pass is needed if it writes something that is read later by a needed pass or is an output. Walking backwards, a
-/// write that does not read ends the need for what was written before.
+/// A pass is needed if it writes something that is read later by a needed pass or is an output.
+/// Walking backwards, a write that does not read ends the need for what was written before.
 fn needed(resource_count: usize, passes: &[PassInfo], outputs: &[usize]) -> Vec<bool> {
     let mut wanted = vec![false; resource_count];
     for &output in outputs {
@@ -187,7 +190,8 @@ fn needed(resource_count: usize, passes: &[PassInfo], outputs: &[usize]) -> Vec<
             continue;
         }
         for &(resource, access) in &info.uses {
-            // Depth writes test against what is there unless they clear; keeping the need is the safe side.
+            // Depth writes test against what is there unless they clear; keeping the need is the
+            // safe side.
             if access.writes() && !access.reads() && access != Access::DepthWrite {
                 wanted[resource] = false;
             }
@@ -243,7 +247,8 @@ impl Tracked {
         let from = self.current;
         let changes_layout = from.layout != to.layout;
         if !to.writes && !from.writes && !changes_layout {
-            // A reader after readers: only stages that have not yet waited for the write need a barrier.
+            // A reader after readers: only stages that have not yet waited for the write need a
+            // barrier.
             let covered = from.stages.contains(to.stages) && from.access.contains(to.access);
             let merged =
                 State { stages: from.stages | to.stages, access: from.access | to.access, ..to };
@@ -286,7 +291,8 @@ pub struct Packing {
     pub after: Vec<Vec<usize>>,
 }
 
-/// Places resources so that those alive at the same time do not overlap: largest first, each at the lowest free place.
+/// Places resources so that those alive at the same time do not overlap: largest first, each at the
+/// lowest free place.
 #[must_use]
 pub fn pack(needs: &[MemoryNeed]) -> Packing {
     let mut order: Vec<usize> = (0..needs.len()).collect();

@@ -47,8 +47,8 @@ impl Primaries {
         (matrix.is_finite() && matrix.determinant().abs() > 1e-9).then_some(matrix)
     }
 
-    /// The conversion to Rec.709: by XYZ, with the white adapted to D65 (Bradford), so that a neutral color stays
-    /// neutral.
+    /// The conversion to Rec.709: by XYZ, with the white adapted to D65 (Bradford), so that a
+    /// neutral color stays neutral.
     pub fn conversion(self) -> Conversion {
         let near =
             |a: Chromaticity, b: Chromaticity| (a.x - b.x).abs() < 1e-3 && (a.y - b.y).abs() < 1e-3;
@@ -63,8 +63,8 @@ impl Primaries {
         if matrix.is_finite() { Conversion::Matrix(matrix) } else { Conversion::Impossible }
     }
 
-    /// The share of red, green and blue in the luminance of (1, 1, 1): the Y row of `to_xyz`, of Rec.709 where these are
-    /// no color space.
+    /// The share of red, green and blue in the luminance of (1, 1, 1): the Y row of `to_xyz`, of
+    /// Rec.709 where these are no color space.
     pub fn luminance_weights(self) -> [f64; 3] {
         self.to_xyz().unwrap_or(REC709_TO_XYZ).row(1).to_array()
     }

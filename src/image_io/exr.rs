@@ -1,9 +1,10 @@
 //! OpenEXR: which channels are the image, and their samples in the display window.
 //!
-//! The format: "OpenEXR File Layout", "Technical Introduction to OpenEXR" and "Standard attributes" (openexr.com), whose
-//! names are used here: parts, layers (what stands before a channel's last dot), data window and display window.
-//! Attributes and compressed blocks are decoded by the crate `exr`. Chunks are found here, so that parts that are not
-//! asked for, deep ones among them, do not matter, and nothing is allocated that the file's length rules out.
+//! The format: "OpenEXR File Layout", "Technical Introduction to OpenEXR" and "Standard attributes"
+//! (openexr.com), whose names are used here: parts, layers (what stands before a channel's last
+//! dot), data window and display window. Attributes and compressed blocks are decoded by the crate
+//! `exr`. Chunks are found here, so that parts that are not asked for, deep ones among them, do not
+//! matter, and nothing is allocated that the file's length rules out.
 
 use std::{collections::HashMap, io::Cursor};
 
@@ -34,12 +35,14 @@ use crate::photometry::color::{D65, REC709_PRIMARIES};
 
 /// Parts that a file may have; each may claim memory for its tables.
 const MAX_PARTS: usize = 1024;
-/// Bytes of a decompressed block: the largest image that is read, as one tile of ten 32-bit channels.
+/// Bytes of a decompressed block: the largest image that is read, as one tile of ten 32-bit
+/// channels.
 const MAX_BLOCK: usize = 40 * MAX_PIXELS as usize;
 const DEEP: &str = "it holds deep data, which are not read; flatten it";
 /// Names of layers or channels that an error lists.
 const LISTED: usize = 12;
-/// What programs call the layer that is the picture, among others: Blender, Arnold, V-Ray, Nuke, Houdini.
+/// What programs call the layer that is the picture, among others: Blender, Arnold, V-Ray, Nuke,
+/// Houdini.
 const MAIN: [&str; 9] =
     ["combined", "beauty", "rgba", "rgb", "color", "composite", "main", "default", "image"];
 /// Names of a channel that is luminance.
@@ -271,7 +274,8 @@ fn unnamed(groups: &[Group]) -> Result<(&Group, Option<String>), String> {
     Ok((group, remark.or(odd)))
 }
 
-/// Reads a layer of an EXR; none is the picture without a name, or what programs call their picture.
+/// Reads a layer of an EXR; none is the picture without a name, or what programs call their
+/// picture.
 pub(super) fn read(
     bytes: &[u8],
     layer: Option<&str>,
@@ -311,7 +315,8 @@ pub(super) fn read(
     if let (Some(primaries), Content::Color(_) | Content::Chroma(_)) = (primaries, content) {
         image.convert(primaries, "the attribute chromaticities");
     }
-    // "whiteLuminance: the luminance, in nits, of the RGB value (1,1,1)" (OpenEXR, "Standard attributes").
+    // "whiteLuminance: the luminance, in nits, of the RGB value (1,1,1)" (OpenEXR, "Standard
+    // attributes").
     if let Some(white) = white {
         if white.is_normal() && white > 0.0 {
             if (white - 1.0).abs() > 1e-6 {
@@ -327,8 +332,8 @@ pub(super) fn read(
     Ok(image)
 }
 
-/// Luminance and chroma to RGB: R = (RY + 1) Y, B = (BY + 1) Y, and G by what is left of the luminance ("Technical
-/// Introduction to OpenEXR", "Luminance/Chroma Images").
+/// Luminance and chroma to RGB: R = (RY + 1) Y, B = (BY + 1) Y, and G by what is left of the
+/// luminance ("Technical Introduction to OpenEXR", "Luminance/Chroma Images").
 fn rgb_from_chroma(pixels: &mut [[f32; 3]], [wr, wg, wb]: [f64; 3]) {
     for pixel in pixels {
         let [y, ry, by] = pixel.map(f64::from);
@@ -337,8 +342,9 @@ fn rgb_from_chroma(pixels: &mut [[f32; 3]], [wr, wg, wb]: [f64; 3]) {
     }
 }
 
-/// Red, green and alpha of the picture, as they are stored; alpha is none where there is none. For maps of vectors, which
-/// have no color space: size, then one `[red, green, alpha]` a pixel. Where no data are, all are 0.
+/// Red, green and alpha of the picture, as they are stored; alpha is none where there is none. For
+/// maps of vectors, which have no color space: size, then one `[red, green, alpha]` a pixel. Where
+/// no data are, all are 0.
 ///
 /// # Errors
 /// Why the bytes cannot be used, in one line.
@@ -587,7 +593,8 @@ impl<'a> Exr<'a> {
                 "a block of {bytes} bytes; at most {MAX_BLOCK} are read: save it in smaller tiles"
             ));
         }
-        // The decoder takes as many bytes a pixel for all blocks; with subsampled channels they differ.
+        // The decoder takes as many bytes a pixel for all blocks; with subsampled channels they
+        // differ.
         if area == 0 || !bytes.is_multiple_of(area) {
             return Err(
                 "its channels are subsampled in a way that is not read; save it as an RGB picture"
@@ -646,8 +653,8 @@ fn level_blocks(header: &Header) -> usize {
     }
 }
 
-/// How many bytes one compressed byte can become, generously: deflate 1032, runs 64, Huffman runs of PIZ 512, both upon
-/// each other in DWA.
+/// How many bytes one compressed byte can become, generously: deflate 1032, runs 64, Huffman runs
+/// of PIZ 512, both upon each other in DWA.
 const fn max_expansion(compression: Compression) -> usize {
     match compression {
         Compression::Uncompressed => 1,
@@ -724,8 +731,8 @@ impl Canvas {
         Ok(Self { size, offset, pixels: vec![[0.0; 3]; width * height], note })
     }
 
-    /// Takes over the samples of a block: row by row, in each the channels one after the other (OpenEXR File Layout,
-    /// "Pixel data"). Subsampled ones stand at their own pixels.
+    /// Takes over the samples of a block: row by row, in each the channels one after the other
+    /// (OpenEXR File Layout, "Pixel data"). Subsampled ones stand at their own pixels.
     fn put(
         &mut self,
         block: &UncompressedBlock,
@@ -771,7 +778,8 @@ impl Canvas {
         Ok(())
     }
 
-    /// Interpolates subsampled channels linearly between their samples, and holds them beyond the last.
+    /// Interpolates subsampled channels linearly between their samples, and holds them beyond the
+    /// last.
     fn fill_subsampled(&mut self, header: &Header, wanted: [Option<usize>; 3]) {
         let data = header.layer_size;
         for (slot, channel) in wanted.into_iter().enumerate() {

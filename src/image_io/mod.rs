@@ -40,17 +40,19 @@ const MAX_HALF: f32 = 65504.0;
 /// What the numbers of an image stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// Light of the scene: nits, or any other linear unit, without an upper end. From EXR and HDR files.
+    /// Light of the scene: nits, or any other linear unit, without an upper end. From EXR and HDR
+    /// files.
     Scene,
-    /// Light of a display, 0 to 1, where 1 is its white. From PNG and JPEG files, decoded by the sRGB curve; profiles
-    /// and gamma chunks are not looked at.
+    /// Light of a display, 0 to 1, where 1 is its white. From PNG and JPEG files, decoded by the
+    /// sRGB curve; profiles and gamma chunks are not looked at.
     Display,
 }
 
 /// Whether a size (pixels across and down) may be read; called before memory is taken.
 pub type SizeCheck<'a> = &'a dyn Fn(u64, u64) -> Result<(), String>;
 
-/// A map of vectors as its file stores it: size (pixels across and down), whether it has alpha, texels with the top row first.
+/// A map of vectors as its file stores it: size (pixels across and down), whether it has alpha,
+/// texels with the top row first.
 pub type Texels<T> = ([usize; 2], bool, Vec<T>);
 
 /// An image as its file stores it, with what makes linear Rec.709 of it. Top row first.
@@ -122,10 +124,12 @@ impl DecodedImage {
         self.pixels
     }
 
-    /// Linear Rec.709 that can be light, 0 to `MAX_NITS` in every channel, and one remark on what was not.
+    /// Linear Rec.709 that can be light, 0 to `MAX_NITS` in every channel, and one remark on what
+    /// was not.
     ///
-    /// An infinity stands for the greatest half float (65504) where the channels are half floats, for in them it is an
-    /// overflow; else for the greatest finite value of the image. NaN and negative values count as 0.
+    /// An infinity stands for the greatest half float (65504) where the channels are half floats,
+    /// for in them it is an overflow; else for the greatest finite value of the image. NaN and
+    /// negative values count as 0.
     #[must_use]
     pub fn into_bounded_rgb(mut self) -> (Vec<[f32; 3]>, Option<String>) {
         let channels = || self.pixels.iter().flatten();
@@ -191,7 +195,8 @@ impl DecodedImage {
     }
 }
 
-/// What a decoder answers, or an error where it panics: decoders of such formats have panicked on damaged files before.
+/// What a decoder answers, or an error where it panics: decoders of such formats have panicked on
+/// damaged files before.
 fn caught<T>(decode: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| Err(damaged("the decoder failed")))
 }
@@ -239,8 +244,8 @@ pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// A path, and the layer behind its last colon if there is one (`image.exr:diffuse`). A file whose own name has a colon
-/// goes first.
+/// A path, and the layer behind its last colon if there is one (`image.exr:diffuse`). A file whose
+/// own name has a colon goes first.
 #[must_use]
 pub fn split_layer(name: &Path) -> (PathBuf, Option<String>) {
     let parts = name.to_str().filter(|_| !name.exists()).and_then(|name| name.rsplit_once(':'));

@@ -56,8 +56,8 @@ pub(super) fn read(
     Ok(image)
 }
 
-/// The codes of a PNG as 16 bits of red, green, blue and alpha, with its size and whether it has alpha. Codes of eight
-/// bits come as 257 times what they were.
+/// The codes of a PNG as 16 bits of red, green, blue and alpha, with its size and whether it has
+/// alpha. Codes of eight bits come as 257 times what they were.
 ///
 /// # Errors
 /// A PNG that is damaged, grey, or of a size that may not be read.
@@ -84,7 +84,8 @@ fn picture(bytes: &[u8], format: Format, check: SizeCheck<'_>) -> Result<Dynamic
     DynamicImage::from_decoder(decoder).map_err(damaged)
 }
 
-/// Names of HDR extensions in a JPEG's segments before its scan: Ultra HDR, ISO 21496-1, Ward's JPEG-HDR.
+/// Names of HDR extensions in a JPEG's segments before its scan: Ultra HDR, ISO 21496-1, Ward's
+/// JPEG-HDR.
 fn has_gain_map(bytes: &[u8]) -> bool {
     const NAMES: [&[u8]; 4] = [b"hdrgm:", b"ns.adobe.com/hdr-gain-map", b"iso:ts:21496", b"HDR_RI"];
     let start = bytes.get(..1 << 16).unwrap_or(bytes);
@@ -93,8 +94,8 @@ fn has_gain_map(bytes: &[u8]) -> bool {
 
 const VIDEO: &str = "those of a video standard (cICP)";
 
-/// The color space that a PNG says it has (PNG 1.2 section 4.2.2, PNG 3 section 11.3.2): none where it says nothing, or
-/// that its values are linear.
+/// The color space that a PNG says it has (PNG 1.2 section 4.2.2, PNG 3 section 11.3.2): none where
+/// it says nothing, or that its values are linear.
 #[must_use]
 pub fn color_space(bytes: &[u8]) -> Option<&'static str> {
     let mut rest = bytes.get(8..)?;

@@ -1,8 +1,9 @@
 //! Radiance HDR (.hdr, .pic, .rgbe): read as Radiance's own programs do.
 //!
-//! The format: G. Ward, "Radiance File Formats" (filefmts.pdf, section "Picture Files"), and the reading functions of
-//! Radiance, `getheader`, `str2resolu`, `freadcolrs` and `oldreadcolrs`. A byte b of exponent e is b 2^(e-136), as in
-//! Ward's rgbe.c, OpenImageIO and stb_image; Radiance itself adds half a step to b.
+//! The format: G. Ward, "Radiance File Formats" (filefmts.pdf, section "Picture Files"), and the
+//! reading functions of Radiance, `getheader`, `str2resolu`, `freadcolrs` and `oldreadcolrs`. A
+//! byte b of exponent e is b 2^(e-136), as in Ward's rgbe.c, OpenImageIO and stb_image; Radiance
+//! itself adds half a step to b.
 
 use glam::DVec3;
 
@@ -44,8 +45,8 @@ struct Scan {
     upward: bool,
 }
 
-/// Whether bytes are a Radiance picture: a first line `#?...`, or, as very old ones are, a header of text with a
-/// resolution string behind it.
+/// Whether bytes are a Radiance picture: a first line `#?...`, or, as very old ones are, a header
+/// of text with a resolution string behind it.
 pub(super) fn is(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.starts_with(b"#?") {
@@ -143,7 +144,8 @@ fn header(bytes: &[u8]) -> Result<Header, String> {
             break;
         }
         let line = String::from_utf8_lossy(line);
-        // A name begins its line: lines that programs took over from their inputs are indented, and do not count.
+        // A name begins its line: lines that programs took over from their inputs are indented, and
+        // do not count.
         let Some((name, value)) = line.split_once('=') else { continue };
         let numbers = || -> Vec<f64> {
             value.split_whitespace().map_while(|text| text.parse().ok()).collect()
@@ -211,8 +213,8 @@ fn header(bytes: &[u8]) -> Result<Header, String> {
     Ok(Header { xyz, exposure, correction, primaries, scan, body, remarks })
 }
 
-/// A resolution string: two axes in the order of the scan, each with its direction and its length. As `str2resolu`
-/// reads it: what comes first varies slowest.
+/// A resolution string: two axes in the order of the scan, each with its direction and its length.
+/// As `str2resolu` reads it: what comes first varies slowest.
 fn resolution(line: &[u8]) -> Option<Scan> {
     let place = |axis: u8| line.iter().position(|byte| *byte == axis);
     let (x, y) = (place(b'X')?, place(b'Y')?);
@@ -316,8 +318,9 @@ fn read_line(rest: &mut &[u8], length: usize, line: &mut Vec<[u8; 4]>) -> Result
     Ok(())
 }
 
-/// The rest of a line that has its first pixel: pixels, and (1, 1, 1, n) for n times the last one, digits to the base
-/// 256 where several follow each other. A run ends with its line (`oldreadcolrs`).
+/// The rest of a line that has its first pixel: pixels, and (1, 1, 1, n) for n times the last one,
+/// digits to the base 256 where several follow each other. A run ends with its line
+/// (`oldreadcolrs`).
 fn old_runs(rest: &mut &[u8], length: usize, line: &mut Vec<[u8; 4]>) -> Result<(), Broken> {
     let mut shift = 0;
     while line.len() < length {

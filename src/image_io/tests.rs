@@ -229,7 +229,8 @@ fn primaries_are_converted_with_their_white() {
         0.6274, 0.0691, 0.0164, 0.3293, 0.9195, 0.0880, 0.0433, 0.0114, 0.8956,
     ]);
     assert!(matrix.inverse().abs_diff_eq(m2, 6e-5), "{}", matrix.inverse());
-    // AP0 to Rec.709 with Bradford: the color math of the ACES transforms, published to these digits.
+    // AP0 to Rec.709 with Bradford: the color math of the ACES transforms, published to these
+    // digits.
     let aces = Primaries::new([0.7347, 0.2653, 0.0, 1.0, 0.0001, -0.077, 0.32168, 0.33767]);
     let super::chromaticity::Conversion::Matrix(matrix) = aces.conversion() else { panic!() };
     let known =
@@ -517,8 +518,8 @@ fn invalid_radiance_is_clamped_and_reported_once() {
     assert!(pixels[1][0] == f32::INFINITY && pixels[2][0].is_nan() && pixels[3] == [-10.0; 3]);
 }
 
-/// An EXR by hand, uncompressed: channels with their sampling, windows from (0, 0), a byte for the compression, more
-/// attributes, and the samples of a channel by place.
+/// An EXR by hand, uncompressed: channels with their sampling, windows from (0, 0), a byte for the
+/// compression, more attributes, and the samples of a channel by place.
 fn raw_exr(
     channels: &[(&str, usize)],
     [width, height]: [usize; 2],
@@ -711,7 +712,8 @@ fn crc(bytes: &[u8]) -> u32 {
     })
 }
 
-/// Every cut and every flipped byte of small files: an answer of one line, never a panic, and light that is light.
+/// Every cut and every flipped byte of small files: an answer of one line, never a panic, and light
+/// that is light.
 #[test]
 fn damaged_files_are_answered() {
     let new = [&[2, 2, 0, 8][..], &[136, 130].repeat(4)].concat();

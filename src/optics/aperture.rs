@@ -1,5 +1,5 @@
-//! The aperture as a picture of how much light it lets through: blades, their curvature and rotation, an anamorphic
-//! squeeze, dust and scratches.
+//! The aperture as a picture of how much light it lets through: blades, their curvature and
+//! rotation, an anamorphic squeeze, dust and scratches.
 //!
 //! Lengths are in radii of the circle through the iris' corners, angles in radians, y up.
 
@@ -21,8 +21,8 @@ const DIAMETERS: [usize; 2] = [16, 4096];
 pub struct Aperture {
     /// Blades, curvature and rotation.
     pub iris: Iris,
-    /// Its width over what it would be without cylinders before it, 0.25 to 1: an anamorphic lens that squeezes a
-    /// picture to half of its width has 0.5.
+    /// Its width over what it would be without cylinders before it, 0.25 to 1: an anamorphic lens
+    /// that squeezes a picture to half of its width has 0.5.
     pub squeeze: f64,
     /// Dust, 0 clean to 1: specks of 0.4 to 2 % of the radius, up to 160.
     pub dust: f64,
@@ -39,8 +39,8 @@ impl Default for Aperture {
     }
 }
 
-/// The aperture's amplitude transmission on a square grid that it just fills: 0 where it is closed, 1 where it is open,
-/// between where an edge runs through a sample. Beyond the grid it is closed.
+/// The aperture's amplitude transmission on a square grid that it just fills: 0 where it is closed,
+/// 1 where it is open, between where an edge runs through a sample. Beyond the grid it is closed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApertureMask {
     /// Samples across and down.
@@ -56,7 +56,8 @@ impl ApertureMask {
         self.values.iter().map(|&value| f64::from(value)).sum()
     }
 
-    /// The light that passes over that on one sample of an open grid: the sum of squared amplitudes.
+    /// The light that passes over that on one sample of an open grid: the sum of squared
+    /// amplitudes.
     #[must_use]
     pub fn power(&self) -> f64 {
         self.values.iter().map(|&value| f64::from(value).powi(2)).sum()
@@ -67,7 +68,8 @@ impl Aperture {
     /// This aperture, if its numbers are possible.
     ///
     /// # Errors
-    /// A squeeze that is not 0.25 to 1; dust or scratches that are not 0 to 1; a rotation or curvature that is no number.
+    /// A squeeze that is not 0.25 to 1; dust or scratches that are not 0 to 1; a rotation or
+    /// curvature that is no number.
     pub fn checked(self) -> Result<Self, LensError> {
         let check = |what, value: f64, [least, most]: [f64; 2], allowed| {
             if (least..=most).contains(&value) {
@@ -101,8 +103,9 @@ impl Aperture {
 
     /// The aperture on `diameter` by `diameter` samples (16 to 4096, else the nearest of these).
     ///
-    /// Edges are exact: a sample holds the part of its area that is open, so that the outline's transform is that of the
-    /// continuous aperture times a known one, the sample's own (`Diffraction`).
+    /// Edges are exact: a sample holds the part of its area that is open, so that the outline's
+    /// transform is that of the continuous aperture times a known one, the sample's own
+    /// (`Diffraction`).
     ///
     /// # Errors
     /// Impossible numbers (`checked`).
@@ -180,8 +183,8 @@ fn darken(mask: &mut ApertureMask, from: [f64; 2], to: [f64; 2], size: f64, opac
     }
 }
 
-/// Exact areas of a polygon on a grid. Each edge notes, in the samples that it passes through, by how much the area to its
-/// right changes there; sums along the rows are the areas.
+/// Exact areas of a polygon on a grid. Each edge notes, in the samples that it passes through, by
+/// how much the area to its right changes there; sums along the rows are the areas.
 struct Coverage {
     side: usize,
     /// One more than `side` in a row, for edges that run along the last border.
@@ -193,7 +196,8 @@ impl Coverage {
         Self { side, changes: vec![0.0; side * (side + 1)] }
     }
 
-    /// An edge in samples from the lower left corner; what lies beyond the grid is moved to its border.
+    /// An edge in samples from the lower left corner; what lies beyond the grid is moved to its
+    /// border.
     fn edge(&mut self, from: [f64; 2], to: [f64; 2]) {
         let limit = self.side as f64;
         let (low, high, sign) = if from[1] <= to[1] { (from, to, -1.0) } else { (to, from, 1.0) };
@@ -244,8 +248,8 @@ impl Coverage {
     }
 }
 
-/// Numbers evenly from 0 to 1. Steele, Lea and Flood 2014, "Fast Splittable Pseudorandom Number Generators", section 5
-/// (SplitMix64).
+/// Numbers evenly from 0 to 1. Steele, Lea and Flood 2014, "Fast Splittable Pseudorandom Number
+/// Generators", section 5 (SplitMix64).
 struct Random(u64);
 
 impl Random {

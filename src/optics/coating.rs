@@ -4,7 +4,8 @@ use std::f64::consts::TAU;
 
 use rustfft::num_complex::Complex64;
 
-/// The index of magnesium fluoride, the film of most single-layer coatings (Hecht, "Optics", 5th ed., section 9.7).
+/// The index of magnesium fluoride, the film of most single-layer coatings (Hecht, "Optics", 5th
+/// ed., section 9.7).
 pub const MAGNESIUM_FLUORIDE: f64 = 1.38;
 
 /// One thin film, a quarter of a wavelength thick but for an offset.
@@ -32,26 +33,28 @@ impl Coating {
     }
 }
 
-/// The cosine for a squared sine. Behind the angle of total reflection it is imaginary, and the wave decays.
+/// The cosine for a squared sine. Behind the angle of total reflection it is imaginary, and the
+/// wave decays.
 fn cosine(squared_sine: f64) -> Complex64 {
     let c2 = 1.0 - squared_sine;
     if c2 >= 0.0 { Complex64::new(c2.sqrt(), 0.0) } else { Complex64::new(0.0, (-c2).sqrt()) }
 }
 
-/// Amplitude reflected where `a` meets `b`, given what each polarisation counts on both sides: the Fresnel formula
-/// `(a - b) / (a + b)`.
+/// Amplitude reflected where `a` meets `b`, given what each polarisation counts on both sides: the
+/// Fresnel formula `(a - b) / (a + b)`.
 fn amplitude(a: Complex64, b: Complex64) -> Complex64 {
     let sum = a + b;
     // Both vanish only for grazing rays between equal media, through which light passes unhindered.
     if sum.norm_sqr() > 0.0 { (a - b) / sum } else { Complex64::ZERO }
 }
 
-/// The part of unpolarised light that is reflected, 0 to 1, from a medium of index `n0` onto one of index `n2`, at the
-/// cosine of the angle of incidence (0 to 1) and a wavelength (m).
+/// The part of unpolarised light that is reflected, 0 to 1, from a medium of index `n0` onto one of
+/// index `n2`, at the cosine of the angle of incidence (0 to 1) and a wavelength (m).
 ///
-/// The mean of both polarisations. The rest is transmitted; nothing is absorbed. With a film, by Airy's sum over all
-/// reflections in it, `(r01 + r12 e^(i phi)) / (1 + r01 r12 e^(i phi))` with `phi = 4 pi n1 d cos(theta1) / lambda`: Born
-/// and Wolf, "Principles of Optics", 7th ed., section 1.6.4, equations 55 to 59.
+/// The mean of both polarisations. The rest is transmitted; nothing is absorbed. With a film, by
+/// Airy's sum over all reflections in it, `(r01 + r12 e^(i phi)) / (1 + r01 r12 e^(i phi))` with
+/// `phi = 4 pi n1 d cos(theta1) / lambda`: Born and Wolf, "Principles of Optics", 7th ed., section
+/// 1.6.4, equations 55 to 59.
 #[must_use]
 pub fn reflectance(n0: f64, n2: f64, coating: Option<Coating>, cos0: f64, wavelength: f64) -> f64 {
     let cos0 = cos0.clamp(0.0, 1.0);
@@ -112,7 +115,8 @@ mod tests {
 
     #[test]
     fn brewster_and_total_reflection() {
-        // At Brewster's angle nothing of the parallel half is reflected: the mean is half of the crossed one.
+        // At Brewster's angle nothing of the parallel half is reflected: the mean is half of the
+        // crossed one.
         let angle = 1.5_f64.atan();
         let crossed = ((angle.cos() - 1.5 * (0.5 * std::f64::consts::PI - angle).cos())
             / (angle.cos() + 1.5 * (0.5 * std::f64::consts::PI - angle).cos()))
@@ -123,7 +127,8 @@ mod tests {
         near(reflectance(1.0, 1.5, FILM, 0.0, 550e-9), 1.0, 1e-12);
     }
 
-    /// A film of the index of either side does nothing, whatever its thickness; one of no thickness neither.
+    /// A film of the index of either side does nothing, whatever its thickness; one of no thickness
+    /// neither.
     #[test]
     fn films_that_are_not_there() {
         for degrees in [0.0, 30.0, 70.0, 89.0] {
@@ -136,7 +141,8 @@ mod tests {
         }
     }
 
-    /// Both ways through a border reflect the same (Stokes's relations), also where the film is crossed by a decaying wave.
+    /// Both ways through a border reflect the same (Stokes's relations), also where the film is
+    /// crossed by a decaying wave.
     #[test]
     fn reversible() {
         for n0 in [1.0, 1.6, 1.9] {

@@ -1,7 +1,9 @@
-//! Fraunhofer diffraction of an aperture in light of one wavelength: the squared magnitude of its Fourier transform.
+//! Fraunhofer diffraction of an aperture in light of one wavelength: the squared magnitude of its
+//! Fourier transform.
 //!
-//! Lengths in the image are cycles: multiples of the wavelength times the effective f-number, `lambda N`, which is what
-//! one cycle across the diameter of the circle through the iris' corners comes to.
+//! Lengths in the image are cycles: multiples of the wavelength times the effective f-number,
+//! `lambda N`, which is what one cycle across the diameter of the circle through the iris' corners
+//! comes to.
 
 use rayon::prelude::*;
 use rustfft::{Fft, FftPlanner, num_complex::Complex};
@@ -13,28 +15,29 @@ const BATCH: usize = 8;
 
 /// The light that passes an aperture, by where it goes.
 ///
-/// Goodman, "Introduction to Fourier Optics", 3rd ed., section 4.4: the irradiance is the squared magnitude of the
-/// aperture's transform at the place over the wavelength and the distance; with the diameter as the unit of length, at
-/// the place over `lambda N`. Samples lie half a sample beside the centre, so that the centre is a corner that four of
-/// them share.
+/// Goodman, "Introduction to Fourier Optics", 3rd ed., section 4.4: the irradiance is the squared
+/// magnitude of the aperture's transform at the place over the wavelength and the distance; with
+/// the diameter as the unit of length, at the place over `lambda N`. Samples lie half a sample
+/// beside the centre, so that the centre is a corner that four of them share.
 pub struct Diffraction {
     /// Samples a cycle along each side.
     per_cycle: f64,
     /// Samples from the centre that are kept.
     half: usize,
-    /// Columns x = 0 to `half`, each from y = -half to half, the ends not counted: the part of the light on a sample.
+    /// Columns x = 0 to `half`, each from y = -half to half, the ends not counted: the part of the
+    /// light on a sample.
     parts: Vec<f32>,
     /// The part of the light in these columns and their mirror images, whole.
     total: f64,
 }
 
 impl Diffraction {
-    /// Of a mask in a window `padding` times its diameter, at least twice: below that the squared magnitude is sampled too
-    /// coarsely to be what lies between the samples too (Goodman, section 2.4.1; its transform, the autocorrelation, is
-    /// twice as wide as the aperture).
+    /// Of a mask in a window `padding` times its diameter, at least twice: below that the squared
+    /// magnitude is sampled too coarsely to be what lies between the samples too (Goodman, section
+    /// 2.4.1; its transform, the autocorrelation, is twice as wide as the aperture).
     ///
-    /// Kept is half of what the transform tells of: beyond, what the mask's samples fold over is no longer small. That
-    /// a sample is a square and no point is divided out.
+    /// Kept is half of what the transform tells of: beyond, what the mask's samples fold over is no
+    /// longer small. That a sample is a square and no point is divided out.
     #[must_use]
     pub fn new(mask: &ApertureMask, padding: usize) -> Self {
         let diameter = mask.diameter;
@@ -43,7 +46,8 @@ impl Diffraction {
         let fft = FftPlanner::<f32>::new().plan_fft_forward(window);
         let turns = half_turns(diameter, window);
         let rows = transform_rows(mask, &*fft, &turns, (window, half));
-        // Over all samples the sum is that of the squared amplitudes (Parseval), and the window's area.
+        // Over all samples the sum is that of the squared amplitudes (Parseval), and the window's
+        // area.
         let scale = 1.0 / (mask.power().max(f64::MIN_POSITIVE) * (window as f64).powi(2));
         let squares: Vec<f64> = (0..half)
             .map(|cycles| std::f64::consts::PI * (cycles as f64 + 0.5) / window as f64)
@@ -96,8 +100,8 @@ impl Diffraction {
         self.half
     }
 
-    /// The part of the light that falls on the sample from x to x + 1 and from y to y + 1 (samples from the centre); 0 beyond
-    /// `half`.
+    /// The part of the light that falls on the sample from x to x + 1 and from y to y + 1 (samples
+    /// from the centre); 0 beyond `half`.
     #[must_use]
     pub fn part(&self, x: i64, y: i64) -> f32 {
         // The transform of what has no phase: the same on both sides of the centre.
@@ -172,7 +176,8 @@ mod tests {
         let mask = Aperture::default().raster(256).unwrap();
         let airy = Diffraction::new(&mask, 24);
         assert_eq!(airy.per_cycle(), 24.0);
-        // The peak: the open area over the square of a cycle, but for samples that are open in part.
+        // The peak: the open area over the square of a cycle, but for samples that are open in
+        // part.
         let peak = mask.open().powi(2) / mask.power() / (256f64 * 24.0).powi(2);
         assert!((peak / (PI / 4.0) * 576.0 - 1.0).abs() < 4e-3, "{peak}");
         for x in 0..(5 * 24) {

@@ -1,6 +1,8 @@
-//! Glass by its two catalogue numbers: the refractive index at the helium d line and the Abbe number.
+//! Glass by its two catalogue numbers: the refractive index at the helium d line and the Abbe
+//! number.
 
-/// Wavelengths (m) of the Fraunhofer lines by which glass is catalogued (ISO 7944, Schott TIE-29): blue F.
+/// Wavelengths (m) of the Fraunhofer lines by which glass is catalogued (ISO 7944, Schott TIE-29):
+/// blue F.
 pub const LINE_F: f64 = 486.1327e-9;
 /// Yellow d.
 pub const LINE_D: f64 = 587.5618e-9;
@@ -25,11 +27,12 @@ impl Glass {
     /// Air, as catalogues count it: indices of glass are relative to it.
     pub const AIR: Self = Self { a: 1.0, b: 0.0 };
 
-    /// Of an index at the d line and an Abbe number `(nd - 1) / (nF - nC)`; none for a glass without dispersion. `None`
-    /// outside of `INDEX_LIMITS` and `ABBE_LIMITS`.
+    /// Of an index at the d line and an Abbe number `(nd - 1) / (nF - nC)`; none for a glass
+    /// without dispersion. `None` outside of `INDEX_LIMITS` and `ABBE_LIMITS`.
     ///
-    /// Cauchy's formula with two terms, `n = A + B / lambda^2` (Born and Wolf, "Principles of Optics", 7th ed., section
-    /// 2.3.4), through nd and `nF - nC`. Catalogue glasses differ from it by some 1e-3 in the violet.
+    /// Cauchy's formula with two terms, `n = A + B / lambda^2` (Born and Wolf, "Principles of
+    /// Optics", 7th ed., section 2.3.4), through nd and `nF - nC`. Catalogue glasses differ from it
+    /// by some 1e-3 in the violet.
     #[must_use]
     pub fn new(nd: f64, abbe: Option<f64>) -> Option<Self> {
         let within = |value: f64, [least, most]: [f64; 2]| (least..=most).contains(&value);

@@ -1,8 +1,9 @@
-//! Where a lens puts the picture and how bright: field of view, distortion, colours' image sizes, vignetting, by exact rays.
+//! Where a lens puts the picture and how bright: field of view, distortion, colours' image sizes,
+//! vignetting, by exact rays.
 //!
-//! A place of the picture is given in metres on the sensor, right and up as the picture is seen; the image on the sensor is
-//! the same turned by half a turn. Directions toward the scene are tangents to the right and up: those of a pinhole in the
-//! middle of the entrance pupil.
+//! A place of the picture is given in metres on the sensor, right and up as the picture is seen;
+//! the image on the sensor is the same turned by half a turn. Directions toward the scene are
+//! tangents to the right and up: those of a pinhole in the middle of the entrance pupil.
 
 use std::f64::consts::PI;
 
@@ -17,8 +18,8 @@ use super::{
 };
 use crate::camera::{LensError, ThinLens};
 
-/// The wavelengths (m) by which a picture's red, green and blue are traced: the dominant ones of the primaries of Rec. ITU-R
-/// BT.709, seen against its white (CIE 15:2004, section 8.4).
+/// The wavelengths (m) by which a picture's red, green and blue are traced: the dominant ones of
+/// the primaries of Rec. ITU-R BT.709, seen against its white (CIE 15:2004, section 8.4).
 pub const CHANNELS: [f64; 3] = [611.4e-9, 549.1e-9, 464.2e-9];
 
 /// Steeper rays (tangent of the field angle) have no place in a flat picture: 80 degrees.
@@ -27,7 +28,8 @@ pub const MAX_FIELD_TANGENT: f64 = 5.671;
 /// Rays of a pupil on each side of the square around it.
 const PUPIL_RAYS: usize = 40;
 
-/// Tangents to the right and up of a ray that leaves toward the scene; `None` where it does not go there.
+/// Tangents to the right and up of a ray that leaves toward the scene; `None` where it does not go
+/// there.
 #[must_use]
 pub fn tangents(ray: &Ray) -> Option<DVec2> {
     let d = ray.direction;
@@ -36,7 +38,8 @@ pub fn tangents(ray: &Ray) -> Option<DVec2> {
 }
 
 impl Lens {
-    /// The ray from a place of the picture toward a point of the last vertex' plane (m), on behind the lens.
+    /// The ray from a place of the picture toward a point of the last vertex' plane (m), on behind
+    /// the lens.
     fn trace_from_sensor(
         &self,
         place: DVec2,
@@ -49,7 +52,8 @@ impl Lens {
         self.trace_backward(ray, wavelength, losses).ok()
     }
 
-    /// Where the ray from a place of the picture to the exit pupil's middle crosses the last vertex' plane (m).
+    /// Where the ray from a place of the picture to the exit pupil's middle crosses the last
+    /// vertex' plane (m).
     fn toward_exit(&self, place: DVec2, wavelength: f64) -> DVec2 {
         let at = |axis: Axis, from: f64| {
             let z = self.exit_pupil(axis, wavelength).z;
@@ -60,8 +64,8 @@ impl Lens {
         DVec2::new(at(Axis::X, -place.x), at(Axis::Y, -place.y))
     }
 
-    /// The chief ray of a place of the picture: the one through the stop's middle, as it leaves toward the scene. `None` where
-    /// no ray gets through the glass.
+    /// The chief ray of a place of the picture: the one through the stop's middle, as it leaves
+    /// toward the scene. `None` where no ray gets through the glass.
     ///
     /// Found by Newton's method from the paraxial one.
     #[must_use]
@@ -96,11 +100,13 @@ impl Lens {
         (here.iris[0].length() < 1e-6).then_some(here.ray)
     }
 
-    /// Illuminance of a place of the picture by a scene of luminance 1: the projected solid angle (sr) of the open pupil seen
-    /// from it. `pi / 4 N^2` in the middle, with the f-number at which it works. 0 where nothing gets through.
+    /// Illuminance of a place of the picture by a scene of luminance 1: the projected solid angle
+    /// (sr) of the open pupil seen from it. `pi / 4 N^2` in the middle, with the f-number at which
+    /// it works. 0 where nothing gets through.
     ///
-    /// The integral of `cos^4 / d^2` over the part of the last vertex' plane through which rays leave the lens (Kolb, Mitchell and Hanrahan, "A
-    /// Realistic Camera Model for Computer Graphics", SIGGRAPH 1995, equation 2), by the midpoint rule. The border's squares are
+    /// The integral of `cos^4 / d^2` over the part of the last vertex' plane through which rays
+    /// leave the lens (Kolb, Mitchell and Hanrahan, "A Realistic Camera Model for Computer
+    /// Graphics", SIGGRAPH 1995, equation 2), by the midpoint rule. The border's squares are
     /// counted in parts, by how far their rays are from the rim.
     #[must_use]
     pub fn illuminance(&self, place: DVec2, wavelength: f64, losses: Losses) -> f64 {
@@ -140,13 +146,14 @@ impl Lens {
         })
     }
 
-    /// Middle and half side (m) of a square in the last vertex' plane that holds all rays from a place of the picture that get
-    /// through; `None` if none does.
+    /// Middle and half side (m) of a square in the last vertex' plane that holds all rays from a
+    /// place of the picture that get through; `None` if none does.
     #[must_use]
     pub fn open_square(&self, place: DVec2, wavelength: f64) -> Option<(DVec2, f64)> {
         const RAYS: usize = 32;
         let rear = self.surfaces().last().map_or(0.0, |surface| surface.semi_aperture);
-        // The exit pupil's own size in that plane, and room for its aberrations; else all of the glass.
+        // The exit pupil's own size in that plane, and room for its aberrations; else all of the
+        // glass.
         let exit = self.exit_pupil(Axis::Y, wavelength);
         let level = self.exit_pupil(Axis::X, wavelength);
         let scale = |pupil: super::paraxial::Pupil| {
@@ -174,10 +181,12 @@ impl Lens {
         })
     }
 
-    /// The thin lens that images like this one near the axis, standing in the entrance pupil, and the f-number that gives it
-    /// the same pupil: the same field of view, and the same circles of confusion at every distance.
+    /// The thin lens that images like this one near the axis, standing in the entrance pupil, and
+    /// the f-number that gives it the same pupil: the same field of view, and the same circles of
+    /// confusion at every distance.
     ///
-    /// With the magnification m at a focus S from the entrance pupil its focal length is `m S / (1 + m)`, by Gauss's equation.
+    /// With the magnification m at a focus S from the entrance pupil its focal length is `m S / (1
+    /// + m)`, by Gauss's equation.
     ///
     /// # Errors
     /// A focal length or f-number beyond what `ThinLens` takes.
@@ -210,7 +219,8 @@ pub struct LensImaging {
 /// At one place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImagingNode {
-    /// Of red, green and blue: the tangents of the direction that is seen over those of the ideal one, right and up.
+    /// Of red, green and blue: the tangents of the direction that is seen over those of the ideal
+    /// one, right and up.
     pub stretch: [DVec2; 3],
     /// Illuminance over that of the picture's middle.
     pub relative_illumination: f64,
@@ -220,7 +230,8 @@ pub struct ImagingNode {
 pub const NODES: usize = 33;
 
 impl LensImaging {
-    /// Of a lens as set for a sensor's part (m) that the picture shows, against a pinhole with this image distance (m).
+    /// Of a lens as set for a sensor's part (m) that the picture shows, against a pinhole with this
+    /// image distance (m).
     ///
     /// Where no ray gets through, the light is 0 and the directions go on as they were.
     #[must_use]
@@ -304,7 +315,8 @@ impl LensImaging {
         self.at(place).stretch[channel] * place / self.image_distance
     }
 
-    /// The least tangents to the right along the picture's right border, and up along its upper one, in any channel.
+    /// The least tangents to the right along the picture's right border, and up along its upper
+    /// one, in any channel.
     #[must_use]
     pub fn border(&self) -> DVec2 {
         let seen = |i: usize, axis: usize| {
@@ -356,7 +368,8 @@ impl Radial {
                     lens.chief_ray(DVec2::X * near, CHANNELS[c]).and_then(|ray| tangents(&ray));
                 seen.map_or(before[c], |seen| seen.x * image_distance / near)
             });
-            // Blades are not round, but nearly so: the rims cut the middle of a side as often as a corner.
+            // Blades are not round, but nearly so: the rims cut the middle of a side as often as a
+            // corner.
             let light = lens.illuminance(DVec2::X * at, LINE_D, Losses::Ignored) / middle;
             nodes.push((at, stretch, light));
         }
@@ -376,8 +389,8 @@ impl Radial {
     }
 }
 
-/// Fields of view (rad) over the width, height and diagonal of a sensor (m), between the chief rays of its edges at the d line; `None` for an edge
-/// that no light reaches.
+/// Fields of view (rad) over the width, height and diagonal of a sensor (m), between the chief rays
+/// of its edges at the d line; `None` for an edge that no light reaches.
 #[must_use]
 pub fn fields_of_view(lens: &Lens, [width, height]: [f64; 2]) -> [Option<f64>; 3] {
     let half = DVec2::new(width, height) / 2.0;
@@ -388,18 +401,21 @@ pub fn fields_of_view(lens: &Lens, [width, height]: [f64; 2]) -> [Option<f64>; 3
     })
 }
 
-/// Blur on the sensor (m, the root of the mean squared distance from their middle) of rays from an infinitely far or a near point in focus, seen at a
-/// place of the picture: the spot of the lens's aberrations. `None` where nothing gets through.
+/// Blur on the sensor (m, the root of the mean squared distance from their middle) of rays from an
+/// infinitely far or a near point in focus, seen at a place of the picture: the spot of the lens's
+/// aberrations. `None` where nothing gets through.
 ///
-/// Rays are sent out from the sensor through the open pupil, and back in from where they meet the plane in focus to the entrance pupil's
-/// places: to first order their spread there times the magnification.
+/// Rays are sent out from the sensor through the open pupil, and back in from where they meet the
+/// plane in focus to the entrance pupil's places: to first order their spread there times the
+/// magnification.
 #[must_use]
 pub fn spot(lens: &Lens, place: DVec2, focus: f64, wavelength: f64) -> Option<f64> {
     let (middle, half) = lens.open_square(place, wavelength)?;
     let pupil = lens.entrance_pupil(Axis::Y, LINE_D).z;
     let scale =
         lens.equivalent_thin_lens(focus).ok().and_then(|thin| thin.image_distance(focus).ok())?;
-    // On the plane in focus, or as tangents for one at infinity; both times the image distance are metres on the sensor.
+    // On the plane in focus, or as tangents for one at infinity; both times the image distance are
+    // metres on the sensor.
     let mut points = Vec::new();
     for (_, traced) in lens.square(place, middle, half, 24, wavelength, Losses::Ignored) {
         let Some(ray) = traced.and_then(|traced| traced.unblocked().ok()).map(|traced| traced.ray)
@@ -415,8 +431,9 @@ pub fn spot(lens: &Lens, place: DVec2, focus: f64, wavelength: f64) -> Option<f6
     (count > 0.0).then(|| spread.sqrt() * scale)
 }
 
-/// Illuminance (sr) of the middle of the picture by a scene of luminance 1, of a lens that obeys Abbe's sine condition and loses
-/// nothing: `pi / 4 N^2` (Born and Wolf, "Principles of Optics", 7th ed., section 4.8.2).
+/// Illuminance (sr) of the middle of the picture by a scene of luminance 1, of a lens that obeys
+/// Abbe's sine condition and loses nothing: `pi / 4 N^2` (Born and Wolf, "Principles of Optics",
+/// 7th ed., section 4.8.2).
 #[must_use]
 pub fn cone(lens: &Lens) -> f64 {
     let n = lens.working_f_number(Axis::Y, LINE_D);

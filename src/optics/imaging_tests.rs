@@ -57,7 +57,8 @@ fn a_thin_lens_is_a_pinhole_with_the_cosine_to_the_fourth() {
     }
 }
 
-/// Real lenses: the middle is as bright as the f-number says, and the pupil gets smaller with the stop as it should.
+/// Real lenses: the middle is as bright as the f-number says, and the pupil gets smaller with the
+/// stop as it should.
 #[test]
 fn the_middle_is_as_bright_as_the_f_number_says() {
     for name in NAMES {
@@ -94,7 +95,8 @@ fn the_pupil_is_measured_as_by_random_rays() {
     }
 }
 
-/// Chief rays pass the stop's middle, and light that comes along them from the scene lands where they started.
+/// Chief rays pass the stop's middle, and light that comes along them from the scene lands where
+/// they started.
 #[test]
 fn chief_rays_come_back() {
     for name in NAMES {
@@ -115,7 +117,8 @@ fn chief_rays_come_back() {
     }
 }
 
-/// What the thin lens in its place says of circles of confusion, by rays from points before and behind the focus.
+/// What the thin lens in its place says of circles of confusion, by rays from points before and
+/// behind the focus.
 #[test]
 fn the_equivalent_lens_blurs_as_the_real_one() {
     for name in [
@@ -218,8 +221,8 @@ fn spots_fall_with_the_aperture() {
     );
 }
 
-/// Rays through the pupil of a mounted lens: their mean direction is that of the chief ray, also without breathing, and their light that of the pupil with
-/// blades to any side.
+/// Rays through the pupil of a mounted lens: their mean direction is that of the chief ray, also
+/// without breathing, and their light that of the pupil with blades to any side.
 #[test]
 fn mounted_rays_see_what_the_chief_ray_sees() {
     let prescription = Prescription::builtin("dgauss-50-f2").unwrap().unwrap();

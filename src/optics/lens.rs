@@ -1,4 +1,5 @@
-//! A prescription with its dials set: each surface in its place, the sensor where the picture is sharp.
+//! A prescription with its dials set: each surface in its place, the sensor where the picture is
+//! sharp.
 
 use glam::{DVec2, DVec3};
 
@@ -101,10 +102,12 @@ pub struct Lens {
 const MAX_EXTENSION: f64 = 2.0;
 
 impl Lens {
-    /// Sets a lens. Focal length and f-number are moved into what it has; the f-number that results is `f_number`.
+    /// Sets a lens. Focal length and f-number are moved into what it has; the f-number that results
+    /// is `f_number`.
     ///
-    /// Focused by moving the whole lens, or its group, so that the paraxial image at the d line falls on the sensor. An
-    /// anamorphic lens is focused, and its f-number counted, in the upright plane.
+    /// Focused by moving the whole lens, or its group, so that the paraxial image at the d line
+    /// falls on the sensor. An anamorphic lens is focused, and its f-number counted, in the upright
+    /// plane.
     ///
     /// # Errors
     /// A distance that cannot be focused; an f-number that is none.
@@ -147,8 +150,8 @@ impl Lens {
         })
     }
 
-    /// Radius (m) of the bundle of rays along the axis that gets through the open lens: that of the entrance pupil, unless a rim is
-    /// narrower.
+    /// Radius (m) of the bundle of rays along the axis that gets through the open lens: that of the
+    /// entrance pupil, unless a rim is narrower.
     fn open_radius(&self, pupil: f64) -> f64 {
         let passes = |y: f64| {
             let ray = Ray { origin: DVec3::new(0.0, y, 0.0), direction: DVec3::Z };
@@ -253,8 +256,8 @@ impl Lens {
         if reaches(far) { far } else { f64::INFINITY }
     }
 
-    /// From the last vertex to the image (m) of what lies at a distance (m) before the entrance pupil; `None` where
-    /// that is within the lens or forms no real image.
+    /// From the last vertex to the image (m) of what lies at a distance (m) before the entrance
+    /// pupil; `None` where that is within the lens or forms no real image.
     fn image_distance(&self, focus: f64) -> Option<f64> {
         let object = focus - self.entrance_pupil(Axis::Y, LINE_D).z;
         let m = self.matrix(Axis::Y, LINE_D);
@@ -301,8 +304,9 @@ impl Lens {
         self
     }
 
-    /// The same lens with a quarter wave of magnesium fluoride for a wavelength (m) on every surface between glass and air that
-    /// has no film: what most lenses have had since the 1950s, whatever their patents say.
+    /// The same lens with a quarter wave of magnesium fluoride for a wavelength (m) on every
+    /// surface between glass and air that has no film: what most lenses have had since the 1950s,
+    /// whatever their patents say.
     #[must_use]
     pub fn single_coated(mut self, wavelength: f64) -> Self {
         for surface in self
@@ -327,14 +331,16 @@ impl Lens {
         self.focal_length
     }
 
-    /// The f-number as set: focal length over the diameter of the pupil that light along the axis finds, to the corners of the
-    /// iris. Of some open lenses that is the opening of a rim, and the stop's is wider.
+    /// The f-number as set: focal length over the diameter of the pupil that light along the axis
+    /// finds, to the corners of the iris. Of some open lenses that is the opening of a rim, and the
+    /// stop's is wider.
     #[must_use]
     pub const fn f_number(&self) -> f64 {
         self.f_number
     }
 
-    /// The part of the pupils' radius that light along the axis finds open: 1, or less where a rim is narrower than the open stop.
+    /// The part of the pupils' radius that light along the axis finds open: 1, or less where a rim
+    /// is narrower than the open stop.
     #[must_use]
     pub const fn pupil_fill(&self) -> f64 {
         self.filled
@@ -346,9 +352,10 @@ impl Lens {
         self.iris
     }
 
-    /// The iris as the picture's middle sees it, through the corners of what is open: its own, unless a rim is narrower than the open
-    /// stop. That rim hides the blades, and it is round; or their corners alone, and it has the same blades with as much more
-    /// curvature as lets as much of the rim's light pass as rim and blades together, by rays.
+    /// The iris as the picture's middle sees it, through the corners of what is open: its own,
+    /// unless a rim is narrower than the open stop. That rim hides the blades, and it is round; or
+    /// their corners alone, and it has the same blades with as much more curvature as lets as much
+    /// of the rim's light pass as rim and blades together, by rays.
     #[must_use]
     pub fn apparent_iris(&self) -> Iris {
         // Blades that take less of the light are not seen.
@@ -383,7 +390,8 @@ impl Lens {
             .all(|surface| surface.curvature == 0.0 || surface.curved == [true, true])
     }
 
-    /// From the first vertex to that of a surface, before it bends light, in a plane through the axis, at a wavelength (m).
+    /// From the first vertex to that of a surface, before it bends light, in a plane through the
+    /// axis, at a wavelength (m).
     #[must_use]
     pub fn matrix_to(&self, surface: usize, axis: Axis, wavelength: f64) -> RayTransferMatrix {
         paraxial::through(
@@ -401,8 +409,8 @@ impl Lens {
     }
 }
 
-/// The root of a function that is nearest to 0 within a range, by 200 steps and halving. Where the function has no value
-/// there is none.
+/// The root of a function that is nearest to 0 within a range, by 200 steps and halving. Where the
+/// function has no value there is none.
 fn nearest_root(f: impl Fn(f64) -> Option<f64>, least: f64, most: f64) -> Option<f64> {
     const STEPS: i32 = 200;
     let bracket = |end: f64| {

@@ -1,4 +1,5 @@
-//! The lenses that come with the program, from patents and textbooks (`assets/lenses`, each with its source).
+//! The lenses that come with the program, from patents and textbooks (`assets/lenses`, each with
+//! its source).
 
 use super::prescription::{Prescription, PrescriptionError};
 

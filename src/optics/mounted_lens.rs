@@ -47,7 +47,8 @@ pub enum MountError {
     Dark,
 }
 
-/// How far (a part of it) an f-number may be below the lens's own before it is refused: engraved numbers are rounded.
+/// How far (a part of it) an f-number may be below the lens's own before it is refused: engraved
+/// numbers are rounded.
 const F_NUMBER_TOLERANCE: f64 = 0.05;
 
 /// A lens on a body.
@@ -62,7 +63,8 @@ pub struct MountedLens {
     thin: ThinLens,
     pupils: Vec<PupilBounds>,
     round: bool,
-    /// How much larger the focused lens's picture is than the one that is shown: 1 where it breathes.
+    /// How much larger the focused lens's picture is than the one that is shown: 1 where it
+    /// breathes.
     breathing_scale: f64,
     middle: [f64; 4],
 }
@@ -89,7 +91,8 @@ pub struct LensRay {
 const PUPILS: usize = 17;
 
 impl MountedLens {
-    /// Sets a lens before a part of a sensor (m). With `breathing` off, the field of view stays that of focus at infinity.
+    /// Sets a lens before a part of a sensor (m). With `breathing` off, the field of view stays
+    /// that of focus at infinity.
     ///
     /// # Errors
     /// A focus or an f-number that it does not have; a lens through which no light comes.
@@ -209,11 +212,13 @@ impl MountedLens {
         self.thin
     }
 
-    /// The rim before the entrance pupil that cuts the most off it toward the picture's corner, seen from the scene, where rays
-    /// are near the axis: what cat's-eye highlights need. Its distance is below 0 behind the pupil.
+    /// The rim before the entrance pupil that cuts the most off it toward the picture's corner,
+    /// seen from the scene, where rays are near the axis: what cat's-eye highlights need. Its
+    /// distance is below 0 behind the pupil.
     ///
-    /// Of each rim, the circle that it draws in the entrance pupil's plane: rays reach it at `a p + (b - a z) u`, from the place p of the pupil at z, by
-    /// the matrix from the first vertex (a, b).
+    /// Of each rim, the circle that it draws in the entrance pupil's plane: rays reach it at `a p +
+    /// (b - a z) u`, from the place p of the pupil at z, by the matrix from the first vertex (a,
+    /// b).
     #[must_use]
     pub fn rim(&self) -> Option<Rim> {
         let (lens, tangent) = (&self.lens, self.imaging.reach().length());
@@ -237,8 +242,9 @@ impl MountedLens {
         distortion || colors || vignetting
     }
 
-    /// What turns the picture of the pinhole into that on the sensor, with the aberrations that are on: on the grid of `Imaging`, by how much farther
-    /// from its middle the pinhole has what each place shows, and the light there.
+    /// What turns the picture of the pinhole into that on the sensor, with the aberrations that are
+    /// on: on the grid of `Imaging`, by how much farther from its middle the pinhole has what each
+    /// place shows, and the light there.
     #[must_use]
     pub fn grid(&self) -> Vec<ImagingNode> {
         let colors = if self.aberrations.colors { [0, 1, 2] } else { [1; 3] };
@@ -255,8 +261,8 @@ impl MountedLens {
         (0..NODES * NODES).map(node).collect()
     }
 
-    /// The place on the sensor (m, as the picture is seen) whose light shows at a place of the picture: another one where distortion is
-    /// taken out.
+    /// The place on the sensor (m, as the picture is seen) whose light shows at a place of the
+    /// picture: another one where distortion is taken out.
     #[must_use]
     pub fn sensor_position(&self, place: DVec2) -> DVec2 {
         if self.aberrations.distortion {
@@ -289,8 +295,8 @@ impl MountedLens {
         }
     }
 
-    /// The ray from a place of the picture (m) with all in focus: through the middle of the pupil, of green light or of one of
-    /// red, green and blue.
+    /// The ray from a place of the picture (m) with all in focus: through the middle of the pupil,
+    /// of green light or of one of red, green and blue.
     #[must_use]
     pub fn chief_ray(&self, place: DVec2, channel: Option<usize>) -> LensRay {
         let at = self.sensor_position(place);
@@ -304,11 +310,12 @@ impl MountedLens {
         }
     }
 
-    /// The ray from a place of the picture (m) through a place of the pupil, `u` uniform in the unit square.
+    /// The ray from a place of the picture (m) through a place of the pupil, `u` uniform in the
+    /// unit square.
     ///
-    /// Rays fill a square that holds the open pupil; those that the lens stops count 0, the others by
-    /// `cos^4 / d^2` (Kolb, Mitchell and Hanrahan 1995, section 4.2), over the illuminance of the picture's middle: exposure is by the
-    /// dials, and what glass loses is in the T-stop.
+    /// Rays fill a square that holds the open pupil; those that the lens stops count 0, the others
+    /// by `cos^4 / d^2` (Kolb, Mitchell and Hanrahan 1995, section 4.2), over the illuminance of
+    /// the picture's middle: exposure is by the dials, and what glass loses is in the T-stop.
     #[must_use]
     pub fn ray(&self, place: DVec2, u: DVec2, channel: Option<usize>) -> LensRay {
         let at = self.sensor_position(place);

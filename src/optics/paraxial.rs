@@ -1,8 +1,9 @@
 //! Rays near the axis: matrices, focal length, principal planes, pupils, ghosts.
 //!
-//! A ray is `(y, u)`, its height (m) and slope `dy/dz`. Refraction is `n' u' = n u - y (n' - n) / R`, a mirror
-//! `u' = -u - 2 y / R`, a step along the axis `y' = y + z u`; u stays the slope in z whichever way light travels, so that one
-//! set of matrices serves both ways (Hecht, "Optics", 5th ed., section 6.2, there in `n u`).
+//! A ray is `(y, u)`, its height (m) and slope `dy/dz`. Refraction is `n' u' = n u - y (n' - n) /
+//! R`, a mirror `u' = -u - 2 y / R`, a step along the axis `y' = y + z u`; u stays the slope in z
+//! whichever way light travels, so that one set of matrices serves both ways (Hecht, "Optics", 5th
+//! ed., section 6.2, there in `n u`).
 
 use super::{
     coating::reflectance,
@@ -18,7 +19,8 @@ pub enum Axis {
     Y = 1,
 }
 
-/// What a stretch of a lens does to `(y, u)`: `y' = a y + b u`, `u' = c y + d u`; b in metres, c in 1/m.
+/// What a stretch of a lens does to `(y, u)`: `y' = a y + b u`, `u' = c y + d u`; b in metres, c in
+/// 1/m.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RayTransferMatrix {
     /// Height by height.
@@ -92,7 +94,8 @@ pub struct Pupil {
     pub radius: f64,
 }
 
-/// A path of light that is reflected twice: first at `first` on its way to the sensor, then at `second`, before it, on its way back.
+/// A path of light that is reflected twice: first at `first` on its way to the sensor, then at
+/// `second`, before it, on its way back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReflectionPair {
     /// The surface that reflects first.
@@ -193,8 +196,8 @@ pub struct CardinalPoints {
 }
 
 impl Lens {
-    /// Focal length, foci, principal planes and pupils in a plane at a wavelength (m). Hecht, "Optics", 5th ed., section
-    /// 6.2.1 (principal planes) and 5.3.2 (pupils).
+    /// Focal length, foci, principal planes and pupils in a plane at a wavelength (m). Hecht,
+    /// "Optics", 5th ed., section 6.2.1 (principal planes) and 5.3.2 (pupils).
     #[must_use]
     pub fn cardinal(&self, axis: Axis, wavelength: f64) -> CardinalPoints {
         let m = self.matrix(axis, wavelength);
@@ -209,7 +212,8 @@ impl Lens {
         }
     }
 
-    /// The stop as the scene sees it: rays toward the middle of the entrance pupil cross that of the stop.
+    /// The stop as the scene sees it: rays toward the middle of the entrance pupil cross that of
+    /// the stop.
     #[must_use]
     pub fn entrance_pupil(&self, axis: Axis, wavelength: f64) -> Pupil {
         let stop = &self.surfaces()[self.stop()];
@@ -229,22 +233,24 @@ impl Lens {
         let stop = &self.surfaces()[self.stop()];
         let rest = (self.stop() + 1..self.surfaces().len()).map(SurfaceEvent::Onward);
         let m = along(self.surfaces(), rest, axis, wavelength, [stop.vertex, self.last()]);
-        // The determinant is 1: the stop lies in air as the sensor does, or in a medium whose index it then is.
+        // The determinant is 1: the stop lies in air as the sensor does, or in a medium whose index
+        // it then is.
         let size = m.a - m.b * m.c / m.d;
         Pupil { z: self.last() - m.b / m.d, radius: (stop.semi_aperture * size).abs() }
     }
 
-    /// The illuminance of the middle of the sensor is `pi L / 4 N^2` with this f-number (no losses): that of the cone from
-    /// the exit pupil, at whatever distance it is focused. Equals the f-number on the dial at infinity, for a lens free of coma (Abbe's
-    /// sine condition); `N (1 + m / p)` nearer, with p the ratio of exit to entrance pupil.
+    /// The illuminance of the middle of the sensor is `pi L / 4 N^2` with this f-number (no
+    /// losses): that of the cone from the exit pupil, at whatever distance it is focused. Equals
+    /// the f-number on the dial at infinity, for a lens free of coma (Abbe's sine condition); `N (1
+    /// + m / p)` nearer, with p the ratio of exit to entrance pupil.
     #[must_use]
     pub fn working_f_number(&self, axis: Axis, wavelength: f64) -> f64 {
         let exit = self.exit_pupil(axis, wavelength);
         (self.sensor() - exit.z) / (2.0 * exit.radius * self.pupil_fill())
     }
 
-    /// From the first vertex to the sensor along a path with two reflections, at a wavelength (m). Lee and Eisemann, "Practical
-    /// Real-Time Lens-Flare Rendering", EGSR 2013, section 3.
+    /// From the first vertex to the sensor along a path with two reflections, at a wavelength (m).
+    /// Lee and Eisemann, "Practical Real-Time Lens-Flare Rendering", EGSR 2013, section 3.
     #[must_use]
     pub fn ghost_matrix(
         &self,
@@ -256,8 +262,8 @@ impl Lens {
         along(self.surfaces(), path, axis, wavelength, [0.0, self.sensor()])
     }
 
-    /// The part of the light along the axis that takes such a path, at a wavelength (m): the product of what each surface on
-    /// it lets through and reflects at normal incidence.
+    /// The part of the light along the axis that takes such a path, at a wavelength (m): the
+    /// product of what each surface on it lets through and reflects at normal incidence.
     #[must_use]
     pub fn ghost_transmittance(&self, bounces: ReflectionPair, wavelength: f64) -> f64 {
         let part = |event: SurfaceEvent| {
@@ -282,7 +288,8 @@ impl Lens {
         bounces.path(self.surfaces().len()).map(part).product()
     }
 
-    /// Every place of the path at which a ray meets the stop, and every rim: `(surface, matrix from the first vertex)`.
+    /// Every place of the path at which a ray meets the stop, and every rim: `(surface, matrix from
+    /// the first vertex)`.
     pub fn ghost_crossings(
         &self,
         bounces: ReflectionPair,
@@ -297,9 +304,9 @@ impl Lens {
         })
     }
 
-    /// All pairs of surfaces between which light is reflected on to the sensor: `n (n - 1) / 2` of n refracting surfaces. The
-    /// stop reflects nothing. Hullin, Eisemann, Seidel and Lee, "Physically-Based Real-Time Lens Flare Rendering",
-    /// SIGGRAPH 2011, section 3.
+    /// All pairs of surfaces between which light is reflected on to the sensor: `n (n - 1) / 2` of
+    /// n refracting surfaces. The stop reflects nothing. Hullin, Eisemann, Seidel and Lee,
+    /// "Physically-Based Real-Time Lens Flare Rendering", SIGGRAPH 2011, section 3.
     pub fn reflection_pairs(&self) -> impl Iterator<Item = ReflectionPair> + '_ {
         let reflecting = move |i: &usize| !self.surfaces()[*i].stop;
         (0..self.surfaces().len()).filter(reflecting).flat_map(move |first| {

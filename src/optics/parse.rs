@@ -1,7 +1,7 @@
 //! Prescriptions as text: JSON by `assets/lens.schema.json`.
 //!
-//! Lengths in files are millimetres, coatings nanometres. Files are untrusted: text and counts are bounded, every number
-//! is checked, and each error names the element.
+//! Lengths in files are millimetres, coatings nanometres. Files are untrusted: text and counts are
+//! bounded, every number is checked, and each error names the element.
 
 use std::fmt;
 
@@ -25,7 +25,8 @@ pub const MAX_BYTES: usize = 1 << 20;
 /// The format's name, in `schema`.
 pub const SCHEMA: &str = "lens-prescription/1";
 
-/// Keys of the whole and of an element that are read; those of the second list may stand there and are not. Any other is a mistake.
+/// Keys of the whole and of an element that are read; those of the second list may stand there and
+/// are not. Any other is a mistake.
 const KEYS: &[&str] = &[
     "schema",
     "name",
@@ -61,8 +62,9 @@ impl Prescription {
     /// Reads a prescription.
     ///
     /// # Errors
-    /// Text that is no such JSON; values that are missing, of another type or impossible; no stop or several; a lens that does not
-    /// focus, or of which focal length or back focus are not those that it states.
+    /// Text that is no such JSON; values that are missing, of another type or impossible; no stop
+    /// or several; a lens that does not focus, or of which focal length or back focus are not those
+    /// that it states.
     pub fn parse(text: &str) -> Parsed<Self> {
         if text.len() > MAX_BYTES {
             let value = format!("{} bytes long", text.len());
@@ -406,8 +408,9 @@ impl Row<'_> {
     }
 }
 
-/// Text as JSON. Of a key that stands twice in an object JSON's readers take the last, and a typing error would go unseen: here it is
-/// refused. A byte order mark is skipped, as RFC 8259, section 8.1, allows. Nesting is bounded by `serde_json` (128).
+/// Text as JSON. Of a key that stands twice in an object JSON's readers take the last, and a typing
+/// error would go unseen: here it is refused. A byte order mark is skipped, as RFC 8259, section
+/// 8.1, allows. Nesting is bounded by `serde_json` (128).
 fn read(text: &str) -> Parsed<Value> {
     let mut reader =
         serde_json::Deserializer::from_str(text.strip_prefix('\u{feff}').unwrap_or(text));

@@ -8,13 +8,13 @@ pub const MAX_ELEMENTS: usize = 128;
 pub const MAX_ZOOMS: usize = 64;
 /// Lengths (m) that a prescription may hold: nothing is larger than 100 m.
 pub const LENGTH_LIMIT: f64 = 100.0;
-/// How far the numbers of a table may be from what it says of itself (focal length, back focus) before it is taken for
-/// mistyped: 5 %. Published tables are scaled and rounded by their makers; those that are right lie within 4 %, known
-/// mistyped ones beyond 7 %.
+/// How far the numbers of a table may be from what it says of itself (focal length, back focus)
+/// before it is taken for mistyped: 5 %. Published tables are scaled and rounded by their makers;
+/// those that are right lie within 4 %, known mistyped ones beyond 7 %.
 pub const TOLERANCE: f64 = 0.05;
 
-/// How far a rounded number may be beyond what it can be: 2 %, as 0.82 for the rim of a surface of radius 0.8146. It is
-/// taken to the limit with a note; more is mistyped.
+/// How far a rounded number may be beyond what it can be: 2 %, as 0.82 for the rim of a surface of
+/// radius 0.8146. It is taken to the limit with a note; more is mistyped.
 pub const ROUNDING: f64 = 0.02;
 
 /// Why a prescription is refused. Elements are counted from 0, as in its file.
@@ -228,7 +228,8 @@ impl Prescription {
         self.elements.iter().filter(|element| element.kind != ElementKind::Stop).count()
     }
 
-    /// Least and greatest focal length (m) that can be set: one and the same for a prime lens, and `None` where nothing is marked.
+    /// Least and greatest focal length (m) that can be set: one and the same for a prime lens, and
+    /// `None` where nothing is marked.
     #[must_use]
     pub fn zoom_range(&self) -> Option<[f64; 2]> {
         match (self.zooms.first(), self.zooms.last()) {
@@ -237,8 +238,8 @@ impl Prescription {
         }
     }
 
-    /// The gaps (m) at a focal length that is set (m; the nearest that can be where it cannot, and the table's where `None`).
-    /// Between the marked positions they move linearly with it.
+    /// The gaps (m) at a focal length that is set (m; the nearest that can be where it cannot, and
+    /// the table's where `None`). Between the marked positions they move linearly with it.
     #[must_use]
     pub fn gaps(&self, focal_length: Option<f64>) -> Vec<f64> {
         let at = |zoom: Option<&Zoom>| {

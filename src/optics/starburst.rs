@@ -1,8 +1,10 @@
-//! The starburst of an aperture in white light: the image of a point, from the Airy disk to the ends of its spikes.
+//! The starburst of an aperture in white light: the image of a point, from the Airy disk to the
+//! ends of its spikes.
 //!
-//! One table serves all f-numbers and sensors: lengths are steps of half a cycle at 550 nm, `550 nm N / 2`, so that the
-//! f-number only scales it. Its levels are squares of the same number of texels, each twice as wide as the one before. A
-//! texel holds the part of the light that falls on it, in linear Rec.709, so that sums are energies at every scale.
+//! One table serves all f-numbers and sensors: lengths are steps of half a cycle at 550 nm, `550 nm
+//! N / 2`, so that the f-number only scales it. Its levels are squares of the same number of
+//! texels, each twice as wide as the one before. A texel holds the part of the light that falls on
+//! it, in linear Rec.709, so that sums are energies at every scale.
 
 use std::f64::consts::LN_2;
 
@@ -28,13 +30,14 @@ pub const COMPUTED: u32 = 3;
 
 /// Wavelengths (m) that are summed over: beyond them the observer sees next to nothing.
 const BAND: [f64; 2] = [380e-9, 780e-9];
-/// The light's colour temperature (K): its colour is taken out again, the shape of the spectrum stays.
+/// The light's colour temperature (K): its colour is taken out again, the shape of the spectrum
+/// stays.
 const LIGHT: f64 = 6504.0;
-/// Samples across the aperture. The transform in a window of twice that has two samples a cycle and is kept to 512 cycles
-/// from the centre.
+/// Samples across the aperture. The transform in a window of twice that has two samples a cycle and
+/// is kept to 512 cycles from the centre.
 const DIAMETER: usize = 2048;
-/// How many wavelengths are summed up to which distance from the centre (texels): steps of a texel or so, so that no
-/// colours lie side by side.
+/// How many wavelengths are summed up to which distance from the centre (texels): steps of a texel
+/// or so, so that no colours lie side by side.
 const SUMS: [(f32, u32); 4] = [(20.0, 20), (40.0, 40), (90.0, 64), (f32::INFINITY, 80)];
 /// In the last computed level fringes are finer than texels.
 const MAX_LAST_LEVEL_WAVELENGTHS: u32 = 40;
@@ -72,7 +75,8 @@ fn lines(count: u32) -> Vec<Line> {
     let shares: Vec<DVec3> = (0..count)
         .map(|band| {
             let low = BAND[0] + width * f64::from(band);
-            // The observer's table has a value a nanometre, which stands for half a nanometre on either side of it.
+            // The observer's table has a value a nanometre, which stands for half a nanometre on
+            // either side of it.
             let part =
                 |at: f64| ((low + width).min(at + 0.5e-9) - low.max(at - 0.5e-9)).max(0.0) * 1e9;
             XYZ_TO_REC709 * spectrum_to_xyz(|at| part(at) * planck(at) * scale)
@@ -116,12 +120,14 @@ fn single_colour(light: &Diffraction) -> Vec<Vec<f32>> {
     levels
 }
 
-/// The next level: inside, sums of this one's texels; outside, half of what this one has at the same texel.
+/// The next level: inside, sums of this one's texels; outside, half of what this one has at the
+/// same texel.
 ///
-/// Far from the centre the light beyond a distance falls with one over it, whatever the aperture's shape: Clark, Howard and
-/// Freniere 1984, "Asymptotic approximation to the encircled energy function for arbitrary aperture shapes", Applied
-/// Optics 23. A spike narrower than a texel falls with the square of the distance along it, the light of a round edge with
-/// the cube; texels that are twice as long and twice as far take half of the light in both cases.
+/// Far from the centre the light beyond a distance falls with one over it, whatever the aperture's
+/// shape: Clark, Howard and Freniere 1984, "Asymptotic approximation to the encircled energy
+/// function for arbitrary aperture shapes", Applied Optics 23. A spike narrower than a texel falls
+/// with the square of the distance along it, the light of a round edge with the cube; texels that
+/// are twice as long and twice as far take half of the light in both cases.
 fn wider<T: Copy>(level: &[T], add: impl Fn([T; 4]) -> T, halved: impl Fn(T) -> T) -> Vec<T> {
     let next = |(x, y): (i64, i64)| {
         if is_outer((x, y)) {
@@ -157,8 +163,8 @@ fn interpolated(levels: &[Vec<f32>], mut level: usize, mut x: f32, mut y: f32) -
     scale * (low + (above[0] + (above[1] - above[0]) * fx - low) * fy)
 }
 
-/// The same in the finest level near the centre, where two samples a cycle are few. Keys 1981, "Cubic Convolution
-/// Interpolation for Digital Image Processing", equation 15 with a = -1/2.
+/// The same in the finest level near the centre, where two samples a cycle are few. Keys 1981,
+/// "Cubic Convolution Interpolation for Digital Image Processing", equation 15 with a = -1/2.
 fn interpolated_core(levels: &[Vec<f32>], x: f32, y: f32) -> f32 {
     let weights = |f: f32| {
         let [a, b, c] = [f, f * f, f * f * f];
@@ -182,8 +188,9 @@ fn interpolated_core(levels: &[Vec<f32>], x: f32, y: f32) -> f32 {
     sum
 }
 
-/// The sum over the spectrum: each wavelength's pattern is as much larger as the wavelength, and its light a square of that
-/// thinner, which is the `1 / lambda^2` of the diffraction integral. `light` is that of 550 nm at a place over that ratio.
+/// The sum over the spectrum: each wavelength's pattern is as much larger as the wavelength, and
+/// its light a square of that thinner, which is the `1 / lambda^2` of the diffraction integral.
+/// `light` is that of 550 nm at a place over that ratio.
 fn in_colour(lines: &[Line], light: impl Fn(f32) -> f32) -> [f32; 3] {
     let mut sum = [0f32; 3];
     for line in lines {
@@ -250,8 +257,8 @@ impl StarburstPattern {
         Ok(Self::scaled(levels))
     }
 
-    /// All light is 1 in each channel: what is inside of the last level, and as much beyond as lies in its outer part, for each
-    /// further level has half of it.
+    /// All light is 1 in each channel: what is inside of the last level, and as much beyond as lies
+    /// in its outer part, for each further level has half of it.
     fn scaled(mut levels: Vec<Level>) -> Self {
         let last = levels.last().map_or(&[][..], Vec::as_slice);
         let found = sum(last.iter().copied()) + sum(outer().map(|(x, y)| last[index(x, y)]));
@@ -275,8 +282,8 @@ impl StarburstPattern {
         Self { levels, found, beyond, spike }
     }
 
-    /// A level: `SIDE` by `SIDE` texels of `2^level` steps, the lowest row first; the point's own place is the corner of the
-    /// four in the middle.
+    /// A level: `SIDE` by `SIDE` texels of `2^level` steps, the lowest row first; the point's own
+    /// place is the corner of the four in the middle.
     #[must_use]
     pub fn level(&self, level: u32) -> Vec<[f32; 3]> {
         let at = (level as usize).min(self.levels.len() - 1);
@@ -305,8 +312,8 @@ impl StarburstPattern {
         self.found
     }
 
-    /// The part of the light (luminance) beyond a square of half a side (steps), for half sides from 256 on; those below
-    /// count as 256.
+    /// The part of the light (luminance) beyond a square of half a side (steps), for half sides
+    /// from 256 on; those below count as 256.
     #[must_use]
     pub fn beyond(&self, half_side: f64) -> f64 {
         let widths = (half_side / HALF as f64).max(1.0).ln() / LN_2;
@@ -320,8 +327,8 @@ impl StarburstPattern {
             * self.beyond[level + 1].max(1e-12).powf(part)
     }
 
-    /// The light (luminance) on a step of the brightest spike, 1024 steps from the centre, where it is about as wide as a
-    /// texel of four steps; it falls with the square of the distance.
+    /// The light (luminance) on a step of the brightest spike, 1024 steps from the centre, where it
+    /// is about as wide as a texel of four steps; it falls with the square of the distance.
     #[must_use]
     pub const fn spike(&self) -> f64 {
         self.spike
@@ -329,7 +336,8 @@ impl StarburstPattern {
 
     /// The light on a square around a place, both in steps: what a pixel gets.
     ///
-    /// From texels as large as the square, near the centre from smaller ones, where light within a texel is far from even.
+    /// From texels as large as the square, near the centre from smaller ones, where light within a
+    /// texel is far from even.
     #[must_use]
     pub fn on_square(&self, center: [f64; 2], side: f64) -> DVec3 {
         let reach = center[0].abs().max(center[1].abs());
@@ -360,7 +368,8 @@ impl StarburstPattern {
     }
 }
 
-/// The size of the texels that a square is summed from over its own, by its distance from the centre.
+/// The size of the texels that a square is summed from over its own, by its distance from the
+/// centre.
 fn fineness(reach: f64, side: f64) -> f64 {
     if reach < 2.5 * side {
         1.0 / 8.0
@@ -430,8 +439,8 @@ mod tests {
         SIX.get_or_init(|| of(6))
     }
 
-    /// Spikes: directions in which the ring between two distances (texels of a level) has local peaks of light far above
-    /// what lies between them.
+    /// Spikes: directions in which the ring between two distances (texels of a level) has local
+    /// peaks of light far above what lies between them.
     pub fn spikes(level: &[[f32; 3]]) -> usize {
         const BINS: usize = 360;
         let (mut light, mut count) = (vec![0f64; BINS], vec![0f64; BINS]);
@@ -481,8 +490,9 @@ mod tests {
                 let half = HALF as f64 * f64::from(1 << level);
                 let beyond = burst.beyond(half);
                 assert!((luminance(all) + beyond - 1.0).abs() < 2e-5, "{level}: {all} {beyond}");
-                // Clark, Howard and Freniere: perimeter over pi^2 and area, for a square of half a side r the mean of one
-                // over the distance, 2 sqrt(2) / pi, takes the place of 1 / r.
+                // Clark, Howard and Freniere: perimeter over pi^2 and area, for a square of half a
+                // side r the mean of one over the distance, 2 sqrt(2) / pi, takes the place of 1 /
+                // r.
                 if blades == 0 && level >= 2 {
                     let law = 2.0 / std::f64::consts::PI.powi(2) / (half * STEP) * 8f64.sqrt()
                         / std::f64::consts::PI;
@@ -505,7 +515,8 @@ mod tests {
     #[test]
     fn white_stays_white_and_the_core_is_airys() {
         let burst = round();
-        // Encircled energy of Airy's pattern within a square, white light: most of it within a few cycles.
+        // Encircled energy of Airy's pattern within a square, white light: most of it within a few
+        // cycles.
         let core = burst.on_square([0.0; 2], 2.0 * 8.0 / STEP);
         assert!(core.min_element() > 0.95 && core.max_element() < 0.99, "{core}");
         // Red light reaches farther.

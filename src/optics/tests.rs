@@ -32,8 +32,8 @@ fn near(got: f64, want: f64, tolerance: f64) {
 
 type Known = (&'static str, Option<f64>, f64, f64, f64, usize);
 
-/// Focal length, back focus (mm), f-number of the open stop, pairs of reflecting surfaces: computed independently of this
-/// program from the same tables.
+/// Focal length, back focus (mm), f-number of the open stop, pairs of reflecting surfaces: computed
+/// independently of this program from the same tables.
 const KNOWN: &[Known] = &[
     ("angenieux-100-f1.1", None, 99.9397, 55.9771, 1.139, 91),
     ("biotar-100-f1.4", None, 99.9135, 65.3287, 1.437, 45),
@@ -83,15 +83,17 @@ fn lenses_are_what_their_patents_say() {
         assert!(lens.pupil_fill() <= 1.0, "{name}");
         assert_eq!(lens.reflection_pairs().count(), ghosts, "{name}");
         near(lens.sensor() - lens.last(), cardinal.back_focus, 1e-12);
-        // Two ways to the same number: by the focal length, and by the cone that reaches the sensor.
+        // Two ways to the same number: by the focal length, and by the cone that reaches the
+        // sensor.
         near(lens.working_f_number(Axis::Y, LINE_D), lens.f_number(), 1e-6 * f_number);
     }
     let level = open("schneider-anamorphic-31").cardinal(Axis::X, LINE_D);
     near(level.focal_length * 1e3, 31.4876, 1e-4);
 }
 
-/// Ghost matrices computed independently of this program: from the first vertex to the sensor, with the index of the d line,
-/// in mm; and the part of the light at normal incidence, there with that index and the films at 550 nm.
+/// Ghost matrices computed independently of this program: from the first vertex to the sensor, with
+/// the index of the d line, in mm; and the part of the light at normal incidence, there with that
+/// index and the films at 550 nm.
 #[test]
 fn ghosts_have_known_matrices() {
     for (name, first, second, a, b, part) in [
@@ -122,7 +124,8 @@ fn ghosts_have_known_matrices() {
     }
 }
 
-/// Rays close to the axis do what the matrices say, on all paths, and rays along the axis keep to it.
+/// Rays close to the axis do what the matrices say, on all paths, and rays along the axis keep to
+/// it.
 #[test]
 fn rays_near_the_axis_follow_the_matrices() {
     for name in
@@ -196,9 +199,10 @@ fn rays_are_reversible() {
 
 type Skew = (&'static str, [f64; 4], Option<[f64; 4]>);
 
-/// Rays far from the axis, as Optiland 0.6.3 (an optical design program of other authors) traces them through the same tables at the d line:
-/// lens; x and y (mm) in the first vertex' plane and the first two direction cosines; the same on the table's sensor, or none
-/// where the ray misses a surface or is totally reflected.
+/// Rays far from the axis, as Optiland 0.6.3 (an optical design program of other authors) traces
+/// them through the same tables at the d line: lens; x and y (mm) in the first vertex' plane and
+/// the first two direction cosines; the same on the table's sensor, or none where the ray misses a
+/// surface or is totally reflected.
 const RAYS: &[Skew] = &[
     (
         "dgauss-50-f2",
@@ -330,8 +334,8 @@ fn skew_rays_are_those_of_another_program() {
     }
 }
 
-/// A sphere's refraction against its closed form: the ray that meets a sphere at height h parallel to the axis crosses
-/// it again at the distance that Snell's law gives.
+/// A sphere's refraction against its closed form: the ray that meets a sphere at height h parallel
+/// to the axis crosses it again at the distance that Snell's law gives.
 #[test]
 fn one_surface_in_closed_form() {
     let text = r#"{"schema": "lens-prescription/1", "elements": [
@@ -353,7 +357,8 @@ fn one_surface_in_closed_form() {
     assert_eq!(lens.trace_forward(beside, LINE_D, Losses::Ignored), Err(Blocked::Missed(0)));
 }
 
-/// Pupils: rays aimed at the entrance pupil's middle cross the stop's, and leave from the exit pupil's.
+/// Pupils: rays aimed at the entrance pupil's middle cross the stop's, and leave from the exit
+/// pupil's.
 #[test]
 fn pupils_are_images_of_the_stop() {
     for name in NAMES {
@@ -396,7 +401,8 @@ fn focus_moves_the_lens_or_its_group() {
         let moved = close.sensor() - close.last() > far.sensor() - far.last() + 1e-9;
         assert_eq!(moved, prescription(name).focusing() == Focusing::Unit, "{name}");
     }
-    // A symmetric lens is as a thin one: its image distance, counted from the principal plane, is Gauss's.
+    // A symmetric lens is as a thin one: its image distance, counted from the principal plane, is
+    // Gauss's.
     let text = r#"{"schema": "lens-prescription/1", "elements": [
         {"is_stop": true, "thickness_mm": 0, "semi_aperture_mm": 5},
         {"radius_mm": 50, "thickness_mm": 0, "ior": 1.5, "semi_aperture_mm": 10},
@@ -465,7 +471,8 @@ fn zooms_and_stops_are_set_within_their_range() {
     near(open.count() as f64 / f64::from(n), iris.relative_area(), 5e-3);
 }
 
-/// Blades that a rim hides are not seen; of those whose corners it hides, as much is open as random rays find.
+/// Blades that a rim hides are not seen; of those whose corners it hides, as much is open as random
+/// rays find.
 #[test]
 fn rims_hide_blades_of_open_lenses() {
     let seen = |name: &str, f_stop: Option<f64>, iris: Iris| {
@@ -693,8 +700,8 @@ fn bad_prescriptions_are_refused_with_the_element() {
     assert!(refused(&unnamed).contains("\"name\" is 5; it must be a text in quotes"));
 }
 
-/// Names are shown in terminals: nothing of them moves the cursor or colours what follows. Editors of some systems begin files with
-/// a byte order mark.
+/// Names are shown in terminals: nothing of them moves the cursor or colours what follows. Editors
+/// of some systems begin files with a byte order mark.
 #[test]
 fn names_are_plain_and_marks_are_skipped() {
     let good = include_str!("../../assets/lenses/cooke-triplet-50-f5.json");

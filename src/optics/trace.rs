@@ -1,4 +1,5 @@
-//! Exact rays through a lens, forward to the sensor, back to the scene, and along paths with two reflections.
+//! Exact rays through a lens, forward to the sensor, back to the scene, and along paths with two
+//! reflections.
 
 use glam::{DVec2, DVec3};
 
@@ -38,15 +39,17 @@ pub enum Blocked {
     Iris,
 }
 
-/// A ray behind the lens, and what it met. Rims and iris do not end it: bundles of rays are cut between their rays.
+/// A ray behind the lens, and what it met. Rims and iris do not end it: bundles of rays are cut
+/// between their rays.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TracedRay {
     /// Behind the last surface of its path.
     pub ray: Ray,
-    /// The part of its light that took this path: transmittance of each border crossed, reflectance of each that
-    /// reflects.
+    /// The part of its light that took this path: transmittance of each border crossed, reflectance
+    /// of each that reflects.
     pub weight: f64,
-    /// The farthest that it came toward a rim: distance from the axis over the clear radius; 1 is the rim.
+    /// The farthest that it came toward a rim: distance from the axis over the clear radius; 1 is
+    /// the rim.
     pub rim: f64,
     /// Where it came nearest to that rim.
     pub nearest_rim: usize,
@@ -74,7 +77,8 @@ impl TracedRay {
     }
 }
 
-/// Whether what a surface reflects and transmits is counted. Cameras that are exposed for do not lose light in glass.
+/// Whether what a surface reflects and transmits is counted. Cameras that are exposed for do not
+/// lose light in glass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Losses {
     /// Fresnel and coatings.
@@ -86,7 +90,8 @@ pub enum Losses {
 /// How far toward the rim a ray counts that passes beside the whole sphere.
 const MISSED_RIM: f64 = 1.05;
 
-/// What becomes of a ray that meets no surface where it should, or is totally reflected where it should pass.
+/// What becomes of a ray that meets no surface where it should, or is totally reflected where it
+/// should pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MissPolicy {
     /// It ends.
@@ -97,9 +102,10 @@ enum MissPolicy {
 
 /// Where a ray meets a surface, and the unit normal there, toward +z at the vertex.
 ///
-/// Welford, "Aberrations of Optical Systems", section 4.3: from the crossing of the vertex' plane, the distance is
-/// `F / (G + sqrt(G^2 - c F))`, which is exact for planes too. The signs follow the ray, so that the meeting on the vertex' side is
-/// found both ways. In a cylinder only one of x and y counts.
+/// Welford, "Aberrations of Optical Systems", section 4.3: from the crossing of the vertex' plane,
+/// the distance is `F / (G + sqrt(G^2 - c F))`, which is exact for planes too. The signs follow the
+/// ray, so that the meeting on the vertex' side is found both ways. In a cylinder only one of x and
+/// y counts.
 fn intersect(surface: &LensSurface, ray: &Ray, lost: MissPolicy) -> Option<(DVec3, DVec3, bool)> {
     let d = ray.direction;
     let flat = ray.origin + d * ((surface.vertex - ray.origin.z) / d.z);
@@ -124,8 +130,8 @@ fn intersect(surface: &LensSurface, ray: &Ray, lost: MissPolicy) -> Option<(DVec
         .then(|| (place, normal.normalize(), met))
 }
 
-/// Snell's law as vectors, `n` toward where the ray comes from; `None` where it is totally reflected. Glassner (ed.), "An Introduction to
-/// Ray Tracing", section 4.2.
+/// Snell's law as vectors, `n` toward where the ray comes from; `None` where it is totally
+/// reflected. Glassner (ed.), "An Introduction to Ray Tracing", section 4.2.
 fn refract(d: DVec3, n: DVec3, ratio: f64, lost: MissPolicy) -> Option<DVec3> {
     let cosine = -d.dot(n);
     let left = 1.0 - ratio * ratio * (1.0 - cosine * cosine);
@@ -201,8 +207,9 @@ impl Lens {
         self.follow(ray, bounces.path(self.surfaces().len()), wavelength, Losses::Counted, |_| {})
     }
 
-    /// The same for meshes, whose outermost rays lie beyond what passes: a ray that misses a surface goes on, with `rim`
-    /// beyond 1, and so does one that is totally reflected where it should pass, with a weight of 0.
+    /// The same for meshes, whose outermost rays lie beyond what passes: a ray that misses a
+    /// surface goes on, with `rim` beyond 1, and so does one that is totally reflected where it
+    /// should pass, with a weight of 0.
     ///
     /// # Errors
     /// A surface beside which a ray is not finite.

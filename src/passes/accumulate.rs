@@ -1,5 +1,5 @@
-//! The running mean of the light of a still view: the first history of the frame, and the model of all others in how
-//! it takes a change of exposure.
+//! The running mean of the light of a still view: the first history of the frame, and the model of
+//! all others in how it takes a change of exposure.
 
 use std::sync::Arc;
 
@@ -38,8 +38,8 @@ impl AccumulatePass {
         })
     }
 
-    /// Declares the pass; `frames` is how many frames the history already holds the mean of. Returns the light in its
-    /// place.
+    /// Declares the pass; `frames` is how many frames the history already holds the mean of.
+    /// Returns the light in its place.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

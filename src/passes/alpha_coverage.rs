@@ -1,10 +1,11 @@
-//! Opacity of smaller levels of alpha-tested pictures: means of opacity cross a cutoff ever less often, so that leaves would
-//! thin out with distance. Castano, "Computing Alpha Mipmaps" (2010): each level's opacity is scaled such that as much of it is
-//! beyond the cutoff as of the first level.
+//! Opacity of smaller levels of alpha-tested pictures: means of opacity cross a cutoff ever less
+//! often, so that leaves would thin out with distance. Castano, "Computing Alpha Mipmaps" (2010):
+//! each level's opacity is scaled such that as much of it is beyond the cutoff as of the first
+//! level.
 
-/// Scales opacities (every fourth byte) of all levels but the first so that they cover as much as the first does where
-/// `cutoff` (0 to 1) is the least opacity that counts. Levels that cover all or nothing stay as they are, and so do all where
-/// the cutoff leaves nothing to choose.
+/// Scales opacities (every fourth byte) of all levels but the first so that they cover as much as
+/// the first does where `cutoff` (0 to 1) is the least opacity that counts. Levels that cover all
+/// or nothing stay as they are, and so do all where the cutoff leaves nothing to choose.
 pub fn keep(levels: &mut [Vec<u8>], cutoff: f32) {
     if !(cutoff > 0.0 && cutoff <= 1.0) {
         return;
@@ -16,7 +17,8 @@ pub fn keep(levels: &mut [Vec<u8>], cutoff: f32) {
     }
     for level in rest {
         let histogram = histogram(level);
-        // Coverage grows with the scale: the one whose coverage is nearest, between what makes all or none count.
+        // Coverage grows with the scale: the one whose coverage is nearest, between what makes all
+        // or none count.
         let (mut low, mut high) = (0.0f32, 255.0f32);
         for _ in 0..24 {
             let middle = 0.5 * (low + high);

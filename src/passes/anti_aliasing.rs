@@ -1,4 +1,5 @@
-//! The ways to smooth edges, one of which a frame may take. Pipelines are made when they are first used.
+//! The ways to smooth edges, one of which a frame may take. Pipelines are made when they are first
+//! used.
 
 use std::sync::OnceLock;
 
@@ -66,8 +67,8 @@ impl AntiAliasingPasses {
         }
     }
 
-    /// Declares the passes of the frame's method; light and depth as they are where it has none. `velocity` where it is known
-    /// already.
+    /// Declares the passes of the frame's method; light and depth as they are where it has none.
+    /// `velocity` where it is known already.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

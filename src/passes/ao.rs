@@ -96,7 +96,8 @@ impl AoPass {
         Ok(Self { search: make("ao", "ao.frag")?, filter: make("ao filter", "ao_filter.frag")? })
     }
 
-    /// Declares the passes; the image holds the bent normal in world axes and the visibility of every pixel.
+    /// Declares the passes; the image holds the bent normal in world axes and the visibility of
+    /// every pixel.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

@@ -1,4 +1,5 @@
-//! Lights with a surface as the lighting passes see them: pieces of emissive meshes, and the bodies of lamps.
+//! Lights with a surface as the lighting passes see them: pieces of emissive meshes, and the bodies
+//! of lamps.
 
 use glam::{DMat4, DVec3, Vec3};
 

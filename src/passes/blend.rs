@@ -34,7 +34,8 @@ impl BlendPass {
         Ok(Self { variants: LightVariants::new(gpu, "blend.frag", make)? })
     }
 
-    /// Declares the pass; nothing where nothing is blended or refracts. `layered` draws what has further lobes, in its turn.
+    /// Declares the pass; nothing where nothing is blended or refracts. `layered` draws what has
+    /// further lobes, in its turn.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

@@ -1,5 +1,5 @@
-//! Glare of the lens: a part of each pixel's light is spread by a function of the angle (docs/camera-effects.md). A
-//! pyramid of B-splines stands for the function's rings.
+//! Glare of the lens: a part of each pixel's light is spread by a function of the angle
+//! (docs/camera-effects.md). A pyramid of B-splines stands for the function's rings.
 
 use std::sync::Arc;
 
@@ -25,17 +25,19 @@ pub struct BloomPass {
 /// Texels that a level has beyond the picture, of both borders (`MARGIN` in the shaders).
 const MARGINS: u32 = 2;
 
-/// Mean radius of a level's spline over its scale: of a Gaussian of the same variance, `Gamma(3/2)`.
+/// Mean radius of a level's spline over its scale: of a Gaussian of the same variance,
+/// `Gamma(3/2)`.
 ///
-/// A sum of such splines over all scales `s` is an inverse cube of the angle, as the glare is near its source, where
-/// the energy that each has is that of the ring at its mean radius.
+/// A sum of such splines over all scales `s` is an inverse cube of the angle, as the glare is near
+/// its source, where the energy that each has is that of the ring at its mean radius.
 const MEAN_RADIUS: f64 = 0.886_226_925_452_758;
 
-/// The part of the scattered light that each level spreads, the picture itself (level 0) first. Their sum is below 1: the rest
-/// goes less far than a pixel, or farther than the coarsest level.
+/// The part of the scattered light that each level spreads, the picture itself (level 0) first.
+/// Their sum is below 1: the rest goes less far than a pixel, or farther than the coarsest level.
 ///
-/// Level k's spline has a variance of `4^k / 2` pixels in each direction: it stands for the ring about its mean radius,
-/// a factor of the root of 2 to both sides. The energy of a ring is that of its angles for light on the lens's axis.
+/// Level k's spline has a variance of `4^k / 2` pixels in each direction: it stands for the ring
+/// about its mean radius, a factor of the root of 2 to both sides. The energy of a ring is that of
+/// its angles for light on the lens's axis.
 #[must_use]
 pub fn level_weights(bloom: &Bloom, width: u32, levels: u32) -> Vec<f64> {
     let within = |level: f64| {
@@ -164,7 +166,8 @@ mod tests {
             assert!((weights.iter().sum::<f64>() - want).abs() < 1e-12, "{weights:?}");
             assert!(weights.iter().all(|&weight| weight > 0.0), "{weights:?}");
         }
-        // The same angle, the same energy, whatever the resolution: level k of one picture is k + 1 of one twice as wide.
+        // The same angle, the same energy, whatever the resolution: level k of one picture is k + 1
+        // of one twice as wide.
         let bloom = Bloom { fraction: 0.01, width: 0.72 };
         let (small, large) = (level_weights(&bloom, 64, 7), level_weights(&bloom, 128, 8));
         assert!(small.iter().zip(&large[1..]).all(|(a, b)| (a - b).abs() < 1e-12));

@@ -1,6 +1,7 @@
-//! Caustics: what the strongest sun sends through rippled water over what it sends through a level surface (docs/water.md), for each
-//! water that asks for it. Small bundles of light, evenly over the surface, are bent, meet what lies below and are counted where level
-//! water would have let in what comes there: whoever lights a place in water looks that up where its light enters.
+//! Caustics: what the strongest sun sends through rippled water over what it sends through a level
+//! surface (docs/water.md), for each water that asks for it. Small bundles of light, evenly over
+//! the surface, are bent, meet what lies below and are counted where level water would have let in
+//! what comes there: whoever lights a place in water looks that up where its light enters.
 
 use std::sync::{Arc, OnceLock};
 
@@ -108,7 +109,8 @@ fn counts_bytes(texels: u32, blocks: u32) -> u64 {
     (u64::from(texels) + 2 * u64::from(blocks)) * 4
 }
 
-/// The maps of waters (number, metres along x and z), one behind the other, and how many texels and blocks they have.
+/// The maps of waters (number, metres along x and z), one behind the other, and how many texels and
+/// blocks they have.
 fn layout(
     waters: &[(u32, [f64; 2])],
     light: u32,
@@ -139,8 +141,9 @@ fn layout(
 }
 
 impl FrameCaustics {
-    /// The maps of a frame, written into its constants, and the sun marked; none where no water asks for caustics, no sun
-    /// makes any or the scene has no trees. Coarser than wanted where a buffer of the device would not hold them. `trees` are what rays walk.
+    /// The maps of a frame, written into its constants, and the sun marked; none where no water
+    /// asks for caustics, no sun makes any or the scene has no trees. Coarser than wanted where a
+    /// buffer of the device would not hold them. `trees` are what rays walk.
     ///
     /// # Errors
     /// Out of memory.

@@ -18,8 +18,8 @@ const SLICES: u64 = 32;
 /// Words of the report.
 pub const REPORT_WORDS: u64 = 12;
 
-/// Room for the lists of a frame (entries): three clusters a tile of 96 entries each, or of all lamps where there are
-/// fewer. Where that is too little the frame's report says how much it takes.
+/// Room for the lists of a frame (entries): three clusters a tile of 96 entries each, or of all
+/// lamps where there are fewer. Where that is too little the frame's report says how much it takes.
 #[must_use]
 pub fn first_capacity(tiles: u32, lamps: u32) -> u32 {
     tiles.saturating_mul(3).saturating_mul(lamps.clamp(1, 96))

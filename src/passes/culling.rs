@@ -1,9 +1,11 @@
-//! What of a scene is drawn, found on the device: what lies in the view and behind nothing, and the draws of it
-//! (docs/culling.md). `shaders/passes/culling.comp` tests, `culling_scan.comp` and `culling_compact.comp` close the gaps.
+//! What of a scene is drawn, found on the device: what lies in the view and behind nothing, and the
+//! draws of it (docs/culling.md). `shaders/passes/culling.comp` tests, `culling_scan.comp` and
+//! `culling_compact.comp` close the gaps.
 //!
-//! What hides others is found by drawing what the last frame drew, depth alone, before all else (after Haar and Aaltonen
-//! 2015, "GPU-Driven Rendering Pipelines"). The picture does not depend on what that is: only what lies behind surfaces
-//! that are drawn anyway is left out, and what is drawn comes in the same order whatever is left out.
+//! What hides others is found by drawing what the last frame drew, depth alone, before all else
+//! (after Haar and Aaltonen 2015, "GPU-Driven Rendering Pipelines"). The picture does not depend on
+//! what that is: only what lies behind surfaces that are drawn anyway is left out, and what is
+//! drawn comes in the same order whatever is left out.
 
 use std::sync::Arc;
 
@@ -40,9 +42,11 @@ pub struct CullingSettings {
     pub enabled: bool,
     /// What lies behind other things is left out too; on the device only.
     pub occlusion: bool,
-    /// Scenes of fewer placements are tested on the host, which is done sooner than the device's passes begin.
+    /// Scenes of fewer placements are tested on the host, which is done sooner than the device's
+    /// passes begin.
     pub min_instances: u32,
-    /// Frames that do without looking for what is hidden, where that has been found to be too little to be worth it.
+    /// Frames that do without looking for what is hidden, where that has been found to be too
+    /// little to be worth it.
     pub retry_interval: u32,
     /// Coarser levels of detail are drawn where their error stays below this many pixels; 0: never.
     pub error_pixels: f32,
@@ -87,7 +91,8 @@ pub struct FrameCulling {
 }
 
 impl FrameCulling {
-    /// Whether the device culls this frame; then what it is told. `visible` is then asked for the rest.
+    /// Whether the device culls this frame; then what it is told. `visible` is then asked for the
+    /// rest.
     ///
     /// # Errors
     /// Out of memory.
@@ -213,7 +218,8 @@ impl CullingPass {
         })
     }
 
-    /// Declares the passes; none where the host culls. `moved` are the scene's vertices where a pass moves them.
+    /// Declares the passes; none where the host culls. `moved` are the scene's vertices where a
+    /// pass moves them.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

@@ -1,12 +1,13 @@
-//! The structs of `shaders/shared/culling.glsl`; a test compares every offset with what the shaders were compiled to.
+//! The structs of `shaders/shared/culling.glsl`; a test compares every offset with what the shaders
+//! were compiled to.
 
 use glam::{Mat4, Vec3, Vec4};
 
 use crate::shader_struct;
 
 shader_struct! {
-    /// A mesh in its place, in the world. The translation is the sum of two vectors, so that the difference to the
-    /// camera's is exact far from the origin.
+    /// A mesh in its place, in the world. The translation is the sum of two vectors, so that the
+    /// difference to the camera's is exact far from the origin.
     pub struct InstanceTransform {
         /// Translation: the nearest floats (m).
         pub high: Vec3,
@@ -88,7 +89,8 @@ shader_struct! {
         pub levels: u32,
         /// Of the picture (pixels).
         pub size: [u32; 2],
-        /// Pixels that 1 m takes at a distance of 1 m, over the error in pixels that may be; 0: no levels.
+        /// Pixels that 1 m takes at a distance of 1 m, over the error in pixels that may be; 0: no
+        /// levels.
         pub error_scale: f32,
         /// 1: a parallel projection.
         pub parallel: u32,

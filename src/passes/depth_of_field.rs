@@ -1,8 +1,9 @@
-//! Depth of field of a thin lens: every pixel spreads over its own circle of confusion (docs/camera-effects.md).
+//! Depth of field of a thin lens: every pixel spreads over its own circle of confusion
+//! (docs/camera-effects.md).
 //!
-//! Circles up to four pixels in radius are spread at full resolution; greater ones by classes, each at a resolution
-//! where its circles are a few texels wide. Pixels that stand out from what surrounds them are drawn one by one as exact
-//! images of the aperture.
+//! Circles up to four pixels in radius are spread at full resolution; greater ones by classes, each
+//! at a resolution where its circles are a few texels wide. Pixels that stand out from what
+//! surrounds them are drawn one by one as exact images of the aperture.
 
 use std::sync::Arc;
 
@@ -20,17 +21,20 @@ use crate::{
 /// Texels along the edge of a tile that knows the reach of its circles.
 const TILE: u32 = 16;
 
-/// Highlights that a tile may have (`HIGHLIGHTS_PER_TILE` in the shaders); more are spread with the rest.
+/// Highlights that a tile may have (`HIGHLIGHTS_PER_TILE` in the shaders); more are spread with the
+/// rest.
 const HIGHLIGHTS_PER_TILE: u32 = 64;
 
-/// Radius (pixels) of the circles of size class 0; class k has 2^k times that (`CLASS_RADIUS` in the shaders).
+/// Radius (pixels) of the circles of size class 0; class k has 2^k times that (`CLASS_RADIUS` in
+/// the shaders).
 const CLASS_RADIUS: f64 = 4.0;
 
 /// The greatest radius of a circle (pixels), and as a part of the picture's smaller side.
 const MAX_RADIUS: f64 = 384.0;
 const MAX_RADIUS_FRACTION: f64 = 0.5;
 
-/// Highlights are drawn one by one where their disc has at least this exposed light: half a step of eight bits.
+/// Highlights are drawn one by one where their disc has at least this exposed light: half a step of
+/// eight bits.
 const MIN_HIGHLIGHT_LIGHT: f32 = 1.0 / 512.0;
 
 /// Radii of the circles in a size class.
@@ -45,7 +49,8 @@ pub struct DepthOfFieldPass {
     points: Arc<GraphicsPipeline>,
 }
 
-/// The layers of all size classes from one on: before the focus, behind it, and all that is not before it.
+/// The layers of all size classes from one on: before the focus, behind it, and all that is not
+/// before it.
 #[derive(Clone, Copy)]
 struct Layers {
     near: ImageHandle,
@@ -66,7 +71,8 @@ struct SizeClass {
 /// The greatest circle of confusion against the greatest that is drawn.
 #[derive(Clone, Copy)]
 pub struct CocLimit {
-    /// For each tile a word of another use, then for each tile its greatest radius (pixels, bits of a float).
+    /// For each tile a word of another use, then for each tile its greatest radius (pixels, bits of
+    /// a float).
     pub counts: BufferHandle,
     /// How many tiles there are.
     pub tiles: u32,
@@ -84,17 +90,20 @@ struct Circles {
     tiles: [u32; 2],
 }
 
-/// The shader's constants for a picture's width and height in pixels, and the number of the greatest size class.
+/// The shader's constants for a picture's width and height in pixels, and the number of the
+/// greatest size class.
 fn constants(field: &DepthOfField, data: &FrameData) -> DepthOfFieldConstants {
     let [width, height] = data.values.size.map(f64::from);
     let pixels = width / field.gate_width;
-    // A focus inside of the lens was refused when the field was made; without a circle nothing is blurred.
+    // A focus inside of the lens was refused when the field was made; without a circle nothing is
+    // blurred.
     let [at_infinity, slope] = field.radius().unwrap_or_default();
     let pupil = field.lens.aperture_diameter() / 2.0;
     let greatest = MAX_RADIUS.min(MAX_RADIUS_FRACTION * width.min(height)).max(1.0);
     let classes = (greatest / CLASS_RADIUS).log2().ceil().max(2.0);
     let blades = if field.iris.blades < 3 { 0 } else { field.iris.blades };
-    // Of the field angle for one pixel from the centre; the slope is the pupil's radius times the image distance.
+    // Of the field angle for one pixel from the centre; the slope is the pupil's radius times the
+    // image distance.
     let tangent = field.gate_width / width * pupil / slope.max(f64::MIN_POSITIVE);
     let rim = field.rim.filter(|rim| rim.distance != 0.0);
     DepthOfFieldConstants {

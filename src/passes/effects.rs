@@ -1,5 +1,5 @@
-//! The passes of the camera's effects, whose pipelines are made when they are first used: a camera without effects pays
-//! nothing, not even at the start.
+//! The passes of the camera's effects, whose pipelines are made when they are first used: a camera
+//! without effects pays nothing, not even at the start.
 
 use std::sync::{Arc, OnceLock};
 
@@ -113,8 +113,9 @@ impl EffectPasses {
         }
     }
 
-    /// Blur by motion, and how long it is; light as it is where that is off. The first data and depth are of the pixels that were rendered, the
-    /// second of those of the picture. `shutter` is where things are when it opens and when it closes.
+    /// Blur by motion, and how long it is; light as it is where that is off. The first data and
+    /// depth are of the pixels that were rendered, the second of those of the picture. `shutter` is
+    /// where things are when it opens and when it closes.
     pub fn motion_blur<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -141,8 +142,8 @@ impl EffectPasses {
         }
     }
 
-    /// The bright sources, where an effect asks for them. The data and depth are of the picture's pixels, the trees those that
-    /// the frame refits.
+    /// The bright sources, where an effect asks for them. The data and depth are of the picture's
+    /// pixels, the trees those that the frame refits.
     pub fn flare_sources<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -155,7 +156,8 @@ impl EffectPasses {
         Some(pass.declare(g, data, (depth, light), trees))
     }
 
-    /// Spikes of bright sources; light as it is where they are off. The data and depth are of the picture's pixels.
+    /// Spikes of bright sources; light as it is where they are off. The data and depth are of the
+    /// picture's pixels.
     pub fn starburst<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -172,7 +174,8 @@ impl EffectPasses {
         }
     }
 
-    /// Reflections of bright sources within the lens, and what was drawn of them; light as it is where they are off.
+    /// Reflections of bright sources within the lens, and what was drawn of them; light as it is
+    /// where they are off.
     pub fn ghosts<'a>(
         &'a self,
         g: &mut Graph<'a>,

@@ -1,5 +1,5 @@
-//! The structs of `shaders/shared/effects.glsl`; a test compares every offset with what the shaders were compiled to.
-//! Lengths on the sensor are in pixels.
+//! The structs of `shaders/shared/effects.glsl`; a test compares every offset with what the shaders
+//! were compiled to. Lengths on the sensor are in pixels.
 
 use glam::{Mat4, Vec2, Vec3, Vec4};
 
@@ -76,7 +76,8 @@ shader_struct! {
 shader_struct! {
     /// Of the temporal anti-aliasing's pass.
     pub struct TaaConstants {
-        /// Dot product with a camera-relative homogeneous position: its depth (m) for the last frame's camera.
+        /// Dot product with a camera-relative homogeneous position: its depth (m) for the last
+        /// frame's camera.
         pub previous_depth: Vec4,
         /// Of the output (pixels).
         pub size: Vec2,

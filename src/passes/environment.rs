@@ -13,8 +13,8 @@ use crate::{
 /// Bytes of a texel: three floats.
 const TEXEL: usize = 12;
 
-/// The bytes of an environment; of none, a head that says so, and where there are `probes` the table of reflectances that
-/// they need too.
+/// The bytes of an environment; of none, a head that says so, and where there are `probes` the
+/// table of reflectances that they need too.
 #[must_use]
 pub fn bytes(environment: Option<&Environment>, probes: bool) -> Vec<u8> {
     let mut constants = EnvironmentConstants::default();

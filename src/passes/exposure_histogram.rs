@@ -63,7 +63,8 @@ impl LuminanceHistogram {
 
     /// The lit pixels by exposure value, for a picture made at this exposure.
     ///
-    /// An exposed value of 1 is the saturation luminance `1.2 * 2^EV100`, for which a meter shows `EV100 + log2(9.6)`.
+    /// An exposed value of 1 is the saturation luminance `1.2 * 2^EV100`, for which a meter shows
+    /// `EV100 + log2(9.6)`.
     ///
     /// # Errors
     /// Never for a valid exposure; what `EvHistogram` refuses.

@@ -1,5 +1,5 @@
-//! The structs of `shaders/shared/flare_sources.glsl`; a test compares every offset with what the shaders were compiled to.
-//! Lengths in the picture are in pixels.
+//! The structs of `shaders/shared/flare_sources.glsl`; a test compares every offset with what the
+//! shaders were compiled to. Lengths in the picture are in pixels.
 
 use glam::{Vec2, Vec3, Vec4};
 
@@ -28,7 +28,8 @@ shader_struct! {
         pub direction: Vec3,
         /// Angular radius (rad); 0 for a point.
         pub angular_radius: f32,
-        /// Pre-exposed lux by channel on a plane at the lens that faces it, as though nothing hid it.
+        /// Pre-exposed lux by channel on a plane at the lens that faces it, as though nothing hid
+        /// it.
         pub illuminance: Vec3,
         /// The part of it that is seen, 0 to 1.
         pub visibility: f32,

@@ -1,6 +1,6 @@
-//! The bright sources of a frame, on the device: every lamp that shines into the lens, on the picture or beyond its border,
-//! and what else the picture shows that is brighter than white. Whatever the lens does to such light reads this list
-//! (docs/starburst.md).
+//! The bright sources of a frame, on the device: every lamp that shines into the lens, on the
+//! picture or beyond its border, and what else the picture shows that is brighter than white.
+//! Whatever the lens does to such light reads this list (docs/starburst.md).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,7 +16,8 @@ use crate::{
     graph::{Access, BufferHandle, Graph, ImageHandle},
 };
 
-/// Sources that are kept of a frame, the brightest first (`MAX_SOURCES` in the shaders); how many more there were is counted.
+/// Sources that are kept of a frame, the brightest first (`MAX_SOURCES` in the shaders); how many
+/// more there were is counted.
 pub const MAX_SOURCES: u32 = 64;
 
 /// Clusters of bright pixels that compete for that (`MAX_CLUSTERS` in the shaders).
@@ -25,7 +26,8 @@ const MAX_CLUSTERS: u32 = 256;
 /// Pixels along a tile's edge (`BRIGHT_TILE` in the shaders).
 const TILE: u32 = 16;
 
-/// Bytes before the sources: how many there are, how many there were, how many of those are left out, and their light.
+/// Bytes before the sources: how many there are, how many there were, how many of those are left
+/// out, and their light.
 pub const HEADER: u64 = 16;
 
 /// Threads of a work group that looks at lamps.
@@ -43,13 +45,15 @@ pub struct FlareSources {
 /// The pipelines.
 pub struct FlareSourcesPass {
     gpu: Gpu,
-    /// Without rays, with rays, with rays that know alpha masks; those with rays once they are asked for.
+    /// Without rays, with rays, with rays that know alpha masks; those with rays once they are
+    /// asked for.
     lamps: [Mutex<Option<Arc<ComputePipeline>>>; 4],
     tiles: Arc<ComputePipeline>,
     sources: Arc<ComputePipeline>,
 }
 
-/// The camera's right and up in world axes, and the tangent of the angle that a pixel fills on the axis.
+/// The camera's right and up in world axes, and the tangent of the angle that a pixel fills on the
+/// axis.
 #[must_use]
 pub fn camera_axes(data: &FrameData) -> ([Vec4; 2], f32) {
     let inverse = data.values.inverse_projection;
@@ -104,8 +108,8 @@ impl FlareSourcesPass {
         Ok(pipeline)
     }
 
-    /// Declares the passes. `data`, depth and light are of the picture's pixels, seen in perspective; `trees` those that the
-    /// frame refits.
+    /// Declares the passes. `data`, depth and light are of the picture's pixels, seen in
+    /// perspective; `trees` those that the frame refits.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

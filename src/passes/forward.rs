@@ -1,4 +1,5 @@
-//! Surfaces with lobes that the G-buffer does not hold, drawn once more and lit forward (docs/layered.md).
+//! Surfaces with lobes that the G-buffer does not hold, drawn once more and lit forward
+//! (docs/layered.md).
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! A pass that makes one picture of light from another, pixel by pixel of the whole of it: what most of the camera's
-//! effects are.
+//! A pass that makes one picture of light from another, pixel by pixel of the whole of it: what
+//! most of the camera's effects are.
 
 use std::sync::Arc;
 

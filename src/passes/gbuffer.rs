@@ -1,4 +1,5 @@
-//! Geometry to the G-buffer: depth, surface, normal, emission. 24 bytes a pixel (docs/gbuffer.md says why).
+//! Geometry to the G-buffer: depth, surface, normal, emission. 24 bytes a pixel (docs/gbuffer.md
+//! says why).
 
 use std::sync::Arc;
 
@@ -72,7 +73,8 @@ impl GbufferPass {
         })
     }
 
-    /// Declares the pass; `culled` is what is drawn where the device has found it, `moved` are the scene's vertices where a pass moves them.
+    /// Declares the pass; `culled` is what is drawn where the device has found it, `moved` are the
+    /// scene's vertices where a pass moves them.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -143,7 +145,8 @@ fn bind_scene(
     Ok(())
 }
 
-/// Draws all of a layer with a pipeline; `extra` are bindings beyond those that geometry always has.
+/// Draws all of a layer with a pipeline; `extra` are bindings beyond those that geometry always
+/// has.
 ///
 /// # Errors
 /// Bindings that do not fit the pipeline.

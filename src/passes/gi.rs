@@ -1,5 +1,5 @@
-//! Bounced light: patches that the host's photons made (`gi`), asked by each pixel with rays, joined over frames and over
-//! neighbours (docs/instant-radiosity.md).
+//! Bounced light: patches that the host's photons made (`gi`), asked by each pixel with rays,
+//! joined over frames and over neighbours (docs/instant-radiosity.md).
 
 use std::sync::Arc;
 
@@ -35,17 +35,19 @@ const HISTORY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
 const PAST: vk::Format = vk::Format::R32G32_UINT;
 /// Frames that a history of a still view is the mean of at most.
 const MAX_STATIC_FRAMES: f32 = 4096.0;
-/// Perceptual roughness from which on surfaces show highlights of patches: where smoother ones send rays, for their lobes hold few
-/// patches; where reflections in the picture show what is smoother, over surroundings that no rays look for; and else.
+/// Perceptual roughness from which on surfaces show highlights of patches: where smoother ones send
+/// rays, for their lobes hold few patches; where reflections in the picture show what is smoother,
+/// over surroundings that no rays look for; and else.
 const RAYS_BELOW: f32 = 0.7;
 const MIRRORED: f32 = 0.6;
 const MIN_VPL_ROUGHNESS: f32 = 0.25;
 /// Pixels between neighbours of each pass of the filter.
 const SPACINGS: [i32; 4] = [1, 2, 4, 8];
-/// A history counts as so many frames over the share of the flux that has changed: what is stale is in the mean at most a
-/// hundredth and a quarter of the light after eight frames.
+/// A history counts as so many frames over the share of the flux that has changed: what is stale is
+/// in the mean at most a hundredth and a quarter of the light after eight frames.
 const STALE: f32 = 0.1;
-/// Frames of a still view after which the picture moves by no more than such a part of a step of eight bits a frame.
+/// Frames of a still view after which the picture moves by no more than such a part of a step of
+/// eight bits a frame.
 const STABILIZE_AFTER: u32 = 8;
 const STABILIZATION_STEP: f32 = 0.4;
 /// Light in the picture, where steps of eight bits count.
@@ -145,8 +147,8 @@ const FROZEN: u32 = 16;
 const ALL: u32 = 32;
 const MIRROR: u32 = 64;
 const CAUSTIC: u32 = 128;
-/// Least part of light from the front that a material has to reflect specularly for its narrow lobes to be followed at the ends of
-/// rays: metals.
+/// Least part of light from the front that a material has to reflect specularly for its narrow
+/// lobes to be followed at the ends of rays: metals.
 const CAUSTIC_FROM: f64 = 0.2;
 
 /// How bounced light is found (`gi.*`).
@@ -170,7 +172,8 @@ pub struct GiSettings {
     pub all: bool,
     /// Walls hide patches.
     pub visibility: bool,
-    /// Light of near patches is bounded, as though none were nearer than so many of their radii; 0: it is not.
+    /// Light of near patches is bounded, as though none were nearer than so many of their radii; 0:
+    /// it is not.
     pub clamp_radius: f64,
     /// Short rays bring what the bound takes.
     pub compensation: bool,
@@ -371,8 +374,8 @@ fn ball(set: &VplSet, radius: f64) -> f32 {
 /// Texels of a picture that its mean is taken of, about.
 const MEAN_TEXELS: usize = 1 << 14;
 
-/// What a material reflects in the mean over its pictures: at the ends of rays, where shaders reach none. Parted as photons have
-/// it (`gi::diffuse_lobe_weight`).
+/// What a material reflects in the mean over its pictures: at the ends of rays, where shaders reach
+/// none. Parted as photons have it (`gi::diffuse_lobe_weight`).
 fn hit_material(scene: &Scene, material: &Material) -> HitMaterial {
     let base = mean_of(scene, material.base_color_texture, true)
         * material.base_color.truncate().as_dvec3();
@@ -448,8 +451,9 @@ pub struct FrameGi {
 }
 
 impl FrameGi {
-    /// Of a frame with these settings; none where they are off, or nothing could hide or reflect light. `mirrored`: reflections in
-    /// the picture follow; `single`: the frame is the picture by itself, not part of a mean.
+    /// Of a frame with these settings; none where they are off, or nothing could hide or reflect
+    /// light. `mirrored`: reflections in the picture follow; `single`: the frame is the picture by
+    /// itself, not part of a mean.
     ///
     /// # Errors
     /// Out of memory; a scene whose photons were not traced (`GpuScene::update_gi`).
@@ -471,7 +475,8 @@ impl FrameGi {
         };
         let Some(trees) = trees.get()? else { return Ok(None) };
         let history = settings.max_history_frames > 0 && !frame.single_frame;
-        // Light that has changed leaves the history as fast as it has changed; what is found otherwise, at once.
+        // Light that has changed leaves the history as fast as it has changed; what is found
+        // otherwise, at once.
         let before = before.filter(|before| before.settings == *settings);
         let stays = match before {
             Some(before) if before.generation == own.generation => f32::MAX,
@@ -623,7 +628,8 @@ impl GiPass {
         })
     }
 
-    /// Declares the passes, which add bounced light to the picture's. With `split`, its parts apart too.
+    /// Declares the passes, which add bounced light to the picture's. With `split`, its parts apart
+    /// too.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -634,7 +640,8 @@ impl GiPass {
         let [width, height] = frame.values.size;
         let image = |g: &mut Graph<'a>, name: &str, format| g.image(name, width, height, format);
         let matte = image(g, "bounced light, rays", LIGHT);
-        // A ray in hundreds finds more than half floats hold under a bright exposure, and the filter spreads it.
+        // A ray in hundreds finds more than half floats hold under a bright exposure, and the
+        // filter spreads it.
         let glossy = image(g, "bounced highlights, rays", HISTORY);
         let mut pass = surfaces(g, "gi", gbuffer);
         for (buffer, access) in trees.by_fragments() {
@@ -748,7 +755,8 @@ impl GiPass {
         (matte, glossy): (ImageHandle, ImageHandle),
     ) -> (ImageHandle, ImageHandle) {
         let [width, height] = frame.values.size;
-        // A frame by itself leaves the histories as they are, and reads nothing of what stands in for them.
+        // A frame by itself leaves the histories as they are, and reads nothing of what stands in
+        // for them.
         let [light, shine, past] = if frame.history {
             [
                 ("bounced light history", HISTORY),
@@ -872,7 +880,8 @@ mod tests {
         };
         for step in 0..100u8 {
             let [here, next] = [step, step + 1].map(|step| all(f32::from(step) / 100.0));
-            // Single scattering loses more and more, at roughness 1 some two thirds; never much within a hundredth of roughness.
+            // Single scattering loses more and more, at roughness 1 some two thirds; never much
+            // within a hundredth of roughness.
             assert!(here > 0.3 && (here - next).abs() < 0.04, "{step}: {here} and {next}");
         }
         let plastic = hit_material(&scene, &dielectric("plastic", Vec3::splat(0.5), 0.2));

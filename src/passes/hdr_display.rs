@@ -1,6 +1,8 @@
-//! Windows on displays that show more than white: the picture with its highlights, and the interface to the display's codes.
+//! Windows on displays that show more than white: the picture with its highlights, and the
+//! interface to the display's codes.
 //!
-//! The interface is drawn and blended in half floats by the sRGB curve, as it is in bytes, which goes on beyond 1 for the picture.
+//! The interface is drawn and blended in half floats by the sRGB curve, as it is in bytes, which
+//! goes on beyond 1 for the picture.
 
 use std::sync::Arc;
 
@@ -53,7 +55,8 @@ impl HdrPass {
         })
     }
 
-    /// Declares the picture: exposed light (four floats a pixel, top row first) to an image of `INTERFACE`; `dither` does not count.
+    /// Declares the picture: exposed light (four floats a pixel, top row first) to an image of
+    /// `INTERFACE`; `dither` does not count.
     pub fn declare_picture(
         &self,
         g: &mut Graph<'_>,

@@ -4,8 +4,8 @@ use glam::DVec2;
 
 /// The radical inverse: the digits of a number in a base, mirrored at the point. From 0 to 1.
 ///
-/// Halton 1960, "On the efficiency of certain quasi-random sequences of points in evaluating multi-dimensional
-/// integrals", Numerische Mathematik 2.
+/// Halton 1960, "On the efficiency of certain quasi-random sequences of points in evaluating
+/// multi-dimensional integrals", Numerische Mathematik 2.
 #[must_use]
 pub fn radical_inverse(mut number: u32, base: u32) -> f64 {
     let (mut inverse, mut digit) = (0.0, 1.0 / f64::from(base));
@@ -17,16 +17,17 @@ pub fn radical_inverse(mut number: u32, base: u32) -> f64 {
     inverse
 }
 
-/// A frame's place in the pixel, of a sequence without end: Halton's in bases 2 and 3, in pixels from the centre, each
-/// from -1/2 to 1/2. However many follow each other, they lie evenly.
+/// A frame's place in the pixel, of a sequence without end: Halton's in bases 2 and 3, in pixels
+/// from the centre, each from -1/2 to 1/2. However many follow each other, they lie evenly.
 #[must_use]
 pub fn halton(frame: u32) -> DVec2 {
     let number = frame.wrapping_add(1);
     DVec2::new(radical_inverse(number, 2), radical_inverse(number, 3)) - 0.5
 }
 
-/// A sample's place in the pixel where it is known how many there will be: Hammersley's set, in pixels from the centre.
-/// Of 1 it is the centre; a power of two lies in as many rows, columns and boxes, one in each.
+/// A sample's place in the pixel where it is known how many there will be: Hammersley's set, in
+/// pixels from the centre. Of 1 it is the centre; a power of two lies in as many rows, columns and
+/// boxes, one in each.
 #[must_use]
 pub fn hammersley(number: u32, of: u32) -> DVec2 {
     let of = of.max(1);

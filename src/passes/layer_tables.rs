@@ -1,4 +1,5 @@
-//! What the lobes of the layered pass reflect of uniform light: a table over view angle and perceptual roughness.
+//! What the lobes of the layered pass reflect of uniform light: a table over view angle and
+//! perceptual roughness.
 
 use std::{f64::consts::PI, sync::OnceLock};
 
@@ -9,8 +10,9 @@ use crate::{
     scene::MIN_SHEEN_ROUGHNESS,
 };
 
-/// The table, rows of roughness, columns of the cosine to the view, both in `DFG_SIZE` equal steps from 0 to 1: scale and
-/// bias of F0 of GGX (`photometry::environment::dfg_table`), and the directional albedo of white sheen.
+/// The table, rows of roughness, columns of the cosine to the view, both in `DFG_SIZE` equal steps
+/// from 0 to 1: scale and bias of F0 of GGX (`photometry::environment::dfg_table`), and the
+/// directional albedo of white sheen.
 pub fn table() -> &'static [Vec3] {
     static TABLE: OnceLock<Vec<Vec3>> = OnceLock::new();
     TABLE.get_or_init(|| {
@@ -26,8 +28,8 @@ pub fn table() -> &'static [Vec3] {
     })
 }
 
-/// Distribution of the fibres' normals (1/sr). Estevez and Kulla, "Production Friendly Microfacet Sheen BRDF" (2017),
-/// equation 2.
+/// Distribution of the fibres' normals (1/sr). Estevez and Kulla, "Production Friendly Microfacet
+/// Sheen BRDF" (2017), equation 2.
 fn charlie(sine: f64, alpha: f64) -> f64 {
     (2.0 + 1.0 / alpha) * sine.powf(1.0 / alpha) / (2.0 * PI)
 }
@@ -50,7 +52,8 @@ fn lambda(cosine: f64, alpha: f64) -> f64 {
     }
 }
 
-/// The part of uniform light that white sheen sends to a view at this cosine, by `n * 2n` directions.
+/// The part of uniform light that white sheen sends to a view at this cosine, by `n * 2n`
+/// directions.
 #[must_use]
 pub fn sheen_albedo(nv: f64, roughness: f64, n: u32) -> f64 {
     let nv = nv.max(1e-3);

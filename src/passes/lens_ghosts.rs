@@ -1,9 +1,11 @@
-//! Ghosts of bright sources: what two surfaces of a lens reflect on to the sensor, by matrices or by exact rays
-//! (docs/lens-ghosts.md). Everything from the list of sources on happens on the device.
+//! Ghosts of bright sources: what two surfaces of a lens reflect on to the sensor, by matrices or
+//! by exact rays (docs/lens-ghosts.md). Everything from the list of sources on happens on the
+//! device.
 //!
-//! `probe` finds for each ghost of each source what of the entrance it uses and how bright it is; `plan` chooses those that are
-//! drawn; `trace` makes their meshes; then one draw adds all of them up at half of the picture's resolution. A ghost's edges are
-//! softened by the source's disc where they are evaluated, so that a large source costs what a small one does.
+//! `probe` finds for each ghost of each source what of the entrance it uses and how bright it is;
+//! `plan` chooses those that are drawn; `trace` makes their meshes; then one draw adds all of them
+//! up at half of the picture's resolution. A ghost's edges are softened by the source's disc where
+//! they are evaluated, so that a large source costs what a small one does.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -137,7 +139,8 @@ fn surfaces(lens: &Lens) -> Vec<GhostSurface> {
         .collect()
 }
 
-/// All paths, and their meetings with surfaces: `(a, b)` over the rim's radius along x and along y, of green.
+/// All paths, and their meetings with surfaces: `(a, b)` over the rim's radius along x and along y,
+/// of green.
 fn paths(lens: &Lens) -> (Vec<GhostPath>, Vec<Vec4>) {
     let mut crossings: Vec<Vec4> = Vec::new();
     let paths = lens
@@ -272,8 +275,9 @@ impl LensGhostsPass {
         Ok(())
     }
 
-    /// Declares the passes: ghosts of the sources in a list (`bright_sources::FlareSources::list`) over light of the
-    /// picture's size. Returns light and the report (`GhostReport`). `None` before `prepare`.
+    /// Declares the passes: ghosts of the sources in a list (`bright_sources::FlareSources::list`)
+    /// over light of the picture's size. Returns light and the report (`GhostReport`). `None`
+    /// before `prepare`.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

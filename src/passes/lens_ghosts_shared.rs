@@ -1,5 +1,6 @@
-//! The structs of `shaders/shared/ghosts.glsl`; a test compares every offset with what the shaders were compiled to.
-//! Lengths are in millimetres, wavelengths and films in nanometres; vectors of three are red, green, blue.
+//! The structs of `shaders/shared/ghosts.glsl`; a test compares every offset with what the shaders
+//! were compiled to. Lengths are in millimetres, wavelengths and films in nanometres; vectors of
+//! three are red, green, blue.
 
 use glam::{UVec3, Vec2, Vec3, Vec4};
 

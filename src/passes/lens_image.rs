@@ -1,5 +1,5 @@
-//! The picture as a real lens forms it: distortion, colours' image sizes and vignetting of its prescription, from rays
-//! traced through its surfaces (`optics::imaging`).
+//! The picture as a real lens forms it: distortion, colours' image sizes and vignetting of its
+//! prescription, from rays traced through its surfaces (`optics::imaging`).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -55,7 +55,8 @@ impl LensImagePass {
         Ok(())
     }
 
-    /// Declares the pass: from light as the pinhole sees it that `MountedLens::pinhole` is, to that on the sensor.
+    /// Declares the pass: from light as the pinhole sees it that `MountedLens::pinhole` is, to that
+    /// on the sensor.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

@@ -1,9 +1,10 @@
 //! A tree over the lamps, and how much light those add that are left out (docs/light-lists.md).
 //!
-//! A lamp of `I` candela gives at most `I/d^2` lux. A cluster of pixels that leaves out every lamp below `t` lux loses,
-//! at a point `x`, the sum of `I/d^2` over those lamps. `LossTable` bounds that sum for every point of the scene and
-//! many `t`, once per scene; the shader takes the greatest `t` whose loss stays below the bound under the current
-//! exposure and the cluster's own BRDF.
+//! A lamp of `I` candela gives at most `I/d^2` lux. A cluster of pixels that leaves out every lamp
+//! below `t` lux loses, at a point `x`, the sum of `I/d^2` over those lamps. `LossTable` bounds
+//! that sum for every point of the scene and many `t`, once per scene; the shader takes the
+//! greatest `t` whose loss stays below the bound under the current exposure and the cluster's own
+//! BRDF.
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -37,7 +38,8 @@ pub struct LightTreeNode {
 /// Marks a node that is no leaf.
 pub const NO_LIGHT: u32 = u32::MAX;
 
-/// Builds the tree in depth-first order. `first` is the number of the first lamp among the frame's lights.
+/// Builds the tree in depth-first order. `first` is the number of the first lamp among the frame's
+/// lights.
 #[must_use]
 pub fn build(lamps: &[LightBound], first: u32) -> Vec<LightTreeNode> {
     let mut nodes = Vec::with_capacity(lamps.len() * 2);
@@ -48,7 +50,8 @@ pub fn build(lamps: &[LightBound], first: u32) -> Vec<LightTreeNode> {
     nodes
 }
 
-/// Splits at the median of the longest side: the depth is the logarithm of the count, whatever the lamps' places.
+/// Splits at the median of the longest side: the depth is the logarithm of the count, whatever the
+/// lamps' places.
 fn build_node(
     lamps: &[LightBound],
     order: &mut [usize],
@@ -120,7 +123,8 @@ const CELLS: f64 = 4096.0;
 /// How unequal the distances to a node's lamps may be for them to be summed at the least.
 const UNEQUAL: f64 = 1.15;
 
-/// For each threshold, an upper bound (lx) of what all lamps below it add at any point of the scene's box.
+/// For each threshold, an upper bound (lx) of what all lamps below it add at any point of the
+/// scene's box.
 #[must_use]
 pub fn loss_table(nodes: &[LightTreeNode], low: DVec3, high: DVec3) -> Vec<f32> {
     // Pixels find their place again to a few digits less than the vertices had.
@@ -158,16 +162,17 @@ pub fn loss_table(nodes: &[LightTreeNode], low: DVec3, high: DVec3) -> Vec<f32> 
 
 /// What lamps below each threshold add to a point of the cell, at most.
 ///
-/// A lamp whose distance to the cell's points is between `near` and `far` is left out somewhere in the cell if
-/// `I/far^2 < t`, and where it is left out it adds less than both `t` and `I/near^2`.
+/// A lamp whose distance to the cell's points is between `near` and `far` is left out somewhere in
+/// the cell if `I/far^2 < t`, and where it is left out it adds less than both `t` and `I/near^2`.
 fn cell_losses(nodes: &[LightTreeNode], low: DVec3, high: DVec3) -> Vec<f64> {
-    // By step: how many lamps count with the threshold itself from here on, how many no longer do, and how much those
-    // that count with their own light add from here on.
+    // By step: how many lamps count with the threshold itself from here on, how many no longer do,
+    // and how much those that count with their own light add from here on.
     let mut starts = vec![0.0; STEPS + 1];
     let mut ends = vec![0.0; STEPS + 1];
     let mut sums = vec![0.0; STEPS + 1];
     let first_above = |lux: f64| -> usize {
-        // At or before the first step whose threshold is above: what counts too early is only counted too much.
+        // At or before the first step whose threshold is above: what counts too early is only
+        // counted too much.
         ((lux.max(1e-300).log2() + 30.0) * 2.0 - 1e-9).floor().clamp(0.0, STEPS as f64) as usize
     };
     let mut index = 0;

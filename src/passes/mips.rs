@@ -1,5 +1,6 @@
-//! Mip chains ([textures.md](../../docs/textures.md)): each texel is the mean over the area that it covers, of what can be
-//! averaged: light for colours, vectors for normals, the stored value for data. Sums are kept as floats from level to level.
+//! Mip chains ([textures.md](../../docs/textures.md)): each texel is the mean over the area that it
+//! covers, of what can be averaged: light for colours, vectors for normals, the stored value for
+//! data. Sums are kept as floats from level to level.
 
 use std::sync::OnceLock;
 
@@ -12,17 +13,19 @@ use crate::photometry::color::{srgb_eotf, srgb_oetf};
 pub enum TextureSemantic {
     /// Red, green and blue are sRGB-encoded, alpha is linear and has no bearing on them.
     Color,
-    /// Likewise, but a texel's colour counts as much as the texel is opaque: what nobody sees does not bleed into what is
-    /// seen.
+    /// Likewise, but a texel's colour counts as much as the texel is opaque: what nobody sees does
+    /// not bleed into what is seen.
     Cutout,
     /// Four numbers.
     Data,
-    /// A normal in red, green and blue, each from -1 to 1. Alpha is not read; in the chain it is the square root of the
-    /// variance of the normals under the texel ([`variance`]), 0 in the first level.
+    /// A normal in red, green and blue, each from -1 to 1. Alpha is not read; in the chain it is
+    /// the square root of the variance of the normals under the texel ([`variance`]), 0 in the
+    /// first level.
     Normals,
 }
 
-/// The weight in [`Meaning::Cutout`] of a texel that is not opaque at all: where nothing is, its colour is kept.
+/// The weight in [`Meaning::Cutout`] of a texel that is not opaque at all: where nothing is, its
+/// colour is kept.
 const UNSEEN: f32 = 1.0 / 65536.0;
 
 /// All levels of a picture down to 1x1, as bytes of red, green, blue, alpha.
@@ -112,15 +115,18 @@ fn encode(mean: [f32; 4], meaning: TextureSemantic) -> [u8; 4] {
     }
 }
 
-/// What a mean of unit normals of this length adds to the square of a microfacet distribution's alpha, at most 1.
+/// What a mean of unit normals of this length adds to the square of a microfacet distribution's
+/// alpha, at most 1.
 ///
-/// The normals are taken as a von Mises-Fisher distribution about their mean; its concentration is about
-/// (3 r - r^3) / (1 - r^2) (Banerjee et al., "Clustering on the Unit Hypersphere using von Mises-Fisher Distributions",
-/// JMLR 6, 2005, equation 4.4), as in Han et al., "Frequency Domain Normal Map Filtering", SIGGRAPH 2007, section 5.2. Near its
-/// axis it is exp(-concentration theta^2 / 2), a Beckmann distribution exp(-tan^2 theta / alpha^2) with
-/// alpha^2 = 2 / concentration. The variances of slopes add where such distributions are convolved (Olano and Baker, "LEAN
-/// Mapping", I3D 2010, section 3), so alpha^2 of the microfacets and this do; GGX is given the alpha of the Beckmann
-/// distribution, as by Tokuyoshi and Kaplanyan, "Improved Geometric Specular Antialiasing", I3D 2019, section 3.
+/// The normals are taken as a von Mises-Fisher distribution about their mean; its concentration is
+/// about (3 r - r^3) / (1 - r^2) (Banerjee et al., "Clustering on the Unit Hypersphere using von
+/// Mises-Fisher Distributions", JMLR 6, 2005, equation 4.4), as in Han et al., "Frequency Domain
+/// Normal Map Filtering", SIGGRAPH 2007, section 5.2. Near its axis it is exp(-concentration
+/// theta^2 / 2), a Beckmann distribution exp(-tan^2 theta / alpha^2) with alpha^2 = 2 /
+/// concentration. The variances of slopes add where such distributions are convolved (Olano and
+/// Baker, "LEAN Mapping", I3D 2010, section 3), so alpha^2 of the microfacets and this do; GGX is
+/// given the alpha of the Beckmann distribution, as by Tokuyoshi and Kaplanyan, "Improved Geometric
+/// Specular Antialiasing", I3D 2019, section 3.
 #[must_use]
 pub fn variance(length: f32) -> f32 {
     let r = length.clamp(0.0, 1.0);
@@ -152,8 +158,8 @@ fn halve(
     to
 }
 
-/// Which texels of `from` the texel `index` of `to` covers, with weights that sum to 1: two at even sizes, three at odd
-/// ones.
+/// Which texels of `from` the texel `index` of `to` covers, with weights that sum to 1: two at even
+/// sizes, three at odd ones.
 fn cover(index: usize, to: usize, from: usize) -> Vec<(usize, f32)> {
     let scale = from as f64 / to as f64;
     let (start, end) = (index as f64 * scale, (index + 1) as f64 * scale);

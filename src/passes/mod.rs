@@ -102,11 +102,14 @@ pub struct FrameData {
     pub ssr: Option<ssr::FrameSsr>,
     /// What bounced light needs; none where it is off.
     pub gi: Option<gi::FrameGi>,
-    /// The trees that rays through refracting bodies walk; none where they are found on the picture.
+    /// The trees that rays through refracting bodies walk; none where they are found on the
+    /// picture.
     pub refraction_bvh: Option<scene_bvh::FrameBvh>,
-    /// The trees that rays to bright sources beyond the picture's border walk; none where nothing flares or there are none.
+    /// The trees that rays to bright sources beyond the picture's border walk; none where nothing
+    /// flares or there are none.
     pub flare_bvh: Option<scene_bvh::FrameBvh>,
-    /// The same trees, where any of these or of bounced light or caustics walks them: all have the same.
+    /// The same trees, where any of these or of bounced light or caustics walks them: all have the
+    /// same.
     pub bvh: Option<scene_bvh::FrameBvh>,
     /// Shadow maps.
     pub shadows: shadow_maps::FrameShadows,
@@ -136,7 +139,8 @@ impl FrameData {
         ("frame_block", Bind::Uniform(&self.constants))
     }
 
-    /// What a pipeline of `variants::LightVariants` reads beyond the lights: what is in their way but for water, and what features need.
+    /// What a pipeline of `variants::LightVariants` reads beyond the lights: what is in their way
+    /// but for water, and what features need.
     fn light_binds<'a>(&'a self, way: &'a ShadowBindings) -> Vec<(&'static str, Bind<'a>)> {
         let mut binds = vec![
             ("profile_block", Bind::Storage(&self.profiles)),
@@ -227,7 +231,8 @@ pub fn dynamic_buffer<T: bytemuck::Pod>(
 /// Device memory with these bytes, or room for the least that a shader declares.
 ///
 /// # Errors
-/// More than a buffer of the device may hold, with what to do about it; out of memory; a lost device.
+/// More than a buffer of the device may hold, with what to do about it; out of memory; a lost
+/// device.
 fn storage_buffer(
     gpu: &Gpu,
     uploader: &mut Uploader,

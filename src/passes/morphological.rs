@@ -1,5 +1,5 @@
-//! Smooth edges from the shapes that they have in one frame (docs/anti-aliasing.md): no history, nothing that moves
-//! leaves a trace; what falls between pixels stays lost.
+//! Smooth edges from the shapes that they have in one frame (docs/anti-aliasing.md): no history,
+//! nothing that moves leaves a trace; what falls between pixels stays lost.
 
 use std::sync::Arc;
 

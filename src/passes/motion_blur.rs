@@ -11,7 +11,8 @@ use crate::{
     graph::{Access, Graph, ImageHandle},
 };
 
-/// A tile's edge, and with it the greatest half length of a blur, as a part of the picture's height.
+/// A tile's edge, and with it the greatest half length of a blur, as a part of the picture's
+/// height.
 const TILE_PART: f32 = 0.125;
 
 /// The longest ways of pixels against the longest that is drawn.
@@ -49,7 +50,8 @@ impl MotionBlurPass {
         })
     }
 
-    /// Declares the passes; `velocity` is in pixels over the exposure. Returns light and how long its blurs are.
+    /// Declares the passes; `velocity` is in pixels over the exposure. Returns light and how long
+    /// its blurs are.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

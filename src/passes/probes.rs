@@ -1,4 +1,5 @@
-//! A scene's local probes on the device: their maps in the environment's buffer, their boxes in one of each frame.
+//! A scene's local probes on the device: their maps in the environment's buffer, their boxes in one
+//! of each frame.
 
 use std::sync::Arc;
 
@@ -63,8 +64,8 @@ pub fn probes_for(scene: &GpuScene, camera: DVec3) -> Vec<shared::Probe> {
 }
 
 impl Capture {
-    /// What capturing a scene's probes needs; `packed` are its materials on the device, of which those of `scene` come
-    /// first.
+    /// What capturing a scene's probes needs; `packed` are its materials on the device, of which
+    /// those of `scene` come first.
     ///
     /// # Errors
     /// Out of memory.

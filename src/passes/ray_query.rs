@@ -1,5 +1,5 @@
-//! Rays by ray query, where the device has it: acceleration structures over the triangles of the trees, in the same places
-//! (docs/bvh.md).
+//! Rays by ray query, where the device has it: acceleration structures over the triangles of the
+//! trees, in the same places (docs/bvh.md).
 
 use std::sync::Arc;
 
@@ -19,12 +19,14 @@ use crate::{
     graph::{Access, BufferHandle, Graph},
 };
 
-/// A bit of an instance's mask: it casts shadows. Rays to lamps meet only these (`BVH_SHADOW_MASK` of shaders/lib/bvh.glsl).
+/// A bit of an instance's mask: it casts shadows. Rays to lamps meet only these (`BVH_SHADOW_MASK`
+/// of shaders/lib/bvh.glsl).
 const MASK_CASTS: u8 = 1;
 /// What rays meet that ask for all.
 const MASK_ALL: u8 = 2;
 
-/// Structures over all lower trees, built once what they hold has arrived; none where the device was opened without ray query.
+/// Structures over all lower trees, built once what they hold has arrived; none where the device
+/// was opened without ray query.
 ///
 /// # Errors
 /// Out of memory; a lost device.
@@ -112,8 +114,8 @@ impl BvhDependencies {
     }
 }
 
-/// Declares the passes: structures whose triangles were refitted in this frame are updated, and the upper level is built for the
-/// frame's eye, where any pass of the frame traces.
+/// Declares the passes: structures whose triangles were refitted in this frame are updated, and the
+/// upper level is built for the frame's eye, where any pass of the frame traces.
 pub fn declare<'a>(
     g: &mut Graph<'a>,
     scene: &'a GpuScene,

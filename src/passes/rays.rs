@@ -73,8 +73,8 @@ pub struct RayBatch {
 }
 
 impl DeviceTracer {
-    /// Of trees that were built, for rays relative to an eye: by ray query, with `query`, where the device was opened with it.
-    /// None where they hold nothing.
+    /// Of trees that were built, for rays relative to an eye: by ray query, with `query`, where the
+    /// device was opened with it. None where they hold nothing.
     ///
     /// # Errors
     /// Out of memory; a pipeline that the driver refuses; a lost device.
@@ -133,8 +133,8 @@ impl DeviceTracer {
         }))
     }
 
-    /// Brings rays to the device, `MAX_RAYS` at most: those beyond are left out. With `any`, whichever hit of what casts shadows
-    /// is found first is one.
+    /// Brings rays to the device, `MAX_RAYS` at most: those beyond are left out. With `any`,
+    /// whichever hit of what casts shadows is found first is one.
     ///
     /// # Errors
     /// Out of memory; a lost device.
@@ -165,7 +165,8 @@ impl DeviceTracer {
         Ok(RayBatch { buffer, count: sent.len() as u32 })
     }
 
-    /// Traces them; what they met, and the seconds from when the device had its commands until it was done.
+    /// Traces them; what they met, and the seconds from when the device had its commands until it
+    /// was done.
     ///
     /// # Errors
     /// Out of memory; a lost device.

@@ -160,8 +160,8 @@ impl Refit {
         [&self.corners, &self.leaves, &self.parents].iter().map(|buffer| buffer.size()).sum()
     }
 
-    /// The trees that have become so much worse that they are worth building anew: indices into `SceneBvh::bottoms`. As far as
-    /// frames that were collected tell.
+    /// The trees that have become so much worse that they are worth building anew: indices into
+    /// `SceneBvh::bottoms`. As far as frames that were collected tell.
     #[must_use]
     pub fn degraded(&self) -> Vec<usize> {
         let worn =
@@ -250,8 +250,8 @@ impl RefitPass {
         Ok(())
     }
 
-    /// Declares the pass and returns the trees for passes that trace; none where no tree moves. Where the vertices are already in
-    /// this pose (`done`), the trees are too.
+    /// Declares the pass and returns the trees for passes that trace; none where no tree moves.
+    /// Where the vertices are already in this pose (`done`), the trees are too.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

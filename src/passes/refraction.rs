@@ -1,5 +1,5 @@
-//! What surfaces that refract look up: the lit picture of what is opaque in halving sizes, and the back faces of volumes
-//! (docs/layered.md).
+//! What surfaces that refract look up: the lit picture of what is opaque in halving sizes, and the
+//! back faces of volumes (docs/layered.md).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -140,7 +140,8 @@ impl RefractionPass {
             .color_cleared(back_faces, [0.0; 4])
             .record(move |cx| {
                 let pipelines = self.pipelines()?;
-                // Seen from behind: the winding is taken the other way round, and nothing has two sides.
+                // Seen from behind: the winding is taken the other way round, and nothing has two
+                // sides.
                 let turned: Vec<Draw> = data
                     .visible
                     .draws

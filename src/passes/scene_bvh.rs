@@ -1,5 +1,5 @@
-//! What rays for shadows and through refracting bodies need on the device: the trees over the scene, their upper level for each frame's camera, and the
-//! pipelines that walk them.
+//! What rays for shadows and through refracting bodies need on the device: the trees over the
+//! scene, their upper level for each frame's camera, and the pipelines that walk them.
 
 use std::{cell::OnceCell, sync::Arc};
 
@@ -106,9 +106,10 @@ impl GpuBvh {
         Ok(Self { bvh, usage: wanted, buffers, masked, refit, structures, rebuilt: 0 })
     }
 
-    /// Goes along with a scene whose nodes and vertices have moved. The upper level is made anew; lower trees are the device's to
-    /// refit (`passes::refit`), in the next frame. One that has become too bad is built anew here, over the vertices as the
-    /// host moves them, and all lower trees are uploaded once more.
+    /// Goes along with a scene whose nodes and vertices have moved. The upper level is made anew;
+    /// lower trees are the device's to refit (`passes::refit`), in the next frame. One that has
+    /// become too bad is built anew here, over the vertices as the host moves them, and all lower
+    /// trees are uploaded once more.
     ///
     /// # Errors
     /// Out of memory; a lost device.
@@ -157,7 +158,8 @@ impl GpuBvh {
         self.structures.as_ref()
     }
 
-    /// How often a lower tree was built anew since the scene was uploaded, because it had become too bad.
+    /// How often a lower tree was built anew since the scene was uploaded, because it had become
+    /// too bad.
     #[must_use]
     pub const fn rebuild_count(&self) -> u64 {
         self.rebuilt
@@ -169,7 +171,8 @@ impl GpuBvh {
         [&self.buffers[0].1, &self.buffers[1].1]
     }
 
-    /// The trees as the host knows them: those that the device refits with boxes and triangles of their build.
+    /// The trees as the host knows them: those that the device refits with boxes and triangles of
+    /// their build.
     #[must_use]
     pub const fn host(&self) -> &SceneBvh {
         &self.bvh
@@ -339,7 +342,8 @@ impl FrameBvh {
         self.masked && self.structure.is_none()
     }
 
-    /// The upper level that rays by ray query go through, which is built in the frame; none where rays walk our own trees.
+    /// The upper level that rays by ray query go through, which is built in the frame; none where
+    /// rays walk our own trees.
     #[must_use]
     pub const fn structure(&self) -> Option<&Arc<Tlas>> {
         self.structure.as_ref()
@@ -350,7 +354,8 @@ impl FrameBvh {
         self.structure = None;
     }
 
-    /// The masks that `binds` leaves out where there are none, for shaders that always have names for them.
+    /// The masks that `binds` leaves out where there are none, for shaders that always have names
+    /// for them.
     #[must_use]
     pub fn unused_mask_binds(&self) -> Vec<(&'static str, Bind<'_>)> {
         let rest =

@@ -1,8 +1,9 @@
 //! Shadow maps: what suns, spots and points see, as depths in one atlas (docs/shadow-maps.md).
 //!
-//! `plan` is pure: which lamps get maps, where in the atlas, and with which matrix. Cascades are spheres around pieces of
-//! the camera's view whose centres move by whole texels only, so that edges keep still while the camera moves (Valient,
-//! "Stable Rendering of Cascaded Shadow Maps", ShaderX6, 2008).
+//! `plan` is pure: which lamps get maps, where in the atlas, and with which matrix. Cascades are
+//! spheres around pieces of the camera's view whose centres move by whole texels only, so that
+//! edges keep still while the camera moves (Valient, "Stable Rendering of Cascaded Shadow Maps",
+//! ShaderX6, 2008).
 
 use std::sync::Arc;
 
@@ -23,8 +24,8 @@ use crate::{
 /// Cascades of a sun.
 pub const CASCADES: usize = 4;
 
-/// How split distances lie between even (0) and in proportion (1): Zhang et al., "Parallel-Split Shadow Maps for
-/// Large-Scale Virtual Environments" (2006), equation 3.
+/// How split distances lie between even (0) and in proportion (1): Zhang et al., "Parallel-Split
+/// Shadow Maps for Large-Scale Virtual Environments" (2006), equation 3.
 const SPLIT_BLEND: f64 = 0.85;
 
 /// Texels at a map's border that lookups near the edge of what it covers may touch.
@@ -89,7 +90,8 @@ pub struct ShadowAtlasPlan {
 }
 
 impl ShadowAtlasPlan {
-    /// Which limit of the atlas acted, where cascades and spots were to have maps of this side (texels); none where all have.
+    /// Which limit of the atlas acted, where cascades and spots were to have maps of this side
+    /// (texels); none where all have.
     #[must_use]
     pub fn limit(&self, resolution: u32) -> Option<String> {
         let side = self.atlas[0] / CELLS_ACROSS * 2;
@@ -124,8 +126,8 @@ impl ShadowAtlasPlan {
     }
 }
 
-/// Plans the maps of a frame for lamps that cast shadows, in the order of their strength at the camera, as long as the
-/// atlas has room.
+/// Plans the maps of a frame for lamps that cast shadows, in the order of their strength at the
+/// camera, as long as the atlas has room.
 #[must_use]
 pub fn plan(
     lights: &[WorldLight],
@@ -217,7 +219,8 @@ struct CellGrid {
     rows: Vec<u8>,
     /// Rows before this one are full.
     open: usize,
-    /// Sides and counts that found no room: cells are never given back, so that these find none later.
+    /// Sides and counts that found no room: cells are never given back, so that these find none
+    /// later.
     refused: Vec<(u32, usize)>,
 }
 
@@ -282,7 +285,8 @@ fn outer_half_angle(light: &WorldLight) -> f64 {
         .acos()
 }
 
-/// Distances (m) at which the cascades end: between even and proportional steps from `near` to `far`.
+/// Distances (m) at which the cascades end: between even and proportional steps from `near` to
+/// `far`.
 #[must_use]
 pub fn split_distances(near: f64, far: f64) -> [f64; CASCADES] {
     std::array::from_fn(|index| {
@@ -325,7 +329,8 @@ fn cascades(
         .map(|to| {
             let (middle, radius) = bounding_sphere(view, from, to);
             from = to;
-            // The filter reaches over the edge; and whole steps keep the scale when the splits move.
+            // The filter reaches over the edge; and whole steps keep the scale when the splits
+            // move.
             let radius = radius / (1.0 - 2.0 * BORDER / size);
             let radius = (radius.log2() * 16.0).ceil().mul_add(1.0 / 16.0, 0.0).exp2();
             let texel = 2.0 * radius / size;
@@ -345,7 +350,8 @@ fn cascades(
         .collect()
 }
 
-/// A sphere around what the view sees between two distances: how far along the line of sight, and its radius.
+/// A sphere around what the view sees between two distances: how far along the line of sight, and
+/// its radius.
 fn bounding_sphere(view: &View, from: f64, to: f64) -> (f64, f64) {
     // Half the diagonal of the picture at a distance of 1 and at 0.
     let corner = |depth: f32| {
@@ -385,7 +391,8 @@ const FACES: [(DVec3, DVec3); 6] = [
     (DVec3::NEG_Z, DVec3::Y),
 ];
 
-/// The nearest thing (m) that throws a shadow: what is nearer to the lamp's centre than this is the lamp itself.
+/// The nearest thing (m) that throws a shadow: what is nearer to the lamp's centre than this is the
+/// lamp itself.
 pub const NEAREST_CASTER: f64 = 0.01;
 
 fn light_matrices(light: &WorldLight, bounds: (DVec3, DVec3), size: f64) -> Vec<DMat4> {
@@ -416,11 +423,13 @@ fn light_matrices(light: &WorldLight, bounds: (DVec3, DVec3), size: f64) -> Vec<
     FACES.iter().map(|&(forward, up)| look(forward, up, std::f64::consts::FRAC_PI_4)).collect()
 }
 
-/// Steps into which a lamp's view is cut where a map shows a part of it: a scene that moves a little keeps its texels.
+/// Steps into which a lamp's view is cut where a map shows a part of it: a scene that moves a
+/// little keeps its texels.
 const PARTS: f64 = 32.0;
 
-/// The part of a lamp's view, from -1 to 1 across and down, in which the scene lies; all of it where nothing does. The rows
-/// give x, y and w of clip space. What is seen of a box is seen of its faces, cut off at the sides of the view.
+/// The part of a lamp's view, from -1 to 1 across and down, in which the scene lies; all of it
+/// where nothing does. The rows give x, y and w of clip space. What is seen of a box is seen of its
+/// faces, cut off at the sides of the view.
 fn seen_part(rows: [DVec4; 4], bounds: (DVec3, DVec3)) -> (DVec2, DVec2) {
     // A little more than the scene: surfaces lie on its bounds, and positions are rounded.
     let pad = DVec3::splat(1e-4 * (bounds.1 - bounds.0).max_element() + 1e-6);
@@ -454,7 +463,8 @@ fn seen_part(rows: [DVec4; 4], bounds: (DVec3, DVec3)) -> (DVec2, DVec2) {
     if (high - low).min_element() > 0.0 { (low, high) } else { (DVec2::NEG_ONE, DVec2::ONE) }
 }
 
-/// What of a convex polygon lies on the inner side of a plane: Sutherland and Hodgman, "Reentrant Polygon Clipping" (1974).
+/// What of a convex polygon lies on the inner side of a plane: Sutherland and Hodgman, "Reentrant
+/// Polygon Clipping" (1974).
 fn cut(polygon: &[DVec3], plane: DVec4) -> Vec<DVec3> {
     let inside = |p: DVec3| plane.dot(p.extend(1.0));
     let mut kept = Vec::with_capacity(polygon.len() + 1);
@@ -519,8 +529,9 @@ impl ShadowMapsPass {
                     .collect(),
                 depth: Some((DEPTH, true, vk::CompareOp::GREATER)),
                 textures_of: Some("gbuffer.frag"),
-                // Away from the lamp (depth is reversed), by some units of rounding. Slopes are the lookup's matter: a bias by
-                // a caster's own slope has no bound, and lets light through thin walls that it grazes.
+                // Away from the lamp (depth is reversed), by some units of rounding. Slopes are the
+                // lookup's matter: a bias by a caster's own slope has no bound, and lets light
+                // through thin walls that it grazes.
                 depth_bias: Some((-4.0, 0.0)),
                 ..GraphicsState::default()
             };
@@ -537,8 +548,9 @@ impl ShadowMapsPass {
         })
     }
 
-    /// Declares the pass, which draws the scene once into each map that is not `kept` from an earlier frame; nothing where
-    /// there are no maps. `moved` are the scene's vertices where a pass moves them.
+    /// Declares the pass, which draws the scene once into each map that is not `kept` from an
+    /// earlier frame; nothing where there are no maps. `moved` are the scene's vertices where a
+    /// pass moves them.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -619,8 +631,8 @@ impl ShadowMapsPass {
 }
 
 impl FrameShadows {
-    /// Plans the maps of a frame, gives the lights their numbers and uploads what the passes read. What throws shadows is
-    /// only looked at where the atlas, which has the maps `kept`, lacks one.
+    /// Plans the maps of a frame, gives the lights their numbers and uploads what the passes read.
+    /// What throws shadows is only looked at where the atlas, which has the maps `kept`, lacks one.
     ///
     /// # Errors
     /// Out of memory.
@@ -861,7 +873,8 @@ mod tests {
                 assert!(!shines || seen, "{light}: {point}");
             }
         }
-        // A spot of 1.1 rad is cut down to what it sees of the scene: texels are less than half as wide.
+        // A spot of 1.1 rad is cut down to what it sees of the scene: texels are less than half as
+        // wide.
         let spot = plan.maps[plan.first_of_light[2].unwrap_or_default() as usize];
         let row = spot.world_to_clip.row(0).truncate();
         let forward = spot.world_to_clip.row(3).truncate();

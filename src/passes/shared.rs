@@ -1,4 +1,5 @@
-//! The structs of `shaders/shared/frame.glsl`; a test compares every offset with what the shaders were compiled to.
+//! The structs of `shaders/shared/frame.glsl`; a test compares every offset with what the shaders
+//! were compiled to.
 
 use glam::{Mat4, Vec3, Vec4};
 
@@ -35,12 +36,14 @@ shader_struct! {
         pub shadow_samples: u32,
         /// What last frame's pre-exposed values are multiplied by to fit this frame's exposure.
         pub history_scale: f32,
-        /// What this frame's pre-exposed values are multiplied by to the exposure that histories are judged at: it goes after
-        /// the picture's by a part of a stop a frame.
+        /// What this frame's pre-exposed values are multiplied by to the exposure that histories
+        /// are judged at: it goes after the picture's by a part of a stop a frame.
         pub smoothed_exposure_scale: f32,
-        /// What textures' derivatives are multiplied by: below 1 where several frames make a picture.
+        /// What textures' derivatives are multiplied by: below 1 where several frames make a
+        /// picture.
         pub texture_scale: f32,
-        /// Added to the pixel that noise is drawn by: another noise each frame where several make a picture.
+        /// Added to the pixel that noise is drawn by: another noise each frame where several make a
+        /// picture.
         pub noise_shift: f32,
         /// `FRAME_` bits.
         pub bits: u32,
@@ -60,13 +63,15 @@ shader_struct! {
         pub water_flow: [Vec4; 8],
         /// Of ripples: offset (tiles), tiles a metre; cycles, modulo 4.
         pub water_ripple: [Vec4; 8],
-        /// Full speed (m/s), period (s), what the pattern's slopes are multiplied by: still, at full speed.
+        /// Full speed (m/s), period (s), what the pattern's slopes are multiplied by: still, at
+        /// full speed.
         pub water_motion: [Vec4; 8],
         /// How much foam; depth of the shore's (m); depth over which the surface comes in (m).
         pub water_foam: [Vec4; 8],
         /// Of foam: offset (tiles), tiles a metre.
         pub water_foam_offset: [Vec4; 8],
-        /// Mean matte reflectance of its bed; standard deviation of slopes too fine for the ripples.
+        /// Mean matte reflectance of its bed; standard deviation of slopes too fine for the
+        /// ripples.
         pub water_bed: [Vec4; 8],
         /// Of its caustics: texels along x and z, number of the first as 4096s and rest; 0: none.
         pub water_caustics: [Vec4; 8],
@@ -98,7 +103,8 @@ shader_struct! {
         pub position: Vec3,
         /// 1/range^2 of the file's windowing, 0 for none.
         pub inverse_range2: f32,
-        /// By channel: candela in the strongest direction of a point or spot; lux of a directional light; nits of a surface.
+        /// By channel: candela in the strongest direction of a point or spot; lux of a directional
+        /// light; nits of a surface.
         pub intensity: Vec3,
         /// The cone's scale (0 for point lights).
         pub spot_scale: f32,
@@ -108,11 +114,12 @@ shader_struct! {
         pub spot_offset: f32,
         /// Unit, local +X: along a rectangle's width and a tube's length.
         pub right: Vec3,
-        /// Half a rectangle's width; a radius; of a directional light the angular radius (rad), 0 for parallel light: of one that
-        /// the horizon cuts, of the round disk with the area above it.
+        /// Half a rectangle's width; a radius; of a directional light the angular radius (rad), 0
+        /// for parallel light: of one that the horizon cuts, of the round disk with the area above
+        /// it.
         pub half_width: f32,
-        /// Half a rectangle's height, half a tube's straight part (m); of a directional light the angular radius (rad) of the
-        /// whole disk.
+        /// Half a rectangle's height, half a tube's straight part (m); of a directional light the
+        /// angular radius (rad) of the whole disk.
         pub half_height: f32,
         /// A `LIGHT_` kind with its flag bits.
         pub kind: u32,
@@ -230,7 +237,8 @@ shader_struct! {
         pub flags: u32,
         /// Number of its `ExtendedMaterial`, or `NONE`.
         pub layers: u32,
-        /// Alpha of the G-buffer's emission: 1, or how the layered pass's pixels are told (`FORWARD_MARK`).
+        /// Alpha of the G-buffer's emission: 1, or how the layered pass's pixels are told
+        /// (`FORWARD_MARK`).
         pub forward_mark: f32,
         /// The mean of the base colour's texture, for who has no texture at hand: `packed_mean`.
         pub mean_color: u32,
@@ -410,8 +418,9 @@ pub const LIGHT_DISK: u32 = 3;
 pub const LIGHT_RECTANGLE: u32 = 4;
 /// A tube with round ends.
 pub const LIGHT_TUBE: u32 = 5;
-/// A triangle of an emissive mesh. Its place is its middle; one side has length `half_width` along `right`, the other
-/// lies `spot_offset` along `right` and `half_height` along `direction` x `right`.
+/// A triangle of an emissive mesh. Its place is its middle; one side has length `half_width` along
+/// `right`, the other lies `spot_offset` along `right` and `half_height` along `direction` x
+/// `right`.
 pub const LIGHT_TRIANGLE: u32 = 6;
 /// A piece of a mesh that glows.
 pub const LIGHT_MESH: u32 = 0x400;
@@ -445,7 +454,8 @@ pub const MATERIAL_BLEND: u32 = 32;
 /// What the material emits is a picture.
 pub const MATERIAL_EMISSION_MAP: u32 = 64;
 
-/// What `Material::forward_mark` adds to a surface that the layered pass lights, and again where a lobe has a normal of its own.
+/// What `Material::forward_mark` adds to a surface that the layered pass lights, and again where a
+/// lobe has a normal of its own.
 pub const FORWARD_MARK: f32 = 2.0;
 /// `Material::forward_mark` where the emission is a light's, which lights surfaces by itself.
 pub const EMITTER_MARK: f32 = 1.5;

@@ -1,4 +1,5 @@
-//! Moves the vertices of morphed and skinned meshes, once a frame and before all that draws them (docs/animation.md).
+//! Moves the vertices of morphed and skinned meshes, once a frame and before all that draws them
+//! (docs/animation.md).
 
 use std::sync::{Arc, OnceLock};
 
@@ -37,8 +38,9 @@ impl SkinPass {
         Ok(())
     }
 
-    /// Declares the pass and returns the scene's vertices for passes that fetch them; none where no vertex moves. Where
-    /// the vertices are already in this pose (`done`), they are left as they are.
+    /// Declares the pass and returns the scene's vertices for passes that fetch them; none where no
+    /// vertex moves. Where the vertices are already in this pose (`done`), they are left as they
+    /// are.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

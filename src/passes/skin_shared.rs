@@ -1,4 +1,5 @@
-//! The structs of `shaders/shared/skin.glsl`; a test compares every offset with what the shaders were compiled to.
+//! The structs of `shaders/shared/skin.glsl`; a test compares every offset with what the shaders
+//! were compiled to.
 
 use glam::{Mat4, Vec3, Vec4};
 

@@ -1,5 +1,5 @@
-//! Screen-space reflections: rays through the depth buffer, and a history that follows what is reflected
-//! (docs/reflections.md).
+//! Screen-space reflections: rays through the depth buffer, and a history that follows what is
+//! reflected (docs/reflections.md).
 
 pub mod virtual_image;
 
@@ -111,10 +111,11 @@ pub enum Reprojection {
     Virtual = 0,
     /// Where the reflecting surface was seen.
     Surface = 1,
-    /// By the smallest of four motions: the surface's, its by the camera alone, the image's by the camera alone, and that of
-    /// what is reflected.
+    /// By the smallest of four motions: the surface's, its by the camera alone, the image's by the
+    /// camera alone, and that of what is reflected.
     Smallest = 2,
-    /// The length of the ray behind the surface, as though mirrors were flat and nothing but the camera moved.
+    /// The length of the ray behind the surface, as though mirrors were flat and nothing but the
+    /// camera moved.
     HitParallax = 3,
 }
 
@@ -136,7 +137,8 @@ pub struct SsrSettings {
     pub enabled: bool,
     /// One ray for two by two pixels.
     pub half_resolution: bool,
-    /// Perceptual roughness up to which reflections are found, above 0 to 1; they fade over the last fifth.
+    /// Perceptual roughness up to which reflections are found, above 0 to 1; they fade over the
+    /// last fifth.
     pub max_roughness: f64,
     /// What is seen is so thick, as a part of its distance.
     pub thickness: f64,
@@ -144,11 +146,13 @@ pub struct SsrSettings {
     pub taps: u32,
     /// Cells of the pyramid of depths that a ray may cross, 8 to 1024.
     pub steps: u32,
-    /// Frames that a moving history is the mean of at most; 0: each frame by itself, and no history is kept.
+    /// Frames that a moving history is the mean of at most; 0: each frame by itself, and no history
+    /// is kept.
     pub max_history_frames: u32,
     /// Where the history is looked up.
     pub reprojection: Reprojection,
-    /// A view in which nothing moves has a history of its own; without, it costs what one that moves does (`sunny16 bench`).
+    /// A view in which nothing moves has a history of its own; without, it costs what one that
+    /// moves does (`sunny16 bench`).
     pub still: bool,
 }
 
@@ -183,8 +187,8 @@ pub struct SsrFrame {
     pub single_frame: bool,
     /// Of the last frame's samples from their pixels' centres (pixels).
     pub previous_jitter: DVec2,
-    /// The last frame's camera: from its clip space to places relative to where it stood, and where that was relative to this
-    /// one's (m).
+    /// The last frame's camera: from its clip space to places relative to where it stood, and where
+    /// that was relative to this one's (m).
     pub before: (Mat4, DVec3),
 }
 
@@ -198,8 +202,9 @@ pub struct FrameSsr {
 }
 
 impl FrameSsr {
-    /// Of a frame with these settings; none where they are off. Without `surroundings` surfaces reflect no environment, no probe
-    /// and no bounced light, and none of them is a light's or has layers.
+    /// Of a frame with these settings; none where they are off. Without `surroundings` surfaces
+    /// reflect no environment, no probe and no bounced light, and none of them is a light's or has
+    /// layers.
     ///
     /// # Errors
     /// Out of memory.
@@ -255,8 +260,9 @@ impl FrameSsr {
     }
 }
 
-/// How many levels the pyramid of a picture has, and the width of a row of whole cells of the coarsest (pixels): as wide is
-/// its image, whose first rows are the picture's, with all other levels side by side below.
+/// How many levels the pyramid of a picture has, and the width of a row of whole cells of the
+/// coarsest (pixels): as wide is its image, whose first rows are the picture's, with all other
+/// levels side by side below.
 fn levels([width, height]: [u32; 2]) -> (u32, u32) {
     let count = LEVELS.min(1 + width.max(height).max(1).next_power_of_two().ilog2());
     (count, width.next_multiple_of(1 << (count - 1)))
@@ -267,11 +273,11 @@ fn levels([width, height]: [u32; 2]) -> (u32, u32) {
 pub struct SsrOutput {
     /// The picture's light with reflections.
     pub light: ImageHandle,
-    /// Pixels that it has moved since the last frame: the reflection's motion where most light is reflected, else the
-    /// surface's.
+    /// Pixels that it has moved since the last frame: the reflection's motion where most light is
+    /// reflected, else the surface's.
     pub velocity: ImageHandle,
-    /// Shares of rays that found a surface and none, their length (m), why the history was not used; pixels that the
-    /// reflection has moved, frames in its history, the way that was chosen.
+    /// Shares of rays that found a surface and none, their length (m), why the history was not
+    /// used; pixels that the reflection has moved, frames in its history, the way that was chosen.
     pub debug: Option<[ImageHandle; 2]>,
 }
 
@@ -307,7 +313,8 @@ pub struct SsrPass {
     asked_half: Arc<GraphicsPipeline>,
     /// Of rays that their neighbours use too, and of rays that go into the light by themselves.
     trace: [Arc<GraphicsPipeline>; 2],
-    /// At full resolution, at half, and there once more for mirrors; for a history, by themselves, and to look at.
+    /// At full resolution, at half, and there once more for mirrors; for a history, by themselves,
+    /// and to look at.
     resolve: [[Arc<GraphicsPipeline>; 3]; 3],
     temporal: Temporal,
     /// Of pixels that send rays, and of all; without motion and with it.
@@ -481,8 +488,8 @@ impl SsrPass {
         })
     }
 
-    /// Declares the passes, of a frame whose settings have them on. With `debug`, what they found is kept to look at; with
-    /// `followed`, a later pass follows the picture's motion.
+    /// Declares the passes, of a frame whose settings have them on. With `debug`, what they found
+    /// is kept to look at; with `followed`, a later pass follows the picture's motion.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -550,7 +557,8 @@ impl SsrPass {
             Ok(())
         });
         self.declare_pyramid(g, frame, pyramid);
-        // Pixels that send no rays are as the picture has them that rays see, but where that lacks what lights emit.
+        // Pixels that send no rays are as the picture has them that rays see, but where that lacks
+        // what lights emit.
         let all = scene.has_emitters;
         let drawn_over = |g: &mut Graph<'a>, name: &str, image: ImageHandle, format: vk::Format| {
             if all { g.image(name, width, height, format) } else { g.copied(name, image) }

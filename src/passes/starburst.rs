@@ -1,5 +1,6 @@
-//! Starbursts of bright sources: the image of a point through the iris, at its true size on the sensor, in place of the
-//! light that diffraction takes out of the sources' own pixels (docs/starburst.md).
+//! Starbursts of bright sources: the image of a point through the iris, at its true size on the
+//! sensor, in place of the light that diffraction takes out of the sources' own pixels
+//! (docs/starburst.md).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,7 +26,8 @@ use crate::{
     },
 };
 
-/// The last level of the table (`BURST_LAST` in the shaders): its texels are as large as pixels of 70 micrometres at f/1.
+/// The last level of the table (`BURST_LAST` in the shaders): its texels are as large as pixels of
+/// 70 micrometres at f/1.
 const LAST_LEVEL: u32 = 8;
 
 /// The pipelines, and the table of the last aperture.
@@ -45,7 +47,8 @@ struct Table {
     spike: f32,
 }
 
-/// Three channels in a word with a common exponent: EXT_texture_shared_exponent (Khronos), section "Encoding".
+/// Three channels in a word with a common exponent: EXT_texture_shared_exponent (Khronos), section
+/// "Encoding".
 fn shared_exponent(color: [f32; 3]) -> u32 {
     // What nine bits and the greatest exponent hold.
     let color = color.map(|value| if value > 0.0 { value.min(65_408.0) } else { 0.0 });
@@ -53,7 +56,8 @@ fn shared_exponent(color: [f32; 3]) -> u32 {
     if most <= 0.0 {
         return 0;
     }
-    // That of the number itself: 2^(exponent - 16) is at most `most`. Smaller ones are left to what mantissas still hold.
+    // That of the number itself: 2^(exponent - 16) is at most `most`. Smaller ones are left to what
+    // mantissas still hold.
     let mut exponent = ((most.to_bits() >> 23) as i32 - 127).max(-16) + 16;
     if most * power(24 - exponent) >= 511.5 {
         exponent += 1;
@@ -146,7 +150,8 @@ impl StarburstPass {
         if lock().as_ref().is_some_and(|table| table.aperture == wanted) {
             return Ok(());
         }
-        // Built outside of the lock: rayon's workers compute it, and one that waits may take up other work that locks.
+        // Built outside of the lock: rayon's workers compute it, and one that waits may take up
+        // other work that locks.
         let table = Table::new(gpu, wanted)?;
         *lock() = Some(table);
         Ok(())

@@ -1,5 +1,5 @@
-//! Temporal anti-aliasing: jittered frames joined to a history that follows what moves (docs/anti-aliasing.md). It may
-//! bring a picture of fewer pixels to the output's.
+//! Temporal anti-aliasing: jittered frames joined to a history that follows what moves
+//! (docs/anti-aliasing.md). It may bring a picture of fewer pixels to the output's.
 
 use std::sync::Arc;
 
@@ -38,7 +38,8 @@ pub struct TaaFrame {
     pub previous_depth: Vec4,
     /// Weight that the history has at most; 0 forgets it.
     pub max_frames: f32,
-    /// Standard deviations of its neighbourhood that a history may be off its mean where nothing moves.
+    /// Standard deviations of its neighbourhood that a history may be off its mean where nothing
+    /// moves.
     pub gamma: f32,
     /// Nothing has moved since the last frame.
     pub still: bool,
@@ -81,7 +82,8 @@ impl TaaPass {
         })
     }
 
-    /// Declares the pass. The rest of the frame goes on with the history as it is shown: itself, but in a still view.
+    /// Declares the pass. The rest of the frame goes on with the history as it is shown: itself,
+    /// but in a still view.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

@@ -1,7 +1,7 @@
 //! The user interface: textured triangles in one image, back to front, with premultiplied alpha.
 //!
-//! Colours are sRGB bytes and are blended as such, which is what interfaces are drawn for; the picture's bytes come through
-//! unchanged.
+//! Colours are sRGB bytes and are blended as such, which is what interfaces are drawn for; the
+//! picture's bytes come through unchanged.
 
 use std::{collections::HashMap, ops::Range, sync::Arc};
 
@@ -192,8 +192,8 @@ impl UiPass {
         self.textures.remove(&texture);
     }
 
-    /// Declares the copies of changed textures and the pass, which clears the target first. `painted` is a texture that another pass of
-    /// the graph makes, with its number.
+    /// Declares the copies of changed textures and the pass, which clears the target first.
+    /// `painted` is a texture that another pass of the graph makes, with its number.
     ///
     /// # Errors
     /// Out of memory.

@@ -1,5 +1,5 @@
-//! Pipelines that evaluate lights, one for each set of features that a frame needs: what a scene does not have costs
-//! nothing, neither in the shader nor in the making of it.
+//! Pipelines that evaluate lights, one for each set of features that a frame needs: what a scene
+//! does not have costs nothing, neither in the shader nor in the making of it.
 
 use std::{
     collections::HashMap,

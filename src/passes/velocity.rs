@@ -86,7 +86,8 @@ impl VelocityPass {
         })
     }
 
-    /// Velocities of a picture of `from` pixels for one of `to`; as they are where that is the same.
+    /// Velocities of a picture of `from` pixels for one of `to`; as they are where that is the
+    /// same.
     pub fn enlarged<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -115,10 +116,11 @@ impl VelocityPass {
         out
     }
 
-    /// Declares the passes: how far each pixel of the frame moves in the picture from the first moment to the last. The
-    /// camera's own motion first, everywhere; then what moves itself is drawn over it where it is seen. Temporal passes
-    /// ask from the last frame to this one, motion blur from the shutter's opening to its closing; `name` tells their
-    /// images apart. Blended surfaces have the velocity of what is behind them.
+    /// Declares the passes: how far each pixel of the frame moves in the picture from the first
+    /// moment to the last. The camera's own motion first, everywhere; then what moves itself is
+    /// drawn over it where it is seen. Temporal passes ask from the last frame to this one, motion
+    /// blur from the shutter's opening to its closing; `name` tells their images apart. Blended
+    /// surfaces have the velocity of what is behind them.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

@@ -9,7 +9,8 @@ use crate::scene::Projection;
 pub struct View {
     /// In the world (m).
     pub position: DVec3,
-    /// Camera-relative world to clip space; depth is reversed: 1 at the near plane, 0 at the far one.
+    /// Camera-relative world to clip space; depth is reversed: 1 at the near plane, 0 at the far
+    /// one.
     pub view_projection: Mat4,
     /// Clip space to camera-relative world.
     pub inverse: Mat4,
@@ -23,20 +24,22 @@ pub struct View {
     pub width: u32,
     /// Pixels down.
     pub height: u32,
-    /// Where in each pixel the picture is sampled: pixels right and down of its centre, each within half a pixel. Both
-    /// matrices above hold it.
+    /// Where in each pixel the picture is sampled: pixels right and down of its centre, each within
+    /// half a pixel. Both matrices above hold it.
     pub jitter: DVec2,
 }
 
 impl View {
     /// A camera whose node has this world transform (it looks along -Z, up is +Y).
     ///
-    /// The picture's height spans the camera's vertical field of view, whatever the aspect that the file names.
+    /// The picture's height spans the camera's vertical field of view, whatever the aspect that the
+    /// file names.
     #[must_use]
     pub fn new(world: DMat4, projection: &Projection, width: u32, height: u32) -> Self {
         let position = world.w_axis.truncate();
         let rotation = orthonormal(world);
-        // World axes to camera axes; the translation is taken out: positions come relative to the camera.
+        // World axes to camera axes; the translation is taken out: positions come relative to the
+        // camera.
         let view = Mat4::from_mat3(rotation.transpose().as_mat3());
         let aspect = f64::from(width) / f64::from(height);
         let projection_matrix = clip_matrix(projection, aspect);
@@ -54,8 +57,9 @@ impl View {
         }
     }
 
-    /// The same camera with each pixel sampled this far from its centre (pixels, right and down), instead of where it was
-    /// sampled before. What is rebuilt from depth through `inverse` lies where it lay.
+    /// The same camera with each pixel sampled this far from its centre (pixels, right and down),
+    /// instead of where it was sampled before. What is rebuilt from depth through `inverse` lies
+    /// where it lay.
     #[must_use]
     pub fn jittered(&self, jitter: DVec2) -> Self {
         // The picture moves the other way: what lies at the sample comes to the pixel's centre.
@@ -81,15 +85,16 @@ impl View {
         Self { width, height, ..self.jittered(DVec2::ZERO) }
     }
 
-    /// Distance along this camera's line of sight (m) of positions relative to another camera: the dot product with the
-    /// homogeneous position.
+    /// Distance along this camera's line of sight (m) of positions relative to another camera: the
+    /// dot product with the homogeneous position.
     #[must_use]
     pub fn depth_from(&self, other: &Self) -> Vec4 {
         let shift = (other.position - self.position).dot(self.forward.as_dvec3());
         self.forward.extend(shift as f32)
     }
 
-    /// Whether this camera stands where another does and sees the same, wherever in the pixels they sample.
+    /// Whether this camera stands where another does and sees the same, wherever in the pixels they
+    /// sample.
     #[must_use]
     pub fn same_camera(&self, other: &Self) -> bool {
         let (a, b) = (self.jittered(DVec2::ZERO), other.jittered(DVec2::ZERO));
@@ -100,8 +105,8 @@ impl View {
             && close
     }
 
-    /// To the clip space of the camera after it has moved: from world axes relative to where it is now. `pose` is where
-    /// it goes, in its own axes.
+    /// To the clip space of the camera after it has moved: from world axes relative to where it is
+    /// now. `pose` is where it goes, in its own axes.
     #[must_use]
     pub fn moved(&self, pose: DMat4) -> DMat4 {
         let rotation = DMat4::from_mat3(self.rotation);
@@ -137,8 +142,8 @@ impl View {
     }
 }
 
-/// What a view takes in: the space inside of its sides and beyond its near plane. Gribb and Hartmann 2001, "Fast
-/// Extraction of Viewing Frustum Planes".
+/// What a view takes in: the space inside of its sides and beyond its near plane. Gribb and
+/// Hartmann 2001, "Fast Extraction of Viewing Frustum Planes".
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frustum {
     /// Inward unit normals and distances: left, right, top, bottom, near.
@@ -156,7 +161,8 @@ impl Frustum {
     }
 }
 
-/// The rotation of a camera's node: scale and shear do not act on a camera (glTF 2.0 section 3.10.1).
+/// The rotation of a camera's node: scale and shear do not act on a camera (glTF 2.0 section
+/// 3.10.1).
 fn orthonormal(world: DMat4) -> DMat3 {
     let z = world.z_axis.truncate().normalize_or(DVec3::Z);
     let y = world.y_axis.truncate();
@@ -195,8 +201,8 @@ fn clip(projection: &Projection, aspect: f64) -> Clip {
     }
 }
 
-/// Camera space to clip space, reversed depth. Reed 2015, "Depth Precision Visualized": reversed float depth keeps
-/// nearly constant relative precision.
+/// Camera space to clip space, reversed depth. Reed 2015, "Depth Precision Visualized": reversed
+/// float depth keeps nearly constant relative precision.
 fn clip_matrix(projection: &Projection, aspect: f64) -> Mat4 {
     let Clip { x, y, a, b, parallel } = clip(projection, aspect);
     let (x, y, a, b) = (x as f32, y as f32, a as f32, b as f32);
@@ -209,7 +215,8 @@ fn clip_matrix(projection: &Projection, aspect: f64) -> Mat4 {
     )
 }
 
-/// The exact inverse of `clip_matrix`; a general inversion would lose digits for near planes of millimetres.
+/// The exact inverse of `clip_matrix`; a general inversion would lose digits for near planes of
+/// millimetres.
 fn inverse_clip_matrix(projection: &Projection, aspect: f64) -> Mat4 {
     let Clip { x, y, a, b, parallel } = clip(projection, aspect);
     let (ix, iy) = ((1.0 / x) as f32, (1.0 / y) as f32);

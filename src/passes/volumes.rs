@@ -1,4 +1,5 @@
-//! Participating volumes: a march along each line of sight, and what it found over the picture (docs/volumes.md).
+//! Participating volumes: a march along each line of sight, and what it found over the picture
+//! (docs/volumes.md).
 
 use std::sync::{Arc, OnceLock};
 

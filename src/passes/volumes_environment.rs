@@ -1,5 +1,5 @@
-//! Light from all around within volumes: what of it gets to the cells of a box past surfaces and through all volumes, found on
-//! the host when the scene is uploaded (docs/volumes.md).
+//! Light from all around within volumes: what of it gets to the cells of a box past surfaces and
+//! through all volumes, found on the host when the scene is uploaded (docs/volumes.md).
 
 use std::f64::consts::PI;
 
@@ -18,7 +18,8 @@ use super::volumes_scene::BoxedVolume;
 pub const VOLUME_ENVIRONMENT_SIZE: u32 = 12;
 /// Texels across the map that is asked for each direction: a ray each, from every cell.
 const DIRECTIONS_ACROSS: usize = 16;
-/// Texels across the map that the harmonics are of: their squares come from the middles of texels (1.5 % off with 16 across).
+/// Texels across the map that the harmonics are of: their squares come from the middles of texels
+/// (1.5 % off with 16 across).
 const HARMONICS_ACROSS: usize = 128;
 /// Places on the way out of an uneven volume.
 const STEPS: u32 = 12;
@@ -43,9 +44,10 @@ fn directions(environment: &Environment, across: usize) -> Vec<Towards> {
     map.texels().iter().enumerate().map(texel).collect()
 }
 
-/// Spherical harmonics of what comes from all around, to the second degree, each with what its polynomial is multiplied with
-/// (`leaning` in shaders/passes/volumes.frag): Ramamoorthi and Hanrahan, "An Efficient Representation for Irradiance
-/// Environment Maps" (2001, equation 3). The first is the mean luminance.
+/// Spherical harmonics of what comes from all around, to the second degree, each with what its
+/// polynomial is multiplied with (`leaning` in shaders/passes/volumes.frag): Ramamoorthi and
+/// Hanrahan, "An Efficient Representation for Irradiance Environment Maps" (2001, equation 3). The
+/// first is the mean luminance.
 fn harmonics(directions: &[Towards]) -> [Vec3; 9] {
     let mut sums = [DVec3::ZERO; 9];
     for &(d, light) in directions {
@@ -68,7 +70,8 @@ fn harmonics(directions: &[Towards]) -> [Vec3; 9] {
     std::array::from_fn(|i| (sums[i] * squares[i]).as_vec3())
 }
 
-/// The harmonics, and for each volume its cells: the mean luminance that gets there from all around.
+/// The harmonics, and for each volume its cells: the mean luminance that gets there from all
+/// around.
 #[must_use]
 pub fn around(scene: &Scene, volumes: &[BoxedVolume]) -> Vec<Vec3> {
     let Some(environment) = &scene.environment else { return vec![Vec3::ZERO; 9] };

@@ -1,5 +1,6 @@
-//! A scene's participating volumes on the device: boxes, with a grid of densities where they are uneven. A mesh is the box
-//! around it with a grid of how much of each cell is inside (docs/volumes.md).
+//! A scene's participating volumes on the device: boxes, with a grid of densities where they are
+//! uneven. A mesh is the box around it with a grid of how much of each cell is inside
+//! (docs/volumes.md).
 
 use std::sync::Arc;
 
@@ -183,8 +184,8 @@ impl SceneVolumes {
         self.boxes.is_empty()
     }
 
-    /// Goes along with the scene that was uploaded into another pose. What gets to them from all around stays as it was.
-    /// True where one has moved.
+    /// Goes along with the scene that was uploaded into another pose. What gets to them from all
+    /// around stays as it was. True where one has moved.
     pub fn follow(&mut self, scene: &Scene) -> bool {
         let mut moved = false;
         let placed = scene.placed_volumes();

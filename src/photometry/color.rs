@@ -1,7 +1,8 @@
-//! Colour of light: Rec.709, the Planckian and the daylight locus, tint, chromatic adaptation, white balance.
+//! Colour of light: Rec.709, the Planckian and the daylight locus, tint, chromatic adaptation,
+//! white balance.
 //!
-//! Colours are linear Rec.709 triples in double precision. The colour of a light always has luminance 1, so a light's
-//! lumens do not depend on its kelvins.
+//! Colours are linear Rec.709 triples in double precision. The colour of a light always has
+//! luminance 1, so a light's lumens do not depend on its kelvins.
 
 use std::sync::OnceLock;
 
@@ -18,8 +19,8 @@ pub const KELVIN_LIMITS: [f64; 2] = [500.0, 1e6];
 /// Colour temperatures (K) for which the daylight locus is defined: CIE 15:2004, section 3.1.
 pub const DAYLIGHT_LIMITS: [f64; 2] = [4000.0, 25_000.0];
 
-/// The farthest from the Planckian locus (in CIE 1960 uv) for which a colour temperature means anything:
-/// CIE 15:2004, section 9.5.
+/// The farthest from the Planckian locus (in CIE 1960 uv) for which a colour temperature means
+/// anything: CIE 15:2004, section 9.5.
 pub const DUV_LIMIT: f64 = 0.05;
 
 /// Why a colour cannot be had. Each message names the value and what it may be.
@@ -68,7 +69,8 @@ pub const REC709_PRIMARIES: [Chromaticity; 3] = [
     Chromaticity { x: 0.15, y: 0.06 },
 ];
 
-/// Linear Rec.709 to CIE XYZ, as columns: `rgb_to_xyz_matrix` of the primaries and D65 (0.3127, 0.3290).
+/// Linear Rec.709 to CIE XYZ, as columns: `rgb_to_xyz_matrix` of the primaries and D65 (0.3127,
+/// 0.3290).
 pub const REC709_TO_XYZ: DMat3 = DMat3::from_cols(
     dvec3(0.412_390_799_265_959_4, 0.212_639_005_871_510_3, 0.019_330_818_715_591_82),
     dvec3(0.357_584_339_383_877_96, 0.715_168_678_767_755_9, 0.119_194_779_794_625_96),
@@ -99,14 +101,16 @@ impl Chromaticity {
         (sum.is_finite() && sum > 0.0).then(|| Self { x: xyz.x / sum, y: xyz.y / sum })
     }
 
-    /// CIE 1960 uv: `u = 4x / (-2x + 12y + 3)`, `v = 6y / (-2x + 12y + 3)`. CIE 15:2004, section 9.5.
+    /// CIE 1960 uv: `u = 4x / (-2x + 12y + 3)`, `v = 6y / (-2x + 12y + 3)`. CIE 15:2004, section
+    /// 9.5.
     #[must_use]
     pub fn to_uv(self) -> DVec2 {
         let d = -2.0 * self.x + 12.0 * self.y + 3.0;
         dvec2(4.0 * self.x / d, 6.0 * self.y / d)
     }
 
-    /// From CIE 1960 uv: the inverse of `to_uv`, `x = 3u / (2u - 8v + 4)`, `y = 2v / (2u - 8v + 4)`.
+    /// From CIE 1960 uv: the inverse of `to_uv`, `x = 3u / (2u - 8v + 4)`, `y = 2v / (2u - 8v +
+    /// 4)`.
     #[must_use]
     pub fn from_uv(uv: DVec2) -> Self {
         let d = 2.0 * uv.x - 8.0 * uv.y + 4.0;
@@ -136,9 +140,11 @@ pub fn rgb_to_xyz_matrix(primaries: [Chromaticity; 3], white: DVec3) -> DMat3 {
     columns * DMat3::from_diagonal(columns.inverse() * white)
 }
 
-/// Luminance of a linear Rec.709 colour: `0.2126 R + 0.7152 G + 0.0722 B`, in the unit of the channels.
+/// Luminance of a linear Rec.709 colour: `0.2126 R + 0.7152 G + 0.0722 B`, in the unit of the
+/// channels.
 ///
-/// ITU-R BT.709-6, table 1 item 3.2; the four digits differ from the Y row of `REC709_TO_XYZ` by 4e-5.
+/// ITU-R BT.709-6, table 1 item 3.2; the four digits differ from the Y row of `REC709_TO_XYZ` by
+/// 4e-5.
 #[must_use]
 pub fn luminance(rgb: DVec3) -> f64 {
     rgb.dot(dvec3(0.2126, 0.7152, 0.0722))
@@ -160,7 +166,8 @@ pub fn srgb_eotf(code: f64) -> f64 {
     linear.copysign(code)
 }
 
-/// The CIE 1931 2-degree colour matching functions: wavelength in metres and x, y, z bar, every nanometre.
+/// The CIE 1931 2-degree colour matching functions: wavelength in metres and x, y, z bar, every
+/// nanometre.
 ///
 /// ISO/CIE 11664-1; origin of the file in `assets/README.md`.
 fn observer() -> &'static [(f64, DVec3)] {
@@ -223,7 +230,8 @@ pub fn daylight(temperature: Kelvin) -> Result<Chromaticity, ColorError> {
     Ok(Chromaticity { x, y: (-3.0 * x + 2.870) * x - 0.275 })
 }
 
-/// The unit normal of the Planckian locus in CIE 1960 uv at a temperature, towards green (greater v).
+/// The unit normal of the Planckian locus in CIE 1960 uv at a temperature, towards green (greater
+/// v).
 fn locus_normal(t: f64) -> Result<DVec2, ColorError> {
     // Two temperatures 0.2 % apart, kept within the limits.
     let (low, high) = ((t * 0.999).max(KELVIN_LIMITS[0]), (t * 1.001).min(KELVIN_LIMITS[1]));
@@ -232,10 +240,11 @@ fn locus_normal(t: f64) -> Result<DVec2, ColorError> {
     Ok(if normal.y < 0.0 { -normal } else { normal })
 }
 
-/// Chromaticity of a black body with a tint: `duv` is the offset perpendicular to the locus in CIE 1960 uv, at most
-/// `DUV_LIMIT`; positive is greener, negative more magenta.
+/// Chromaticity of a black body with a tint: `duv` is the offset perpendicular to the locus in CIE
+/// 1960 uv, at most `DUV_LIMIT`; positive is greener, negative more magenta.
 ///
-/// ANSI C78.377-2017, annex; Ohno, "Practical use and calculation of CCT and Duv", Leukos 10 (2014).
+/// ANSI C78.377-2017, annex; Ohno, "Practical use and calculation of CCT and Duv", Leukos 10
+/// (2014).
 ///
 /// # Errors
 /// A temperature outside of `KELVIN_LIMITS`, or a tint outside of `DUV_LIMIT`, or not numbers.
@@ -251,7 +260,8 @@ pub fn planckian_tinted(temperature: Kelvin, duv: f64) -> Result<Chromaticity, C
     Chromaticity::from_uv(on_locus.to_uv() + locus_normal(temperature.0)? * duv).checked()
 }
 
-/// Chromaticity of a phase of daylight with a tint, the offset `duv` along the same normal as `planckian_tinted`'s.
+/// Chromaticity of a phase of daylight with a tint, the offset `duv` along the same normal as
+/// `planckian_tinted`'s.
 ///
 /// # Errors
 /// A temperature outside of `DAYLIGHT_LIMITS`, or a tint outside of `DUV_LIMIT`, or not numbers.
@@ -266,7 +276,8 @@ pub fn daylight_tinted(temperature: Kelvin, duv: f64) -> Result<Chromaticity, Co
     Chromaticity::from_uv(on_locus.to_uv() + locus_normal(temperature.0)? * duv).checked()
 }
 
-/// Correlated colour temperature and Duv of a chromaticity, by the nearest point of the locus in CIE 1960 uv.
+/// Correlated colour temperature and Duv of a chromaticity, by the nearest point of the locus in
+/// CIE 1960 uv.
 ///
 /// CIE 15:2004, section 9.5. Searched from 1000 to 100 000 K.
 ///
@@ -304,8 +315,8 @@ pub fn correlated_temperature(chromaticity: Chromaticity) -> Result<(Kelvin, f64
     if duv.abs() <= DUV_LIMIT { Ok((Kelvin(kelvin), duv)) } else { Err(ColorError::Duv(duv)) }
 }
 
-/// Linear Rec.709 colour of a light with that chromaticity, at luminance 1. Channels that would be negative (below
-/// about 1900 K blue is) are clamped to 0 and the rest brought back to luminance 1.
+/// Linear Rec.709 colour of a light with that chromaticity, at luminance 1. Channels that would be
+/// negative (below about 1900 K blue is) are clamped to 0 and the rest brought back to luminance 1.
 ///
 /// # Errors
 /// An impossible chromaticity.
@@ -320,7 +331,8 @@ pub fn light_color(chromaticity: Chromaticity) -> Result<DVec3, ColorError> {
     }
 }
 
-/// Whether `light_color` clips a light of that chromaticity: some channel of Rec.709 would be negative.
+/// Whether `light_color` clips a light of that chromaticity: some channel of Rec.709 would be
+/// negative.
 ///
 /// # Errors
 /// An impossible chromaticity.
@@ -341,7 +353,8 @@ pub fn kelvin_to_rgb(temperature: Kelvin) -> Result<DVec3, ColorError> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Adaptation {
-    /// CAT16: Li et al., "Comprehensive color solutions: CAM16, CAT16, and CAM16-UCS", Color Res. Appl. 42 (2017), eq. 7.
+    /// CAT16: Li et al., "Comprehensive color solutions: CAM16, CAT16, and CAM16-UCS", Color Res.
+    /// Appl. 42 (2017), eq. 7.
     #[default]
     Cat16,
     /// Bradford, linearised: ICC.1:2022, annex E.
@@ -366,14 +379,16 @@ impl Adaptation {
         }
     }
 
-    /// The matrix on XYZ that makes the white `from` into the white `to` (both XYZ), full adaptation.
+    /// The matrix on XYZ that makes the white `from` into the white `to` (both XYZ), full
+    /// adaptation.
     #[must_use]
     pub fn adapt_xyz(self, from: DVec3, to: DVec3) -> DMat3 {
         let m = self.matrix();
         m.inverse() * DMat3::from_diagonal((m * to) / (m * from)) * m
     }
 
-    /// The matrix on linear Rec.709 that shows light of chromaticity `scene_white` as neutral (D65), luminance kept.
+    /// The matrix on linear Rec.709 that shows light of chromaticity `scene_white` as neutral
+    /// (D65), luminance kept.
     ///
     /// # Errors
     /// An impossible chromaticity, or one so saturated that a cone response is not above 0.
@@ -427,7 +442,8 @@ impl WhiteBalance {
         ("shade", Self::Shade),
     ];
 
-    /// From a picked sample of a neutral card: its linear Rec.709 colour before any white balance, at any exposure.
+    /// From a picked sample of a neutral card: its linear Rec.709 colour before any white balance,
+    /// at any exposure.
     ///
     /// # Errors
     /// A sample that is black, not finite, or not the colour of a light.
@@ -440,8 +456,8 @@ impl WhiteBalance {
         Ok(Self::White(white))
     }
 
-    /// The chromaticity that is taken for white. The presets' temperatures are those of Nikon's reference manuals
-    /// (D850, "White Balance": 3000, 4200, 5200, 5400, 6000, 8000 K).
+    /// The chromaticity that is taken for white. The presets' temperatures are those of Nikon's
+    /// reference manuals (D850, "White Balance": 3000, 4200, 5200, 5400, 6000, 8000 K).
     ///
     /// # Errors
     /// A temperature, tint or chromaticity out of range.
@@ -459,7 +475,8 @@ impl WhiteBalance {
         }
     }
 
-    /// The matrix on exposed linear Rec.709 that makes this white neutral, luminance of the white kept.
+    /// The matrix on exposed linear Rec.709 that makes this white neutral, luminance of the white
+    /// kept.
     ///
     /// # Errors
     /// As `white`, and a white too saturated to adapt to.
@@ -642,9 +659,9 @@ mod tests {
 
     #[test]
     fn presets_have_their_published_chromaticities() {
-        // Planck: Wyszecki and Stiles, "Color Science", 2nd ed., table 1(3.11), 3000 K. F2: CIE 15:2004, table T.6.1. The
-        // daylight locus: table 1(3.3.4) there, at 6000 and 8000 K; at 5200 and 5400 K by the equations of CIE 15:2004, 3.1, with
-        // a pocket calculator.
+        // Planck: Wyszecki and Stiles, "Color Science", 2nd ed., table 1(3.11), 3000 K. F2: CIE
+        // 15:2004, table T.6.1. The daylight locus: table 1(3.3.4) there, at 6000 and 8000 K; at
+        // 5200 and 5400 K by the equations of CIE 15:2004, 3.1, with a pocket calculator.
         for (preset, x, y) in [
             (WhiteBalance::Neutral, 0.3127, 0.3290),
             (WhiteBalance::Incandescent, 0.4369, 0.4041),

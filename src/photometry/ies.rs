@@ -1,16 +1,21 @@
-//! Photometric files, IES LM-63 of 1986 to 2019 and EULUMDAT: what a luminaire gives in each direction, in candela.
+//! Photometric files, IES LM-63 of 1986 to 2019 and EULUMDAT: what a luminaire gives in each
+//! direction, in candela.
 //!
-//! ANSI/IESNA LM-63-2002 (and its editions of 1986, 1991, 1995, 2019) for the file, IES LM-75-01 for the coordinates;
-//! `eulumdat` has the other format. The parser takes bytes and does no input itself; the content, not a name, tells the
-//! format. Files are untrusted: every count is bounded, nothing is allocated before it has been read, and every error names
-//! the line and what would help. Fields that do not bear on light never refuse a file: a note says what they hold.
+//! ANSI/IESNA LM-63-2002 (and its editions of 1986, 1991, 1995, 2019) for the file, IES LM-75-01
+//! for the coordinates; `eulumdat` has the other format. The parser takes bytes and does no input
+//! itself; the content, not a name, tells the format. Files are untrusted: every count is bounded,
+//! nothing is allocated before it has been read, and every error names the line and what would
+//! help. Fields that do not bear on light never refuse a file: a note says what they hold.
 //!
 //! In the light's space (it shines along -Z, +X to its right, +Y up):
-//! - type C (most luminaires): vertical 0 is -Z ("down"), 180 is +Z; horizontal 0 is +X, 90 is +Y, counter-clockwise
+//! - type C (most luminaires): vertical 0 is -Z ("down"), 180 is +Z; horizontal 0 is +X, 90 is +Y,
+//!   counter-clockwise
 //!   seen from +Z. The opening's length lies along X, its width along Y.
-//! - type B (floodlights): both angles 0 is -Z; the planes turn around X by the vertical angle, towards +Y; the
+//! - type B (floodlights): both angles 0 is -Z; the planes turn around X by the vertical angle,
+//!   towards +Y; the
 //!   horizontal angle is measured from the middle of the plane towards +X.
-//! - type A (vehicle lamps): both angles 0 is -Z; the planes turn around Y by the horizontal angle, towards +X; the
+//! - type A (vehicle lamps): both angles 0 is -Z; the planes turn around Y by the horizontal angle,
+//!   towards +X; the
 //!   vertical angle rises towards +Y.
 
 mod eulumdat;
@@ -32,9 +37,11 @@ pub const MAX_VALUES: usize = 1 << 23;
 pub const MAX_HEAD_LINES: usize = 4096;
 /// The most pairs of tilt angle and factor.
 pub const MAX_TILT_PAIRS: usize = 3601;
-/// Candela below 0 by at most this part of the strongest count as 0: the noise of a photometer, or a last digit.
+/// Candela below 0 by at most this part of the strongest count as 0: the noise of a photometer, or
+/// a last digit.
 pub const NEGATIVE_TOLERANCE: f64 = 0.02;
-/// Angles beyond the end of a range by at most this (degrees) count as the end: 180.01, or 89.99 for a quadrant.
+/// Angles beyond the end of a range by at most this (degrees) count as the end: 180.01, or 89.99
+/// for a quadrant.
 pub const ANGLE_SLACK: f64 = 0.1;
 
 /// Why a file is refused.
@@ -46,7 +53,8 @@ pub enum IesError {
     /// Nothing in it.
     #[error("the file is empty; export it again")]
     Empty,
-    /// Neither IES, whose numbers follow a line `TILT=`, nor EULUMDAT, whose numbers stand in lines 2 to 7.
+    /// Neither IES, whose numbers follow a line `TILT=`, nor EULUMDAT, whose numbers stand in lines
+    /// 2 to 7.
     #[error(
         "no line starts with TILT=, which an IES file needs before its numbers (such as TILT=NONE), and lines 2 to 7 are \
          not the numbers of a EULUMDAT (.ldt) file"
@@ -209,9 +217,11 @@ pub enum Tilt {
     /// It does not.
     #[default]
     None,
-    /// By factors in the file, for the burning position of a lamp: `candela` and `lumens` are without them.
+    /// By factors in the file, for the burning position of a lamp: `candela` and `lumens` are
+    /// without them.
     Include {
-        /// Lamp to luminaire geometry: 1 base up or down, 2 horizontal along 0-180, 3 horizontal along 90-270.
+        /// Lamp to luminaire geometry: 1 base up or down, 2 horizontal along 0-180, 3 horizontal
+        /// along 90-270.
         geometry: u8,
         /// Tilt angles in degrees, rising, with the factor of each.
         factors: Vec<(f64, f64)>,
@@ -221,8 +231,8 @@ pub enum Tilt {
 }
 
 impl Tilt {
-    /// The factor of the candela at a tilt in degrees: linear between the listed angles, the nearest beyond; 1 where
-    /// the file has none.
+    /// The factor of the candela at a tilt in degrees: linear between the listed angles, the
+    /// nearest beyond; 1 where the file has none.
     #[must_use]
     pub fn factor(&self, degrees: f64) -> f64 {
         let Self::Include { factors, .. } = self else { return 1.0 };
@@ -236,7 +246,8 @@ impl Tilt {
     }
 }
 
-/// The luminous opening of a luminaire in metres; negative numbers mark round shapes (LM-63-2002, table 1).
+/// The luminous opening of a luminaire in metres; negative numbers mark round shapes (LM-63-2002,
+/// table 1).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LuminousOpening {
     /// Along Y.
@@ -414,7 +425,8 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// A number as files have them; none of "nan" and "inf", which Rust also parses and no edition of the standard knows.
+/// A number as files have them; none of "nan" and "inf", which Rust also parses and no edition of
+/// the standard knows.
 fn finite(token: &str) -> Option<f64> {
     token.parse().ok().filter(|x: &f64| x.is_finite() && x.abs() < 1e15)
 }
@@ -483,15 +495,16 @@ fn snapped(mut angles: Vec<f64>, ends: &[f64], what: &str, notes: &mut Vec<Strin
 }
 
 impl IesProfile {
-    /// Parses the bytes of a file, IES or EULUMDAT by its content. UTF-8 and Latin-1 are both taken, UTF-16 and UTF-32 with a
-    /// note, and all line ends.
+    /// Parses the bytes of a file, IES or EULUMDAT by its content. UTF-8 and Latin-1 are both
+    /// taken, UTF-16 and UTF-32 with a note, and all line ends.
     ///
     /// LM-63-2002. Candela are `value * multiplier * ballast factor`, in editions up to 1995 also
-    /// times the ballast-lamp factor, whose field is "future use" in 2002 and the file's type in 2019.
+    /// times the ballast-lamp factor, whose field is "future use" in 2002 and the file's type in
+    /// 2019.
     ///
     /// # Errors
-    /// Whatever is malformed, with the line: see `IesError`. Never panics; memory stays within a small multiple of
-    /// the bytes given.
+    /// Whatever is malformed, with the line: see `IesError`. Never panics; memory stays within a
+    /// small multiple of the bytes given.
     pub fn parse(bytes: &[u8]) -> Result<Self, IesError> {
         if bytes.len() > MAX_BYTES {
             return Err(IesError::TooLarge(bytes.len()));
@@ -661,7 +674,8 @@ impl IesProfile {
         self.version
     }
 
-    /// Keywords without their brackets and their values, in order; `[MORE]` is joined to the one before.
+    /// Keywords without their brackets and their values, in order; `[MORE]` is joined to the one
+    /// before.
     #[must_use]
     pub fn keywords(&self) -> &[(String, String)] {
         &self.keywords
@@ -744,8 +758,9 @@ impl IesProfile {
         self.candela.get(horizontal * self.vertical.len() + vertical).copied().unwrap_or(0.0)
     }
 
-    /// Intensity at angles in degrees in the file's coordinates: bilinear between the listed angles, by the file's
-    /// symmetry, 0 outside of its vertical range. Any horizontal angle is taken; NaN gives 0.
+    /// Intensity at angles in degrees in the file's coordinates: bilinear between the listed
+    /// angles, by the file's symmetry, 0 outside of its vertical range. Any horizontal angle is
+    /// taken; NaN gives 0.
     ///
     /// LM-63-2002, horizontal angles, for the symmetries.
     #[must_use]
@@ -793,8 +808,8 @@ impl IesProfile {
         }
     }
 
-    /// Intensity towards a direction in the light's space (see the module); it need not have unit length. 0 for a
-    /// zero or non-finite direction.
+    /// Intensity towards a direction in the light's space (see the module); it need not have unit
+    /// length. 0 for a zero or non-finite direction.
     ///
     /// LM-75-01: the coordinates of types A, B and C.
     #[must_use]
@@ -808,9 +823,9 @@ impl IesProfile {
         self.candela(vertical.to_degrees(), horizontal.to_degrees())
     }
 
-    /// A table of intensities in candela in type C coordinates for the GPU, whatever the file's own: `rows` of
-    /// vertical angles from 0 to 180 degrees inclusive (at least 2), each of `columns` horizontal angles from 0 to 360
-    /// degrees exclusive (at least 1), row after row.
+    /// A table of intensities in candela in type C coordinates for the GPU, whatever the file's
+    /// own: `rows` of vertical angles from 0 to 180 degrees inclusive (at least 2), each of
+    /// `columns` horizontal angles from 0 to 360 degrees exclusive (at least 1), row after row.
     ///
     /// An edge at which the file's table ends is as sharp as one row.
     #[must_use]
@@ -831,7 +846,8 @@ impl IesProfile {
 
     /// All the light of the luminaire: the exact integral of what `candela` interpolates.
     ///
-    /// Solid angle is `sin V dV dH` in type C, `cos V dV dH` in A and `cos H dH dV` in B (LM-75-01).
+    /// Solid angle is `sin V dV dH` in type C, `cos V dV dH` in A and `cos H dH dV` in B
+    /// (LM-75-01).
     #[must_use]
     pub fn lumens(&self) -> Lumen {
         let rows: Vec<Vec<f64>> = (0..self.horizontal.len())
@@ -840,8 +856,8 @@ impl IesProfile {
         self.integral(&self.vertical, &rows)
     }
 
-    /// The part of all light that goes below the horizon, in type C coordinates (DFF of EULUMDAT); none of other types, and
-    /// of dark lamps.
+    /// The part of all light that goes below the horizon, in type C coordinates (DFF of EULUMDAT);
+    /// none of other types, and of dark lamps.
     #[must_use]
     pub fn downward(&self) -> Option<f64> {
         let all = self.lumens().get();
@@ -948,7 +964,8 @@ fn symmetry(kind: PhotometricType, horizontal: &[f64], line: usize) -> Result<Sy
     }
 }
 
-/// The angles around `x` in a rising list and the part of the way between them; none outside of the list.
+/// The angles around `x` in a rising list and the part of the way between them; none outside of the
+/// list.
 fn locate(angles: &[f64], x: f64) -> Option<(usize, usize, f64)> {
     // What conversions to degrees and back may lose.
     const SLACK: f64 = 1e-9;
@@ -966,7 +983,8 @@ fn trapezoids(angles: &[f64], values: &[f64]) -> f64 {
     weighted(angles, values, |a, b, fa, fb| (b - a) * (fa + fb) / 2.0)
 }
 
-/// Sum over the segments of a piecewise linear function of `segment(a, b, f(a), f(b))`, a and b in radians.
+/// Sum over the segments of a piecewise linear function of `segment(a, b, f(a), f(b))`, a and b in
+/// radians.
 fn weighted(angles: &[f64], values: &[f64], segment: fn(f64, f64, f64, f64) -> f64) -> f64 {
     let pairs = angles.windows(2).zip(values.windows(2));
     pairs

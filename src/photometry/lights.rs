@@ -1,8 +1,8 @@
 //! Conversions between the units of a light, for each kind of emitter, with the authored unit kept.
 //!
-//! A `PhysicalLight` is an emitter (what shines and its shape) and the strength as its author wrote it. Every other
-//! unit is derived; changing the emitter keeps what was written. So a wider cone dims a spot that was given in lumens
-//! and leaves alone one that was given in candela.
+//! A `PhysicalLight` is an emitter (what shines and its shape) and the strength as its author wrote
+//! it. Every other unit is derived; changing the emitter keeps what was written. So a wider cone
+//! dims a spot that was given in lumens and leaves alone one that was given in candela.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -10,18 +10,21 @@ use glam::DVec3;
 
 use super::units::{Candela, Ev100, Lumen, Lux, Nit, Steradian};
 
-/// The sun's mean angular radius in radians: 0.2666 degrees, half of its 31.99 arc minutes at one astronomical unit.
+/// The sun's mean angular radius in radians: 0.2666 degrees, half of its 31.99 arc minutes at one
+/// astronomical unit.
 pub const SUN_ANGULAR_RADIUS: f64 = 0.2666 * PI / 180.0;
 
 /// The floor of distance for a source without a size, in metres.
 ///
-/// Lagarde and de Rousiers, "Moving Frostbite to PBR" (2014), section 4.5: punctual lights are never nearer than 1 cm.
+/// Lagarde and de Rousiers, "Moving Frostbite to PBR" (2014), section 4.5: punctual lights are
+/// never nearer than 1 cm.
 pub const MIN_SOURCE_RADIUS: f64 = 0.01;
 
 /// Luminance over `2^EV100`, in nits: `K / 100` with `K` = 12.5 (ISO 2720:1974).
 pub const NITS_AT_EV_ZERO: f64 = 0.125;
 
-/// The shortest and longest length (m) that a shape may have; between them no conversion over- or underflows.
+/// The shortest and longest length (m) that a shape may have; between them no conversion over- or
+/// underflows.
 pub const LENGTH_LIMITS: [f64; 2] = [1e-6, 1e12];
 
 /// The greatest strength in any linear unit.
@@ -164,7 +167,8 @@ impl TryFrom<ConeAngles> for Cone {
 }
 
 impl Cone {
-    /// A cone whose intensity is full within `inner` and zero beyond `outer`, both half angles in radians.
+    /// A cone whose intensity is full within `inner` and zero beyond `outer`, both half angles in
+    /// radians.
     ///
     /// # Errors
     /// Angles that are not `0 <= inner <= outer <= pi` with `outer > 0`.
@@ -176,7 +180,8 @@ impl Cone {
         }
     }
 
-    /// A cone with a hard edge from its full apex angle in radians, above 0 and at most a full turn.
+    /// A cone with a hard edge from its full apex angle in radians, above 0 and at most a full
+    /// turn.
     ///
     /// # Errors
     /// An apex that is not above 0 and at most 2 pi.
@@ -198,8 +203,9 @@ impl Cone {
 
     /// Intensity at an angle to the axis over that on the axis, from the angle's cosine; 0 to 1.
     ///
-    /// `clamp((cos - cos outer) / (cos inner - cos outer), 0, 1)^2`: KHR_lights_punctual, "Inner and Outer Cone
-    /// Angles", without its 0.001 of least width; a step where both angles are equal.
+    /// `clamp((cos - cos outer) / (cos inner - cos outer), 0, 1)^2`: KHR_lights_punctual, "Inner
+    /// and Outer Cone Angles", without its 0.001 of least width; a step where both angles are
+    /// equal.
     #[must_use]
     pub fn falloff(self, cos_angle: f64) -> f64 {
         let (ci, co) = (self.inner.cos(), self.outer.cos());
@@ -209,10 +215,12 @@ impl Cone {
         ((cos_angle - co) / (ci - co)).clamp(0.0, 1.0).powi(2)
     }
 
-    /// Flux over axial intensity of the real, smooth distribution: `2 pi ((1 - ci) + (ci - co) / 3)`, in sr.
+    /// Flux over axial intensity of the real, smooth distribution: `2 pi ((1 - ci) + (ci - co) /
+    /// 3)`, in sr.
     ///
-    /// The integral `2 pi * integral of falloff over d(cos)`: 1 from `ci` to 1, and a parabola of mean 1/3 between
-    /// `co` and `ci`. Frostbite's notes (section 4.5) leave this out, which changes the flux with the softness.
+    /// The integral `2 pi * integral of falloff over d(cos)`: 1 from `ci` to 1, and a parabola of
+    /// mean 1/3 between `co` and `ci`. Frostbite's notes (section 4.5) leave this out, which
+    /// changes the flux with the softness.
     #[must_use]
     pub fn flux_per_candela(self) -> Steradian {
         let one_minus = |angle: f64| 2.0 * (angle / 2.0).sin().powi(2);
@@ -227,7 +235,8 @@ impl Cone {
     }
 }
 
-/// Solid angle of a cone from its half angle in radians: `2 pi (1 - cos)`, without cancellation at small angles.
+/// Solid angle of a cone from its half angle in radians: `2 pi (1 - cos)`, without cancellation at
+/// small angles.
 #[must_use]
 pub fn cone_solid_angle(half_angle: f64) -> Steradian {
     Steradian(2.0 * TAU * (half_angle / 2.0).sin().powi(2))
@@ -253,9 +262,10 @@ impl SunDisk {
         Self { middle, angular_radius, towards: middle, visible_fraction: 1.0 }
     }
 
-    /// The part of a disk above the level horizon, world axes with +Y up: a circle cut by a line. With x radii from the line up to the
-    /// middle the part above is `1/2 + (x sqrt(1 - x^2) + asin x) / pi`, and its centroid lies
-    /// `2/3 (1 - x^2)^(3/2) / (pi part)` radii above the middle. Exact for small disks; of one of 10 degrees radius to 1 %.
+    /// The part of a disk above the level horizon, world axes with +Y up: a circle cut by a line.
+    /// With x radii from the line up to the middle the part above is `1/2 + (x sqrt(1 - x^2) + asin
+    /// x) / pi`, and its centroid lies `2/3 (1 - x^2)^(3/2) / (pi part)` radii above the middle.
+    /// Exact for small disks; of one of 10 degrees radius to 1 %.
     #[must_use]
     pub fn over_horizon(middle: DVec3, angular_radius: f64) -> Self {
         let elevation = middle.y.clamp(-1.0, 1.0).asin();
@@ -279,14 +289,15 @@ impl SunDisk {
         }
     }
 
-    /// Half of the angle (rad) under which a round disk as large as what is seen would be seen: of the same luminance at the
-    /// same illuminance.
+    /// Half of the angle (rad) under which a round disk as large as what is seen would be seen: of
+    /// the same luminance at the same illuminance.
     #[must_use]
     pub fn equal_radius(&self) -> f64 {
         (self.visible_fraction.sqrt() * self.angular_radius.sin()).asin()
     }
 
-    /// The illuminance of what is seen on level ground, over that of the whole disk on a plane that faces it.
+    /// The illuminance of what is seen on level ground, over that of the whole disk on a plane that
+    /// faces it.
     #[must_use]
     pub fn on_level_ground(&self) -> f64 {
         self.visible_fraction * self.towards.y.max(0.0)
@@ -304,9 +315,11 @@ pub enum SpotFlux {
     ///
     /// Lagarde and de Rousiers 2014, section 4.5 (the apex is the full angle).
     ApexCone,
-    /// `I = F / pi` whatever the cone, so that a cone can be changed without changing the brightness.
+    /// `I = F / pi` whatever the cone, so that a cone can be changed without changing the
+    /// brightness.
     ///
-    /// "Physically Based Rendering in Filament", section "Spot lights"; exact for a hard apex of 120 degrees.
+    /// "Physically Based Rendering in Filament", section "Spot lights"; exact for a hard apex of
+    /// 120 degrees.
     PhiOverPi,
 }
 
@@ -373,7 +386,8 @@ pub enum Emitter {
     },
     /// A disk of light infinitely far away, or parallel light.
     Sun {
-        /// Half of the angle (rad) under which it is seen, at most pi/2; 0 for parallel light, which has no luminance.
+        /// Half of the angle (rad) under which it is seen, at most pi/2; 0 for parallel light,
+        /// which has no luminance.
         angular_radius: f64,
     },
 }
@@ -436,8 +450,8 @@ impl Emitter {
 
     /// The emitting area in m2, of both sides where both shine; none for points and the sun.
     ///
-    /// Sphere `4 pi r^2`, disk `pi r^2`, rectangle `w h`, tube `2 pi r l + 4 pi r^2`: Lagarde and de Rousiers 2014,
-    /// section 4.7.
+    /// Sphere `4 pi r^2`, disk `pi r^2`, rectangle `w h`, tube `2 pi r l + 4 pi r^2`: Lagarde and
+    /// de Rousiers 2014, section 4.7.
     #[must_use]
     pub fn area(self) -> Option<f64> {
         match self {
@@ -451,8 +465,8 @@ impl Emitter {
         }
     }
 
-    /// The area in m2 as seen from far along the direction of greatest intensity: what candela are divided by to get
-    /// nits. None for points and the sun.
+    /// The area in m2 as seen from far along the direction of greatest intensity: what candela are
+    /// divided by to get nits. None for points and the sun.
     #[must_use]
     pub fn projected_area(self) -> Option<f64> {
         match self {
@@ -465,8 +479,8 @@ impl Emitter {
 
     /// Flux over greatest intensity, in sr; none for the sun, whose flux has no bound.
     ///
-    /// Point `4 pi`; a spot by its `SpotFlux`; surfaces `pi A / A_projected`, since a Lambertian surface of luminance
-    /// `L` gives `pi L A` lumens (Lagarde and de Rousiers 2014, section 4.7).
+    /// Point `4 pi`; a spot by its `SpotFlux`; surfaces `pi A / A_projected`, since a Lambertian
+    /// surface of luminance `L` gives `pi L A` lumens (Lagarde and de Rousiers 2014, section 4.7).
     #[must_use]
     pub fn flux_per_candela(self) -> Option<Steradian> {
         match self {
@@ -481,10 +495,12 @@ impl Emitter {
         }
     }
 
-    /// The sun's projected solid angle `pi sin^2 r`: what lux are divided by to get nits; none for other emitters.
+    /// The sun's projected solid angle `pi sin^2 r`: what lux are divided by to get nits; none for
+    /// other emitters.
     ///
-    /// The integral of the cosine over a disk around the normal. The plain solid angle `2 pi (1 - cos r)` of
-    /// Lagarde and de Rousiers 2014 differs by 5e-6 for the real sun and by 0.8 % for one of 10 degrees.
+    /// The integral of the cosine over a disk around the normal. The plain solid angle `2 pi (1 -
+    /// cos r)` of Lagarde and de Rousiers 2014 differs by 5e-6 for the real sun and by 0.8 % for
+    /// one of 10 degrees.
     #[must_use]
     pub fn projected_solid_angle(self) -> Option<Steradian> {
         match self {
@@ -495,8 +511,8 @@ impl Emitter {
 
     /// Intensity in a direction over the greatest, from far away; 0 to 1. None for the sun.
     ///
-    /// `cos_axis` is the cosine of the direction's angle to the emitter's axis: where a spot, disk or rectangle
-    /// points, and along a tube.
+    /// `cos_axis` is the cosine of the direction's angle to the emitter's axis: where a spot, disk
+    /// or rectangle points, and along a tube.
     #[must_use]
     pub fn relative_intensity(self, cos_axis: f64) -> Option<f64> {
         match self {
@@ -515,7 +531,8 @@ impl Emitter {
         }
     }
 
-    /// How far the emitter reaches from its centre (m): the radius of the least sphere around it; 0 for points and the sun.
+    /// How far the emitter reaches from its centre (m): the radius of the least sphere around it; 0
+    /// for points and the sun.
     #[must_use]
     pub fn bounding_radius(self) -> f64 {
         match self {
@@ -526,8 +543,9 @@ impl Emitter {
         }
     }
 
-    /// The floor of distance (m) for inverse-square falloff from the centre: the source's own radius, or half of a
-    /// flat emitter's smaller side; `MIN_SOURCE_RADIUS` for points. None for the sun.
+    /// The floor of distance (m) for inverse-square falloff from the centre: the source's own
+    /// radius, or half of a flat emitter's smaller side; `MIN_SOURCE_RADIUS` for points. None for
+    /// the sun.
     #[must_use]
     pub fn source_radius(self) -> Option<f64> {
         match self {
@@ -552,8 +570,9 @@ impl PhysicalLight {
     /// An emitter of the given strength.
     ///
     /// # Errors
-    /// Impossible dimensions; a strength that is negative, NaN or beyond `STRENGTH_LIMIT`; a unit that the emitter
-    /// does not have: nits and EV need a surface, lux a sun, lumens and candela anything but a sun.
+    /// Impossible dimensions; a strength that is negative, NaN or beyond `STRENGTH_LIMIT`; a unit
+    /// that the emitter does not have: nits and EV need a surface, lux a sun, lumens and candela
+    /// anything but a sun.
     pub fn new(emitter: Emitter, strength: LightStrength) -> Result<Self, LightError> {
         let (emitter, authored) = (emitter.checked()?, strength.checked()?);
         let refuse = |remedy| {
@@ -635,7 +654,8 @@ impl PhysicalLight {
         }
     }
 
-    /// The luminance of its surface as an exposure value; none for points and for lights that are off.
+    /// The luminance of its surface as an exposure value; none for points and for lights that are
+    /// off.
     #[must_use]
     pub fn ev100(self) -> Option<Ev100> {
         match self.authored {
@@ -644,8 +664,8 @@ impl PhysicalLight {
         }
     }
 
-    /// Illuminance on a surface that faces it: of the sun anywhere, of others at `distance` metres from the centre
-    /// along the direction of greatest intensity, by the inverse square.
+    /// Illuminance on a surface that faces it: of the sun anywhere, of others at `distance` metres
+    /// from the centre along the direction of greatest intensity, by the inverse square.
     #[must_use]
     pub fn lux(self, distance: f64) -> Lux {
         match (self.authored, self.emitter.projected_solid_angle()) {
@@ -667,23 +687,27 @@ impl PhysicalLight {
     }
 }
 
-/// Luminance of an exposure value: `0.125 * 2^EV100` nits. Lagarde and de Rousiers 2014, section 4.4 (`2^(EV - 3)`).
+/// Luminance of an exposure value: `0.125 * 2^EV100` nits. Lagarde and de Rousiers 2014, section
+/// 4.4 (`2^(EV - 3)`).
 #[must_use]
 pub fn ev100_to_luminance(ev: Ev100) -> Nit {
     Nit(NITS_AT_EV_ZERO * ev.0.exp2())
 }
 
-/// Exposure value of a luminance; none unless it is finite and above 0. The inverse of `ev100_to_luminance`.
+/// Exposure value of a luminance; none unless it is finite and above 0. The inverse of
+/// `ev100_to_luminance`.
 #[must_use]
 pub fn luminance_to_ev100(luminance: Nit) -> Option<Ev100> {
     let ev = (luminance.0 / NITS_AT_EV_ZERO).log2();
     ev.is_finite().then_some(Ev100(ev))
 }
 
-/// Illuminance per candela at `distance` metres: `1 / max(d^2, r^2)`, in 1/m2, never above `1 / r^2`.
+/// Illuminance per candela at `distance` metres: `1 / max(d^2, r^2)`, in 1/m2, never above `1 /
+/// r^2`.
 ///
-/// The inverse square of Lambert and Kepler; for a sphere of radius `r` it is exact everywhere outside (Lagarde and
-/// de Rousiers 2014, section 4.7). `source_radius` below `MIN_SOURCE_RADIUS` counts as that.
+/// The inverse square of Lambert and Kepler; for a sphere of radius `r` it is exact everywhere
+/// outside (Lagarde and de Rousiers 2014, section 4.7). `source_radius` below `MIN_SOURCE_RADIUS`
+/// counts as that.
 #[must_use]
 pub fn inverse_square(distance: f64, source_radius: f64) -> f64 {
     let d = distance.abs().max(source_radius).max(MIN_SOURCE_RADIUS);
@@ -692,13 +716,15 @@ pub fn inverse_square(distance: f64, source_radius: f64) -> f64 {
 
 /// The smooth window that ends a light at `range` metres: `saturate(1 - (d/r)^4)^2`; 0 to 1.
 ///
-/// Karis, "Real Shading in Unreal Engine 4" (2013), equation 9; Lagarde and de Rousiers 2014, section 4.5.
+/// Karis, "Real Shading in Unreal Engine 4" (2013), equation 9; Lagarde and de Rousiers 2014,
+/// section 4.5.
 #[must_use]
 pub fn window_karis(distance: f64, range: f64) -> f64 {
     window_gltf(distance, range).powi(2)
 }
 
-/// The window that KHR_lights_punctual, "Range Property", recommends: `saturate(1 - (d/r)^4)`, not squared; 0 to 1.
+/// The window that KHR_lights_punctual, "Range Property", recommends: `saturate(1 - (d/r)^4)`, not
+/// squared; 0 to 1.
 ///
 /// A range that is zero, negative or NaN leaves nothing; an infinite one is no window.
 #[must_use]
@@ -706,9 +732,11 @@ pub fn window_gltf(distance: f64, range: f64) -> f64 {
     if range > 0.0 { (1.0 - (distance / range).powi(4)).max(0.0) } else { 0.0 }
 }
 
-/// Flux over axial intensity of any distribution around an axis: `2 pi * integral of f(theta) sin(theta)`, in sr.
+/// Flux over axial intensity of any distribution around an axis: `2 pi * integral of f(theta)
+/// sin(theta)`, in sr.
 ///
-/// `relative` takes the angle to the axis in radians, 0 to pi. Midpoint rule in `steps` (at least 1) equal steps.
+/// `relative` takes the angle to the axis in radians, 0 to pi. Midpoint rule in `steps` (at least
+/// 1) equal steps.
 #[must_use]
 pub fn flux_per_candela_of(relative: impl Fn(f64) -> f64, steps: u32) -> Steradian {
     let steps = steps.max(1);
@@ -891,7 +919,8 @@ mod tests {
         near(inverse_square(2.0, 0.1), 0.25, 1e-12);
     }
 
-    /// Illuminance of a sphere by integrating its luminance over the directions under which it is seen.
+    /// Illuminance of a sphere by integrating its luminance over the directions under which it is
+    /// seen.
     #[test]
     fn a_sphere_lights_as_its_centre() {
         let light = lumens(Emitter::Sphere { radius: 0.5 });

@@ -12,7 +12,8 @@ const C1: f64 = 3424.0 / 4096.0;
 const C2: f64 = 2413.0 / 128.0;
 const C3: f64 = 2392.0 / 128.0;
 
-/// The code, 0 to 1, of a luminance; 0 below none (the formula's 7e-7 is no code of twelve bits) and 1 beyond the peak.
+/// The code, 0 to 1, of a luminance; 0 below none (the formula's 7e-7 is no code of twelve bits)
+/// and 1 beyond the peak.
 ///
 /// SMPTE ST 2084:2014, equation 5.2.
 #[must_use]
@@ -39,7 +40,8 @@ mod tests {
 
     #[test]
     fn published_values() {
-        // ITU-R BT.2408-7, tables 1 and 2: 58 % for 203 nit, 75 % for 1000; ST 2084 in three and four digits.
+        // ITU-R BT.2408-7, tables 1 and 2: 58 % for 203 nit, 75 % for 1000; ST 2084 in three and
+        // four digits.
         for (nits, code, tolerance) in [
             (0.0, 0.0, 0.0),
             (0.1, 0.0623, 5e-4),

@@ -1,20 +1,22 @@
 //! Water as light meets it: its surface, and what it absorbs and scatters (docs/water.md).
 //!
-//! Coefficients are those of three wavelengths, [`WAVELENGTHS`], one for each primary of Rec.709. Scattering is the part that
-//! matters for how light spreads: particles send most light on almost straight ahead, and so much of it counts as not
-//! scattered at all, b' = b (1 - g), the rest as scattered evenly (similarity of van de Hulst, "Multiple Light Scattering",
-//! 1980, chapter 14).
+//! Coefficients are those of three wavelengths, [`WAVELENGTHS`], one for each primary of Rec.709.
+//! Scattering is the part that matters for how light spreads: particles send most light on almost
+//! straight ahead, and so much of it counts as not scattered at all, b' = b (1 - g), the rest as
+//! scattered evenly (similarity of van de Hulst, "Multiple Light Scattering", 1980, chapter 14).
 
 use glam::DVec3;
 
-/// Index of refraction of fresh water at 20 degrees Celsius for 589 nm (Hale and Querry, Applied Optics 12, 1973, table 1).
+/// Index of refraction of fresh water at 20 degrees Celsius for 589 nm (Hale and Querry, Applied
+/// Optics 12, 1973, table 1).
 pub const IOR: f64 = 1.333;
 
-/// Wavelengths (nm) whose coefficients stand for red, green and blue: where the primaries of Rec.709 are strongest.
+/// Wavelengths (nm) whose coefficients stand for red, green and blue: where the primaries of
+/// Rec.709 are strongest.
 pub const WAVELENGTHS: [f64; 3] = [610.0, 545.0, 465.0];
 
-/// Absorption (1/m) of pure water at [`WAVELENGTHS`]: Pope and Fry, "Absorption spectrum (380-700 nm) of pure water", Applied
-/// Optics 36, 1997, table 3, between its rows.
+/// Absorption (1/m) of pure water at [`WAVELENGTHS`]: Pope and Fry, "Absorption spectrum (380-700
+/// nm) of pure water", Applied Optics 36, 1997, table 3, between its rows.
 const PURE_ABSORPTION: [f64; 3] = [0.2644, 0.0520, 0.0102];
 /// The same at 514 nm.
 const PURE_ABSORPTION_514: f64 = 0.0358;
@@ -59,8 +61,9 @@ impl WaterKind {
     pub const ALL: [(&'static str, Self); 3] =
         [("clear", Self::Clear), ("coastal", Self::Coastal), ("turbid", Self::Turbid)];
 
-    /// Absorption and scattering at 514 nm (1/m): Petzold, "Volume Scattering Functions for Selected Ocean Waters", Scripps
-    /// Institution of Oceanography 72-78, 1972, as in Mobley, "Light and Water", 1994, table 3.10; none for pure water.
+    /// Absorption and scattering at 514 nm (1/m): Petzold, "Volume Scattering Functions for
+    /// Selected Ocean Waters", Scripps Institution of Oceanography 72-78, 1972, as in Mobley,
+    /// "Light and Water", 1994, table 3.10; none for pure water.
     const fn measured(self) -> Option<(f64, f64)> {
         match self {
             Self::Clear => None,
@@ -71,11 +74,12 @@ impl WaterKind {
 
     /// Absorption and scattering by channel.
     ///
-    /// Pure water scatters by Morel, "Optical Properties of Pure Water and Pure Sea Water", 1974: 0.00288 (lambda / 500)^-4.32
-    /// per metre, evenly enough. What else a water has is known at one wavelength and taken to the others: what is
-    /// dissolved absorbs as exp(-0.014 (lambda - 514)) (Bricaud, Morel and Prieur, Limnology and Oceanography 26, 1981),
-    /// particles scatter as 514 / lambda (Gordon and Morel 1983) with a mean cosine of 0.924 (Petzold's mean particles,
-    /// Mobley 1994, section 3.8).
+    /// Pure water scatters by Morel, "Optical Properties of Pure Water and Pure Sea Water", 1974:
+    /// 0.00288 (lambda / 500)^-4.32 per metre, evenly enough. What else a water has is known at one
+    /// wavelength and taken to the others: what is dissolved absorbs as exp(-0.014 (lambda - 514))
+    /// (Bricaud, Morel and Prieur, Limnology and Oceanography 26, 1981), particles scatter as 514 /
+    /// lambda (Gordon and Morel 1983) with a mean cosine of 0.924 (Petzold's mean particles, Mobley
+    /// 1994, section 3.8).
     #[must_use]
     pub fn coefficients(self) -> WaterCoefficients {
         let pure = |wavelength: f64| 0.00288 * (wavelength / 500.0f64).powf(-4.32);
@@ -92,8 +96,8 @@ impl WaterKind {
     }
 }
 
-/// What a smooth border reflects of unpolarised light that meets it at an angle of this cosine; `eta`: index beyond over index
-/// here. 1 beyond the critical angle. Fresnel 1823.
+/// What a smooth border reflects of unpolarised light that meets it at an angle of this cosine;
+/// `eta`: index beyond over index here. 1 beyond the critical angle. Fresnel 1823.
 #[must_use]
 pub fn fresnel(cosine: f64, eta: f64) -> f64 {
     let c = cosine.clamp(0.0, 1.0);
@@ -106,8 +110,8 @@ pub fn fresnel(cosine: f64, eta: f64) -> f64 {
     0.5 * (s * s + p * p)
 }
 
-/// What of even light from all of one side a smooth border reflects; `eta` as above. The integral of the reflectance over
-/// projected solid angle, by midpoints: right to six digits.
+/// What of even light from all of one side a smooth border reflects; `eta` as above. The integral
+/// of the reflectance over projected solid angle, by midpoints: right to six digits.
 #[must_use]
 pub fn hemispherical_reflectance(eta: f64) -> f64 {
     let steps = 4096;
@@ -116,16 +120,18 @@ pub fn hemispherical_reflectance(eta: f64) -> f64 {
         / f64::from(steps)
 }
 
-/// Sunlight below a level surface: (cosine of the angle in the water, part that is let in). `cosine`: of the angle in the air.
+/// Sunlight below a level surface: (cosine of the angle in the water, part that is let in).
+/// `cosine`: of the angle in the air.
 #[must_use]
 pub fn refract_sunlight(cosine: f64, ior: f64) -> (f64, f64) {
     let c = cosine.clamp(0.0, 1.0);
     ((1.0 - (1.0 - c * c) / (ior * ior)).max(0.0).sqrt(), 1.0 - fresnel(c, ior))
 }
 
-/// Alpha of the Beckmann distribution whose slopes have this standard deviation along each axis: its slopes' density is a Gaussian
-/// exp(-tan^2 / alpha^2), so alpha = sqrt(2) sigma (Walter et al. 2007, section 5.2). GGX of the same alpha has the same density of
-/// level facets, from which the middle of a glitter's path has its luminance; its tails are longer.
+/// Alpha of the Beckmann distribution whose slopes have this standard deviation along each axis:
+/// its slopes' density is a Gaussian exp(-tan^2 / alpha^2), so alpha = sqrt(2) sigma (Walter et al.
+/// 2007, section 5.2). GGX of the same alpha has the same density of level facets, from which the
+/// middle of a glitter's path has its luminance; its tails are longer.
 #[must_use]
 pub fn alpha_of_slopes(deviation: f64) -> f64 {
     (std::f64::consts::SQRT_2 * deviation).clamp(0.0, 1.0)
@@ -138,7 +144,8 @@ mod tests {
     #[test]
     fn the_surface_reflects_what_the_formulas_say() {
         assert!((fresnel(1.0, IOR) - 0.020_373).abs() < 1e-6, "formulas, section 8");
-        // Brewster's angle: tan = n, where one polarisation is not reflected; the other is ((n^2-1)/(n^2+1))^2.
+        // Brewster's angle: tan = n, where one polarisation is not reflected; the other is
+        // ((n^2-1)/(n^2+1))^2.
         let brewster = 1.0 / (1.0 + IOR * IOR).sqrt();
         let s = ((IOR * IOR - 1.0) / (IOR * IOR + 1.0)).powi(2);
         assert!((fresnel(brewster, IOR) - 0.5 * s).abs() < 1e-12);

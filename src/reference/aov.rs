@@ -1,5 +1,5 @@
-//! What a camera sees first, beside light: the channels of the raster renderer's G-buffer, the cost of rays, and what
-//! denoisers are guided by.
+//! What a camera sees first, beside light: the channels of the raster renderer's G-buffer, the cost
+//! of rays, and what denoisers are guided by.
 
 use std::f64::consts::TAU;
 
@@ -31,9 +31,11 @@ pub enum PrimaryHitAov {
     Occlusion,
     /// Place (m) in the world.
     Position,
-    /// Share of the surroundings, weighed with the cosine, in which nothing is nearer than a radius.
+    /// Share of the surroundings, weighed with the cosine, in which nothing is nearer than a
+    /// radius.
     AmbientOcclusion(AmbientOcclusionRays),
-    /// Unit vector, the mean direction of those surroundings, weighed with the cosine, in world axes.
+    /// Unit vector, the mean direction of those surroundings, weighed with the cosine, in world
+    /// axes.
     BentNormal(AmbientOcclusionRays),
     /// Nodes and triangles that the ray visits in the trees.
     BvhCost,
@@ -48,7 +50,8 @@ pub struct AmbientOcclusionRays {
     pub count: u32,
 }
 
-/// The mean of the directions of cosine-weighted rays that meet nothing within the radius, and the share of those rays.
+/// The mean of the directions of cosine-weighted rays that meet nothing within the radius, and the
+/// share of those rays.
 fn bent_normal_ao(
     world: &World<'_>,
     point: &SurfacePoint,
@@ -80,8 +83,9 @@ fn bent_normal_ao(
 /// Rows of pixels whose values are found before they are sorted by channel.
 const ROWS: usize = 16;
 
-/// These channels for all pixels, row by row, through the pinhole at their centres, which stands at the eye in the world;
-/// a value's last number is 1 where there is a surface. One ray a pixel finds all of them but its own cost.
+/// These channels for all pixels, row by row, through the pinhole at their centres, which stands at
+/// the eye in the world; a value's last number is 1 where there is a surface. One ray a pixel finds
+/// all of them but its own cost.
 #[must_use]
 pub fn primary_hit_aovs(
     world: &World<'_>,
@@ -135,8 +139,9 @@ pub fn primary_hit_aovs(
     out
 }
 
-/// Means over a pixel's samples of albedo and normal of what is met first: guides of a denoiser, as blurred as the picture.
-/// Where nothing is met the albedo is 1 (the sky is no surface) and the normal 0.
+/// Means over a pixel's samples of albedo and normal of what is met first: guides of a denoiser, as
+/// blurred as the picture. Where nothing is met the albedo is 1 (the sky is no surface) and the
+/// normal 0.
 #[must_use]
 pub fn denoiser_guides(
     world: &World<'_>,

@@ -1,8 +1,9 @@
-//! Cameras that rays leave: a pinhole, and a thin lens with iris, rim, vignetting and an open shutter, as the raster
-//! renderer's effects assume them (`camera::chain`, docs/camera-effects.md).
+//! Cameras that rays leave: a pinhole, and a thin lens with iris, rim, vignetting and an open
+//! shutter, as the raster renderer's effects assume them (`camera::chain`, docs/camera-effects.md).
 //!
-//! Depth of field, motion blur and vignetting are part of the reference, because they are properties of light that
-//! reaches the sensor along rays. Bloom, chromatic aberration and grain are done to a picture afterwards and are not.
+//! Depth of field, motion blur and vignetting are part of the reference, because they are
+//! properties of light that reaches the sensor along rays. Bloom, chromatic aberration and grain
+//! are done to a picture afterwards and are not.
 
 use std::{
     f64::consts::{FRAC_PI_4, TAU},
@@ -29,14 +30,15 @@ pub struct CameraRay {
     pub origin: DVec3,
     /// Unit vector.
     pub direction: DVec3,
-    /// What the light that comes along it counts in red, green and blue, 0 or more: 0 where the barrel is in the way.
+    /// What the light that comes along it counts in red, green and blue, 0 or more: 0 where the
+    /// barrel is in the way.
     pub weight: DVec3,
 }
 
 /// Whatever rays leave.
 pub trait CameraModel: Sync {
-    /// The ray through a place of the picture (pixels from the upper left corner), a place of the lens and at a time of
-    /// the exposure, the latter three uniform in [0, 1).
+    /// The ray through a place of the picture (pixels from the upper left corner), a place of the
+    /// lens and at a time of the exposure, the latter three uniform in [0, 1).
     fn ray(&self, place: DVec2, lens: DVec2, time: f64) -> CameraRay;
 }
 
@@ -65,7 +67,8 @@ impl Pinhole {
         -self.axes[2]
     }
 
-    /// The ray through a place of the picture (pixels from the upper left corner): origin and unit direction.
+    /// The ray through a place of the picture (pixels from the upper left corner): origin and unit
+    /// direction.
     #[must_use]
     pub fn ray(&self, place: DVec2) -> (DVec3, DVec3) {
         let (origin, direction) = self.local(place);
@@ -118,7 +121,8 @@ struct Pupil {
     /// One over the focus distance (1/m).
     inverse_focus_distance: f64,
     iris: Iris,
-    /// The rim in pupil radii, and how far it moves across the pupil where the field angle has a tangent of 1.
+    /// The rim in pupil radii, and how far it moves across the pupil where the field angle has a
+    /// tangent of 1.
     rim: Option<Rim>,
 }
 
@@ -136,8 +140,8 @@ pub struct LensCamera {
 }
 
 impl LensCamera {
-    /// The camera of a node with this transform, with these effects. A parallel projection has no lens: depth of field
-    /// and vignetting do nothing to it.
+    /// The camera of a node with this transform, with these effects. A parallel projection has no
+    /// lens: depth of field and vignetting do nothing to it.
     #[must_use]
     pub fn new(
         world: DMat4,
@@ -161,7 +165,8 @@ impl LensCamera {
         }
     }
 
-    /// The same camera with a real lens: rays go through its surfaces, out of focus where depth of field is on.
+    /// The same camera with a real lens: rays go through its surfaces, out of focus where depth of
+    /// field is on.
     #[must_use]
     pub fn with_lens(self, mounted: Option<Arc<MountedLens>>) -> Self {
         let has_lens = matches!(self.pinhole.projection, Projection::Perspective { .. });
@@ -190,8 +195,8 @@ impl LensCamera {
         DVec2::new(place.x / width - 0.5, 0.5 - place.y / height) * mounted.gate()
     }
 
-    /// The ray through a mounted lens: origin, direction and weight. Where colours are imaged apart, each of them is a third of
-    /// the rays.
+    /// The ray through a mounted lens: origin, direction and weight. Where colours are imaged
+    /// apart, each of them is a third of the rays.
     fn ray_through_lens(
         &self,
         mounted: &MountedLens,
@@ -214,7 +219,8 @@ impl LensCamera {
         (ray.origin, ray.direction, ray.weight * own)
     }
 
-    /// Tangents of the field angle to the right and up, by the vignetting's own measure of the picture's width.
+    /// Tangents of the field angle to the right and up, by the vignetting's own measure of the
+    /// picture's width.
     fn tangents(&self, place: DVec2, width: f64) -> DVec2 {
         let center = DVec2::new(self.pinhole.width as f64, self.pinhole.height as f64) / 2.0;
         let off = (place - center) * (width / self.pinhole.width as f64);
@@ -233,7 +239,8 @@ impl CameraModel for LensCamera {
             let at = pupil.iris_point(lens);
             let open = pupil.rim_opening(direction.truncate(), at);
             weight = if open > 0.0 { weight / open } else { DVec3::ZERO };
-            // Through the point of the focus plane that the pinhole sees; parallel to its ray for a focus at infinity.
+            // Through the point of the focus plane that the pinhole sees; parallel to its ray for a
+            // focus at infinity.
             origin = (at * pupil.radius).extend(0.0);
             direction -= (at * pupil.radius * pupil.inverse_focus_distance).extend(0.0);
         } else {
@@ -257,9 +264,10 @@ impl Pupil {
     /// None where the numbers form no image: such a field was refused when the look was read.
     fn new(field: &DepthOfField, pinhole: &Pinhole) -> Option<Self> {
         let [_, slope] = field.radius().ok()?;
-        // `slope` is the pupil's radius times the image distance of the focus. Where the field of view breathes, that is
-        // the distance that the field of view belongs to, and this the pupil's radius; a lens corrected for breathing
-        // keeps its field of view and its circles on the sensor, which a pupil wider by that much gives.
+        // `slope` is the pupil's radius times the image distance of the focus. Where the field of
+        // view breathes, that is the distance that the field of view belongs to, and this the
+        // pupil's radius; a lens corrected for breathing keeps its field of view and its circles on
+        // the sensor, which a pupil wider by that much gives.
         let aspect = pinhole.width as f64 / pinhole.height as f64;
         let radius = slope * 2.0 * pinhole.half_tangent() * aspect / field.gate_width;
         let real = field.lens.aperture_diameter() / 2.0;
@@ -278,8 +286,9 @@ impl Pupil {
         if blades < 3 {
             return concentric(u);
         }
-        // Half a side at a time. The edge, at an angle a from the side's middle, is c + (1 - c) cos(h) / cos(a), with
-        // half the side's angle h and the curvature c (`Iris::edge`): half of its square, integrated over a, is the area.
+        // Half a side at a time. The edge, at an angle a from the side's middle, is c + (1 - c)
+        // cos(h) / cos(a), with half the side's angle h and the curvature c (`Iris::edge`): half of
+        // its square, integrated over a, is the area.
         let (c, h) = (curvature.clamp(0.0, 1.0), TAU / f64::from(blades) / 2.0);
         let halves = f64::from(blades) * 2.0;
         let which = (u.x * halves).floor().min(halves - 1.0);
@@ -287,7 +296,8 @@ impl Pupil {
         let (a1, a2) = (2.0 * c * (1.0 - c) * h.cos(), (1.0 - c).powi(2) * h.cos().powi(2));
         let area = |a: f64| c * c * a + a1 * (FRAC_PI_4 + a / 2.0).tan().ln() + a2 * a.tan();
         let goal = part * area(h);
-        // The area is convex in the angle: Newton's method comes down from the side's end without overshooting.
+        // The area is convex in the angle: Newton's method comes down from the side's end without
+        // overshooting.
         let mut angle = h;
         for _ in 0..16 {
             let edge = c + (1.0 - c) * h.cos() / angle.cos();
@@ -304,9 +314,9 @@ impl Pupil {
         DVec2::from_angle(direction) * reach
     }
 
-    /// The part of the iris that the barrel's rim leaves open where the field angle has these tangents; 0 where this
-    /// point of it is covered. The light that the rim takes is the vignetting's business: the raster renderer's discs
-    /// keep their light too.
+    /// The part of the iris that the barrel's rim leaves open where the field angle has these
+    /// tangents; 0 where this point of it is covered. The light that the rim takes is the
+    /// vignetting's business: the raster renderer's discs keep their light too.
     fn rim_opening(&self, tangents: DVec2, at: DVec2) -> f64 {
         let Some(rim) = self.rim else { return 1.0 };
         // A point right of the axis sees the front rim shifted to the left of the pupil.
@@ -342,7 +352,8 @@ impl Pupil {
     }
 }
 
-/// A point of the unit disk, uniform: Shirley and Chiu, "A Low Distortion Map Between Disk and Square" (1997).
+/// A point of the unit disk, uniform: Shirley and Chiu, "A Low Distortion Map Between Disk and
+/// Square" (1997).
 fn concentric(u: DVec2) -> DVec2 {
     let p = 2.0 * u - 1.0;
     if p == DVec2::ZERO {
@@ -401,8 +412,8 @@ mod tests {
         )
     }
 
-    /// Where a point of the camera's own space appears through a place of the lens, in pixels: found by moving the place
-    /// in the picture until the ray meets the point.
+    /// Where a point of the camera's own space appears through a place of the lens, in pixels:
+    /// found by moving the place in the picture until the ray meets the point.
     fn image(camera: &LensCamera, point: DVec3, lens: DVec2) -> DVec2 {
         let mut place = DVec2::new(SIZE.0 as f64, SIZE.1 as f64) / 2.0;
         let forward = camera.pinhole.forward();

@@ -1,7 +1,7 @@
 //! Pearson's test of a sampler against its density: do samples fall where the density says?
 //!
-//! Cells of low expectation are pooled, and the level of significance is corrected for the number of tests (Sidak 1967), as
-//! Pharr, Jakob and Humphreys do in the tests of pbrt.
+//! Cells of low expectation are pooled, and the level of significance is corrected for the number
+//! of tests (Sidak 1967), as Pharr, Jakob and Humphreys do in the tests of pbrt.
 
 use std::f64::consts::PI;
 
@@ -55,7 +55,8 @@ impl Cells {
         Self { depth: 6, ..self }
     }
 
-    /// A direction by the angle to the axis and the turn about it, both 0 to 1; and steradians per unit of both.
+    /// A direction by the angle to the axis and the turn about it, both 0 to 1; and steradians per
+    /// unit of both.
     fn direction(&self, tilt: f64, turn: f64) -> (DVec3, f64) {
         let (sin, cos) = (tilt * self.widest).sin_cos();
         let (s, c) = (2.0 * PI * turn).sin_cos();
@@ -125,8 +126,8 @@ fn adaptive(
         .sum()
 }
 
-/// The regularised upper incomplete gamma function Q(a, x): series and continued fraction of Abramowitz and Stegun 6.5.29
-/// and 6.5.31.
+/// The regularised upper incomplete gamma function Q(a, x): series and continued fraction of
+/// Abramowitz and Stegun 6.5.29 and 6.5.31.
 fn upper_gamma(a: f64, x: f64) -> f64 {
     let front = (a * x.ln() - x - ln_gamma(a)).exp();
     if x <= 0.0 {
@@ -182,8 +183,8 @@ pub(super) struct Test<'a> {
     pub(super) sample: &'a dyn Fn(&mut TrialSampler) -> Option<DVec3>,
 }
 
-/// Holds `count` samples against the density, one of `family` tests that must all pass. Returns the share of all samples that
-/// the density claims, its integral.
+/// Holds `count` samples against the density, one of `family` tests that must all pass. Returns the
+/// share of all samples that the density claims, its integral.
 pub(super) fn check(test: &Test<'_>, count: u32, family: usize) -> f64 {
     let cells = test.cells.rows * test.cells.columns;
     let mut counts = vec![0.0; cells];
@@ -248,7 +249,8 @@ pub(super) fn check(test: &Test<'_>, count: u32, family: usize) -> f64 {
 
 #[test]
 fn the_test_itself_finds_faults() {
-    // Table 26.8 of Abramowitz and Stegun: the upper 1 % of chi-square with 10 and 100 degrees of freedom.
+    // Table 26.8 of Abramowitz and Stegun: the upper 1 % of chi-square with 10 and 100 degrees of
+    // freedom.
     for (freedom, chi2) in [(10.0, 23.2093), (100.0, 135.807)] {
         assert!((upper_gamma(freedom / 2.0, chi2 / 2.0) - 0.01).abs() < 1e-6);
     }

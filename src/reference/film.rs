@@ -1,7 +1,9 @@
-//! Pictures in the making: sums over samples, tile by tile, that can be stopped, kept (`resume`) and gone on with.
+//! Pictures in the making: sums over samples, tile by tile, that can be stopped, kept (`resume`)
+//! and gone on with.
 //!
-//! What a picture becomes depends on its settings and the number of samples alone: not on threads, batches or stops. A
-//! pixel's samples are added in their order, and whether a tile has enough is decided at fixed numbers of samples.
+//! What a picture becomes depends on its settings and the number of samples alone: not on threads,
+//! batches or stops. A pixel's samples are added in their order, and whether a tile has enough is
+//! decided at fixed numbers of samples.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -23,7 +25,8 @@ pub(super) const TILE: usize = 16;
 /// The sampler's blocks on each side of a tile.
 const BLOCKS: usize = TILE >> BLOCK;
 
-/// Samples a pixel after which a tile is laid down: what a pause waits for. Pixels' numbers are found sooner for several.
+/// Samples a pixel after which a tile is laid down: what a pause waits for. Pixels' numbers are
+/// found sooner for several.
 const CHUNK: u32 = 16;
 
 /// One pixel's sums over its samples.
@@ -63,7 +66,8 @@ pub struct FilmSettings {
     pub seed: u32,
     /// Rays through all of a pixel; else through its middle, as the raster renderer samples it.
     pub pixel_jitter: bool,
-    /// Tiles whose relative error has come below this get no more samples (0.01 is 1 %); none: all get as many.
+    /// Tiles whose relative error has come below this get no more samples (0.01 is 1 %); none: all
+    /// get as many.
     pub target_error: Option<f64>,
 }
 
@@ -167,8 +171,9 @@ impl Film {
         done as f64 / (self.width * self.height).max(1) as f64
     }
 
-    /// Adds `count` samples to each pixel that has not reached the target error, on all cores. Returns whether all were
-    /// added; where `stop` came first, the picture holds what was complete, and another call goes on from there.
+    /// Adds `count` samples to each pixel that has not reached the target error, on all cores.
+    /// Returns whether all were added; where `stop` came first, the picture holds what was
+    /// complete, and another call goes on from there.
     pub fn add(
         &mut self,
         world: &World<'_>,
@@ -179,7 +184,8 @@ impl Film {
         self.advance(world, camera, self.samples().saturating_add(count), stop)
     }
 
-    /// Goes on until each pixel has `goal` samples or has reached the target error. Returns whether it came to that.
+    /// Goes on until each pixel has `goal` samples or has reached the target error. Returns whether
+    /// it came to that.
     pub fn advance(
         &mut self,
         world: &World<'_>,
@@ -257,8 +263,9 @@ impl Film {
         self.each(|sum, count| part(&sum.parts) / f64::from(count.max(1)))
     }
 
-    /// What each pixel shows (nits by channel): its light, and unlit surfaces, whose base colour is the part of `white` that
-    /// they show (glTF's KHR_materials_unlit knows no unit). White is the luminance that the camera renders white.
+    /// What each pixel shows (nits by channel): its light, and unlit surfaces, whose base colour is
+    /// the part of `white` that they show (glTF's KHR_materials_unlit knows no unit). White is the
+    /// luminance that the camera renders white.
     #[must_use]
     pub fn displayed(&self, white: Nit) -> Vec<DVec3> {
         self.mean(|parts| parts.total() + parts.unlit * white.get())
@@ -270,17 +277,19 @@ impl Film {
         self.each(|_, count| count)
     }
 
-    /// The variance of each pixel's mean luminance (nits squared), from the variance of its samples as though they were
-    /// independent. The error of Sobol points is less; see `relative_error`.
+    /// The variance of each pixel's mean luminance (nits squared), from the variance of its samples
+    /// as though they were independent. The error of Sobol points is less; see `relative_error`.
     #[must_use]
     pub fn variance(&self) -> Vec<f64> {
         self.each(|sum, count| sum.variance(count))
     }
 
-    /// The picture's relative error: the root of the mean squared error of its pixels over their mean luminance.
+    /// The picture's relative error: the root of the mean squared error of its pixels over their
+    /// mean luminance.
     ///
-    /// From the two halves of each pixel's samples, which with Sobol points is nearer to the truth than the variance of
-    /// samples and still on the safe side (`adaptive`); with fewer than 4 samples, from that variance.
+    /// From the two halves of each pixel's samples, which with Sobol points is nearer to the truth
+    /// than the variance of samples and still on the safe side (`adaptive`); with fewer than 4
+    /// samples, from that variance.
     #[must_use]
     pub fn relative_error(&self) -> f64 {
         let pixels = (self.width * self.height).max(1) as f64;
@@ -359,10 +368,12 @@ impl PixelSums {
         ((self.squares / n - mean * mean) / (n - 1.0)).max(0.0)
     }
 
-    /// Adds a path's light; `count` samples there are with this one. Returns whether it is a number.
+    /// Adds a path's light; `count` samples there are with this one. Returns whether it is a
+    /// number.
     fn add_path(&mut self, parts: &LightComponents, weight: DVec3, count: u32) -> bool {
         let (total, unlit) = (parts.total() * weight, parts.unlit * weight);
-        // A path whose light is no number would make its pixel none: it counts as dark, and as counted.
+        // A path whose light is no number would make its pixel none: it counts as dark, and as
+        // counted.
         let finite = total.is_finite() && unlit.is_finite();
         if finite {
             let l = luminance(total);

@@ -1,4 +1,5 @@
-//! A print of everything that a picture's sums depend on, to tell whether an unfinished one may be gone on with.
+//! A print of everything that a picture's sums depend on, to tell whether an unfinished one may be
+//! gone on with.
 
 use std::fmt::{self, Debug, Write as _};
 

@@ -1,5 +1,5 @@
-//! One path: Kajiya, "The Rendering Equation" (1986), with light sampling and multiple importance sampling (Veach 1997,
-//! chapter 9: balance of the squared densities).
+//! One path: Kajiya, "The Rendering Equation" (1986), with light sampling and multiple importance
+//! sampling (Veach 1997, chapter 9: balance of the squared densities).
 
 mod volume_scattering;
 
@@ -32,8 +32,9 @@ pub enum SamplingStrategy {
 /// How paths are walked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathSettings {
-    /// Surfaces that a path may meet, and times that volumes may scatter it, together: 0 shows what glows, 1 adds direct light, more indirect; `u32::MAX` is no limit, and
-    /// only that is unbiased.
+    /// Surfaces that a path may meet, and times that volumes may scatter it, together: 0 shows what
+    /// glows, 1 adds direct light, more indirect; `u32::MAX` is no limit, and only that is
+    /// unbiased.
     pub bounces: u32,
     /// How light is found.
     pub strategy: SamplingStrategy,
@@ -62,10 +63,11 @@ pub struct LightComponents {
     pub indirect_diffuse: DVec3,
     /// Light that met more surfaces, and was reflected specularly by the one that is seen.
     pub indirect_specular: DVec3,
-    /// Light that met more surfaces, and came through the one that is seen, or was scattered by a volume before all of them.
+    /// Light that met more surfaces, and came through the one that is seen, or was scattered by a
+    /// volume before all of them.
     pub indirect_transmission: DVec3,
-    /// Base colour of an unlit surface that is seen: a part of whatever luminance the camera renders white, no light, and no
-    /// part of the total.
+    /// Base colour of an unlit surface that is seen: a part of whatever luminance the camera
+    /// renders white, no light, and no part of the total.
     pub unlit: DVec3,
 }
 
@@ -102,14 +104,15 @@ impl LightComponents {
     }
 }
 
-/// The weight of the strategy of density `a` beside one of density `b`: Veach 1997, equation 9.13 with exponent 2.
+/// The weight of the strategy of density `a` beside one of density `b`: Veach 1997, equation 9.13
+/// with exponent 2.
 fn power_heuristic(a: f64, b: f64) -> f64 {
     let (a2, b2) = (a * a, b * b);
     if a2.is_infinite() { 1.0 } else { a2 / (a2 + b2).max(1e-300) }
 }
 
-/// What the path's first surface made of light, to tell parts apart: shares by channel, of which specular reflection has
-/// the rest.
+/// What the path's first surface made of light, to tell parts apart: shares by channel, of which
+/// specular reflection has the rest.
 #[derive(Clone, Copy, Default)]
 struct FirstScatter {
     diffuse: DVec3,
@@ -130,7 +133,8 @@ impl FirstScatter {
 
 /// Layers that a path may go straight through, in all; more let nothing through that counts.
 const MAX_PASS_THROUGH_LAYERS: u32 = 4096;
-/// After so many surfaces a path that has lost nothing may end too: in a closed white room it must some time.
+/// After so many surfaces a path that has lost nothing may end too: in a closed white room it must
+/// some time.
 const LONG: u32 = 64;
 /// Its chance to go on.
 const MAX_SURVIVAL: f64 = 0.95;
@@ -150,12 +154,13 @@ pub(super) struct PathState {
     eta_scale: f64,
     pub(super) bounces: u32,
     first_scatter: FirstScatter,
-    /// Density of the sample that led here; none from the eye and from smooth glass, where nothing else finds the light.
+    /// Density of the sample that led here; none from the eye and from smooth glass, where nothing
+    /// else finds the light.
     pub(super) pdf: Option<f64>,
     /// How far (m) behind the origin that sample was taken: layers that let it through lie between.
     pub(super) distance_since_vertex: f64,
-    /// The share by channel of what it carries by which all its surfaces show what glows and lights nothing: 1 at the eye. What a
-    /// mirror throws onto a wall is light, and none of it.
+    /// The share by channel of what it carries by which all its surfaces show what glows and lights
+    /// nothing: 1 at the eye. What a mirror throws onto a wall is light, and none of it.
     pub(super) emission_visibility: DVec3,
 }
 
@@ -315,7 +320,8 @@ impl World<'_> {
         let limit = hit.map_or(f64::INFINITY, |hit| hit.distance);
         let mut emitted = DVec3::ZERO;
         let mut nearest: Option<LightHit> = None;
-        // Lamps are not in the way of rays: they light what they stand before, and are seen, no more.
+        // Lamps are not in the way of rays: they light what they stand before, and are seen, no
+        // more.
         self.lights.for_each_light_hit(
             path.origin,
             path.direction,
@@ -364,8 +370,8 @@ impl World<'_> {
         parts.add(path.throughput * emitted, path.bounces, &path.first_scatter);
     }
 
-    /// What lies behind a surface; its glass learns how it bends light. None where a volume ends that reaches into what the
-    /// path is in: nothing changes there.
+    /// What lies behind a surface; its glass learns how it bends light. None where a volume ends
+    /// that reaches into what the path is in: nothing changes there.
     fn cross_boundary(
         &self,
         hit: &mut SurfacePoint,
@@ -391,7 +397,8 @@ impl World<'_> {
         Some(beyond)
     }
 
-    /// Whether colours part at a surface: the border of a volume whose index differs by channel, on either side.
+    /// Whether colours part at a surface: the border of a volume whose index differs by channel, on
+    /// either side.
     fn disperses(&self, hit: &SurfacePoint, here: &MediaStack) -> bool {
         let Some(material) = hit.boundary_material else { return false };
         let spreads =
@@ -479,7 +486,8 @@ impl PathState {
             (hit.position, -hit.geometric_normal, media);
     }
 
-    /// Goes on with one channel, chosen by what each still carries, which then stands for all: each channel's mean is as before.
+    /// Goes on with one channel, chosen by what each still carries, which then stands for all: each
+    /// channel's mean is as before.
     fn choose_channel(&mut self, u: f64) {
         let carried = self.throughput;
         let sum = carried.element_sum();

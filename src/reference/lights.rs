@@ -1,4 +1,5 @@
-//! Choosing a point on a light, for every kind of light; and what rays that meet one by themselves find.
+//! Choosing a point on a light, for every kind of light; and what rays that meet one by themselves
+//! find.
 
 use std::{collections::HashMap, f64::consts::PI};
 
@@ -67,8 +68,8 @@ pub struct LightSample {
     pub direction: DVec3,
     /// How far (m) the light is.
     pub distance: f64,
-    /// Light over density: illuminance (lx by channel) on a facing plane for points and parallel light, luminance over
-    /// the density by solid angle for others.
+    /// Light over density: illuminance (lx by channel) on a facing plane for points and parallel
+    /// light, luminance over the density by solid angle for others.
     pub weight: DVec3,
     /// Density by solid angle; none for lights that no ray can meet.
     pub pdf: Option<f64>,
@@ -79,13 +80,15 @@ pub struct LightSample {
 }
 
 impl LightSample {
-    /// Where a shadow ray from a point ends (m): at the light but for what rounding moves places by. A light that lies in a
-    /// surface is not hidden by it, and glass right before a light is not passed by.
+    /// Where a shadow ray from a point ends (m): at the light but for what rounding moves places
+    /// by. A light that lies in a surface is not hidden by it, and glass right before a light is
+    /// not passed by.
     #[must_use]
     pub fn end(&self, origin: DVec3) -> f64 {
         let target = origin + self.direction * self.distance;
         let coordinates = origin.abs().max_element() + target.abs().max_element();
-        // A triangle of the trees is known when it is met; a lamp may lie in a surface of which nothing is known.
+        // A triangle of the trees is known when it is met; a lamp may lie in a surface of which
+        // nothing is known.
         let margin = if self.triangle_point.is_some() { 1e-10 } else { 16.0 * f64::from(SLACK) };
         self.distance - margin * coordinates.min(1e15)
     }
@@ -111,8 +114,8 @@ pub struct LightHit {
     pub radiance: DVec3,
     /// Distance (m); infinite for the sun's disk.
     pub distance: f64,
-    /// Density by solid angle with which `Lights::sample` gives the direction at the path's last vertex; none for lights that
-    /// shine through everything, whose light rays cannot find.
+    /// Density by solid angle with which `Lights::sample` gives the direction at the path's last
+    /// vertex; none for lights that shine through everything, whose light rays cannot find.
     pub pdf: Option<f64>,
     /// It is seen directly.
     pub visible: bool,
@@ -205,7 +208,8 @@ impl Lights {
         }
     }
 
-    /// Chances in proportion to flux; a sun counts as though it shone on as much as the lights do together.
+    /// Chances in proportion to flux; a sun counts as though it shone on as much as the lights do
+    /// together.
     fn build_distribution(&mut self) {
         let flux = |light: &PlacedLight| {
             let lumens = light.light.lumens().map_or(0.0, |lumens| lumens.get());
@@ -214,7 +218,8 @@ impl Lights {
         let mut chances: Vec<f64> = self.placed.iter().map(flux).collect();
         chances.extend(self.triangles.iter().map(|t| luminance(t.emission) * t.area * PI));
         if let Some(around) = &self.environment {
-            // As though it shone on a square metre from all sides, beside lights that light a room of that size.
+            // As though it shone on a square metre from all sides, beside lights that light a room
+            // of that size.
             let lights: f64 = chances.iter().sum();
             chances.push(if lights > 0.0 { lights } else { around.total.max(1e-300) });
         }
@@ -267,12 +272,14 @@ impl Lights {
             },
         };
         sample.weight /= chance;
-        // Light that nothing stops is found by points on the lamp alone: a ray may meet a surface before.
+        // Light that nothing stops is found by points on the lamp alone: a ray may meet a surface
+        // before.
         sample.pdf = sample.pdf.filter(|_| sample.shadow).map(|density| density * chance);
         Some(sample)
     }
 
-    /// Density by solid angle with which `sample` gives the direction in which an emissive triangle was met.
+    /// Density by solid angle with which `sample` gives the direction in which an emissive triangle
+    /// was met.
     #[must_use]
     pub fn triangle_pdf(&self, triangle: usize, direction: DVec3, distance: f64) -> f64 {
         let Some(t) = self.triangles.get(triangle) else { return 0.0 };
@@ -280,8 +287,8 @@ impl Lights {
             / (t.area * t.normal.dot(direction).abs().max(1e-12))
     }
 
-    /// What a ray that meets no surface finds all around: luminance (nits by channel), and the density with which `sample`
-    /// gives its direction.
+    /// What a ray that meets no surface finds all around: luminance (nits by channel), and the
+    /// density with which `sample` gives its direction.
     #[must_use]
     pub fn environment_radiance(&self, direction: DVec3) -> (DVec3, f64) {
         let Some(around) = &self.environment else { return (DVec3::ZERO, 0.0) };
@@ -289,8 +296,8 @@ impl Lights {
         (around.luminance(direction), around.pdf(direction) * chance)
     }
 
-    /// Tells of every lamp's surface that a ray meets before `limit` (m). The path's last vertex lies `back` (m) behind the
-    /// ray's origin.
+    /// Tells of every lamp's surface that a ray meets before `limit` (m). The path's last vertex
+    /// lies `back` (m) behind the ray's origin.
     pub fn for_each_light_hit(
         &self,
         origin: DVec3,
@@ -377,8 +384,8 @@ impl EnvironmentSampler {
     }
 }
 
-/// What a texel counts when one is chosen. Interpolation brings light from its neighbours into black ones: none has no
-/// chance at all.
+/// What a texel counts when one is chosen. Interpolation brings light from its neighbours into
+/// black ones: none has no chance at all.
 fn weight(texel: glam::Vec3) -> f64 {
     luminance(texel.as_dvec3()).max(0.0) + 1e-9
 }
@@ -548,7 +555,8 @@ impl PlacedLight {
                 )?
             }
             Emitter::Tube { radius, length } => {
-                // The side and the two half spheres by their areas; a half sphere is chosen with the whole sphere's other half.
+                // The side and the two half spheres by their areas; a half sphere is chosen with
+                // the whole sphere's other half.
                 let (side, caps) = (2.0 * PI * radius * length, 4.0 * PI * radius * radius);
                 let chosen = u.x * (side + caps);
                 let (offset, normal) = if chosen < side {
@@ -580,8 +588,9 @@ impl PlacedLight {
         if peak > 0.0 { cone * profile.candela_towards(local).get() / peak } else { 0.0 }
     }
 
-    /// Where a ray meets the light's surface before `limit`, and the density (by solid angle, of this light alone) with
-    /// which `sample` gives the ray's direction at the place `back` behind its origin.
+    /// Where a ray meets the light's surface before `limit`, and the density (by solid angle, of
+    /// this light alone) with which `sample` gives the ray's direction at the place `back` behind
+    /// its origin.
     fn hit(&self, origin: DVec3, direction: DVec3, limit: f64, back: f64) -> Option<(f64, f64)> {
         let to_center = self.position - origin;
         let far = |distance: f64| (distance + back) * (distance + back);

@@ -14,7 +14,8 @@ pub struct Medium {
     pub ior: f64,
     /// How much greater it is for blue, and smaller for red.
     pub ior_spread: f64,
-    /// What is taken from a beam (1/m by channel), scattered light too; infinite where nothing passes.
+    /// What is taken from a beam (1/m by channel), scattered light too; infinite where nothing
+    /// passes.
     pub extinction: DVec3,
     /// What of that goes on in another direction, evenly (1/m by channel): of water alone.
     pub scattering: DVec3,
@@ -25,8 +26,8 @@ impl Medium {
     #[must_use]
     pub fn of(material: &Material) -> Option<Self> {
         let ior = f64::from(material.ior);
-        // KHR_materials_dispersion, section "Implementation": half of nF - nC = (nd - 1) / V, V = 20 / dispersion. Light that is
-        // only diffused at the border is not bent.
+        // KHR_materials_dispersion, section "Implementation": half of nF - nC = (nd - 1) / V, V =
+        // 20 / dispersion. Light that is only diffused at the border is not bent.
         let dispersion = if material.transmits() { f64::from(material.dispersion) } else { 0.0 };
         let spread = (ior - 1.0).max(0.0) * 0.025 * dispersion;
         let scattering = material
@@ -41,7 +42,8 @@ impl Medium {
         })
     }
 
-    /// The index of a channel, at least 1 where it differs from the others; without a channel that of green.
+    /// The index of a channel, at least 1 where it differs from the others; without a channel that
+    /// of green.
     #[must_use]
     pub fn ior_of(&self, channel: Option<usize>) -> f64 {
         match channel {
@@ -62,7 +64,8 @@ impl Medium {
     }
 }
 
-/// The volumes around a place, by their materials, in the order in which they were entered: the last one is what is there.
+/// The volumes around a place, by their materials, in the order in which they were entered: the
+/// last one is what is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MediaStack {
     materials: [u32; DEPTH],

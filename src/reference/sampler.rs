@@ -1,16 +1,19 @@
-//! Numbers in [0, 1) for the integrator: Owen-scrambled Sobol points whose error is spread over the picture as blue noise,
-//! or independent ones as their control.
+//! Numbers in [0, 1) for the integrator: Owen-scrambled Sobol points whose error is spread over the
+//! picture as blue noise, or independent ones as their control.
 //!
-//! Burley, "Practical Hash-based Owen Scrambling" (JCGT 9(4), 2020): each group of four dimensions takes the Sobol points
-//! in an order of its own (a scrambled index), and each dimension is scrambled by itself.
+//! Burley, "Practical Hash-based Owen Scrambling" (JCGT 9(4), 2020): each group of four dimensions
+//! takes the Sobol points in an order of its own (a scrambled index), and each dimension is
+//! scrambled by itself.
 //!
-//! The pixels of a block of 8x8 share order and scramble, and each moves the points by a digital shift of its own, so
-//! that the points of neighbours complement each other: the idea of Ahmed and Wonka, "Screen-Space Blue-Noise Diffusion
-//! of Monte Carlo Sampling Error via Hierarchical Ordering of Pixels" (SIGGRAPH Asia 2020). Theirs cuts one sequence into
-//! the pixels' parts and needs to know how long these will be. Here the shifts are such that it holds at every power of
-//! two of samples: of a pair of dimensions, the first 2^j points of all pixels of each aligned square of 2x2, 4x4 or
-//! 8x8 together are stratified as finely as a (0, m, 2)-net is (`SHIFTS`). A pixel by itself has the same
-//! Owen-scrambled points as with a seed of its own: its estimate has the same mean and the same variance.
+//! The pixels of a block of 8x8 share order and scramble, and each moves the points by a digital
+//! shift of its own, so that the points of neighbours complement each other: the idea of Ahmed and
+//! Wonka, "Screen-Space Blue-Noise Diffusion of Monte Carlo Sampling Error via Hierarchical
+//! Ordering of Pixels" (SIGGRAPH Asia 2020). Theirs cuts one sequence into the pixels' parts and
+//! needs to know how long these will be. Here the shifts are such that it holds at every power of
+//! two of samples: of a pair of dimensions, the first 2^j points of all pixels of each aligned
+//! square of 2x2, 4x4 or 8x8 together are stratified as finely as a (0, m, 2)-net is (`SHIFTS`). A
+//! pixel by itself has the same Owen-scrambled points as with a seed of its own: its estimate has
+//! the same mean and the same variance.
 
 use glam::DVec2;
 
@@ -24,14 +27,16 @@ pub enum SamplerKind {
     Independent,
 }
 
-/// Between the states of independent numbers: Steele, Lea and Flood 2014, section 4, the golden ratio's odd integer.
+/// Between the states of independent numbers: Steele, Lea and Flood 2014, section 4, the golden
+/// ratio's odd integer.
 const INDEPENDENT_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Pairs of dimensions that are remembered from sample to sample; paths seldom need more.
 const REMEMBERED: usize = 64;
 
-/// The numbers of one path: those of one sample of one pixel. What its pixel's samples, and the pixels of its block, have
-/// in common is remembered: nothing else depends on the order in which samples are begun.
+/// The numbers of one path: those of one sample of one pixel. What its pixel's samples, and the
+/// pixels of its block, have in common is remembered: nothing else depends on the order in which
+/// samples are begun.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     kind: SamplerKind,
@@ -77,8 +82,9 @@ struct Pair {
     shifts: [u32; 2],
 }
 
-/// Direction numbers of the first four dimensions: Joe and Kuo, "Constructing Sobol Sequences with Better Two-Dimensional
-/// Projections" (2008), table of primitive polynomials: degrees 0, 1, 2, 3 with initial numbers 1; 1; 1, 3; 1, 3, 1.
+/// Direction numbers of the first four dimensions: Joe and Kuo, "Constructing Sobol Sequences with
+/// Better Two-Dimensional Projections" (2008), table of primitive polynomials: degrees 0, 1, 2, 3
+/// with initial numbers 1; 1; 1, 3; 1, 3, 1.
 const DIRECTIONS: [[u32; 32]; 4] = [
     van_der_corput(),
     directions(1, 0, [1, 0, 0]),
@@ -96,8 +102,8 @@ const fn van_der_corput() -> [u32; 32] {
     out
 }
 
-/// Bratley and Fox, "Algorithm 659" (1988), section 3: the recurrence by a primitive polynomial of this degree, whose
-/// inner coefficients are the bits of `inner`.
+/// Bratley and Fox, "Algorithm 659" (1988), section 3: the recurrence by a primitive polynomial of
+/// this degree, whose inner coefficients are the bits of `inner`.
 const fn directions(degree: usize, inner: u32, first: [u32; 3]) -> [u32; 32] {
     let mut out = [0u32; 32];
     let mut i = 0;
@@ -120,8 +126,9 @@ const fn directions(degree: usize, inner: u32, first: [u32; 3]) -> [u32; 32] {
     out
 }
 
-/// The Sobol point of an index by its bytes: the points of each byte's 256 values, for four dimensions. The scrambles
-/// before and after work on reversed bits: so both the index and the point are reversed.
+/// The Sobol point of an index by its bytes: the points of each byte's 256 values, for four
+/// dimensions. The scrambles before and after work on reversed bits: so both the index and the
+/// point are reversed.
 static BYTES: [[[u32; 256]; 4]; 4] = bytes();
 
 const fn bytes() -> [[[u32; 256]; 4]; 4] {
@@ -152,13 +159,14 @@ fn sobol(reversed: u32, dimension: usize) -> u32 {
     table[0][a] ^ table[1][b] ^ table[2][c] ^ table[3][d]
 }
 
-/// The first 16 digits of the pixels' shifts in each dimension, as rows of a matrix over GF(2): a digit is the parity of
-/// the bits of the pixel's number that the row names.
+/// The first 16 digits of the pixels' shifts in each dimension, as rows of a matrix over GF(2): a
+/// digit is the parity of the bits of the pixel's number that the row names.
 ///
-/// The number's six bits are those of the Morton code, finest first. Found by simulated annealing over the bits of a
-/// pair's matrices, which counted the elementary intervals that lack or repeat a point, for 2^0 to 2^10 samples and 2^1
-/// to 2^6 pixels. The first pair has none for 4, 16 and 64 pixels; for 2, 8 and 32 and for the second pair, whose Sobol
-/// points are no such net by themselves, some remain.
+/// The number's six bits are those of the Morton code, finest first. Found by simulated annealing
+/// over the bits of a pair's matrices, which counted the elementary intervals that lack or repeat a
+/// point, for 2^0 to 2^10 samples and 2^1 to 2^6 pixels. The first pair has none for 4, 16 and 64
+/// pixels; for 2, 8 and 32 and for the second pair, whose Sobol points are no such net by
+/// themselves, some remain.
 const SHIFTS: [[u8; 16]; 4] = [
     [21, 34, 63, 49, 58, 51, 53, 18, 47, 17, 10, 35, 54, 20, 59, 16],
     [46, 33, 39, 18, 57, 19, 14, 49, 23, 50, 41, 35, 13, 43, 29, 28],
@@ -192,9 +200,10 @@ const fn shifts() -> [[u32; 64]; 4] {
 pub(super) const BLOCK: u32 = 3;
 const SIDE: usize = 1 << BLOCK;
 
-/// A permutation of the bits that only lets lower bits act on higher ones: Laine and Karras, "Stratified Sampling for
-/// Stochastic Transparency" (2011), section 3.1, with the rounds of Vegdahl, "Building a Better LK Hash" (2021). Of
-/// reversed bits it is Owen's nested scramble in base 2: Burley 2020, section 2.2.
+/// A permutation of the bits that only lets lower bits act on higher ones: Laine and Karras,
+/// "Stratified Sampling for Stochastic Transparency" (2011), section 3.1, with the rounds of
+/// Vegdahl, "Building a Better LK Hash" (2021). Of reversed bits it is Owen's nested scramble in
+/// base 2: Burley 2020, section 2.2.
 fn laine_karras(mut x: u32, seed: u32) -> u32 {
     x ^= x.wrapping_mul(0x3d20_adea);
     x = x.wrapping_add(seed);
@@ -206,7 +215,8 @@ fn laine_karras(mut x: u32, seed: u32) -> u32 {
 
 /// A number that depends on all bits of both.
 fn mix(a: u64, b: u64) -> u64 {
-    // Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (2014), figure 13: the finaliser.
+    // Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (2014), figure 13:
+    // the finaliser.
     let mut z =
         a.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(b).wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -238,8 +248,8 @@ impl Sampler {
         sampler
     }
 
-    /// From here on the numbers of sample `index` of the pixel (x, y): those of a new one, found sooner where the pixel, or
-    /// its block of 8x8, was the last one's too.
+    /// From here on the numbers of sample `index` of the pixel (x, y): those of a new one, found
+    /// sooner where the pixel, or its block of 8x8, was the last one's too.
     pub fn begin(&mut self, x: u32, y: u32, index: u32) {
         if self.at != [x, y] {
             if self.at.map(|side| side >> BLOCK) != [x, y].map(|side| side >> BLOCK) {
@@ -272,7 +282,8 @@ impl Sampler {
         f64::from(bits) / (f64::from(u32::MAX) + 1.0)
     }
 
-    /// Passes over the next number, whose value does not matter: 0, and the numbers after it are as they were.
+    /// Passes over the next number, whose value does not matter: 0, and the numbers after it are as
+    /// they were.
     pub fn skip_1d(&mut self) -> f64 {
         self.dimension += 1;
         if self.kind == SamplerKind::Independent {
@@ -281,7 +292,8 @@ impl Sampler {
         0.0
     }
 
-    /// The next two numbers, both of one pair of dimensions, so that together they are well spread too.
+    /// The next two numbers, both of one pair of dimensions, so that together they are well spread
+    /// too.
     pub fn next_2d(&mut self) -> DVec2 {
         self.dimension += self.dimension % 2;
         let x = self.next_1d();
@@ -332,15 +344,16 @@ impl Sampler {
         let code = usize::from(shared.codes[y << BLOCK | x]);
         let shift = |side: u32| {
             let dimension = pair * 2 + side;
-            // The shift's lower digits are no one's complement: 2^16 samples and more are spread as white noise.
+            // The shift's lower digits are no one's complement: 2^16 samples and more are spread as
+            // white noise.
             let below = mix(self.pixel, u64::from(dimension) << 8 | 2) as u32 >> 16;
             (SHIFT_OF[(dimension % 4) as usize][code & 63] | below).reverse_bits()
         };
         Pair { order: shared.order, seeds: shared.seeds, shifts: [shift(0), shift(1)] }
     }
 
-    /// The pixels' numbers in their block: their Morton codes with the four quarters of each square in an order of its own,
-    /// as Ahmed and Wonka 2020, section 4, shuffle theirs.
+    /// The pixels' numbers in their block: their Morton codes with the four quarters of each square
+    /// in an order of its own, as Ahmed and Wonka 2020, section 4, shuffle theirs.
     fn codes(&self, pair: u32) -> [u8; 64] {
         let mut codes = [0; 64];
         for level in 0..BLOCK {
@@ -410,7 +423,8 @@ mod tests {
     fn skipped_dimensions_change_no_later_sample() {
         for kind in [SamplerKind::Sobol, SamplerKind::Independent] {
             let mut kept = Sampler::new(kind, 4, 0, 0, 0);
-            // Pixels of one block and of the next; which numbers are passed over differs from sample to sample.
+            // Pixels of one block and of the next; which numbers are passed over differs from
+            // sample to sample.
             for (x, index) in [(0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (9, 0), (9, 1), (8, 0)] {
                 for pattern in [0u64, 0x0f0f_3c3c, 0xffff_fff0, 0xaaaa_aaaa, 0xffff_ffff_ffff_0000]
                 {
@@ -511,8 +525,8 @@ mod tests {
         }
     }
 
-    /// Errors of 64x64 pixels after a number of samples. `apart` puts each pixel into a block of its own, as though
-    /// pixels knew nothing of each other.
+    /// Errors of 64x64 pixels after a number of samples. `apart` puts each pixel into a block of
+    /// its own, as though pixels knew nothing of each other.
     fn errors(
         f: fn(DVec2, DVec2) -> f64,
         exact: f64,
@@ -565,8 +579,8 @@ mod tests {
         let both = |a: DVec2, b: DVec2| (a.x + 0.3 * b.x) * (0.5 + a.y * a.y) * (1.0 + b.y);
         let mean = (0.5 + 0.3 * 0.5) * (0.5 + 1.0 / 3.0) * 1.5;
         type Integrand = fn(DVec2, DVec2) -> f64;
-        // Of the error's power at low frequencies half at most is left in one pair; what depends on two pairs at once is
-        // helped while samples are few, and never worse than white noise.
+        // Of the error's power at low frequencies half at most is left in one pair; what depends on
+        // two pairs at once is helped while samples are few, and never worse than white noise.
         let cases: [(&str, Integrand, f64, [f64; 4]); 2] = [
             ("disk", disk, 0.2 * std::f64::consts::PI, [0.7; 4]),
             ("both", both, mean, [0.6, 0.7, 0.85, 1.03]),
@@ -613,7 +627,8 @@ mod tests {
 
     #[test]
     fn the_rate_of_a_pixel_is_that_of_owen_scrambled_points() {
-        // Owen 1997: the deviation for a smooth function falls as n^-3/2, against n^-1/2 of independent numbers.
+        // Owen 1997: the deviation for a smooth function falls as n^-3/2, against n^-1/2 of
+        // independent numbers.
         let error = |samples: u32| {
             let squares: f64 = (0..64u32)
                 .map(|pixel| {

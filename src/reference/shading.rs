@@ -33,8 +33,8 @@ impl ShadingFrame {
     }
 }
 
-/// The view direction in the shading frame. A bent normal may turn the surface from the eye: then it is seen at grazing
-/// incidence, as the raster renderer has it (`shaders/lib/brdf.glsl`).
+/// The view direction in the shading frame. A bent normal may turn the surface from the eye: then
+/// it is seen at grazing incidence, as the raster renderer has it (`shaders/lib/brdf.glsl`).
 pub(super) fn view_in(frame: &ShadingFrame, view: DVec3) -> DVec3 {
     let v = frame.to_local(view);
     if v.z >= 1e-4 { v } else { DVec3::new(v.x, v.y, 1e-4).normalize() }

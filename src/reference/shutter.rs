@@ -1,6 +1,7 @@
-//! Things that move while the shutter is open: a picture is the mean over moments, each with a scene in which everything
-//! stands where it is then. Cook, Porter and Carpenter, "Distributed Ray Tracing" (1984), section 4.4, distribute rays in
-//! time; here rays of one moment share its trees, so that time is in as many steps as there are moments.
+//! Things that move while the shutter is open: a picture is the mean over moments, each with a
+//! scene in which everything stands where it is then. Cook, Porter and Carpenter, "Distributed Ray
+//! Tracing" (1984), section 4.4, distribute rays in time; here rays of one moment share its trees,
+//! so that time is in as many steps as there are moments.
 
 use glam::DVec2;
 

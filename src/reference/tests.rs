@@ -67,7 +67,8 @@ fn lit(light: impl FnOnce(&mut SceneBuilder), walk: PathSettings, samples: u32) 
     pixels.iter().sum::<DVec3>() / pixels.len() as f64
 }
 
-/// Diffuse luminance of the diffuse half of a dielectric over its irradiance, for light and view straight along the normal.
+/// Diffuse luminance of the diffuse half of a dielectric over its irradiance, for light and view
+/// straight along the normal.
 const MATTE: f64 = 0.5 * 0.96 / PI;
 
 /// A box is its own mirror image: its outside stays outside.
@@ -117,7 +118,8 @@ fn lights_give_what_closed_forms_say() {
             LightStrength::Nits(Nit(1000.0)),
             PI * 1000.0 * 0.04 / 4.04,
         ),
-        // Over the middle: four corner rectangles of 0.2 by 0.3 (Nusselt): each 1/2 (a/sqrt(a2+d2) atan(b/sqrt(a2+d2)) + ...).
+        // Over the middle: four corner rectangles of 0.2 by 0.3 (Nusselt): each 1/2 (a/sqrt(a2+d2)
+        // atan(b/sqrt(a2+d2)) + ...).
         (
             "rectangle",
             Emitter::Rectangle { width: 0.4, height: 0.6, sides: Sides::One },
@@ -237,10 +239,11 @@ fn strategies_agree_on_a_glowing_triangle() {
 
 #[test]
 fn inside_of_a_sphere_light_adds_up_to_the_closed_form() {
-    // A point lamp of flux 4 pi in a diffuse sphere of radius 1: E = (flux / 4 pi R^2) / (1 - rho) everywhere. The diffuse
-    // part of a dielectric is no Lambertian, so a metal-free white one is made of an unreflecting index: base colour
-    // 0.5 under light that meets it at 60 degrees at most is not Lambertian either; so compare with the mean albedo
-    // of the same BRDF, found by a furnace.
+    // A point lamp of flux 4 pi in a diffuse sphere of radius 1: E = (flux / 4 pi R^2) / (1 - rho)
+    // everywhere. The diffuse part of a dielectric is no Lambertian, so a metal-free white one is
+    // made of an unreflecting index: base colour 0.5 under light that meets it at 60 degrees at
+    // most is not Lambertian either; so compare with the mean albedo of the same BRDF, found by a
+    // furnace.
     let mut builder = SceneBuilder::new("sphere");
     let material = builder.add_material(Material { double_sided: true, ..diffuse(0.5) });
     let mesh = builder.add_mesh("sphere", shapes::icosphere(1.0, 5), material);
@@ -293,7 +296,8 @@ fn stopping_keeps_the_picture_and_batches_do_not_change_it() {
 
 #[test]
 fn paths_stay_inside_of_a_hollow_ball() {
-    // Seen from within at an angle: places found by rays that start on the wall itself are on its inner side.
+    // Seen from within at an angle: places found by rays that start on the wall itself are on its
+    // inner side.
     let mut part = shapes::icosphere(2.0, 4);
     part.indices.chunks_exact_mut(3).for_each(|triangle| triangle.swap(1, 2));
     part.normals.iter_mut().for_each(|normal| *normal = -*normal);

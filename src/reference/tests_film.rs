@@ -111,7 +111,8 @@ fn stops_files_and_threads_change_nothing() {
     }
 }
 
-/// A camera whose rays are worth endlessly much in some columns: light times that is no number, dark or not.
+/// A camera whose rays are worth endlessly much in some columns: light times that is no number,
+/// dark or not.
 struct Endless(Pinhole);
 
 impl CameraModel for Endless {
@@ -235,8 +236,8 @@ fn the_stated_error_is_near_the_true_one() {
 /// The sensor that these 64x64 pixels show (m).
 const GATE: f64 = 0.008;
 
-/// A small glowing square at a distance before black, so many pixels wide, through 100 mm at f/N focused at 2 m: total
-/// light and picture.
+/// A small glowing square at a distance before black, so many pixels wide, through 100 mm at f/N
+/// focused at 2 m: total light and picture.
 fn bokeh(f_stop: f64, distance: f64, iris: Iris, width: f64) -> (f64, Vec<DVec3>, DepthOfField) {
     let mut builder = SceneBuilder::new("bokeh");
     let glow = Material {
@@ -277,7 +278,8 @@ fn discs_have_the_size_of_the_formula_and_light_does_not_depend_on_the_stop() {
             crate::camera::focus::circle_of_confusion(field.lens, 2.0, distance).unwrap().abs()
                 * 64.0
                 / GATE;
-        // A disk's second moment about its centre is r^2 / 4 an axis; the square and the pixels add theirs.
+        // A disk's second moment about its centre is r^2 / 4 an axis; the square and the pixels add
+        // theirs.
         let (mut sum, mut second) = (0.0, 0.0);
         for (i, p) in pixels.iter().enumerate() {
             let at = DVec2::new((i % 64) as f64 + 0.5, (i / 64) as f64 + 0.5) - 32.0;
@@ -299,9 +301,10 @@ fn discs_have_the_size_of_the_formula_and_light_does_not_depend_on_the_stop() {
 
 #[test]
 fn discs_have_the_irises_shape() {
-    // A triangle with a corner up: behind the focus it points up, before it down. Of one with a circumradius r, the mean of
-    // y^2 about its centre is r^2 / 8, that of y^3 is a tenth of the product of the corners' y, r^3 / 40; the glowing
-    // square and the pixels add to the former alone.
+    // A triangle with a corner up: behind the focus it points up, before it down. Of one with a
+    // circumradius r, the mean of y^2 about its centre is r^2 / 8, that of y^3 is a tenth of the
+    // product of the corners' y, r^3 / 40; the glowing square and the pixels add to the former
+    // alone.
     let iris = Iris { blades: 3, curvature: 0.0, rotation: PI / 2.0 };
     for (distance, up) in [(8.0, 1.0), (0.9, -1.0)] {
         let (_, pixels, field) = bokeh(1.4, distance, iris, 3.0);

@@ -103,7 +103,8 @@ fn over_a_ball() -> impl Iterator<Item = DVec3> {
 
 #[test]
 fn clear_glass_white_furnace() {
-    // Whatever is nested in whatever: radiance over the square of the index is kept along each path.
+    // Whatever is nested in whatever: radiance over the square of the index is kept along each
+    // path.
     for (name, balls) in [
         ("ball", vec![(1.0, 1.5)]),
         ("bubble in glass", vec![(1.0, 1.5), (0.6, 1.0)]),
@@ -152,7 +153,8 @@ fn light_in_glass_is_the_square_of_the_index_stronger() {
             );
         }
     }
-    // An eye beside the one that the world was made for, on the other side of a border, as on a lens's rim.
+    // An eye beside the one that the world was made for, on the other side of a border, as on a
+    // lens's rim.
     let world = World::new(&scene, DVec3::Y * 0.99);
     let mut sampler = Sampler::new(SamplerKind::Sobol, 5, 3, 8, 0);
     let path = world.trace_path(DVec3::Y * 0.02, DVec3::Y, &PathSettings::default(), &mut sampler);
@@ -161,8 +163,8 @@ fn light_in_glass_is_the_square_of_the_index_stronger() {
 
 #[test]
 fn a_slab_transmits_what_its_reflections_add_up_to() {
-    // Born and Wolf, section 7.6.1, without interference: T = (1 - R)^2 t / (1 - R^2 t^2), R' = R (1 + t T), where t is what one
-    // crossing leaves. Without absorption T = (1 - R) / (1 + R).
+    // Born and Wolf, section 7.6.1, without interference: T = (1 - R)^2 t / (1 - R^2 t^2), R' = R
+    // (1 + t T), where t is what one crossing leaves. Without absorption T = (1 - R) / (1 + R).
     let thickness = 0.02f32;
     for absorbed in [None, Some((Vec3::new(0.9, 0.5, 0.1), 0.01))] {
         for (above, below) in [(0.0, 3.0), (3.0, 0.0)] {
@@ -485,7 +487,8 @@ fn lambert(reflectance: f32, emission: f32) -> Material {
 
 #[test]
 fn a_sphere_in_a_sphere_glows_evenly() {
-    // Each surface emits what it does not reflect: radiance 1 in all directions solves the equation of light.
+    // Each surface emits what it does not reflect: radiance 1 in all directions solves the equation
+    // of light.
     let mut builder = SceneBuilder::new("spheres");
     put(&mut builder, shapes::icosphere(2.0, 4), lambert(0.6, 0.4), DVec3::ZERO);
     put(&mut builder, shapes::icosphere(0.7, 4), lambert(0.3, 0.7), DVec3::new(0.3, 0.2, 0.0));
@@ -520,7 +523,8 @@ fn light_in_a_diffuse_sphere_matches_the_series() {
 
 #[test]
 fn light_right_behind_glass_is_counted_once() {
-    // A glowing square with a clear cover half a millimetre before it, 12 m above a patch: shadow rays must meet the cover.
+    // A glowing square with a clear cover half a millimetre before it, 12 m above a patch: shadow
+    // rays must meet the cover.
     let height = 12.0;
     let scene = over_a_patch(|builder| {
         let mut glow = dielectric("glow", Vec3::ZERO, 1.0);
@@ -544,7 +548,8 @@ fn light_right_behind_glass_is_counted_once() {
 
 #[test]
 fn nothing_is_lost_however_often_light_is_reflected() {
-    // Walls of a closed room that reflect 95 % and emit 5 %: radiance 1. After 64 surfaces 3.7 % are still on the way.
+    // Walls of a closed room that reflect 95 % and emit 5 %: radiance 1. After 64 surfaces 3.7 %
+    // are still on the way.
     let mut builder = SceneBuilder::new("room");
     let mut wall = lambert(0.95, 0.05);
     wall.double_sided = true;

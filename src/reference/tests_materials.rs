@@ -66,7 +66,8 @@ fn three_indices_bend_three_channels() {
     let indices = [Some(0), Some(1), Some(2), None].map(|channel| medium.ior_of(channel));
     // Half of (n - 1) / V with V = 20 / 2.
     assert_eq!(indices, [1.475, 1.5, 1.525, 1.5]);
-    // A slab in air: where a ray leaves at the bottom by Snell, the floor is coloured so: red to the far side of blue.
+    // A slab in air: where a ray leaves at the bottom by Snell, the floor is coloured so: red to
+    // the far side of blue.
     let scene = even(0.0, |builder| {
         put(builder, shapes::cuboid(Vec3::new(8.0, 1.0, 8.0)), disperse(4.0, 0.0), DVec3::ZERO);
         // A glowing floor that ends half way between where green and where red come out.
@@ -118,7 +119,8 @@ fn channels_apart_are_right_together() {
                 // Smooth glass that absorbs nothing is not seen in even light, in no channel.
                 near(got, DVec3::splat(7.0), 0.04, "smooth");
             } else {
-                // Rough glass loses about the same for indices that are about the same; green has the same index.
+                // Rough glass loses about the same for indices that are about the same; green has
+                // the same index.
                 let want = seen(&plain, direction, &walk, 1 << 11);
                 near(got, want, 0.08, "rough");
             }
@@ -186,8 +188,8 @@ fn glow_of(nits: f32) -> Material {
     }
 }
 
-/// With `scene.emissive_lights = false` a panel is seen by the eye, in what mirrors and through glass, and lights nothing; in even light
-/// of the same luminance mirror and glass have the same.
+/// With `scene.emissive_lights = false` a panel is seen by the eye, in what mirrors and through
+/// glass, and lights nothing; in even light of the same luminance mirror and glass have the same.
 #[test]
 fn emission_that_illuminates_nothing_is_visible() {
     let floor = |material: Material, on: bool| {
@@ -233,7 +235,8 @@ fn emission_that_illuminates_nothing_is_visible() {
     for strategy in all {
         let walk = PathSettings { strategy, ..one };
         near(look(&floor(metal(0.0), false), down, &walk), DVec3::splat(100.0), 1e-3, "a mirror");
-        // Narrow enough for the lobe to lose nothing to the sides: as in even light, whose loss both have.
+        // Narrow enough for the lobe to lose nothing to the sides: as in even light, whose loss
+        // both have.
         let (shown, even) = (
             look(&floor(metal(0.4), false), down, &walk),
             look(&floor(metal(0.4), true), down, &one),
@@ -332,7 +335,8 @@ fn a_leaf_lets_diffuse_light_through() {
     });
     let world = World::new(&scene, DVec3::Y * 2.0);
     let got = seen(&world, DVec3::NEG_Y, &PathSettings::default(), 1 << 13).y;
-    // From a diffuse face to the other: the mean of 0.5^(1 / cos) over cosine-distributed directions is 2 E3(ln 2).
+    // From a diffuse face to the other: the mean of 0.5^(1 / cos) over cosine-distributed
+    // directions is 2 E3(ln 2).
     let (mut e3, steps) = (0.0, 100_000);
     for i in 0..steps {
         let cos = (f64::from(i) + 0.5) / f64::from(steps);

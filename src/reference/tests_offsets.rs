@@ -39,8 +39,9 @@ fn mean(
     sum / f64::from(paths)
 }
 
-/// A board of a meter, a millimeter over a floor, under and over an even sky of 1000 nit: from below the board sees some
-/// 4e-6 of what surrounds it, by the floor's light beyond its own edge. A leak shows the sky.
+/// A board of a meter, a millimeter over a floor, under and over an even sky of 1000 nit: from
+/// below the board sees some 4e-6 of what surrounds it, by the floor's light beyond its own edge. A
+/// leak shows the sky.
 #[test]
 fn no_light_leaks_under_a_board_over_a_large_floor() {
     let turned = DQuat::from_axis_angle(DVec3::new(0.3, 0.5, 0.8).normalize(), 0.7);
@@ -84,7 +85,8 @@ fn no_light_leaks_under_a_board_over_a_large_floor() {
     }
 }
 
-/// A plane under parallel light: E rho / pi from every side, however large it is and wherever it stands.
+/// A plane under parallel light: E rho / pi from every side, however large it is and wherever it
+/// stands.
 #[test]
 fn a_lit_plane_does_not_shade_itself() {
     let one = PathSettings { bounces: 1, ..PathSettings::default() };
@@ -162,7 +164,8 @@ fn each_of_many_close_layers_is_hit_once() {
         }
         assert_eq!(count, 10, "{direction}");
     }
-    // Between floor and layers the eye sees what the shadow rays let through: E cos(theta) 0.9^10 0.5 / pi.
+    // Between floor and layers the eye sees what the shadow rays let through: E cos(theta) 0.9^10
+    // 0.5 / pi.
     let walk = PathSettings { bounces: 1, ..PathSettings::default() };
     let got = mean(&world, DVec3::NEG_Y * 1.5, DVec3::NEG_Y, &walk, 1).y;
     let want = 500.0 * 4.0 / 21f64.sqrt() * 0.9f64.powi(10) * 0.5 / PI;

@@ -57,7 +57,8 @@ fn near(got: DVec3, want: DVec3, relative: f64, what: &str) {
     assert!(off < relative, "{what}: {got} for {want}");
 }
 
-/// A grid that is dense in the middle, and the integral of its density from (0, y, z) to (1, y, z) at y = z = 0.5.
+/// A grid that is dense in the middle, and the integral of its density from (0, y, z) to (1, y, z)
+/// at y = z = 0.5.
 fn blob() -> (DensityGrid, f64) {
     let n = 12u32;
     let at = |i: u32| 1.0 - ((f64::from(i) + 0.5) / f64::from(n) * 2.0 - 1.0).powi(2);
@@ -109,8 +110,8 @@ fn light_fades_by_beer_and_lambert() {
     );
 }
 
-/// A slab of this thickness across z, seen along -z, under the sun: `lit_from_behind` or from where the viewer is, at a cosine
-/// to the slab's normal.
+/// A slab of this thickness across z, seen along -z, under the sun: `lit_from_behind` or from where
+/// the viewer is, at a cosine to the slab's normal.
 fn sun_on_slab(g: f64, cosine: f64, behind: bool) -> (Scene, f64) {
     let (absorption, scattering, thickness, lux) = (0.2, 0.5, 2.0, 1000.0);
     let sine = (1.0 - cosine * cosine).sqrt();
@@ -121,7 +122,8 @@ fn sun_on_slab(g: f64, cosine: f64, behind: bool) -> (Scene, f64) {
     scene.volumes =
         vec![filled(DVec3::new(1e3, 1e3, thickness), medium(absorption, scattering, g))];
     let extinction = absorption + scattering;
-    // Chandrasekhar, "Radiative Transfer" (1950), section 13: the first order of scattering by a plane-parallel layer.
+    // Chandrasekhar, "Radiative Transfer" (1950), section 13: the first order of scattering by a
+    // plane-parallel layer.
     let integral = if behind {
         let k = 1.0 / cosine - 1.0;
         let depth = extinction * thickness;
@@ -377,7 +379,8 @@ fn lamps_shine_through_fog_on_to_what_stands_behind() {
 
 #[test]
 fn light_without_shadows_is_dimmed_by_volumes() {
-    // A wall below fog of optical depth 0.9, below a board: the board hides lights that cast shadows, the fog dims all.
+    // A wall below fog of optical depth 0.9, below a board: the board hides lights that cast
+    // shadows, the fog dims all.
     let small = LightStrength::Nits(Nit(1e5));
     let cone = Cone::new(0.3, 0.9).unwrap();
     let lamps: [(&str, Emitter, LightStrength); 6] = [

@@ -1,9 +1,10 @@
 //! Participating media along rays: free flights, transmittance and emission (docs/volumes.md).
 //!
-//! A ray is cut where volumes begin and end. Where all that is there is homogeneous, distances and transmittances are those
-//! of the closed form; elsewhere they come from tentative collisions by a majorant: Woodcock et al. 1965 for flights,
-//! Novák, Selle and Jarosz, "Residual Ratio Tracking for Estimating Attenuation in Participating Media" (2014, section 3) for
-//! transmittances, Kutz et al., "Spectral and Decomposition Tracking for Rendering Heterogeneous Volumes" (2017, section 5)
+//! A ray is cut where volumes begin and end. Where all that is there is homogeneous, distances and
+//! transmittances are those of the closed form; elsewhere they come from tentative collisions by a
+//! majorant: Woodcock et al. 1965 for flights, Novák, Selle and Jarosz, "Residual Ratio Tracking
+//! for Estimating Attenuation in Participating Media" (2014, section 3) for transmittances, Kutz et
+//! al., "Spectral and Decomposition Tracking for Rendering Heterogeneous Volumes" (2017, section 5)
 //! for colours. All of it is unbiased.
 
 use glam::{DAffine3, DMat4, DVec2, DVec3};
@@ -20,14 +21,16 @@ use crate::{
 /// Faces of a mesh that a ray may cross; beyond, it is taken to be outside.
 const CROSSINGS: usize = 256;
 
-/// Henyey and Greenstein 1941: the phase function (1/sr) by the cosine between the directions of travel before and after.
+/// Henyey and Greenstein 1941: the phase function (1/sr) by the cosine between the directions of
+/// travel before and after.
 #[must_use]
 pub fn henyey_greenstein(cosine: f64, g: f64) -> f64 {
     let k = 1.0 + g * g - 2.0 * g * cosine;
     (1.0 - g * g) / (4.0 * std::f64::consts::PI * k * k.sqrt())
 }
 
-/// A direction of travel before scattering, by that after it (unit), with the density of the phase function.
+/// A direction of travel before scattering, by that after it (unit), with the density of the phase
+/// function.
 #[must_use]
 pub fn sample_henyey_greenstein(along: DVec3, g: f64, u: DVec2) -> DVec3 {
     let cosine = if g.abs() < 1e-3 {
@@ -43,7 +46,8 @@ pub fn sample_henyey_greenstein(along: DVec3, g: f64, u: DVec2) -> DVec3 {
     (x * (sine * cos) + y * (sine * sin) + along * cosine).normalize()
 }
 
-/// Numbers in [0, 1): the first two are the path's own, those after them are drawn independently, as many as a walk needs.
+/// Numbers in [0, 1): the first two are the path's own, those after them are drawn independently,
+/// as many as a walk needs.
 pub struct VolumeRng {
     first: [f64; 2],
     used: usize,
@@ -170,7 +174,8 @@ impl Volume {
             (self.to_local.transform_point3(origin), self.to_local.transform_vector3(direction));
         match &self.inside {
             Inside::Cube => {
-                // A ray along a face divides by zero: infinities of either sign, and no number where it lies in the face.
+                // A ray along a face divides by zero: infinities of either sign, and no number
+                // where it lies in the face.
                 let (a, b) = ((DVec3::splat(-0.5) - o) / d, (DVec3::splat(0.5) - o) / d);
                 let near = a.min(b).max_element().max(0.0);
                 let far = a.max(b).min_element().min(limit);
@@ -276,8 +281,8 @@ impl Volumes {
         sum
     }
 
-    /// Which of the volumes at a place scatters, chosen by what each scatters of `carried`: its coefficients over the chance,
-    /// and its anisotropy.
+    /// Which of the volumes at a place scatters, chosen by what each scatters of `carried`: its
+    /// coefficients over the chance, and its anisotropy.
     fn scatterer(
         &self,
         members: u32,
@@ -340,8 +345,8 @@ impl Volumes {
         through
     }
 
-    /// A flight along a ray that carries light of these channels. What the volumes emit towards its origin, up to the end of
-    /// the flight's chances, is added to `emitted`.
+    /// A flight along a ray that carries light of these channels. What the volumes emit towards its
+    /// origin, up to the end of the flight's chances, is added to `emitted`.
     pub fn sample_free_flight(
         &self,
         (origin, direction): (DVec3, DVec3),
@@ -366,9 +371,9 @@ impl Volumes {
         FreeFlight::Through(weight)
     }
 
-    /// A homogeneous part, in closed form. Distances are those of scattering alone, by a channel that is chosen by what it
-    /// carries; absorption is a weight. Balance over the channels: Wilkie et al., "Hero Wavelength Spectral Sampling" (2014,
-    /// section 3.3).
+    /// A homogeneous part, in closed form. Distances are those of scattering alone, by a channel
+    /// that is chosen by what it carries; absorption is a weight. Balance over the channels: Wilkie
+    /// et al., "Hero Wavelength Spectral Sampling" (2014, section 3.3).
     fn sample_homogeneous(
         &self,
         piece: &Piece,

@@ -1,6 +1,7 @@
-//! Suns through the surface of water. No ray from the floor to a sun goes straight on, and few of those that leave by chance find its disk
-//! behind the surface. So half of what leaves a matte surface in water goes towards where suns seem to be from below, whose
-//! density all is weighed by: any density would be right, and where ripples bend light elsewhere this one only helps less.
+//! Suns through the surface of water. No ray from the floor to a sun goes straight on, and few of
+//! those that leave by chance find its disk behind the surface. So half of what leaves a matte
+//! surface in water goes towards where suns seem to be from below, whose density all is weighed by:
+//! any density would be right, and where ripples bend light elsewhere this one only helps less.
 
 use glam::{DVec2, DVec3};
 
@@ -24,7 +25,8 @@ pub(super) struct SunGuide {
 }
 
 impl World<'_> {
-    /// The guide for a matte surface in a medium; none where there is no water or no sun with a disk stands above it.
+    /// The guide for a matte surface in a medium; none where there is no water or no sun with a
+    /// disk stands above it.
     pub(super) fn sun_guide(
         &self,
         media: &MediaStack,
@@ -56,8 +58,9 @@ impl World<'_> {
         (!cones.is_empty()).then_some(SunGuide { cones })
     }
 
-    /// Through what is around the path, as far as it is free (m): true where it was scattered before, at its origin then. Lengths are
-    /// drawn from the mean of the channels' densities, by which all channels are weighed.
+    /// Through what is around the path, as far as it is free (m): true where it was scattered
+    /// before, at its origin then. Lengths are drawn from the mean of the channels' densities, by
+    /// which all channels are weighed.
     pub(super) fn advance_through_medium(
         &self,
         path: &mut PathState,
@@ -85,8 +88,8 @@ impl World<'_> {
         scattered
     }
 
-    /// On from where water scatters evenly: half of it anywhere, half towards suns. Lamps without a surface in the water are not seen.
-    /// False where the path ends.
+    /// On from where water scatters evenly: half of it anywhere, half towards suns. Lamps without a
+    /// surface in the water are not seen. False where the path ends.
     pub(super) fn scatter_in_water(
         &self,
         path: &mut PathState,

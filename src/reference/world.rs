@@ -1,4 +1,5 @@
-//! A scene prepared for paths: trees, materials with their pictures in linear light, lights with their chances.
+//! A scene prepared for paths: trees, materials with their pictures in linear light, lights with
+//! their chances.
 
 mod lobes;
 
@@ -52,7 +53,8 @@ pub struct World<'a> {
 struct Place<'a> {
     /// From its space to the eye's.
     to_eye: DAffine3,
-    /// Rows of the transform from the eye's space to the object's; a normal goes back by their transpose.
+    /// Rows of the transform from the eye's space to the object's; a normal goes back by their
+    /// transpose.
     rows: [DVec3; 3],
     /// -1 where left and right are exchanged, else 1.
     handedness: f64,
@@ -68,8 +70,8 @@ impl Place<'_> {
     }
 }
 
-/// Surfaces that are looked at one after another where each lets light through: hundreds of layers let nothing through that
-/// counts.
+/// Surfaces that are looked at one after another where each lets light through: hundreds of layers
+/// let nothing through that counts.
 const LAYERS: usize = 256;
 
 /// A point of a surface that a ray has met.
@@ -106,8 +108,8 @@ pub struct SurfacePoint {
 pub struct OpaqueHit {
     /// The point.
     pub point: SurfacePoint,
-    /// Share of indirect light that the material's occlusion map lets in, 0 to 1. Rays find what hides light, so that paths
-    /// do not read it (docs/ambient-occlusion.md).
+    /// Share of indirect light that the material's occlusion map lets in, 0 to 1. Rays find what
+    /// hides light, so that paths do not read it (docs/ambient-occlusion.md).
     pub occlusion: f64,
     /// Roughness as the material has it, 0 to 1.
     pub roughness: f64,
@@ -184,7 +186,8 @@ impl<'a> World<'a> {
         self.media.get(media.current()? as usize)?.as_ref()
     }
 
-    /// What is around a place near the eye: what is around the eye itself, changed by each border on the way.
+    /// What is around a place near the eye: what is around the eye itself, changed by each border
+    /// on the way.
     #[must_use]
     pub fn media_at(&self, place: DVec3) -> MediaStack {
         let distance = place.length();
@@ -199,8 +202,9 @@ impl<'a> World<'a> {
         media
     }
 
-    /// Follows a ray from the eye to the sky: a volume that it leaves without having entered it is one that the eye is in.
-    /// The ray goes up, so that the surface of a lake that is no closed mesh is told from its depth.
+    /// Follows a ray from the eye to the sky: a volume that it leaves without having entered it is
+    /// one that the eye is in. The ray goes up, so that the surface of a lake that is no closed
+    /// mesh is told from its depth.
     fn find_media_around_eye(&self) -> MediaStack {
         let mut left = Vec::new();
         let mut on_the_way = MediaStack::default();
@@ -267,7 +271,8 @@ impl<'a> World<'a> {
         self.rays.sum()
     }
 
-    /// The nearest surface along a ray from the eye that is not blended: what the raster renderer's G-buffer holds.
+    /// The nearest surface along a ray from the eye that is not blended: what the raster renderer's
+    /// G-buffer holds.
     #[must_use]
     pub fn closest_opaque(&self, origin: DVec3, direction: DVec3) -> Option<OpaqueHit> {
         let mut ray = PreciseRay::new(origin, direction, DVec3::ZERO);
@@ -312,8 +317,9 @@ impl<'a> World<'a> {
         self.bvh.traversal_stats(&self.tlas, &ray)
     }
 
-    /// How much of a light's sample gets to a point, which is left to the side of `away`: what blended surfaces and smooth
-    /// thin walls let through. What refracts lets nothing straight through.
+    /// How much of a light's sample gets to a point, which is left to the side of `away`: what
+    /// blended surfaces and smooth thin walls let through. What refracts lets nothing straight
+    /// through.
     #[must_use]
     pub fn transmittance(&self, origin: DVec3, away: DVec3, light: &LightSample) -> DVec3 {
         let direction = light.direction;
@@ -324,7 +330,8 @@ impl<'a> World<'a> {
                 .triangle_point
                 .is_some_and(|on| (on.instance, on.triangle) == (hit.instance, hit.triangle))
         };
-        // Most rays meet something solid or nothing at all: what they meet need not be known in order.
+        // Most rays meet something solid or nothing at all: what they meet need not be known in
+        // order.
         let mut layered = false;
         let solid = |hit: &PreciseHit| {
             let solid = !lets_through(self.material_of(hit)) && !is_light(hit);
@@ -357,8 +364,8 @@ impl<'a> World<'a> {
         DVec3::ZERO
     }
 
-    /// How much of its material's emission a point of an emissive triangle sends out against a direction: texture, opacity and
-    /// what lies over it.
+    /// How much of its material's emission a point of an emissive triangle sends out against a
+    /// direction: texture, opacity and what lies over it.
     #[must_use]
     pub fn emission_coverage(&self, at: &TrianglePoint, direction: DVec3) -> DVec3 {
         let barycentric = at.barycentric.as_dvec2();
@@ -401,7 +408,8 @@ impl<'a> World<'a> {
         let (a, b, c) = (triangle.a.as_dvec3(), triangle.b.as_dvec3(), triangle.c.as_dvec3());
         // In the triangle's plane, where the next ray is lifted off.
         let position = place.to_eye.transform_point3(hit.inside(&triangle));
-        // The inverse transpose keeps the outer side where a place mirrors; it is the winding that turns.
+        // The inverse transpose keeps the outer side where a place mirrors; it is the winding that
+        // turns.
         let geometric = place.normal((b - a).cross(c - a));
         let front = geometric.dot(direction) < 0.0;
 
@@ -434,7 +442,8 @@ impl<'a> World<'a> {
             normal = (normal - DVec3::new(slope.x, 0.0, slope.y) * normal.y.signum())
                 .normalize_or(normal);
             foam = water.foam_at(place, self.scene.time);
-            // One colour stands for what foam reflects and for what the rest lets through: mixed as they are.
+            // One colour stands for what foam reflects and for what the rest lets through: mixed as
+            // they are.
             color *= 1.0 - foam * (1.0 - f64::from(FOAM_REFLECTANCE));
         }
         let ior = f64::from(material.ior);
@@ -485,7 +494,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// A texture at a point: bilinear, of the full picture; colours (`srgb`) made linear before they are mixed.
+    /// A texture at a point: bilinear, of the full picture; colours (`srgb`) made linear before
+    /// they are mixed.
     fn sample(
         &self,
         reference: Option<TextureRef>,
@@ -526,7 +536,8 @@ fn place<'a>(
 }
 
 impl SurfacePoint {
-    /// How much of light from a direction goes straight through, as though the surface were not there.
+    /// How much of light from a direction goes straight through, as though the surface were not
+    /// there.
     #[must_use]
     pub fn straight_through(&self, direction: DVec3) -> DVec3 {
         if self.bsdf.transmission <= 0.0 || self.boundary_material.is_some() {

@@ -1,9 +1,11 @@
-//! Addresses: how lights, materials, cameras and nodes are named on the command line, in looks and in the window.
+//! Addresses: how lights, materials, cameras and nodes are named on the command line, in looks and
+//! in the window.
 //!
-//! A thing is addressed by its name; where several have the name, all of them are meant, and `NAME#2` is the second of
-//! them. `#3` is number 3 as `inspect` counts (from 0), whatever its name; `3` means the same where nothing has that
-//! name. Where number 3 stands at several places, `#3#2` is the second of these. A name that looks like an address
-//! comes first. Quotes around an address, as TOML needs them, may stand on the command line too.
+//! A thing is addressed by its name; where several have the name, all of them are meant, and
+//! `NAME#2` is the second of them. `#3` is number 3 as `inspect` counts (from 0), whatever its
+//! name; `3` means the same where nothing has that name. Where number 3 stands at several places,
+//! `#3#2` is the second of these. A name that looks like an address comes first. Quotes around an
+//! address, as TOML needs them, may stand on the command line too.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +14,8 @@ use super::Scene;
 /// Something that can be addressed.
 #[derive(Clone, Copy, Debug)]
 pub struct AddressedItem<'a> {
-    /// Where it is in the scene's list: of nodes for lights and cameras, since several may carry the same one.
+    /// Where it is in the scene's list: of nodes for lights and cameras, since several may carry
+    /// the same one.
     pub index: usize,
     /// Its number as `inspect` prints it.
     pub number: usize,
@@ -62,8 +65,8 @@ impl<'a> AddressTable<'a> {
         Self::lights_with_original_numbers(scene, &[])
     }
 
-    /// As `lights`, of a scene whose first nodes carried these lights before a look gave some of them lights of their
-    /// own: the numbers are those from before.
+    /// As `lights`, of a scene whose first nodes carried these lights before a look gave some of
+    /// them lights of their own: the numbers are those from before.
     #[must_use]
     pub fn lights_with_original_numbers(scene: &'a Scene, before: &[Option<usize>]) -> Self {
         let thing = |(index, node): (usize, &'a super::Node)| {
@@ -74,7 +77,8 @@ impl<'a> AddressTable<'a> {
         scene.nodes.iter().enumerate().filter_map(thing).collect()
     }
 
-    /// The nodes that carry a camera and are shown: a camera answers to its own name and to its node's.
+    /// The nodes that carry a camera and are shown: a camera answers to its own name and to its
+    /// node's.
     #[must_use]
     pub fn cameras(scene: &'a Scene) -> Self {
         let thing = |placed: super::PlacedNode<'a>| {
@@ -150,7 +154,8 @@ impl<'a> AddressTable<'a> {
         self.by_name.get(address).or_else(numbered).map_or(&[][..], Vec::as_slice)
     }
 
-    /// The address of all that have this number: a name where it means nothing else; none where nothing has the number.
+    /// The address of all that have this number: a name where it means nothing else; none where
+    /// nothing has the number.
     #[must_use]
     pub fn address(&self, number: usize) -> Option<String> {
         let wanted = self.by_number.get(&number)?;
@@ -169,7 +174,8 @@ impl<'a> AddressTable<'a> {
                 }
             }
         }
-        // Zeros before the number mean the same, should something have the plain address as its name.
+        // Zeros before the number mean the same, should something have the plain address as its
+        // name.
         let mut numbered =
             (0..=self.list.len()).map(|zeros| format!("#{}{number}", "0".repeat(zeros)));
         numbered.find(|address| self.resolve(address) == *wanted)

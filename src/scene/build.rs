@@ -68,7 +68,8 @@ pub enum SceneError {
     /// A number is infinite or not a number, or outside of what its meaning allows.
     #[error("{0}: a number is not finite or not within its bounds")]
     Number(String),
-    /// An attribute is not as long as the positions, or the triangle list is not a multiple of three.
+    /// An attribute is not as long as the positions, or the triangle list is not a multiple of
+    /// three.
     #[error("{0}: lengths do not agree")]
     Length(String),
     /// A normal or tangent does not have unit length.
@@ -98,8 +99,8 @@ pub fn point_intensity(flux: Lumen) -> Candela {
     Candela(flux.get() / (4.0 * PI))
 }
 
-/// The intensity on the axis of a spot whose cone holds `flux`, for the falloff that KHR_lights_punctual recommends,
-/// between the half angles `inner` and `outer` (rad).
+/// The intensity on the axis of a spot whose cone holds `flux`, for the falloff that
+/// KHR_lights_punctual recommends, between the half angles `inner` and `outer` (rad).
 ///
 /// Angles that make no cone give no light.
 #[must_use]
@@ -108,7 +109,8 @@ pub fn spot_intensity(flux: Lumen, inner: f64, outer: f64) -> Candela {
         .map_or(Candela(0.0), |cone| Candela(flux.get() / cone.flux_per_candela().get()))
 }
 
-/// The linear Rec.709 colour of a black body, of luminance 1, so that lumens keep their meaning; 1000 to 25,000 K.
+/// The linear Rec.709 colour of a black body, of luminance 1, so that lumens keep their meaning;
+/// 1000 to 25,000 K.
 #[must_use]
 pub fn black_body(temperature: Kelvin) -> Vec3 {
     let temperature = Kelvin(temperature.get().clamp(1000.0, 25_000.0));
@@ -248,8 +250,8 @@ impl SceneBuilder {
         node
     }
 
-    /// Adds a light at `pose` (see `facing`); what cannot shine (`PhysicalLight::new` refuses it) is left to `build` to
-    /// report.
+    /// Adds a light at `pose` (see `facing`); what cannot shine (`PhysicalLight::new` refuses it)
+    /// is left to `build` to report.
     pub fn light(
         &mut self,
         name: &str,
@@ -271,7 +273,8 @@ impl SceneBuilder {
         node
     }
 
-    /// A point lamp of a flux; `color` is linear and should have luminance 1 (`black_body`, or white).
+    /// A point lamp of a flux; `color` is linear and should have luminance 1 (`black_body`, or
+    /// white).
     pub fn point_light_lumens(
         &mut self,
         name: &str,
@@ -316,7 +319,8 @@ impl SceneBuilder {
         self.light(name, emitter, LightStrength::Lumens(flux), color, pose)
     }
 
-    /// Parallel light that goes along `direction` and gives `illuminance` on a surface that faces it.
+    /// Parallel light that goes along `direction` and gives `illuminance` on a surface that faces
+    /// it.
     pub fn sun(&mut self, name: &str, illuminance: Lux, color: Vec3, direction: DVec3) -> NodeId {
         let pose = look_at_transform(DVec3::ZERO, direction);
         self.light(name, Emitter::PARALLEL, LightStrength::Lux(illuminance), color, pose)

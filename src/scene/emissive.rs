@@ -1,4 +1,5 @@
-//! Lights that a scene has by its geometry: emissive meshes as lights, and the shining bodies of lamps with a shape.
+//! Lights that a scene has by its geometry: emissive meshes as lights, and the shining bodies of
+//! lamps with a shape.
 
 use std::sync::LazyLock;
 
@@ -57,11 +58,13 @@ pub struct EmissiveLights {
     pub merged: usize,
 }
 
-/// How many pieces of emissive meshes light a scene, unless it says so (`Scene::emissive_patches`); more are merged.
+/// How many pieces of emissive meshes light a scene, unless it says so (`Scene::emissive_patches`);
+/// more are merged.
 pub const DEFAULT_MAX_EMISSIVE_LIGHTS: u32 = 512;
 
-/// The emissive meshes of a scene as lights: triangles, and pairs of them as rectangles where they are one. Of more than the
-/// scene's budget neighbours of like normal and luminance are merged, and their flux stays.
+/// The emissive meshes of a scene as lights: triangles, and pairs of them as rectangles where they
+/// are one. Of more than the scene's budget neighbours of like normal and luminance are merged, and
+/// their flux stays.
 #[must_use]
 pub fn emissive_lights(scene: &Scene) -> EmissiveLights {
     let mut lights: Vec<EmissiveLight> = Vec::new();
@@ -155,8 +158,8 @@ fn add_primitive(
     triangles
 }
 
-/// Corner and sides of the rectangle that two triangles make, if they do: each has its right angle opposite to the side
-/// that they share.
+/// Corner and sides of the rectangle that two triangles make, if they do: each has its right angle
+/// opposite to the side that they share.
 fn merge_into_rectangle(a: [DVec3; 3], b: [DVec3; 3]) -> Option<[DVec3; 3]> {
     let right_angle = |t: [DVec3; 3]| {
         (0..3).find_map(|i| {
@@ -237,8 +240,8 @@ fn texel(image: &Image, sampler: &Sampler, uv: Vec2) -> Vec3 {
     Vec3::new(linear(0), linear(1), linear(2))
 }
 
-/// A lamp's shining surface in its own frame (it shines along -Z, +X along its width or length), with outward normals;
-/// none for lamps without a size.
+/// A lamp's shining surface in its own frame (it shines along -Z, +X along its width or length),
+/// with outward normals; none for lamps without a size.
 #[must_use]
 pub fn emitter_mesh(emitter: Emitter) -> Option<Primitive> {
     const AROUND: usize = 64;

@@ -1,4 +1,5 @@
-//! Fewer lights that give as much light: pieces of emissive meshes beyond a budget are merged with their neighbours.
+//! Fewer lights that give as much light: pieces of emissive meshes beyond a budget are merged with
+//! their neighbours.
 
 use std::{
     cmp::Ordering,
@@ -12,7 +13,8 @@ use crate::photometry::color;
 
 /// What pieces are told apart by: place, normal, colour, and strength in stops.
 const FEATURES: usize = 10;
-/// Distance (m) that counts as much as normals at a right angle, at most: surfaces are lit from about as far.
+/// Distance (m) that counts as much as normals at a right angle, at most: surfaces are lit from
+/// about as far.
 const NEAR: f64 = 1.0;
 /// Stops that count as much.
 const STOPS: f64 = 4.0;
@@ -27,7 +29,8 @@ struct Piece {
 /// Pieces that become one.
 struct Cluster {
     members: Vec<usize>,
-    /// Sum over members of light times squared distance from their mean, over all features; 0 where they are alike.
+    /// Sum over members of light times squared distance from their mean, over all features; 0 where
+    /// they are alike.
     cost: f64,
     /// The feature that differs most, and its mean.
     axis: (usize, f64),
@@ -48,7 +51,8 @@ impl PartialOrd for Cluster {
 }
 
 impl Ord for Cluster {
-    /// By cost; among equals by the first member, so that the same scene always has the same lights.
+    /// By cost; among equals by the first member, so that the same scene always has the same
+    /// lights.
     fn cmp(&self, other: &Self) -> Ordering {
         self.cost
             .total_cmp(&other.cost)
@@ -98,8 +102,8 @@ impl Cluster {
     }
 }
 
-/// Which of 24 ways a normal faces, by the cube's face that it meets and the quarter of that: two of one way are at most 60
-/// degrees apart.
+/// Which of 24 ways a normal faces, by the cube's face that it meets and the quarter of that: two
+/// of one way are at most 60 degrees apart.
 fn direction_bin(normal: DVec3) -> u8 {
     let size = normal.abs();
     let (axis, along, aside) = if size.x >= size.y && size.x >= size.z {
@@ -112,12 +116,13 @@ fn direction_bin(normal: DVec3) -> u8 {
     axis * 8 + u8::from(along < 0.0) * 4 + u8::from(aside[0] < 0.0) * 2 + u8::from(aside[1] < 0.0)
 }
 
-/// At most `budget` pieces that give as much light as all, or a few more where these face more ways than that; and how many
-/// of them stand for several.
+/// At most `budget` pieces that give as much light as all, or a few more where these face more ways
+/// than that; and how many of them stand for several.
 ///
-/// Clusters are split where they differ most from their mean, weighted by light, as palettes of colours are made (Wu 1992,
-/// "Color quantization by dynamic programming and principal analysis", in its greedy form), over place, normal and luminance, as
-/// lights are clustered by Walter et al. 2005, "Lightcuts", section 3.1. Pieces of different ways are never in one.
+/// Clusters are split where they differ most from their mean, weighted by light, as palettes of
+/// colours are made (Wu 1992, "Color quantization by dynamic programming and principal analysis",
+/// in its greedy form), over place, normal and luminance, as lights are clustered by Walter et al.
+/// 2005, "Lightcuts", section 3.1. Pieces of different ways are never in one.
 pub(super) fn merge(lights: &[EmissiveLight], budget: usize) -> (Vec<EmissiveLight>, usize) {
     let pieces = pieces(lights);
     let mut ways: BTreeMap<(bool, bool, u8), Vec<usize>> = BTreeMap::new();
@@ -175,8 +180,8 @@ fn outer_product(v: DVec3) -> DMat3 {
     DMat3::from_cols(v * v.x, v * v.y, v * v.z)
 }
 
-/// Mean of the squared places (relative to its middle) of a piece: of a rectangle with sides a and b `(aa + bb) / 12`, of a
-/// triangle the sum over its corners, over 12.
+/// Mean of the squared places (relative to its middle) of a piece: of a rectangle with sides a and
+/// b `(aa + bb) / 12`, of a triangle the sum over its corners, over 12.
 fn own_spread(light: &EmissiveLight) -> DMat3 {
     let [a, b] = light.sides;
     if light.rectangle {
@@ -186,8 +191,9 @@ fn own_spread(light: &EmissiveLight) -> DMat3 {
     (outer_product(-middle) + outer_product(a - middle) + outer_product(b - middle)) * (1.0 / 12.0)
 }
 
-/// One rectangle for several pieces: as much light in each channel, from their middle in the direction of their mean normal,
-/// as wide and as high as they are spread. It lies before them, for rays of shadows to end before their surface.
+/// One rectangle for several pieces: as much light in each channel, from their middle in the
+/// direction of their mean normal, as wide and as high as they are spread. It lies before them, for
+/// rays of shadows to end before their surface.
 fn merge_cluster(
     lights: &[EmissiveLight],
     pieces: &[Piece],

@@ -22,7 +22,8 @@ use super::{
     animation::{AnimationSelection, AnimationTarget},
 };
 
-/// Solid angle (sr) of a disk of 0.2666 degrees half angle, the mean sun: 2 pi (1 - cos 0.2666 deg).
+/// Solid angle (sr) of a disk of 0.2666 degrees half angle, the mean sun: 2 pi (1 - cos 0.2666
+/// deg).
 const SUN_SOLID_ANGLE: f64 = 6.8018e-5;
 
 /// Most entries of one list; longer ones end with a count of the rest.
@@ -107,8 +108,8 @@ pub fn node_lights(scene: &Scene) -> Vec<Option<usize>> {
     scene.nodes.iter().map(|node| node.light).collect()
 }
 
-/// As `report`, of a scene whose nodes had these lights before a look was applied: a light that the look made another one of stands in
-/// the place of its original, by its number.
+/// As `report`, of a scene whose nodes had these lights before a look was applied: a light that the
+/// look made another one of stands in the place of its original, by its number.
 #[must_use]
 pub fn report_with_original_lights(scene: &Scene, before: &[Option<usize>]) -> String {
     let mut text = Text(String::new());
@@ -480,7 +481,8 @@ fn cameras(scene: &Scene, text: &mut Text) {
 
 /// The lights in the file's order as (number, light, how often it is shown).
 ///
-/// A look gives each lamp that it changes a light of its own, at the list's end, and leaves the original, which other nodes may carry.
+/// A look gives each lamp that it changes a light of its own, at the list's end, and leaves the
+/// original, which other nodes may carry.
 fn listed_lights<'s>(scene: &'s Scene, before: &[Option<usize>]) -> Vec<(usize, &'s Light, usize)> {
     let mut uses = vec![0usize; scene.lights.len()];
     for placed in scene.walk() {

@@ -5,7 +5,8 @@ use glam::Vec3;
 use super::{Scene, TextureRef, emissive::LINEAR};
 
 impl Scene {
-    /// The mean of a texture's picture (linear), of what is opaque in it; white where there is none.
+    /// The mean of a texture's picture (linear), of what is opaque in it; white where there is
+    /// none.
     #[must_use]
     pub fn mean_color(&self, texture: TextureRef) -> Vec3 {
         let image = self.textures.get(texture.texture).and_then(|used| self.images.get(used.image));

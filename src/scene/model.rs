@@ -1,8 +1,10 @@
-//! The scene as every renderer sees it: plain data, validated, in metres, glTF axes (right-handed, Y up).
+//! The scene as every renderer sees it: plain data, validated, in metres, glTF axes (right-handed,
+//! Y up).
 //!
-//! Invariants that an importer guarantees and the renderers rely on: every index is in range; the node hierarchy is a
-//! forest; all numbers are finite; every triangle list has a length that is a multiple of three; `normals`, and where
-//! present `tangents`, `uv0`, `uv1` and `colors` are as long as `positions`; normals and tangents have unit length.
+//! Invariants that an importer guarantees and the renderers rely on: every index is in range; the
+//! node hierarchy is a forest; all numbers are finite; every triangle list has a length that is a
+//! multiple of three; `normals`, and where present `tangents`, `uv0`, `uv1` and `colors` are as
+//! long as `positions`; normals and tangents have unit length.
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
@@ -51,10 +53,11 @@ pub struct Scene {
     pub volumes: Vec<super::ParticipatingVolume>,
     /// Surfaces that glow light others (`scene.emissive_lights` of the look).
     pub emissive_lights: bool,
-    /// How many lights they are at most, neighbours being merged (`scene.emissive_patches` of the look); none: 512
-    /// (`emissive::DEFAULT_MAX_EMISSIVE_LIGHTS`).
+    /// How many lights they are at most, neighbours being merged (`scene.emissive_patches` of the
+    /// look); none: 512 (`emissive::DEFAULT_MAX_EMISSIVE_LIGHTS`).
     pub max_emissive_lights: Option<u32>,
-    /// Rough metal and dielectrics do not lose the light that facets pass on to each other (`scene.multiscatter` of the look).
+    /// Rough metal and dielectrics do not lose the light that facets pass on to each other
+    /// (`scene.multiscatter` of the look).
     pub multiscatter: bool,
     /// Other materials that the file has for its primitives (`scene.variant` of the look).
     pub variants: Vec<MaterialVariant>,
@@ -62,7 +65,8 @@ pub struct Scene {
     pub skins: Vec<Skin>,
     /// What moves; the scene itself is at rest until it is posed (`Scene::at`).
     pub animations: Vec<Animation>,
-    /// The time (s) that it is shown at: where animations have put things, and how far water has flowed.
+    /// The time (s) that it is shown at: where animations have put things, and how far water has
+    /// flowed.
     pub time: f64,
     /// What the importer repaired, ignored or approximated, in the order it met it.
     pub notes: Vec<Note>,
@@ -73,8 +77,8 @@ pub struct Scene {
 pub struct MaterialVariant {
     /// The author's name, possibly empty.
     pub name: String,
-    /// Index into `Scene::meshes`, into the mesh's primitives, and the material that the primitive has then; all others keep
-    /// theirs.
+    /// Index into `Scene::meshes`, into the mesh's primitives, and the material that the primitive
+    /// has then; all others keep theirs.
     pub materials: Vec<(usize, usize, usize)>,
 }
 
@@ -115,8 +119,8 @@ pub struct Node {
     pub trs: Option<Trs>,
     /// Index into `Scene::meshes`.
     pub mesh: Option<usize>,
-    /// Index into `Scene::skins`: the joints carry the mesh, and this node, a root, only says what its vertices are
-    /// relative to (`Scene::palette`).
+    /// Index into `Scene::skins`: the joints carry the mesh, and this node, a root, only says what
+    /// its vertices are relative to (`Scene::palette`).
     pub skin: Option<usize>,
     /// Weights of the mesh's morph targets.
     pub weights: Vec<f32>,
@@ -142,7 +146,8 @@ pub struct Primitive {
     pub positions: Vec<Vec3>,
     /// Unit normals.
     pub normals: Vec<Vec3>,
-    /// Unit tangents in xyz; w is +1 or -1, so that bitangent = w * cross(normal, tangent). Empty: no normal map needs them.
+    /// Unit tangents in xyz; w is +1 or -1, so that bitangent = w * cross(normal, tangent). Empty:
+    /// no normal map needs them.
     pub tangents: Vec<Vec4>,
     /// Texture coordinates 0; (0, 0) is the upper left corner of the picture.
     pub uv0: Vec<Vec2>,
@@ -154,7 +159,8 @@ pub struct Primitive {
     pub indices: Vec<u32>,
     /// Index into `Scene::materials`.
     pub material: Option<usize>,
-    /// What moves the vertices: positions, normals and tangents above are then those of one pose (`Scene::bake`).
+    /// What moves the vertices: positions, normals and tangents above are then those of one pose
+    /// (`Scene::bake`).
     pub deform: Option<Arc<Deform>>,
 }
 
@@ -177,12 +183,14 @@ pub struct Material {
     pub normal_texture: Option<TextureRef>,
     /// Scale of the normal map's x and y.
     pub normal_scale: f32,
-    /// Share of indirect light, diffuse and specular, that reaches the surface, in red (linear, 0 to 1): glTF 2.0, section
-    /// 3.9.3. Lamps are not dimmed. Only the raster renderer dims light by it (docs/ambient-occlusion.md).
+    /// Share of indirect light, diffuse and specular, that reaches the surface, in red (linear, 0
+    /// to 1): glTF 2.0, section 3.9.3. Lamps are not dimmed. Only the raster renderer dims light by
+    /// it (docs/ambient-occlusion.md).
     pub occlusion_texture: Option<TextureRef>,
     /// How much of the occlusion is applied, 0 to 1.
     pub occlusion_strength: f32,
-    /// Emitted luminance in nits, linear rgb: emissiveFactor * KHR_materials_emissive_strength, a factor of the texture.
+    /// Emitted luminance in nits, linear rgb: emissiveFactor * KHR_materials_emissive_strength, a
+    /// factor of the texture.
     pub emission: Vec3,
     /// Emission (sRGB).
     pub emissive_texture: Option<TextureRef>,
@@ -192,11 +200,11 @@ pub struct Material {
     pub double_sided: bool,
     /// KHR_materials_unlit: the base colour is shown as it is and no light acts on it.
     pub unlit: bool,
-    /// KHR_materials_ior: index of refraction of the dielectric against air, at least 1; or 0, which stands for a surface
-    /// that reflects all light.
+    /// KHR_materials_ior: index of refraction of the dielectric against air, at least 1; or 0,
+    /// which stands for a surface that reflects all light.
     pub ior: f32,
-    /// KHR_materials_transmission: the part of the light not reflected specularly that passes through instead of being
-    /// reflected diffusely, 0 to 1; a factor of the texture's red.
+    /// KHR_materials_transmission: the part of the light not reflected specularly that passes
+    /// through instead of being reflected diffusely, 0 to 1; a factor of the texture's red.
     pub transmission: f32,
     /// Transmission in red (linear).
     pub transmission_texture: Option<TextureRef>,
@@ -214,7 +222,8 @@ pub struct Material {
     pub anisotropy: Anisotropy,
     /// KHR_materials_iridescence: a thin film, as of soap or oil.
     pub iridescence: Iridescence,
-    /// KHR_materials_diffuse_transmission: light that leaves diffusely on the other side, as of a leaf.
+    /// KHR_materials_diffuse_transmission: light that leaves diffusely on the other side, as of a
+    /// leaf.
     pub diffuse_transmission: DiffuseTransmission,
     /// It is water (`Scene::add_water`): how it flows and ripples.
     pub water: Option<Arc<Water>>,
@@ -223,11 +232,13 @@ pub struct Material {
 /// KHR_materials_specular.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Specular {
-    /// Strength of the dielectric's reflection at every angle, 0 to 1; a factor of the texture's alpha.
+    /// Strength of the dielectric's reflection at every angle, 0 to 1; a factor of the texture's
+    /// alpha.
     pub factor: f32,
     /// Strength in alpha (linear).
     pub texture: Option<TextureRef>,
-    /// Colour of the reflection along the normal, linear rgb, at least 0; above 1 it is stronger than that of the index of refraction.
+    /// Colour of the reflection along the normal, linear rgb, at least 0; above 1 it is stronger
+    /// than that of the index of refraction.
     pub color: Vec3,
     /// That colour (sRGB).
     pub color_texture: Option<TextureRef>,
@@ -251,7 +262,8 @@ pub struct Clearcoat {
     pub roughness: f32,
     /// Roughness in green (linear).
     pub roughness_texture: Option<TextureRef>,
-    /// Its own tangent-space normals (linear); none: those of the mesh, not of the normal map below.
+    /// Its own tangent-space normals (linear); none: those of the mesh, not of the normal map
+    /// below.
     pub normal_texture: Option<TextureRef>,
     /// Scale of that map's x and y.
     pub normal_scale: f32,
@@ -271,8 +283,8 @@ impl Default for Clearcoat {
     }
 }
 
-/// No sheen is narrower (`MIN_SHEEN_ROUGHNESS` in `shaders/lib/extended_brdf.glsl`): a smaller roughness shines at grazing angles that
-/// hardly any ray meets.
+/// No sheen is narrower (`MIN_SHEEN_ROUGHNESS` in `shaders/lib/extended_brdf.glsl`): a smaller
+/// roughness shines at grazing angles that hardly any ray meets.
 pub const MIN_SHEEN_ROUGHNESS: f64 = 0.07;
 
 /// KHR_materials_sheen.
@@ -291,7 +303,8 @@ pub struct Sheen {
 /// KHR_materials_anisotropy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Anisotropy {
-    /// How much rougher the surface is along the direction than across it, 0 to 1; a factor of the texture's blue.
+    /// How much rougher the surface is along the direction than across it, 0 to 1; a factor of the
+    /// texture's blue.
     pub strength: f32,
     /// From the tangent towards the bitangent (rad); added to the texture's direction.
     pub rotation: f32,
@@ -333,7 +346,8 @@ impl Default for Iridescence {
 /// KHR_materials_diffuse_transmission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DiffuseTransmission {
-    /// The part of the diffuse light that leaves on the other side, 0 to 1; a factor of the texture's alpha.
+    /// The part of the diffuse light that leaves on the other side, 0 to 1; a factor of the
+    /// texture's alpha.
     pub factor: f32,
     /// That part in alpha (linear).
     pub texture: Option<TextureRef>,
@@ -351,7 +365,8 @@ impl Default for DiffuseTransmission {
 }
 
 impl Material {
-    /// Those of [`Self::textures`] that hold colours, which are sRGB-encoded; all others are linear.
+    /// Those of [`Self::textures`] that hold colours, which are sRGB-encoded; all others are
+    /// linear.
     pub const COLOR_TEXTURES: [&'static str; 5] = [
         "base colour",
         "emission",
@@ -386,11 +401,12 @@ impl Material {
         ]
     }
 
-    /// Which texture coordinates the tangents follow that a mesh of it needs; none where it needs no tangents.
+    /// Which texture coordinates the tangents follow that a mesh of it needs; none where it needs
+    /// no tangents.
     ///
-    /// Those of its normal map where it has one, as KHR_materials_anisotropy asks; else of the coat's normals or the map
-    /// of directions. Without any of them the extension asks for tangents in the file: where there are none, those of the first
-    /// texture coordinates stand in.
+    /// Those of its normal map where it has one, as KHR_materials_anisotropy asks; else of the
+    /// coat's normals or the map of directions. Without any of them the extension asks for tangents
+    /// in the file: where there are none, those of the first texture coordinates stand in.
     #[must_use]
     pub fn tangent_uv(&self) -> Option<u8> {
         if self.unlit {
@@ -427,12 +443,13 @@ impl Material {
 /// KHR_materials_volume: a homogeneous medium behind a transmissive surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MaterialVolume {
-    /// Thickness (in the mesh's lengths) for renderers that cannot measure it; 0: the surface is a thin wall, with the same
-    /// medium on both sides. A factor of the texture's green.
+    /// Thickness (in the mesh's lengths) for renderers that cannot measure it; 0: the surface is a
+    /// thin wall, with the same medium on both sides. A factor of the texture's green.
     pub thickness: f32,
     /// Thickness in green (linear).
     pub thickness_texture: Option<TextureRef>,
-    /// Length (m) of a path of which `attenuation_color` remains, above 0; infinite: nothing is absorbed.
+    /// Length (m) of a path of which `attenuation_color` remains, above 0; infinite: nothing is
+    /// absorbed.
     pub attenuation_distance: f32,
     /// What remains of white light after that distance, linear rgb, 0 to 1.
     pub attenuation_color: Vec3,
@@ -451,8 +468,8 @@ impl Default for MaterialVolume {
 }
 
 impl MaterialVolume {
-    /// Absorption (1/m by channel): KHR_materials_volume, section "Attenuation": -ln(colour) / distance; infinite where
-    /// the colour is 0.
+    /// Absorption (1/m by channel): KHR_materials_volume, section "Attenuation": -ln(colour) /
+    /// distance; infinite where the colour is 0.
     #[must_use]
     pub fn absorption(&self) -> DVec3 {
         let distance = f64::from(self.attenuation_distance);
@@ -523,7 +540,8 @@ pub struct TextureRef {
     pub texture: usize,
     /// Which texture coordinates: 0 or 1.
     pub uv_set: u8,
-    /// KHR_texture_transform as rows of a 2x3 matrix: (u', v') = (row0 . (u, v, 1), row1 . (u, v, 1)).
+    /// KHR_texture_transform as rows of a 2x3 matrix: (u', v') = (row0 . (u, v, 1), row1 . (u, v,
+    /// 1)).
     pub transform: [[f32; 3]; 2],
 }
 
@@ -548,7 +566,8 @@ pub struct Sampler {
     pub mag_linear: bool,
     /// Minification: linear, else nearest.
     pub min_linear: bool,
-    /// Mip levels: `None` uses only level 0; `Some(true)` blends two levels, `Some(false)` takes the nearest.
+    /// Mip levels: `None` uses only level 0; `Some(true)` blends two levels, `Some(false)` takes
+    /// the nearest.
     pub mip_linear: Option<bool>,
     /// Horizontally.
     pub wrap_u: Wrap,
@@ -579,7 +598,8 @@ pub enum Wrap {
     Clamp,
 }
 
-/// A decoded picture: eight bits a channel, as stored (not yet linear), or an error pattern in its stead.
+/// A decoded picture: eight bits a channel, as stored (not yet linear), or an error pattern in its
+/// stead.
 #[derive(Clone, Debug)]
 pub struct Image {
     /// The author's name or the file's.
@@ -592,7 +612,8 @@ pub struct Image {
     pub rgba8: Arc<[u8]>,
     /// The file was missing or broken, and these are the pixels of the error pattern.
     pub is_error_pattern: bool,
-    /// The same picture as the file holds it for a device, with the file's own mip levels down to 4x4 texels or less.
+    /// The same picture as the file holds it for a device, with the file's own mip levels down to
+    /// 4x4 texels or less.
     pub compressed: Option<Arc<CompressedImage>>,
 }
 
@@ -601,7 +622,8 @@ pub struct Image {
 pub struct CompressedImage {
     /// The way a block is coded.
     pub format: BlockFormat,
-    /// Levels of half the size each (rounded down), the picture itself first: rows of blocks, top row first.
+    /// Levels of half the size each (rounded down), the picture itself first: rows of blocks, top
+    /// row first.
     pub levels: Vec<Vec<u8>>,
 }
 
@@ -646,11 +668,11 @@ pub struct Light {
     pub name: String,
     /// Linear colour, as the file gives it: it multiplies the intensity channel by channel.
     pub color: Vec3,
-    /// What shines, with the strength that its author wrote. It shines along the node's -Z; a rectangle's width and a
-    /// tube's length lie along +X.
+    /// What shines, with the strength that its author wrote. It shines along the node's -Z; a
+    /// rectangle's width and a tube's length lie along +X.
     pub source: PhysicalLight,
-    /// A finite range (m) of the file, honoured as the specification's windowing 1 - (d/range)^4; never
-    /// invented.
+    /// A finite range (m) of the file, honoured as the specification's windowing 1 - (d/range)^4;
+    /// never invented.
     pub range: Option<f32>,
     /// A measured distribution of a point or spot light.
     pub profile: Option<Arc<IesProfile>>,
@@ -658,8 +680,9 @@ pub struct Light {
     pub shadow: bool,
     /// Whether its surface is seen, where it has one.
     pub visible: bool,
-    /// Whether the level horizon cuts a sun's disk: what of it lies below gives no light. Its strength is that of the whole
-    /// disk. A sky's sun and moon are cut; a file's suns may shine from below.
+    /// Whether the level horizon cuts a sun's disk: what of it lies below gives no light. Its
+    /// strength is that of the whole disk. A sky's sun and moon are cut; a file's suns may shine
+    /// from below.
     pub clip_at_horizon: bool,
 }
 
@@ -700,8 +723,8 @@ impl Light {
         Some(of(middle, angular_radius))
     }
 
-    /// Its greatest intensity from far away, before the colour; none for the sun. Under a measured distribution, lumens are
-    /// those of distribution and cone together.
+    /// Its greatest intensity from far away, before the colour; none for the sun. Under a measured
+    /// distribution, lumens are those of distribution and cone together.
     #[must_use]
     pub fn candela(&self) -> Option<Candela> {
         match (&self.profile, self.source.authored()) {
@@ -722,8 +745,8 @@ impl Light {
         }
     }
 
-    /// Flux over the greatest intensity, of a measured distribution within this light's cone: exact without a cone, else by
-    /// midpoints, 0.01 % or so.
+    /// Flux over the greatest intensity, of a measured distribution within this light's cone: exact
+    /// without a cone, else by midpoints, 0.01 % or so.
     fn profile_flux(&self, profile: &IesProfile) -> Steradian {
         let peak = profile.peak().get();
         if peak <= 0.0 {
@@ -761,7 +784,8 @@ impl Light {
 pub struct Environment {
     /// Luminance by direction.
     pub map: Arc<RadianceMap>,
-    /// How far the map is turned about the vertical (rad), clockwise seen from above: what is north moves east.
+    /// How far the map is turned about the vertical (rad), clockwise seen from above: what is north
+    /// moves east.
     pub rotation: f64,
     /// Where it comes from, for people.
     pub origin: String,
@@ -834,7 +858,8 @@ impl Scene {
             .collect()
     }
 
-    /// What should be known of materials that are shown: sheens that are drawn rougher than they are. Textures count by their least texel.
+    /// What should be known of materials that are shown: sheens that are drawn rougher than they
+    /// are. Textures count by their least texel.
     #[must_use]
     pub fn material_warnings(&self) -> Option<String> {
         let meshes =

@@ -5,7 +5,8 @@ use glam::DVec3;
 /// The most probes of a scene.
 pub const MOST_PROBES: usize = 16;
 
-/// A box whose surroundings are captured from one place and light what stands in the box (docs/environment.md).
+/// A box whose surroundings are captured from one place and light what stands in the box
+/// (docs/environment.md).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
     /// The look's name for it.

@@ -46,12 +46,14 @@ const CHUNK_BINARY: u32 = 0x004e_4942;
 
 /// The scene as the bytes of a `.glb` file; the same scene always gives the same bytes.
 ///
-/// glTF confines light colours and emissive factors to 0 to 1. Where a light's greatest channel is above 1 it is
-/// moved into the intensity, and the greatest channel of an emission becomes its `emissiveStrength`; the products
-/// stay as they are. Transforms are written as matrices; glTF asks that they have no shear. Notes and the error-pattern mark of pictures are not part of the file.
+/// glTF confines light colours and emissive factors to 0 to 1. Where a light's greatest channel is
+/// above 1 it is moved into the intensity, and the greatest channel of an emission becomes its
+/// `emissiveStrength`; the products stay as they are. Transforms are written as matrices; glTF asks
+/// that they have no shear. Notes and the error-pattern mark of pictures are not part of the file.
 ///
 /// # Errors
-/// `WriteError` where the scene breaks an invariant, a picture cannot be packed or the file would be too large.
+/// `WriteError` where the scene breaks an invariant, a picture cannot be packed or the file would
+/// be too large.
 pub fn write_glb(scene: &Scene) -> Result<Vec<u8>, WriteError> {
     check(scene)?;
     let mut out = Writer::default();
@@ -391,8 +393,9 @@ impl Writer {
         }
         if texture.transform != TextureRef::IDENTITY {
             self.extension("KHR_texture_transform");
-            // The extension's matrix is translation * rotation * scale, rotation = [[cos, sin], [-sin, cos]].
-            // A shear cannot be told in it; the nearest is the two columns' lengths with the first one's angle.
+            // The extension's matrix is translation * rotation * scale, rotation = [[cos, sin],
+            // [-sin, cos]]. A shear cannot be told in it; the nearest is the two columns' lengths
+            // with the first one's angle.
             let [[a, b, x], [c, d, y]] = texture.transform;
             let rotation = (-c).atan2(a);
             let (sine, cosine) = rotation.sin_cos();
@@ -510,7 +513,8 @@ mod tests {
             Sampler { wrap_u: Wrap::Mirror, ..Sampler::default() },
         );
         let mut base = SceneBuilder::texture_ref(texture);
-        // The second quadrant example of KHR_texture_transform: offset (0, 1), a quarter turn, scale 1/2.
+        // The second quadrant example of KHR_texture_transform: offset (0, 1), a quarter turn,
+        // scale 1/2.
         base.transform = [[0.0, 0.5, 0.0], [-0.5, 0.0, 1.0]];
         let lamp = builder.add_material(Material {
             emission: Vec3::new(600.0, 300.0, 0.0),

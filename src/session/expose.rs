@@ -1,4 +1,5 @@
-//! How a scene is exposed: by its dials, by what its meter reads, by a mode that turns one of them; and its white balance.
+//! How a scene is exposed: by its dials, by what its meter reads, by a mode that turns one of them;
+//! and its white balance.
 
 use glam::{DVec2, DVec3, Mat3, Vec3};
 
@@ -39,7 +40,8 @@ impl Session {
     /// A mode of metering with its numbers for a picture of this size.
     ///
     /// # Errors
-    /// A place outside of the picture; incident light, which is read at a place in the scene and not from a picture.
+    /// A place outside of the picture; incident light, which is read at a place in the scene and
+    /// not from a picture.
     pub fn meter_mode(
         &self,
         mode: MeteringMode,
@@ -86,8 +88,8 @@ pub fn pixel(at: ImagePosition, [width, height]: [u32; 2]) -> Result<[u32; 2], S
     })
 }
 
-/// Point and normal of the surface that a pixel shows, in the world; none where it shows none. The picture's first two
-/// further outputs are position and normal.
+/// Point and normal of the surface that a pixel shows, in the world; none where it shows none. The
+/// picture's first two further outputs are position and normal.
 #[must_use]
 pub fn surface(picture: &RenderedImage, [x, y]: [u32; 2]) -> Option<[DVec3; 2]> {
     let seen = |index: usize| {
@@ -116,8 +118,8 @@ fn metered_surface(
     Ok(surface(&picture, at))
 }
 
-/// What a meter with a flat receptor reads on the surface at the look's place, facing along its normal; none where there is
-/// no light, or no surface.
+/// What a meter with a flat receptor reads on the surface at the look's place, facing along its
+/// normal; none where there is no light, or no surface.
 fn meter_incident(
     session: &Session,
     renderer: &mut Renderer,
@@ -138,8 +140,8 @@ fn meter_incident(
     }
 }
 
-/// What the scene meters at through this view, whatever the camera's dials; none where nothing is lit, or no surface is there
-/// to read incident light on.
+/// What the scene meters at through this view, whatever the camera's dials; none where nothing is
+/// lit, or no surface is there to read incident light on.
 ///
 /// # Errors
 /// A place outside of the picture; whatever rendering meets.
@@ -170,8 +172,8 @@ fn meter_from(
     let size = [view.width, view.height].map(|side| (side / part).max(1));
     let mode = session.meter_mode(mode, look.at.unwrap_or(ImagePosition::CENTER), size)?;
     let small = View::new(session.camera.0, &session.camera.1, size[0], size[1]);
-    // Half floats hold about 30 stops, and lamps are left out by the exposure of the picture: a reading counts once
-    // the picture that it was taken from was exposed for it.
+    // Half floats hold about 30 stops, and lamps are left out by the exposure of the picture: a
+    // reading counts once the picture that it was taken from was exposed for it.
     for _ in 0..METER_ROUNDS {
         let mut settings = session.settings(exposure, vec![]);
         settings.clustered_lights.cull_bound /= 1024.0;
@@ -197,7 +199,8 @@ fn meter_from(
     Ok(Some(exposure))
 }
 
-/// Stops that a picture may be off from what its histogram reads for that to count: lamps of a 1024th of white may be missing.
+/// Stops that a picture may be off from what its histogram reads for that to count: lamps of a
+/// 1024th of white may be missing.
 const HISTOGRAM_STOPS: f64 = 6.0;
 
 /// The part of a picture's pixels that may be black for its histogram to count: one in so many.
@@ -213,8 +216,8 @@ pub struct ExposureState {
     pub exposure: Exposure,
     /// What the scene meters at; none where it was not asked for or nothing is lit.
     pub metered: Option<Exposure>,
-    /// What the camera has adapted to, which it is exposed for where it is not set by hand: over a sequence it follows what
-    /// is metered (`follow`), before that it is the same.
+    /// What the camera has adapted to, which it is exposed for where it is not set by hand: over a
+    /// sequence it follows what is metered (`follow`), before that it is the same.
     pub adapted: Option<Exposure>,
     /// Who set the exposure.
     pub control: ExposureControl,
@@ -233,11 +236,12 @@ pub fn control(look: &Look) -> ExposureControl {
     })
 }
 
-/// The exposure as the look's mode sets it; and what the scene meters at, which beside dials set by hand is read only if
-/// it is `wanted`.
+/// The exposure as the look's mode sets it; and what the scene meters at, which beside dials set by
+/// hand is read only if it is `wanted`.
 ///
 /// # Errors
-/// Dials that are out of range; incident light that is to set the exposure where no surface is; whatever rendering meets.
+/// Dials that are out of range; incident light that is to set the exposure where no surface is;
+/// whatever rendering meets.
 pub fn determine_exposure(
     session: &Session,
     renderer: &mut Renderer,
@@ -286,7 +290,8 @@ pub fn solve(
         .map_err(LookError::from)?)
 }
 
-/// The matrix of the look's white balance. A grey card is looked up in the picture as it is without one.
+/// The matrix of the look's white balance. A grey card is looked up in the picture as it is without
+/// one.
 ///
 /// # Errors
 /// A card outside of the picture or black; whatever rendering meets.
@@ -310,8 +315,8 @@ pub fn white_balance(
     Ok(look.white_balance(picked)?.as_mat3())
 }
 
-/// What a traced picture meters at by the camera's mode, without what vignetting takes; none where nothing is lit, and of
-/// incident light, which no finished picture holds.
+/// What a traced picture meters at by the camera's mode, without what vignetting takes; none where
+/// nothing is lit, and of incident light, which no finished picture holds.
 ///
 /// # Errors
 /// A place outside of the picture.
@@ -339,7 +344,8 @@ pub fn meter_pixels(
     }
 }
 
-/// How a picture is exposed for what was metered: by the dials, by the meter, or by dials that follow the meter.
+/// How a picture is exposed for what was metered: by the dials, by the meter, or by dials that
+/// follow the meter.
 ///
 /// # Errors
 /// Dials that are out of range.
@@ -350,7 +356,8 @@ pub fn exposure_from_metering(
     exposure_from_adaptation(session, metered, metered)
 }
 
-/// As `exposure_from_metering`, for a camera that has adapted to something else than what is metered now.
+/// As `exposure_from_metering`, for a camera that has adapted to something else than what is
+/// metered now.
 fn exposure_from_adaptation(
     session: &Session,
     metered: Option<Exposure>,
@@ -373,20 +380,22 @@ fn exposure_from_adaptation(
     Ok(ExposureState { exposure: solved.exposure, metered, adapted, control, solved: Some(solved) })
 }
 
-/// Whether the exposure follows what pictures show: `follow` then wants their histograms (`Settings::histogram`).
+/// Whether the exposure follows what pictures show: `follow` then wants their histograms
+/// (`Settings::histogram`).
 #[must_use]
 pub fn is_adaptive(look: &Look) -> bool {
     control(look) != ExposureControl::Dials(ExposureMode::Manual)
 }
 
-/// The exposure of the next picture of a sequence, `seconds` after the last one, which was made with `last`: what the
-/// camera has adapted to comes nearer to what the last picture meters at, with the time constants of
-/// `camera.exposure.adaptation`. Dials set by hand stay as they are; so does everything in the dark, and a camera that has
-/// seen nothing yet adapts at once.
+/// The exposure of the next picture of a sequence, `seconds` after the last one, which was made
+/// with `last`: what the camera has adapted to comes nearer to what the last picture meters at,
+/// with the time constants of `camera.exposure.adaptation`. Dials set by hand stay as they are; so
+/// does everything in the dark, and a camera that has seen nothing yet adapts at once.
 ///
-/// The mean in stops is that of the picture's histogram, as long as it was exposed nearly for what it shows: far brighter than
-/// that, half floats are blown, and far darker, lamps were left out of it. Otherwise, where there is none or unlit surfaces are
-/// in the scene, and in the other modes of metering, which weigh places, a small picture is metered as a still's is.
+/// The mean in stops is that of the picture's histogram, as long as it was exposed nearly for what
+/// it shows: far brighter than that, half floats are blown, and far darker, lamps were left out of
+/// it. Otherwise, where there is none or unlit surfaces are in the scene, and in the other modes of
+/// metering, which weigh places, a small picture is metered as a still's is.
 ///
 /// # Errors
 /// Dials that are out of range; whatever rendering meets.
@@ -420,7 +429,8 @@ pub fn adapt(
     exposure_from_adaptation(session, read, adapted)
 }
 
-/// What the histogram of a picture made at an exposure reads; none where it is not to be trusted, or nothing is lit.
+/// What the histogram of a picture made at an exposure reads; none where it is not to be trusted,
+/// or nothing is lit.
 fn read_histogram(
     auto: &AutoExposure,
     counts: &LuminanceHistogram,

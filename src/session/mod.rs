@@ -1,5 +1,6 @@
-//! A scene as it is worked with: read, with its look applied, seen through its camera, exposed. Every command and the
-//! look-dev window open scenes by this door, so that they show the same picture and read the same numbers.
+//! A scene as it is worked with: read, with its look applied, seen through its camera, exposed.
+//! Every command and the look-dev window open scenes by this door, so that they show the same
+//! picture and read the same numbers.
 
 pub mod expose;
 pub mod preview;
@@ -42,14 +43,16 @@ use crate::{
 /// What is asked for: a scene, and how it is looked at.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpenRequest {
-    /// A .glb or .gltf file, or a built-in scene as `builtin:NAME`; none is the built-in still life.
+    /// A .glb or .gltf file, or a built-in scene as `builtin:NAME`; none is the built-in still
+    /// life.
     pub scene: Option<PathBuf>,
     /// The look file; none takes NAME.look.toml beside the scene, where there is one.
     pub look: Option<PathBuf>,
-    /// The folder that files beside the scene may come from, with all below it; none is the scene's own folder, or the
-    /// working directory where that contains it.
+    /// The folder that files beside the scene may come from, with all below it; none is the scene's
+    /// own folder, or the working directory where that contains it.
     pub root: Option<PathBuf>,
-    /// The camera by its address (`scene::address`); none takes the look's, else the file's first, else one framed on the scene.
+    /// The camera by its address (`scene::address`); none takes the look's, else the file's first,
+    /// else one framed on the scene.
     pub camera: Option<String>,
     /// Pixels across and down; none takes the look's resolution, else 720 down.
     pub size: Option<Size>,
@@ -140,7 +143,8 @@ pub struct Playback {
     camera: Option<usize>,
 }
 
-/// Samples of each pixel of a still picture with temporal anti-aliasing: docs/anti-aliasing.md has what more would bring.
+/// Samples of each pixel of a still picture with temporal anti-aliasing: docs/anti-aliasing.md has
+/// what more would bring.
 const STILL_SAMPLES: f64 = 16.0;
 
 impl OpenRequest {
@@ -193,8 +197,8 @@ pub struct SceneSource {
     pub remarks: Vec<String>,
 }
 
-/// The place of the look that belongs to a scene's file: `NAME.look.toml` beside it, else a file of that name in other
-/// capitals. It may not be there.
+/// The place of the look that belongs to a scene's file: `NAME.look.toml` beside it, else a file of
+/// that name in other capitals. It may not be there.
 #[must_use]
 pub fn default_look_path(scene: &Path) -> PathBuf {
     let usual = scene.with_extension("look.toml");
@@ -225,8 +229,8 @@ pub fn import(scene: &Path, root: Option<&Path>) -> Result<Scene, SessionError> 
     Ok(gltf::load_from(scene, &folder)?)
 }
 
-/// The working directory where it contains the scene: the project that the user stands in. One that contains the home
-/// directory is no project.
+/// The working directory where it contains the scene: the project that the user stands in. One that
+/// contains the home directory is no project.
 fn working_root(scene: &Path) -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     let home = std::env::var_os("HOME").map(PathBuf::from);
@@ -287,7 +291,8 @@ pub fn read(request: &OpenRequest) -> Result<SceneSource, SessionError> {
 /// Reads scene and look, and chooses the camera.
 ///
 /// # Errors
-/// Files that cannot be used; properties that contradict each other or the scene; a camera or an animation that is not there.
+/// Files that cannot be used; properties that contradict each other or the scene; a camera or an
+/// animation that is not there.
 pub fn open(request: &OpenRequest) -> Result<Session, SessionError> {
     let source = read(request)?;
     let mut look = Look::default();
@@ -434,8 +439,8 @@ fn chosen_animation(
 /// What the camera sees by: its projection, its effects, and the lens where it is a real one.
 type MountedCamera = (Projection, CameraEffects, Option<Arc<MountedLens>>);
 
-/// The projection and the effects of the look's lens: a focal length takes the place of the file's field of view. `mounted` is
-/// the prescription's lens where this look and size have set it before.
+/// The projection and the effects of the look's lens: a focal length takes the place of the file's
+/// field of view. `mounted` is the prescription's lens where this look and size have set it before.
 fn mount_camera(
     look: &Look,
     mut projection: Projection,
@@ -540,8 +545,8 @@ fn choose_camera(args: &OpenRequest, look: &Look, scene: &Scene) -> Result<Chose
     })
 }
 
-/// The part of a camera's way that its axes see: velocity and angular velocity while it goes from one place to another in
-/// this time (s).
+/// The part of a camera's way that its axes see: velocity and angular velocity while it goes from
+/// one place to another in this time (s).
 fn camera_motion(middle: DMat4, [from, to]: [DMat4; 2], seconds: f64) -> (DVec3, DVec3) {
     let axes = |world: DMat4| {
         glam::DQuat::from_mat4(&Trs { scale: DVec3::ONE, ..Trs::of_matrix(&world) }.matrix())
@@ -576,8 +581,9 @@ impl Session {
         Ok(())
     }
 
-    /// Looks at the same scene with another camera's dials, effects and passes, in another size. What the look says of lights,
-    /// surroundings and materials must be as it was. The camera stays where the look has it.
+    /// Looks at the same scene with another camera's dials, effects and passes, in another size.
+    /// What the look says of lights, surroundings and materials must be as it was. The camera stays
+    /// where the look has it.
     ///
     /// # Errors
     /// A lens that the camera cannot have; nothing has changed then.
@@ -591,8 +597,8 @@ impl Session {
         Ok(())
     }
 
-    /// The open shutter's blur, with the way that the camera goes in what is played; none where nothing is played or the look
-    /// wants none.
+    /// The open shutter's blur, with the way that the camera goes in what is played; none where
+    /// nothing is played or the look wants none.
     #[must_use]
     pub fn animated_motion_blur(&self, effects: &CameraEffects) -> Option<MotionBlur> {
         let animated = self.playback.as_ref()?;
@@ -697,8 +703,8 @@ impl Session {
         }
     }
 
-    /// Frames that a still picture is made of: as the look says, else one, or where frames are joined anyway so many
-    /// that each pixel of the picture gets `STILL_SAMPLES`.
+    /// Frames that a still picture is made of: as the look says, else one, or where frames are
+    /// joined anyway so many that each pixel of the picture gets `STILL_SAMPLES`.
     #[must_use]
     pub fn still_samples(&self) -> u32 {
         self.look.passes.aa_samples.unwrap_or_else(|| match self.anti_aliasing() {
@@ -824,7 +830,8 @@ impl Session {
         }
     }
 
-    /// Settings of the finished picture: with what the camera does to it, by its dials as they were turned.
+    /// Settings of the finished picture: with what the camera does to it, by its dials as they were
+    /// turned.
     ///
     /// # Errors
     /// Dials that the lens cannot have.
@@ -838,7 +845,8 @@ impl Session {
                 let mut look = self.look.clone();
                 look.camera.shutter = Some(dials.shutter_s);
                 look.camera.iso = Some(dials.iso);
-                // The mode turned what exposes: with a T-stop that is the T-number, and the iris follows in proportion.
+                // The mode turned what exposes: with a T-stop that is the T-number, and the iris
+                // follows in proportion.
                 let scale = match (look.camera.rig.t_stop, look.camera.f_stop) {
                     (Some(t_stop), Some(f_stop)) => f_stop / t_stop,
                     _ => 1.0,

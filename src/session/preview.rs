@@ -53,7 +53,8 @@ const REJECTION_COLORS: [[f32; 3]; 8] = [
     [1.0, 0.0, 1.0],
 ];
 
-/// Eight bits of an output, to look at: light exposed and sRGB-encoded, depth and position by their range.
+/// Eight bits of an output, to look at: light exposed and sRGB-encoded, depth and position by their
+/// range.
 #[must_use]
 pub fn aov_preview(aov: Aov, pixels: &[[f32; 4]], multiplier: f32) -> Vec<u8> {
     let there = || pixels.iter().filter(|pixel| pixel[3] > 0.0);

@@ -1,4 +1,5 @@
-//! Limits of the rasterizer that a scene meets, as far as the host knows them before a frame is drawn.
+//! Limits of the rasterizer that a scene meets, as far as the host knows them before a frame is
+//! drawn.
 
 use super::Session;
 use crate::{
@@ -10,9 +11,10 @@ use crate::{
 };
 
 impl Session {
-    /// One remark for each limit of the rasterizer that acts on this scene: lights on what refraction finds beyond the picture,
-    /// suns whose light water scatters, suns that make caustics, transparent triangles that are sorted one by one. The path
-    /// tracer has none of them.
+    /// One remark for each limit of the rasterizer that acts on this scene: lights on what
+    /// refraction finds beyond the picture, suns whose light water scatters, suns that make
+    /// caustics, transparent triangles that are sorted one by one. The path tracer has none of
+    /// them.
     #[must_use]
     pub fn raster_limits(&self) -> Vec<String> {
         limits(&self.scene, self.look.passes.refraction.unwrap_or_default())

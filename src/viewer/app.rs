@@ -56,7 +56,8 @@ pub struct Options {
     pub request: OpenRequest,
     /// Begin with the gallery.
     pub gallery: bool,
-    /// The folder where recent scenes and the window's settings are kept; none keeps them for this run only.
+    /// The folder where recent scenes and the window's settings are kept; none keeps them for this
+    /// run only.
     pub state: Option<PathBuf>,
     /// Readings that are copied go to standard output too, a line each.
     pub prints: bool,
@@ -97,7 +98,8 @@ pub struct Workspace {
     /// Its look.
     pub document: Document,
     pub(super) controller: Controller,
-    /// The controller's pose when the document last placed the camera: what differs from it is not saved.
+    /// The controller's pose when the document last placed the camera: what differs from it is not
+    /// saved.
     pub(super) placed: CameraPose,
     pub(super) recovered: Option<Recovered>,
     pub(super) selected: Selection,
@@ -139,8 +141,8 @@ impl Workspace {
         Some(reading)
     }
 
-    /// The look that the picture shows: the document's, with all lights off but the one that is left alone. Its own switch does
-    /// not count.
+    /// The look that the picture shows: the document's, with all lights off but the one that is
+    /// left alone. Its own switch does not count.
     fn shown_look(&self) -> Result<Look, ViewError> {
         let mut look = self.document.look().map_err(session::SessionError::from)?;
         if let Some(alone) = &self.solo {
@@ -229,7 +231,8 @@ pub struct App {
     pub(super) by_keys: bool,
     pub(super) open_field: String,
     pub(super) save_field: Option<String>,
-    /// The sequence to be written: name of the files, first moment (s), how long (s), pictures a second.
+    /// The sequence to be written: name of the files, first moment (s), how long (s), pictures a
+    /// second.
     pub(super) sequence: Option<(String, f64, f64, f64)>,
     pub(super) recent: RecentScenes,
     kept: SettingsStore,
@@ -244,8 +247,8 @@ pub struct App {
 }
 
 impl App {
-    /// A window's content, drawn by a device; opens what was asked for. `wake` is called from other threads when there is
-    /// something new to show.
+    /// A window's content, drawn by a device; opens what was asked for. `wake` is called from other
+    /// threads when there is something new to show.
     ///
     /// # Errors
     /// No thread for the renderer. A scene that cannot be opened is said in the window.
@@ -311,8 +314,9 @@ impl App {
         &self.ctx
     }
 
-    /// Opens a scene in the place of the one before, after a question where that has changes that are not saved; where it cannot be
-    /// opened the old one stays. It is read beside the window: `opening` says so, `finish_opening` waits.
+    /// Opens a scene in the place of the one before, after a question where that has changes that
+    /// are not saved; where it cannot be opened the old one stays. It is read beside the window:
+    /// `opening` says so, `finish_opening` waits.
     pub fn open(&mut self, request: &OpenRequest) {
         if self.unsaved() {
             self.pending_close = Some(PendingClose::Open(Box::new(request.clone())));
@@ -325,8 +329,8 @@ impl App {
         self.workspace.as_ref().is_some_and(|work| work.document.changed())
     }
 
-    /// Opens a scene in the place of the one before, whatever that has to lose. It is read on a thread of its own; until it is there the
-    /// old one stays, and a newer wish takes its place.
+    /// Opens a scene in the place of the one before, whatever that has to lose. It is read on a
+    /// thread of its own; until it is there the old one stays, and a newer wish takes its place.
     pub(super) fn open_now(&mut self, request: &OpenRequest) {
         let request = whole_name(request);
         let text = self.workspace.as_ref().map(|work| work.document.text().to_owned());
@@ -429,13 +433,15 @@ impl App {
         self.options.request = request;
     }
 
-    /// Opens a scene file, whose own files may come from the folder that the window was given where that contains it.
+    /// Opens a scene file, whose own files may come from the folder that the window was given where
+    /// that contains it.
     pub(super) fn open_scene(&mut self, file: &Path) {
         let root = self.root.clone().filter(|root| gltf::contains(root, file));
         self.open(&OpenRequest { scene: Some(file.into()), root, ..OpenRequest::default() });
     }
 
-    /// Opens whatever a file is: a scene, a look, a reference, a photometric file, a lens, surroundings.
+    /// Opens whatever a file is: a scene, a look, a reference, a photometric file, a lens,
+    /// surroundings.
     pub fn open_file(&mut self, file: &Path) {
         let name =
             file.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
@@ -494,7 +500,8 @@ impl App {
         self.pacing.record_frame_time(time, self.reference_view.is_tracing());
     }
 
-    /// Leaves a light alone in the picture, or lets all shine again that the look has on. The look stays as it is.
+    /// Leaves a light alone in the picture, or lets all shine again that the look has on. The look
+    /// stays as it is.
     pub fn solo(&mut self, light: Option<String>) {
         if let Some(work) = &mut self.workspace {
             work.solo = light;
@@ -571,7 +578,8 @@ impl App {
         }
     }
 
-    /// The picture in light, for displays that show more than white; none where there is no picture.
+    /// The picture in light, for displays that show more than white; none where there is no
+    /// picture.
     #[must_use]
     pub fn hdr_picture(&self) -> Option<HdrPicture<'_>> {
         let viewport = &self.workspace.as_ref()?.viewport;
@@ -651,7 +659,8 @@ impl App {
             }
             Err(error) if error.is_fatal() => self.lost(error.to_string()),
             Err(error) => {
-                // A name that no light has, sizes that are missing: the text stays, and undo takes it back.
+                // A name that no light has, sizes that are missing: the text stays, and undo takes
+                // it back.
                 let text = error.to_string();
                 work.broken = Some(text.clone());
                 self.error(text);
@@ -810,7 +819,8 @@ impl App {
         }
     }
 
-    /// When the window should be drawn again, though nobody calls for it: while something moves, or is waited for.
+    /// When the window should be drawn again, though nobody calls for it: while something moves, or
+    /// is waited for.
     fn next_redraw_in(&self) -> Option<Duration> {
         let work = self.workspace.as_ref().filter(|_| self.fatal.is_none())?;
         if work.viewport.is_playing() {
@@ -849,7 +859,8 @@ impl App {
         }
     }
 
-    /// Asks for the next frame of the picture and takes what is there; errors are said in the window.
+    /// Asks for the next frame of the picture and takes what is there; errors are said in the
+    /// window.
     pub fn draw(&mut self) {
         if self.fatal.is_some() {
             return;
@@ -975,8 +986,8 @@ impl App {
         output
     }
 
-    /// Somebody wants the window closed: at once, or after a question where there is something to lose; who asks twice gets it, and
-    /// the next start offers what was not saved.
+    /// Somebody wants the window closed: at once, or after a question where there is something to
+    /// lose; who asks twice gets it, and the next start offers what was not saved.
     pub fn close(&mut self) {
         if self.unsaved() && !matches!(self.pending_close, Some(PendingClose::Close)) {
             self.pending_close = Some(PendingClose::Close);
@@ -1001,7 +1012,8 @@ impl App {
         self.recent.scenes()
     }
 
-    /// Lets all go, without waiting for the frame that is being drawn: it ends on a thread of its own. The device must outlive that.
+    /// Lets all go, without waiting for the frame that is being drawn: it ends on a thread of its
+    /// own. The device must outlive that.
     pub fn shut_down(self) -> ShutdownHandle {
         self.engine.end();
         let left = std::thread::Builder::new().name("leaving".into()).spawn(move || drop(self));

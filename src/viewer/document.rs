@@ -1,7 +1,8 @@
-//! The look being worked on: its text, with comments and order kept, undo and redo, saving and a copy for accidents.
+//! The look being worked on: its text, with comments and order kept, undo and redo, saving and a
+//! copy for accidents.
 //!
-//! The text is the truth; every panel changes it by a property's path, as `--set` does, and the look is read from it. What is
-//! saved is therefore what the command line reads.
+//! The text is the truth; every panel changes it by a property's path, as `--set` does, and the
+//! look is read from it. What is saved is therefore what the command line reads.
 
 use std::{
     collections::BTreeMap,
@@ -45,7 +46,8 @@ pub struct Document {
     saved_maps: Maps,
     undo: Vec<Step>,
     redo: Vec<Step>,
-    /// What the last change was, until the hands rest: changes of the same are one step, however long a dial is held.
+    /// What the last change was, until the hands rest: changes of the same are one step, however
+    /// long a dial is held.
     last: Option<String>,
     /// The text as the file has it.
     saved: String,
@@ -173,9 +175,9 @@ impl Document {
         Path::new(&self.name).parent().unwrap_or_else(|| Path::new("")).join(file)
     }
 
-    /// Gives a water another flow map, as one step: the text names its file, which is written when the look is saved. `before` is the
-    /// map as it was, `rectangle` what it covers (least x and z, size; m), `speed` what a component of 1 stands for (m/s), where that
-    /// is new.
+    /// Gives a water another flow map, as one step: the text names its file, which is written when
+    /// the look is saved. `before` is the map as it was, `rectangle` what it covers (least x and z,
+    /// size; m), `speed` what a component of 1 stands for (m/s), where that is new.
     ///
     /// # Errors
     /// A name that the look does not take.
@@ -251,7 +253,8 @@ impl Document {
         look::flattened(&self.text).into_iter().collect()
     }
 
-    /// Sets properties, as (path, value), or takes them out where there is no value; all of them or none.
+    /// Sets properties, as (path, value), or takes them out where there is no value; all of them or
+    /// none.
     ///
     /// # Errors
     /// A property that is not there, or a value that it does not take: nothing has changed then.
@@ -388,8 +391,8 @@ impl Document {
         Ok(file)
     }
 
-    /// Saves to another file from now on, over what is there. What the text names beside the old file is named from the new one; maps
-    /// painted here go beside it, over nobody's.
+    /// Saves to another file from now on, over what is there. What the text names beside the old
+    /// file is named from the new one; maps painted here go beside it, over nobody's.
     ///
     /// # Errors
     /// Whatever the file system says; all is as it was then.
@@ -449,7 +452,8 @@ impl Document {
         Some(copy_of(file))
     }
 
-    /// Writes the copy for accidents, some time after a change. A copy that cannot be written costs nothing but itself.
+    /// Writes the copy for accidents, some time after a change. A copy that cannot be written costs
+    /// nothing but itself.
     pub fn autosave(&mut self) {
         let due =
             self.autosave_pending_since.is_some_and(|since| since.elapsed() >= AUTOSAVE_DELAY);
@@ -474,7 +478,8 @@ impl Document {
                 return;
             }
             self.copied = true;
-            // Maps of an earlier accident that were not taken up: no text would have them but by mistake.
+            // Maps of an earlier accident that were not taken up: no text would have them but by
+            // mistake.
             let used: Vec<PathBuf> =
                 self.used().iter().map(|(_, painted)| self.copy_of_map(&painted.file)).collect();
             for map in before.iter().filter(|map| !used.contains(map)) {
@@ -483,7 +488,8 @@ impl Document {
         }
     }
 
-    /// The maps' files that belong to the copy for accidents as it is on the disk, whoever wrote it.
+    /// The maps' files that belong to the copy for accidents as it is on the disk, whoever wrote
+    /// it.
     fn copied_maps(&self) -> Vec<PathBuf> {
         let text =
             self.autosave_file().and_then(|copy| Look::text_of(&copy).ok()).unwrap_or_default();
@@ -595,7 +601,8 @@ impl Moves {
             let new = match (painted, &self.from) {
                 (Some((_, new)), _) => new.clone(),
                 (None, Some(folder)) if look::is_file_property(&path, &value) => {
-                    // A path that cannot be made whole stays: the look says that the file is missing.
+                    // A path that cannot be made whole stays: the look says that the file is
+                    // missing.
                     std::path::absolute(folder.join(&value))
                         .map_or(value, |whole| whole.display().to_string())
                 }

@@ -1,7 +1,8 @@
 //! The renderer at work on a thread of its own: the window stays alive however long a frame takes.
 //!
-//! The window puts its wish, an `Order`, into a box that holds one: the newest wish is the one that counts. The engine brings
-//! the scene on the device up to it, draws the frames of the picture, and puts each into the `Results`.
+//! The window puts its wish, an `Order`, into a box that holds one: the newest wish is the one that
+//! counts. The engine brings the scene on the device up to it, draws the frames of the picture, and
+//! puts each into the `Results`.
 
 mod jobs;
 
@@ -218,7 +219,8 @@ impl Engine {
         self.shared.wake.notify_all();
     }
 
-    /// What became of a scene's errands, each once; what became of those of scenes before it nobody asks.
+    /// What became of a scene's errands, each once; what became of those of scenes before it nobody
+    /// asks.
     pub(super) fn job_results(&self, scene: u64) -> Vec<JobResult> {
         let outcomes = std::mem::take(&mut lock(&self.shared.results).outcomes);
         outcomes.into_iter().filter(|(of, _)| *of == scene).map(|(_, outcome)| outcome).collect()
@@ -251,7 +253,8 @@ impl Engine {
         lock(&self.shared.results).answered == order
     }
 
-    /// Waits until something holds of the newest picture, or an order has failed; at most this long. True where it holds.
+    /// Waits until something holds of the newest picture, or an order has failed; at most this
+    /// long. True where it holds.
     pub(super) fn wait(
         &self,
         order: u64,
@@ -307,7 +310,8 @@ impl Drop for Over {
     }
 }
 
-/// Seconds that exposure follows the light by in one frame at most: a window that was hidden has not watched.
+/// Seconds that exposure follows the light by in one frame at most: a window that was hidden has
+/// not watched.
 const LONGEST_STEP: f64 = 1.0;
 
 /// A scene on the device.
@@ -318,7 +322,8 @@ struct SceneState {
     session: Session,
     gpu_scene: GpuScene,
     exposed: Option<ExposureState>,
-    /// When the last frame was drawn: exposure follows the light by the clock while the view moves or plays.
+    /// When the last frame was drawn: exposure follows the light by the clock while the view moves
+    /// or plays.
     drawn_at: Instant,
     white_balance: Mat3,
     request_id: u64,
@@ -409,7 +414,8 @@ impl Worker {
                     if lost {
                         self.shared.ends.store(true, Ordering::Relaxed);
                     } else if of_device {
-                        // Memory that is full, a limit: the next wish begins with nothing of what failed.
+                        // Memory that is full, a limit: the next wish begins with nothing of what
+                        // failed.
                         (self.scene_state, self.renderer) = (None, None);
                     }
                 }
@@ -458,7 +464,8 @@ impl Worker {
         let played = |session: &Session| session.playback.as_ref().map(|animated| animated.time);
         let was = before.as_ref().and_then(|there| played(&there.session));
         if let Some(there) = before.as_mut().filter(|there| Arc::ptr_eq(&there.source, &source)) {
-            // The engine's own copy, at the time that it was last at: only the first change of time copies the scene.
+            // The engine's own copy, at the time that it was last at: only the first change of time
+            // copies the scene.
             session.scene = std::mem::take(&mut there.session.scene);
             if let (Some(animated), Some(was)) = (&mut session.playback, was) {
                 animated.time = was;
@@ -536,7 +543,8 @@ impl Worker {
         let of = there.session.still_samples().max(1);
         let moving = Instant::now() < there.still_at;
         let fresh = self.drawn != there.request_id;
-        // One frame of a moving view; and a view of fewer pixels is moved, or soon wanted with all of them.
+        // One frame of a moving view; and a view of fewer pixels is moved, or soon wanted with all
+        // of them.
         if !fresh && (moving || !there.full || self.still >= of) {
             return Ok(false);
         }
@@ -552,7 +560,8 @@ impl Worker {
         let by_hand =
             expose::control(&session.look) == ExposureControl::Dials(ExposureMode::Manual);
         let exposed = match there.exposed {
-            // A still's meter reads once the view has come to rest; on the way the exposure follows what frames show.
+            // A still's meter reads once the view has come to rest; on the way the exposure follows
+            // what frames show.
             Some(exposed)
                 if moving
                     || self.still > 0

@@ -6,7 +6,8 @@ use glam::{DVec2, Vec2};
 
 use crate::scene::FlowMap;
 
-/// Texels across a brush that a map of its own has, and the fewest with which a map that is there is painted on.
+/// Texels across a brush that a map of its own has, and the fewest with which a map that is there
+/// is painted on.
 const TEXELS: [f64; 2] = [12.0, 4.0];
 /// Sides (texels) of maps that are made for painting: the device and undo keep them whole.
 const SIDES: [f64; 2] = [16.0, 1024.0];
@@ -26,14 +27,16 @@ impl Default for FlowBrush {
     }
 }
 
-/// How much of a stroke's flow there is so far from it, in radii: 1 within a half, 0 beyond 1, smoothly in between.
+/// How much of a stroke's flow there is so far from it, in radii: 1 within a half, 0 beyond 1,
+/// smoothly in between.
 fn falloff(radii: f64) -> f64 {
     let t = ((1.0 - radii) * 2.0).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }
 
-/// A map over a rectangle of this size (m) that a brush can paint on: the same one where it is fine enough, else one of more texels
-/// with the same flow. `made` says that the map is nobody's work, and as fine as is wanted.
+/// A map over a rectangle of this size (m) that a brush can paint on: the same one where it is fine
+/// enough, else one of more texels with the same flow. `made` says that the map is nobody's work,
+/// and as fine as is wanted.
 #[must_use]
 pub fn canvas(map: &Arc<FlowMap>, size: DVec2, radius: f64, made: bool) -> Arc<FlowMap> {
     let fewest = if made { TEXELS[0] } else { TEXELS[1] };
@@ -70,7 +73,8 @@ pub struct FlowStroke {
 }
 
 impl FlowStroke {
-    /// A stroke that begins on a map over a rectangle, least x and z and size (m); `speed` is what a component of 1 stands for (m/s).
+    /// A stroke that begins on a map over a rectangle, least x and z and size (m); `speed` is what
+    /// a component of 1 stands for (m/s).
     #[must_use]
     pub fn new(base: Arc<FlowMap>, speed: f64, rectangle: [DVec2; 2], brush: FlowBrush) -> Self {
         let covered = vec![(0.0, Vec2::ZERO); base.width() * base.height()];
@@ -83,7 +87,8 @@ impl FlowStroke {
         &self.places
     }
 
-    /// Goes on to a place (m). Steps of less than a fifth of the radius wait for more: the way of a hand's trembling is none.
+    /// Goes on to a place (m). Steps of less than a fifth of the radius wait for more: the way of a
+    /// hand's trembling is none.
     pub fn to(&mut self, place: DVec2) {
         self.latest = Some(place);
         match self.places.last() {
@@ -122,8 +127,8 @@ impl FlowStroke {
         self.places.push(to);
     }
 
-    /// The map with the stroke in it, as a file keeps it, and what a component of 1 stands for there (m/s); none where the stroke went
-    /// nowhere on the map.
+    /// The map with the stroke in it, as a file keeps it, and what a component of 1 stands for
+    /// there (m/s); none where the stroke went nowhere on the map.
     #[must_use]
     pub fn finished(mut self) -> Option<(FlowMap, f64)> {
         if let (Some(last), Some(latest)) = (self.places.last().copied(), self.latest)
@@ -170,7 +175,8 @@ mod tests {
         assert_eq!(speed, 0.8, "the scale grows with what is faster");
         let want = DVec2::new(2.0, -0.5).normalize() * 0.8;
         assert!((flow(&map, speed, 0.0, -0.05) - want).length() < 0.8 / 127.0);
-        // Beside it: whole at 0.4 of the radius, half at three quarters (half of the smooth step), nothing beyond.
+        // Beside it: whole at 0.4 of the radius, half at three quarters (half of the smooth step),
+        // nothing beyond.
         let side = DVec2::new(0.5, 2.0).normalize() * brush.radius;
         let beside =
             |part: f64| flow(&map, speed, side.x * part, -0.05 + side.y * part).length() / 0.8;

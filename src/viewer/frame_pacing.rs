@@ -1,8 +1,10 @@
-//! The window's pulse: frames that it has shown, how soon they showed what hands did, and whether any came late.
+//! The window's pulse: frames that it has shown, how soon they showed what hands did, and whether
+//! any came late.
 //!
-//! Frames are counted where that is possible: how many it takes from an input to the picture that answers it says how the window
-//! works, whatever the machine. How long a frame takes the window's own thread is kept beside it, apart for frames while the path
-//! tracer works: one that takes more than two of the usual kind stutters.
+//! Frames are counted where that is possible: how many it takes from an input to the picture that
+//! answers it says how the window works, whatever the machine. How long a frame takes the window's
+//! own thread is kept beside it, apart for frames while the path tracer works: one that takes more
+//! than two of the usual kind stutters.
 
 use std::{fmt, time::Duration};
 
@@ -45,7 +47,8 @@ impl Times {
     }
 }
 
-/// How long the frames of a kind took the window's thread, from the input that they take to the picture handed to the display.
+/// How long the frames of a kind took the window's thread, from the input that they take to the
+/// picture handed to the display.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FrameTimes {
     /// How many there were.
@@ -62,10 +65,11 @@ pub struct FrameTimes {
 #[derive(Clone, Debug, Default)]
 pub struct FramePacing {
     frames: u64,
-    /// The wish that hands have changed and no frame has shown yet, and the frame that they did it in.
+    /// The wish that hands have changed and no frame has shown yet, and the frame that they did it
+    /// in.
     waits: Option<(u64, u64)>,
-    /// Inputs that changed what is wanted, by how many frames it took to show it: 1 is the frame that took the input, the last
-    /// stands for all that took longer.
+    /// Inputs that changed what is wanted, by how many frames it took to show it: 1 is the frame
+    /// that took the input, the last stands for all that took longer.
     answered: [u64; 4],
     idle: Times,
     /// The median of these (ms), until another comes.
@@ -76,7 +80,8 @@ pub struct FramePacing {
 }
 
 impl FramePacing {
-    /// A frame begins: `wished` is the wish that pictures answer now, of which hands have made another one than `before`.
+    /// A frame begins: `wished` is the wish that pictures answer now, of which hands have made
+    /// another one than `before`.
     pub fn begin_frame(&mut self, before: u64, wished: u64) {
         self.frames += 1;
         if before != wished && self.waits.is_none() {
@@ -117,7 +122,8 @@ impl FramePacing {
         self.frames
     }
 
-    /// Inputs that another picture had to answer: by the frame that took them, by the one after it, by the third, later.
+    /// Inputs that another picture had to answer: by the frame that took them, by the one after it,
+    /// by the third, later.
     #[must_use]
     pub const fn answered(&self) -> [u64; 4] {
         self.answered
@@ -129,7 +135,8 @@ impl FramePacing {
         [self.idle.summary(), self.traced.summary()]
     }
 
-    /// Frames while the path tracer worked that took longer than two usual ones, of the display or of the window without it.
+    /// Frames while the path tracer worked that took longer than two usual ones, of the display or
+    /// of the window without it.
     #[must_use]
     pub const fn stutters(&self) -> u64 {
         self.stutters

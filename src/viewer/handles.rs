@@ -1,7 +1,9 @@
-//! Handles in the picture that move, turn and size a light: where they lie, and what a drag of one makes of the light's numbers.
+//! Handles in the picture that move, turn and size a light: where they lie, and what a drag of one
+//! makes of the light's numbers.
 //!
-//! All is worked out from the place of the pointer when the drag began and where it is now, through the view of that moment: what
-//! is dragged neither drifts nor depends on how many events came on the way.
+//! All is worked out from the place of the pointer when the drag began and where it is now, through
+//! the view of that moment: what is dragged neither drifts nor depends on how many events came on
+//! the way.
 
 use egui::{Pos2, Rect};
 use glam::{DMat3, DMat4, DVec2, DVec3, DVec4};
@@ -48,12 +50,14 @@ impl ScreenProjection {
         (clip.w > 1e-6).then(|| self.middle + self.half * (clip.truncate().truncate() / clip.w))
     }
 
-    /// The line of screen through a point of the window: where it begins and where it goes (length 1).
+    /// The line of screen through a point of the window: where it begins and where it goes (length
+    /// 1).
     #[must_use]
     pub fn ray(&self, at: DVec2) -> Option<(DVec3, DVec3)> {
         let [x, y] = ((at - self.middle) / self.half).to_array();
         let inverse = self.matrix.inverse();
-        // Depth is reversed, and 0 may be at infinity: the near plane, and what lies at twice its depth.
+        // Depth is reversed, and 0 may be at infinity: the near plane, and what lies at twice its
+        // depth.
         let place = |depth: f64| {
             let p = inverse * DVec4::new(x, y, depth, 1.0);
             p.truncate() / p.w
@@ -73,11 +77,12 @@ impl ScreenProjection {
         (across > 0.0).then(|| step / across)
     }
 
-    /// How far (m) along a line the place is whose picture is nearest to the pointer. None where the line points at the eye, or
-    /// there is no such place before it.
+    /// How far (m) along a line the place is whose picture is nearest to the pointer. None where
+    /// the line points at the eye, or there is no such place before it.
     ///
-    /// In clip space the line is a + t b; what is seen of it, (a.xy + t b.xy) / (a.w + t b.w), moves on a straight line along
-    /// b.xy a.w - a.xy b.w, so that the t whose picture lies at the pointer's foot on it is that of a linear equation.
+    /// In clip space the line is a + t b; what is seen of it, (a.xy + t b.xy) / (a.w + t b.w),
+    /// moves on a straight line along b.xy a.w - a.xy b.w, so that the t whose picture lies at the
+    /// pointer's foot on it is that of a linear equation.
     #[must_use]
     pub fn closest_on_line(&self, origin: DVec3, axis: DVec3, pointer: DVec2) -> Option<f64> {
         let (a, b) = (self.clip(origin), self.matrix * axis.extend(0.0));
@@ -94,7 +99,8 @@ impl ScreenProjection {
         (t.is_finite() && a.w + t * b.w > 1e-6).then_some(t)
     }
 
-    /// The angle (rad) of the place on a circle whose picture is nearest to the pointer, at most `reach` from another.
+    /// The angle (rad) of the place on a circle whose picture is nearest to the pointer, at most
+    /// `reach` from another.
     #[must_use]
     pub fn closest_on_circle(
         &self,
@@ -127,7 +133,8 @@ impl ScreenProjection {
 pub struct Circle {
     /// Its middle (m).
     pub center: DVec3,
-    /// Where it begins and where it is a quarter later, seen from its middle (m): as long as each other, at right angles.
+    /// Where it begins and where it is a quarter later, seen from its middle (m): as long as each
+    /// other, at right angles.
     pub axes: [DVec3; 2],
 }
 
@@ -208,7 +215,8 @@ pub struct HandleTarget {
 pub(super) const HANDLE_LENGTH: f64 = 80.0;
 /// The pointer is at a handle at most so far (points) from it.
 pub(super) const NEAR: f64 = 7.0;
-/// Between what a light gives least and most of a length (m): as its properties take them, and no smaller than one can see.
+/// Between what a light gives least and most of a length (m): as its properties take them, and no
+/// smaller than one can see.
 const SIZES: [f64; 2] = [1e-3, 1e4];
 
 const AXES: [DVec3; 3] = [DVec3::X, DVec3::Y, DVec3::Z];
@@ -278,8 +286,8 @@ impl HandleTarget {
         Circle { center: self.place(), axes: [x, y] }
     }
 
-    /// The circle through the axis of a spot and one side of its cone, so many radians about the axis: the rim is at the outer half
-    /// angle.
+    /// The circle through the axis of a spot and one side of its cone, so many radians about the
+    /// axis: the rim is at the outer half angle.
     fn side(&self, turned: f64, reach: f64) -> Circle {
         let way = self.axis(0) * turned.cos() + self.axis(1) * turned.sin();
         Circle { center: self.place(), axes: [self.forward() * reach, way * reach] }
@@ -371,7 +379,8 @@ pub struct DragHandle {
 }
 
 impl DragHandle {
-    /// Takes hold of a handle; none where it cannot be dragged from there, as an arrow towards the eye.
+    /// Takes hold of a handle; none where it cannot be dragged from there, as an arrow towards the
+    /// eye.
     #[must_use]
     pub fn new(
         name: &str,
@@ -410,7 +419,8 @@ impl DragHandle {
 
     /// The light's property that the pointer gives it now, and its value as the look has it.
     pub fn drag_to(&mut self, pointer: DVec2) -> Option<(&'static str, String)> {
-        // A ring is followed a quarter at a time, so that it does not jump from its front to its back.
+        // A ring is followed a quarter at a time, so that it does not jump from its front to its
+        // back.
         self.last = self.parameter(pointer, std::f64::consts::FRAC_PI_2)?;
         let by = self.last - self.began;
         let text = |v: DVec3| format!("{:.5} {:.5} {:.5}", v.x, v.y, v.z);

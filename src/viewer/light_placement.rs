@@ -17,8 +17,8 @@ pub fn target_of(world: DMat4, distance: f64) -> DVec3 {
     world.w_axis.truncate() - world.z_axis.truncate().normalize_or(DVec3::Z) * distance
 }
 
-/// Puts a light's highlight at a point of a surface: along the mirrored line of sight, as far from the point as it was. None
-/// where the surface shows its back, or the light stands in the point.
+/// Puts a light's highlight at a point of a surface: along the mirrored line of sight, as far from
+/// the point as it was. None where the surface shows its back, or the light stands in the point.
 #[must_use]
 pub fn highlight(light: DMat4, eye: DVec3, point: DVec3, normal: DVec3) -> Option<LightPlacement> {
     let distance = (light.w_axis.truncate() - point).length();
@@ -33,8 +33,8 @@ pub fn highlight(light: DMat4, eye: DVec3, point: DVec3, normal: DVec3) -> Optio
     Some(LightPlacement { position: point + mirrored * distance, aim: point })
 }
 
-/// Puts the shadow of a point (what throws it) at another: the light goes to the line through both, beyond the first, as far from
-/// it as it was. None where the two are one.
+/// Puts the shadow of a point (what throws it) at another: the light goes to the line through both,
+/// beyond the first, as far from it as it was. None where the two are one.
 #[must_use]
 pub fn shadow(light: DMat4, occluder: DVec3, shadow: DVec3) -> Option<LightPlacement> {
     let up = (occluder - shadow).try_normalize()?;

@@ -26,7 +26,8 @@ pub(super) struct LoadedScene {
 
 pub(super) type LoadResult = Result<Box<LoadedScene>, ViewError>;
 
-/// A scene that is being read. Who lets it go gives it up: the thread ends with the file, and nobody takes what it has.
+/// A scene that is being read. Who lets it go gives it up: the thread ends with the file, and
+/// nobody takes what it has.
 pub(super) struct Loading {
     pub request: OpenRequest,
     pub since: Instant,
@@ -97,7 +98,8 @@ fn read(request: &OpenRequest, state: Option<PathBuf>) -> Result<LoadedScene, Vi
     Ok(LoadedScene { prepared, document, recovered })
 }
 
-/// A value as the command line gives it: files are named from where the program was started, not from the look.
+/// A value as the command line gives it: files are named from where the program was started, not
+/// from the look.
 fn value_from_here(path: &str, value: &str) -> String {
     let bare = value.trim_matches('"');
     if !look::is_file_property(path, bare) {

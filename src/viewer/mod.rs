@@ -1,9 +1,10 @@
 //! The look-dev window: a scene with its look, in real units, with the truth one key away.
 //!
-//! `app.rs` is the window's content and knows of no window system: tests drive it as people do, by input events. This file is
-//! the window: made by winit, shown by a swapchain, redrawn when something changes. Pictures are drawn by `engine.rs`, on a
-//! thread and a device of its own: on software drivers a queue does one thing after the other, and the window would wait for
-//! each picture.
+//! `app.rs` is the window's content and knows of no window system: tests drive it as people do, by
+//! input events. This file is the window: made by winit, shown by a swapchain, redrawn when
+//! something changes. Pictures are drawn by `engine.rs`, on a thread and a device of its own: on
+//! software drivers a queue does one thing after the other, and the window would wait for each
+//! picture.
 
 pub mod app;
 pub mod background;
@@ -171,7 +172,8 @@ struct Open {
     redraw_at: Option<Instant>,
 }
 
-/// The smallest window in which all can be read (points). Window systems that do not hold it leave the window alive.
+/// The smallest window in which all can be read (points). Window systems that do not hold it leave
+/// the window alive.
 pub const MIN_WINDOW_SIZE: LogicalSize<f64> = LogicalSize::new(640.0, 360.0);
 
 /// The window's first size (points), where `--size` asks for none.
@@ -304,8 +306,9 @@ impl Open {
     }
 }
 
-/// Whether a frame is to follow an event. egui-winit answers the redraw event itself by a wish for another, by which a window
-/// at rest would never sleep: what the frame wants next stands in its own output.
+/// Whether a frame is to follow an event. egui-winit answers the redraw event itself by a wish for
+/// another, by which a window at rest would never sleep: what the frame wants next stands in its
+/// own output.
 fn event_needs_redraw(event: &WindowEvent, asked: bool) -> bool {
     asked && !matches!(event, WindowEvent::RedrawRequested)
 }

@@ -1,4 +1,5 @@
-//! What egui wants drawn, brought to the device: to a window, or to a file for tests and screenshots.
+//! What egui wants drawn, brought to the device: to a window, or to a file for tests and
+//! screenshots.
 
 use std::sync::Arc;
 
@@ -162,7 +163,8 @@ impl Painter {
         Ok(())
     }
 
-    /// Takes the picture that `PICTURE` stands for, and the display's range. Where nothing beyond white is shown it does nothing.
+    /// Takes the picture that `PICTURE` stands for, and the display's range. Where nothing beyond
+    /// white is shown it does nothing.
     ///
     /// # Errors
     /// Out of memory.
@@ -304,7 +306,8 @@ impl Painter {
         Ok(shown)
     }
 
-    /// Draws to a picture of its own: its format's bytes, red first of those that are bytes, top row first.
+    /// Draws to a picture of its own: its format's bytes, red first of those that are bytes, top
+    /// row first.
     ///
     /// # Errors
     /// A lost device; out of memory.

@@ -1,4 +1,5 @@
-//! What meters say of the pixel under the pointer: the last line shows it rounded, Ctrl+C copies it whole.
+//! What meters say of the pixel under the pointer: the last line shows it rounded, Ctrl+C copies it
+//! whole.
 
 use std::fmt;
 
@@ -16,15 +17,17 @@ use crate::{
 
 /// Everything that is known of a pixel.
 ///
-/// As text it is one line of `NAME=VALUE`, with all digits that the numbers have: three channels, or the three parts of a place,
-/// stand with commas between them. Readings that a place does not have are left out.
+/// As text it is one line of `NAME=VALUE`, with all digits that the numbers have: three channels,
+/// or the three parts of a place, stand with commas between them. Readings that a place does not
+/// have are left out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PixelReading {
     /// The pixel, from the upper left.
     pub pixel: [usize; 2],
     /// The picture's pixels across and down.
     pub size: [usize; 2],
-    /// Frames that the picture is the mean of, and how many it will be; none while the picture is of what was wanted before.
+    /// Frames that the picture is the mean of, and how many it will be; none while the picture is
+    /// of what was wanted before.
     pub frames: [u32; 2],
     /// Luminance of the channels (nit).
     pub nits: [f32; 3],

@@ -1,7 +1,7 @@
 //! Scenes opened lately, kept from one run to the next in the folder for a program's state.
 //!
-//! The file is TOML: `scenes = ["/home/me/a.glb", "builtin:cornell"]`, newest first. Whatever it holds, the window opens: what
-//! cannot be read is said and begun anew.
+//! The file is TOML: `scenes = ["/home/me/a.glb", "builtin:cornell"]`, newest first. Whatever it
+//! holds, the window opens: what cannot be read is said and begun anew.
 
 use std::{
     ffi::OsString,
@@ -17,8 +17,9 @@ pub const MAX_SCENES: usize = 10;
 const MAX_FILE_BYTES: u64 = 64 << 10;
 const MAX_NAME_BYTES: usize = 4096;
 
-/// The folder for this program's state, by the values of `XDG_STATE_HOME` and `HOME` (XDG Base Directory Specification 0.8: paths
-/// that are not absolute do not count); none where neither names one.
+/// The folder for this program's state, by the values of `XDG_STATE_HOME` and `HOME` (XDG Base
+/// Directory Specification 0.8: paths that are not absolute do not count); none where neither names
+/// one.
 #[must_use]
 pub fn state_folder(xdg: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
     let folder = |name: Option<OsString>| name.map(PathBuf::from).filter(|path| path.is_absolute());
@@ -35,7 +36,8 @@ pub struct RecentScenes {
 }
 
 impl RecentScenes {
-    /// What the file `recent` of a folder holds, and a line for the user where it cannot be used; without a folder nothing is kept.
+    /// What the file `recent` of a folder holds, and a line for the user where it cannot be used;
+    /// without a folder nothing is kept.
     #[must_use]
     pub fn of(folder: Option<&Path>) -> (Self, Option<String>) {
         let Some(file) = folder.map(|folder| folder.join("recent")) else {

@@ -1,7 +1,7 @@
 //! The window's own settings, kept from one run to the next in the folder for a program's state.
 //!
-//! The file is TOML: `[window]` with `hdr = true`, `paper_white = 203`, `peak = 1000`. Whatever it holds, the window opens: what cannot be
-//! read is said, and the settings begin anew.
+//! The file is TOML: `[window]` with `hdr = true`, `paper_white = 203`, `peak = 1000`. Whatever it
+//! holds, the window opens: what cannot be read is said, and the settings begin anew.
 
 use std::{
     fs,
@@ -107,7 +107,8 @@ pub struct SettingsStore {
 }
 
 impl SettingsStore {
-    /// What the file `settings` of a folder holds, and a line for the user where it cannot be used; without a folder nothing is kept.
+    /// What the file `settings` of a folder holds, and a line for the user where it cannot be used;
+    /// without a folder nothing is kept.
     #[must_use]
     pub fn of(folder: Option<&Path>) -> (Self, Option<String>) {
         let Some(file) = folder.map(|folder| folder.join("settings")) else {

@@ -1,5 +1,5 @@
-//! Shaders compiled anew while the window is open, by the compiler that built the program: its build script, which is still there on the
-//! machine where it was built.
+//! Shaders compiled anew while the window is open, by the compiler that built the program: its
+//! build script, which is still there on the machine where it was built.
 
 use std::{
     fs,

@@ -96,8 +96,8 @@ impl CancelToken for TimeSlice<'_> {
 }
 
 impl Tracer {
-    /// Starts the thread, which waits for a job; `wake` is called for each new picture. It leaves a processor to the window where
-    /// there are several.
+    /// Starts the thread, which waits for a job; `wake` is called for each new picture. It leaves a
+    /// processor to the window where there are several.
     ///
     /// # Errors
     /// No thread can be had.
@@ -161,7 +161,8 @@ fn work(shared: &Shared, wake: &Wake) {
             if let Some(job) = next.take() {
                 break job;
             }
-            // The time is a guard: a wake-up between the look at `ends` and the wait would be missed.
+            // The time is a guard: a wake-up between the look at `ends` and the wait would be
+            // missed.
             let waited = shared
                 .wake
                 .wait_timeout(next, PUBLISH_INTERVAL)

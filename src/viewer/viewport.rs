@@ -1,5 +1,5 @@
-//! The scene as the window has it, kept up with the look: what changes is told to the engine, and the picture of a still view
-//! grows to the one that `render` writes.
+//! The scene as the window has it, kept up with the look: what changes is told to the engine, and
+//! the picture of a still view grows to the one that `render` writes.
 
 use std::{
     sync::{
@@ -27,16 +27,19 @@ use crate::{
     session::{self, OpenRequest, Session, Size, expose::ExposureState},
 };
 
-/// How long after the last movement a view counts as still: pictures on the way there are single frames.
+/// How long after the last movement a view counts as still: pictures on the way there are single
+/// frames.
 const STILL_AFTER: Duration = Duration::from_millis(150);
 
-/// Where a frame at full size takes longer than this (ms), moving views have fewer pixels: a half or a quarter a side.
+/// Where a frame at full size takes longer than this (ms), moving views have fewer pixels: a half
+/// or a quarter a side.
 const SLOW_MS: f64 = 80.0;
 
 /// Fewer pixels a side than this many times are no picture any more.
 const MAX_DOWNSCALE: u32 = 4;
 
-/// Where frames are shorter than this (ms), the window waits for the one that its hands have asked for.
+/// Where frames are shorter than this (ms), the window waits for the one that its hands have asked
+/// for.
 const QUICK_MS: f64 = 40.0;
 
 /// What takes longer is said.
@@ -78,7 +81,8 @@ pub fn classify_change(old: &Look, new: &Look) -> LookChange {
     }
 }
 
-/// Whether lights shine otherwise and nothing else has changed that is on the device: no upload is needed.
+/// Whether lights shine otherwise and nothing else has changed that is on the device: no upload is
+/// needed.
 pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
     let beyond = Look { lights: old.lights.clone(), ..new.clone() };
     let (same, default) =
@@ -121,7 +125,8 @@ pub struct Viewport {
     pub session: Session,
     /// The camera where the user has taken it; none is the look's own.
     pose: Option<DMat4>,
-    /// The size of pictures wanted (pixels), and how many times fewer a side than the window has room for.
+    /// The size of pictures wanted (pixels), and how many times fewer a side than the window has
+    /// room for.
     size: [u32; 2],
     downscale: u32,
     /// The last picture.
@@ -138,7 +143,8 @@ pub struct Viewport {
     full_ms: f64,
     /// Time of the last frame, device and host (ms).
     pub frame_ms: f64,
-    /// How long the window waits for the picture that its hands have asked for; none goes by how long pictures take.
+    /// How long the window waits for the picture that its hands have asked for; none goes by how
+    /// long pictures take.
     patience: Option<Duration>,
     /// Further outputs that the next pictures bring.
     aovs: Vec<Aov>,
@@ -214,7 +220,8 @@ impl Viewport {
         &self.base
     }
 
-    /// The nodes of the lights that an address of the look means: those of the file, else of the sky.
+    /// The nodes of the lights that an address of the look means: those of the file, else of the
+    /// sky.
     #[must_use]
     pub fn light_nodes(&self, address: &str) -> Vec<usize> {
         let own = AddressTable::lights(&self.base).find(address);
@@ -227,7 +234,8 @@ impl Viewport {
         self.last_frame.as_ref().map(|finished| &finished.exposed)
     }
 
-    /// The picture of what is wanted, where things move and it is at rest: its scene and camera are those of its moment.
+    /// The picture of what is wanted, where things move and it is at rest: its scene and camera are
+    /// those of its moment.
     fn moment(&self) -> Option<(&Scene, (DMat4, Projection))> {
         self.session.playback.as_ref()?;
         let finished =
@@ -321,8 +329,8 @@ impl Viewport {
         Ok(change)
     }
 
-    /// How many times fewer pixels a side pictures should have now: more than one while the view moves on a device that is too
-    /// slow for all.
+    /// How many times fewer pixels a side pictures should have now: more than one while the view
+    /// moves on a device that is too slow for all.
     #[must_use]
     pub fn downscale(&self) -> u32 {
         let fits = |fewer: &u32| self.full_ms / f64::from(fewer * fewer) < SLOW_MS;
@@ -356,8 +364,9 @@ impl Viewport {
         Ok(())
     }
 
-    /// Waits so long at most, in each frame, for the picture that its hands have asked for; none goes by how long pictures take: where
-    /// that is short, so that each frame shows what was done in it, and not at all where the window would stand still.
+    /// Waits so long at most, in each frame, for the picture that its hands have asked for; none
+    /// goes by how long pictures take: where that is short, so that each frame shows what was done
+    /// in it, and not at all where the window would stand still.
     pub fn set_max_wait(&mut self, patience: Option<Duration>) {
         self.patience = patience;
     }
@@ -424,7 +433,8 @@ impl Viewport {
         self.engine.task().filter(|(_, since)| *since > LONG)
     }
 
-    /// Tells the engine what is wanted, and takes what it has; true where the picture is another one.
+    /// Tells the engine what is wanted, and takes what it has; true where the picture is another
+    /// one.
     ///
     /// # Errors
     /// What the engine met since: dials that give no exposure; out of memory; a lost device.
@@ -433,7 +443,8 @@ impl Viewport {
             self.last_frame.as_ref().is_some_and(|finished| finished.request_id == self.request_id)
                 || (self.sent == self.request_id && self.engine.failed(self.request_id));
         if answered && let (Some(since), Some(time)) = (self.playing, &mut self.time) {
-            // The next moment is wanted when the last is shown: slow devices skip, they do not fall behind.
+            // The next moment is wanted when the last is shown: slow devices skip, they do not fall
+            // behind.
             *time += since.elapsed().as_secs_f64();
             self.playing = Some(Instant::now());
             self.invalidate();

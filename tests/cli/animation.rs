@@ -1,4 +1,5 @@
-//! Time on the command line: pictures at a time, sequences, blur of what moves, and what is refused.
+//! Time on the command line: pictures at a time, sequences, blur of what moves, and what is
+//! refused.
 
 use std::{fs, path::Path};
 
@@ -7,8 +8,8 @@ use base64::Engine as _;
 use serde_json::json;
 use tempfile::TempDir;
 
-/// A glowing square of 1 m, seen whole by a camera 4 m wide; it goes 2 m to the right in 2 s. A second animation would move
-/// it up.
+/// A glowing square of 1 m, seen whole by a camera 4 m wide; it goes 2 m to the right in 2 s. A
+/// second animation would move it up.
 fn workplace() -> TempDir {
     let floats: Vec<f32> = [
         &[
@@ -70,7 +71,8 @@ fn path(dir: &Path, more: &[&str]) -> Run {
     sunny16(dir, &args, &[("VK_ICD_FILENAMES", "/none"), ("VK_DRIVER_FILES", "/none")])
 }
 
-/// The light's middle, in metres to the right and up, and its amount over that of the square at rest.
+/// The light's middle, in metres to the right and up, and its amount over that of the square at
+/// rest.
 fn light(file: &Path) -> (f64, f64, f64) {
     let values = exr_channel(file, "G");
     let (mut sum, mut x, mut y) = (0.0, 0.0, 0.0);

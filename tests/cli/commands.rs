@@ -1,4 +1,5 @@
-//! The program as its users meet it: exit codes, one-line errors, files that appear whole or not at all.
+//! The program as its users meet it: exit codes, one-line errors, files that appear whole or not at
+//! all.
 
 use std::{fs, path::Path, process::Command};
 
@@ -243,7 +244,8 @@ fn output_names_have_no_case_and_go_up_to_the_limit() {
     run(&["lens", "builtin:dgauss-50-f2", "-o", "Drawing.Png"]);
     run(&["flow", "--size", "4x2", "--origin", "-2,-1", "-o", "FLOW.PNG"]);
     run(&["compare", "A.PNG", "A.PNG", "--html", "R.HTML", "--map", "M.PNG"]);
-    // 255 bytes, with further outputs beside it and a state to go on from, whose names are shortened.
+    // 255 bytes, with further outputs beside it and a state to go on from, whose names are
+    // shortened.
     let long = "\u{e4}".repeat(125) + "n.png";
     assert_eq!(long.len(), 255);
     picture(&long, &["--aov", "normal,depth", "--resume"]);
@@ -508,7 +510,8 @@ fn inspect_names_lumens() {
     );
 }
 
-/// A document with one lamp without a name and two of one name, all by nodes without names, and a buffer elsewhere.
+/// A document with one lamp without a name and two of one name, all by nodes without names, and a
+/// buffer elsewhere.
 fn nameless(folder: &Path, buffer: &str) {
     let node = |light: usize| {
         format!(r#"{{"extensions": {{"KHR_lights_punctual": {{"light": {light}}}}}}}"#)
@@ -1072,7 +1075,8 @@ fn the_path_tracer_needs_no_device_and_its_parts_add_up() {
     assert!(!dir.path().join("c.exr").exists());
 }
 
-/// A demo's files are the demo: its water flows as the built-in one does. A reading needs no device.
+/// A demo's files are the demo: its water flows as the built-in one does. A reading needs no
+/// device.
 #[test]
 fn a_demo_with_water_is_written_with_its_flow() {
     let dir = workplace();

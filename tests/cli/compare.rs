@@ -243,7 +243,8 @@ fn maps_and_reports_are_written() {
         let map = image::open(dir.join(map)).unwrap().into_rgb8();
         assert_eq!(map.dimensions(), (SIZE[0] as u32, SIZE[1] as u32));
         match kind {
-            // One stop of two: three quarters of the way, code by code as src/compare/error_colormap.rs has it.
+            // One stop of two: three quarters of the way, code by code as
+            // src/compare/error_colormap.rs has it.
             "stops" => assert_eq!(map.get_pixel(3, 3).0, [190, 75, 15]),
             // 100 % is beyond 50 %: the end of the scale.
             "relative" => assert_eq!(map.get_pixel(3, 3).0, [252, 253, 191]),

@@ -58,7 +58,8 @@ fn real_lenses_breathe_as_they_are_focused() {
             got.len() == want.len() && got.iter().zip(want).all(|(a, b)| (a - b).abs() < 0.055);
         assert!(fits, "{got:?} is not {want:?}");
     };
-    // Moved as a whole, near v / f of the imaging equation: S / (S - f) with S from the front principal plane.
+    // Moved as a whole, near v / f of the imaging equation: S / (S - f) with S from the front
+    // principal plane.
     near(&breathing("builtin:dgauss-50-f2", "3 m"), &[-1.56]);
     near(&breathing("builtin:dgauss-50-f2", "1 m"), &[-4.68]);
     let zoom = breathing("builtin:canon-70-200-f2.8", "3 m");

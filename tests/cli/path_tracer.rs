@@ -1,5 +1,5 @@
-//! `render --renderer path` as its users meet it: interrupted, killed and gone on with; its outputs beside the raster
-//! renderer's.
+//! `render --renderer path` as its users meet it: interrupted, killed and gone on with; its outputs
+//! beside the raster renderer's.
 
 use std::{
     fs,
@@ -242,7 +242,8 @@ fn denoising_brings_a_noisy_picture_nearer_to_a_converged_one() {
     assert_eq!(fs::read(dir.join("clean.exr")).unwrap(), fs::read(dir.join("again.exr")).unwrap());
 }
 
-/// No light comes from the corridor through its closed door and walls of 0.1 m into the room: not one path.
+/// No light comes from the corridor through its closed door and walls of 0.1 m into the room: not
+/// one path.
 #[test]
 fn the_room_behind_the_closed_door_is_dark() {
     let dir = workplace();

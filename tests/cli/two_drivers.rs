@@ -1,5 +1,5 @@
-//! Two drivers that share no code draw the same picture: the still life through the program with each, compared by
-//! FLIP (Andersson et al. 2020) at the usual 67 pixels a degree.
+//! Two drivers that share no code draw the same picture: the still life through the program with
+//! each, compared by FLIP (Andersson et al. 2020) at the usual 67 pixels a degree.
 
 use std::{env, fs, path::Path};
 

@@ -1,4 +1,5 @@
-//! Pages, property descriptions and the command line's help use the field's terms and one spelling (CONTRIBUTING.md).
+//! Pages, property descriptions and the command line's help use the field's terms and one spelling
+//! (CONTRIBUTING.md).
 
 use std::{fs, path::Path, process::Command};
 

@@ -1,6 +1,6 @@
-//! What area lights do to a point, by Monte Carlo in double precision: no outline, no closed form, no linear map. Rays
-//! are sent by the BRDF and into the cone of the light's bounding sphere, and weighed together (Veach 1997, balance
-//! heuristic); what they meet is found by intersection.
+//! What area lights do to a point, by Monte Carlo in double precision: no outline, no closed form,
+//! no linear map. Rays are sent by the BRDF and into the cone of the light's bounding sphere, and
+//! weighed together (Veach 1997, balance heuristic); what they meet is found by intersection.
 #![allow(dead_code)]
 
 use std::f64::consts::TAU;
@@ -102,8 +102,8 @@ fn frame(n: DVec3, x: f64, y: f64, z: f64) -> DVec3 {
     u * x + v * y + n * z
 }
 
-/// Directions into the light's cone (or the upper hemisphere where the point lies within its bounds): solid angle and
-/// the direction for two numbers in 0 to 1.
+/// Directions into the light's cone (or the upper hemisphere where the point lies within its
+/// bounds): solid angle and the direction for two numbers in 0 to 1.
 fn cone(body: &Body, from: DVec3, n: DVec3) -> (f64, DVec3, f64) {
     let (center, radius) = body.bounds();
     let to = center - from;
@@ -193,8 +193,9 @@ pub fn shade(
     (diffuse / f64::from(samples), specular / f64::from(samples))
 }
 
-/// Illuminance (lux per nit) by midpoints over the emitter's surface: the integral of both cosines over the square of
-/// distance. Both cosines vanish where a piece is cut off, so that the error falls with the square of the steps.
+/// Illuminance (lux per nit) by midpoints over the emitter's surface: the integral of both cosines
+/// over the square of distance. Both cosines vanish where a piece is cut off, so that the error
+/// falls with the square of the steps.
 pub fn irradiance_by_area(body: &Body, from: DVec3, n: DVec3, steps: usize) -> f64 {
     weighted_by_area(body, from, n, steps, &|_| 1.0)
 }
@@ -221,7 +222,8 @@ pub fn weighted_by_area(
     let mut around = |axis: DVec3, at: &dyn Fn(f64) -> (f64, f64, f64, f64), two_sided: bool| {
         let (u, v) = axis.any_orthonormal_pair();
         for i in 0..steps {
-            // Distance from the axis, height, the normal's part along the axis, and length of the step.
+            // Distance from the axis, height, the normal's part along the axis, and length of the
+            // step.
             let (radius, height, along, length) = at(middle(i, steps));
             for j in 0..steps {
                 let (sin, cos) = (TAU * middle(j, steps)).sin_cos();

@@ -14,7 +14,8 @@ use sunny16::{
     },
 };
 
-/// Many small triangles along X over a floor, each carried by one of two joints, chosen without regard to where it is.
+/// Many small triangles along X over a floor, each carried by one of two joints, chosen without
+/// regard to where it is.
 pub fn confetti(count: usize) -> Scene {
     let mut builder = SceneBuilder::new("confetti");
     let paper = builder.add_material(dielectric("paper", Vec3::splat(0.5), 1.0));

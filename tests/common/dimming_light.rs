@@ -5,8 +5,9 @@ use std::{fs, path::Path};
 
 use serde_json::json;
 
-/// A glTF in `dir`: a white wall at the origin under a lamp of `candela` before its middle, 1 m away and from 0.25 s on 64 m;
-/// a camera before it that sees the wall alone. With `unlit`, the picture's right half is an unlit card.
+/// A glTF in `dir`: a white wall at the origin under a lamp of `candela` before its middle, 1 m
+/// away and from 0.25 s on 64 m; a camera before it that sees the wall alone. With `unlit`, the
+/// picture's right half is an unlit card.
 pub fn dimming_light_scene(dir: &Path, candela: f64, unlit: bool) {
     let mut bytes: Vec<u8> = Vec::new();
     let mut floats = |values: &[f32]| {

@@ -35,8 +35,9 @@ pub fn mean(of: &[DVec3]) -> f64 {
     of.iter().map(|c| color::luminance(*c)).sum::<f64>() / of.len() as f64
 }
 
-/// Relative differences of 8x8 blocks, row by row; none where a pixel of either is black: lamps hide what is behind them in
-/// one, and do not in the other. Pixels that are left out count in neither.
+/// Relative differences of 8x8 blocks, row by row; none where a pixel of either is black: lamps
+/// hide what is behind them in one, and do not in the other. Pixels that are left out count in
+/// neither.
 pub fn block_differences(
     size: (usize, usize),
     test: &[DVec3],
@@ -75,7 +76,8 @@ pub fn blocks(
     )
 }
 
-/// Prints them in percent where `MAP` is set; and of a block that it names (`MAP=1,0`: column, row) the luminance of each pixel of both.
+/// Prints them in percent where `MAP` is set; and of a block that it names (`MAP=1,0`: column, row)
+/// the luminance of each pixel of both.
 pub fn print_map(size: (usize, usize), test: &[DVec3], reference: &[DVec3], left_out: &[usize]) {
     let Ok(map) = std::env::var("MAP") else { return };
     if let Some((x, y)) = map.split_once(',') {

@@ -76,7 +76,8 @@ impl HeadlessViewer {
         bench
     }
 
-    /// A window whose pictures nobody asks about: none is drawn, which spares minutes of pipelines on software drivers.
+    /// A window whose pictures nobody asks about: none is drawn, which spares minutes of pipelines
+    /// on software drivers.
     pub fn undrawn(gpu: &Gpu, request: &OpenRequest) -> Self {
         let mut bench = Self::new(gpu, OpenRequest::default());
         bench.app.fatal = Some("no pictures in this test".into());

@@ -1,4 +1,5 @@
-//! What the GPU tests share: a device with validation that is checked for leaks, cameras, and host-side closed forms.
+//! What the GPU tests share: a device with validation that is checked for leaks, cameras, and
+//! host-side closed forms.
 //!
 //! Without a device these tests fail, unless `SUNNY16_NO_GPU=1` says that there is none.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, missing_docs)]
@@ -41,9 +42,11 @@ pub mod scene_dump;
 
 use tempfile::TempDir;
 
-/// A device whose drop, at the end of a test, asserts that validation had nothing to say and that nothing leaked.
+/// A device whose drop, at the end of a test, asserts that validation had nothing to say and that
+/// nothing leaked.
 ///
-/// Make it first: locals are dropped last to first, so that everything made from it is gone by then.
+/// Make it first: locals are dropped last to first, so that everything made from it is gone by
+/// then.
 pub struct Guard {
     pub gpu: Gpu,
 }
@@ -62,8 +65,9 @@ impl Drop for Guard {
 }
 
 impl Guard {
-    /// How much wider than with 8 sub-pixel bits bounds of places are. SwiftShader snaps vertices to a 16th of a pixel,
-    /// so that a surface lies up to 0.2 % from where the pixel's ray meets it; cards and Mesa snap to a 256th.
+    /// How much wider than with 8 sub-pixel bits bounds of places are. SwiftShader snaps vertices
+    /// to a 16th of a pixel, so that a surface lies up to 0.2 % from where the pixel's ray meets
+    /// it; cards and Mesa snap to a 256th.
     pub fn slack(&self) -> f64 {
         let bits = self.gpu.limits().sub_pixel_precision_bits;
         if bits >= 8 { 1.0 } else { f64::powi(2.0, 9 - bits as i32) }
@@ -79,7 +83,8 @@ impl Guard {
     }
 }
 
-/// A device with validation and synchronization validation; none only where the environment says that there is none.
+/// A device with validation and synchronization validation; none only where the environment says
+/// that there is none.
 pub fn gpu() -> Option<Guard> {
     gpu_with(Vec::new())
 }
@@ -92,7 +97,8 @@ pub fn no_gpu(what: &str) -> bool {
     none
 }
 
-/// Whether `SUNNY16_LONG` asks for the tests' long forms: more instances of what the short ones show, and more time for it.
+/// Whether `SUNNY16_LONG` asks for the tests' long forms: more instances of what the short ones
+/// show, and more time for it.
 pub fn long() -> bool {
     env::var_os("SUNNY16_LONG").is_some()
 }
@@ -219,8 +225,8 @@ pub fn relative(got: DVec3, want: DVec3) -> f64 {
     ((got - want) / want.abs().max(DVec3::splat(1e-300))).abs().max_element()
 }
 
-/// The metallic/roughness BRDF of glTF 2.0 (Appendix B) in double precision, written from the formulas and not from
-/// the shader: `(1-m)(F_d D V + (1-F_d) base/pi) + m F_m D V`.
+/// The metallic/roughness BRDF of glTF 2.0 (Appendix B) in double precision, written from the
+/// formulas and not from the shader: `(1-m)(F_d D V + (1-F_d) base/pi) + m F_m D V`.
 #[derive(Clone, Copy, Debug)]
 pub struct Brdf {
     pub base: DVec3,
@@ -246,7 +252,8 @@ pub fn schlick(f0: f64, vh: f64) -> f64 {
     f0 + (1.0 - f0) * (1.0 - vh).powi(5)
 }
 
-/// The dielectric part of light that does not enter the surface, for the angle between view and light.
+/// The dielectric part of light that does not enter the surface, for the angle between view and
+/// light.
 pub fn dielectric_fresnel(l: DVec3, v: DVec3) -> f64 {
     schlick(0.04, v.dot((l + v).normalize()))
 }
@@ -256,9 +263,11 @@ impl Brdf {
         Self { base: DVec3::splat(reflectance), metallic: 0.0, roughness: 1.0 }
     }
 
-    /// As the G-buffer stores it: base colour 12 bits of the square root, metallic 8 bits, roughness 12 bits.
+    /// As the G-buffer stores it: base colour 12 bits of the square root, metallic 8 bits,
+    /// roughness 12 bits.
     pub fn of(material: &Material) -> Self {
-        // In single precision as the device does it, so that a value between two steps goes to the same one.
+        // In single precision as the device does it, so that a value between two steps goes to the
+        // same one.
         let quantise = |x: f32, steps: f32| f64::from((x * steps + 0.5).floor()) / f64::from(steps);
         let root = |x: f32| quantise(x.sqrt(), 4095.0).powi(2);
         let base = material.base_color;
@@ -269,7 +278,8 @@ impl Brdf {
         }
     }
 
-    /// Diffuse and specular reflected radiance per irradiance on a plane that faces the light: with the cosine (1/sr).
+    /// Diffuse and specular reflected radiance per irradiance on a plane that faces the light: with
+    /// the cosine (1/sr).
     pub fn evaluate(&self, n: DVec3, l: DVec3, v: DVec3) -> (DVec3, DVec3) {
         let (nl, nv) = (n.dot(l), n.dot(v));
         if nl <= 0.0 {
@@ -325,8 +335,9 @@ pub fn add_square(builder: &mut SceneBuilder, center: DVec3, side: f64, nits: Ve
     builder.instance("square", mesh, DMat4::from_translation(center) * turn);
 }
 
-/// Runs the program in `dir` with its caches there, unless that is the repository itself. The software driver's cache is that of all
-/// tests: it compiles for ten seconds what it then draws in one.
+/// Runs the program in `dir` with its caches there, unless that is the repository itself. The
+/// software driver's cache is that of all tests: it compiles for ten seconds what it then draws in
+/// one.
 pub fn sunny16(dir: &Path, args: &[&str], environment: &[(&str, &str)]) -> Run {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sunny16"));
     let own =
@@ -360,7 +371,8 @@ pub fn exr_channel(file: &Path, name: &str) -> Vec<f32> {
     channel.unwrap_or_else(|| panic!("no channel {name}")).sample_data.values_as_f32().collect()
 }
 
-/// A directory with `small.glb`: a lit plane with a ball of 20 * 4^subdivisions triangles, a camera, a lamp and a sun.
+/// A directory with `small.glb`: a lit plane with a ball of 20 * 4^subdivisions triangles, a
+/// camera, a lamp and a sun.
 pub fn small_scene(subdivisions: u32) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let mut builder = SceneBuilder::new("small");

@@ -1,4 +1,5 @@
-//! What a scene shows, as text that can be compared: places, meshes, materials with their texels, lamps and cameras.
+//! What a scene shows, as text that can be compared: places, meshes, materials with their texels,
+//! lamps and cameras.
 
 use std::{
     fmt::Write as _,

@@ -1,5 +1,5 @@
-//! The house keeps its floors (docs/ARCHITECTURE.md): no module imports from a floor above its own, `unsafe` stays in
-//! the device's room, and each pass has its shader.
+//! The house keeps its floors (docs/ARCHITECTURE.md): no module imports from a floor above its own,
+//! `unsafe` stays in the device's room, and each pass has its shader.
 
 use std::{
     fs,
@@ -85,7 +85,8 @@ fn code(text: &str) -> String {
     out
 }
 
-/// The modules right below `crate::` that a piece of code names, in paths and in (nested) use trees.
+/// The modules right below `crate::` that a piece of code names, in paths and in (nested) use
+/// trees.
 fn names_after_crate(code: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (at, _) in code.match_indices("crate::") {
@@ -228,7 +229,8 @@ fn every_shader_is_used() {
         text.push_str(&fs::read_to_string(file).unwrap());
     }
     for shader in sunny16::gpu::shader::Shader::all() {
-        // Sets of features are put together when they are asked for (src/passes/variants.rs has its own test).
+        // Sets of features are put together when they are asked for (src/passes/variants.rs has its
+        // own test).
         let file = shader.name.split('+').next().unwrap();
         let source = fs::read_to_string(Path::new("shaders/passes").join(file)).unwrap();
         let name = if source.contains("// features:") { file } else { shader.name };

@@ -29,7 +29,8 @@ fn each_demo_is_made_within_its_means_and_its_look_fits() {
     }
 }
 
-/// The file holds what the scene holds: as many triangles, lamps of the same strength, in the same place, and the same again.
+/// The file holds what the scene holds: as many triangles, lamps of the same strength, in the same
+/// place, and the same again.
 #[test]
 fn demos_live_through_a_glb() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Every file of the corpus loads or is refused in one line; those of the Khronos validator as its reports say.
+//! Every file of the corpus loads or is refused in one line; those of the Khronos validator as its
+//! reports say.
 
 use std::{
     panic::catch_unwind,

@@ -1,5 +1,5 @@
-//! Compressed textures and geometry, instances, measured lamps and variants in glTF files: what they hold comes back,
-//! what is broken is told or refused, and nothing panics.
+//! Compressed textures and geometry, instances, measured lamps and variants in glTF files: what
+//! they hold comes back, what is broken is told or refused, and nothing panics.
 
 use std::{
     io::Write,
@@ -170,7 +170,8 @@ fn a_transfer_function_that_does_not_fit_is_told() {
     assert!(!told(linear, "normal") && !told(srgb, "base"));
 }
 
-/// A KTX2 file (specification 2.0, section 3) of one face and layer; `levels` hold bytes and their length uncompressed.
+/// A KTX2 file (specification 2.0, section 3) of one face and layer; `levels` hold bytes and their
+/// length uncompressed.
 fn ktx2(format: u32, [width, height]: [u32; 2], scheme: u32, levels: &[(Vec<u8>, u64)]) -> Vec<u8> {
     let vk = ktx2::Format::new(format).unwrap();
     let (basic, type_size) = ktx2::dfd::Basic::from_format(vk).unwrap();
@@ -417,7 +418,8 @@ fn changed_textures_are_survived() {
     }
 }
 
-/// The quad by EXT_meshopt_compression, its texture coordinates and normals by filters; the last word on the document.
+/// The quad by EXT_meshopt_compression, its texture coordinates and normals by filters; the last
+/// word on the document.
 fn meshopt_quad(
     name: &str,
     damage: impl FnOnce(&mut Vec<u8>),

@@ -341,7 +341,8 @@ fn pairs_of_hostile_values_are_survived() {
     assert!(tally.loaded > 500 && tally.refused > 200, "{tally:?}");
 }
 
-/// The document with one more of everything, which nothing that is shown refers to; and where these stand.
+/// The document with one more of everything, which nothing that is shown refers to; and where these
+/// stand.
 fn with_spares() -> (Value, Vec<u8>, Vec<String>) {
     let (mut document, bin) = document();
     let count = |document: &Value, list: &str| {
@@ -471,7 +472,8 @@ fn what_is_not_shown_may_be_anything() {
     assert!(cases > 3000, "{cases}");
 }
 
-/// Lists of nothing, counts of nothing and `null` are shown where nothing that is needed is missing.
+/// Lists of nothing, counts of nothing and `null` are shown where nothing that is needed is
+/// missing.
 #[test]
 fn empty_things_are_no_fault() {
     let lamp = json!({"asset": {"version": "2.0"}, "extensionsUsed": ["KHR_lights_punctual"],

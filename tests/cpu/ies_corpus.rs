@@ -1,5 +1,5 @@
-//! Photometric files: peaks, look-ups, lumens, and files that must be refused. The shared corpus where it is there; what it
-//! names and lacks stands here as text, and so is always tested.
+//! Photometric files: peaks, look-ups, lumens, and files that must be refused. The shared corpus
+//! where it is there; what it names and lacks stands here as text, and so is always tested.
 
 use std::{fs, path::Path};
 
@@ -79,8 +79,8 @@ fn try_file(name: &str, bytes: &[u8], want: &Value, counts: &mut Counts) {
     counts.accepted += 1;
 }
 
-/// A profile as EULUMDAT, by the format's description: intensities per 1000 lm of lamps of so many lumens. What is not of type C
-/// is listed all around, a plane each 5 degrees, an angle each 2.5.
+/// A profile as EULUMDAT, by the format's description: intensities per 1000 lm of lamps of so many
+/// lumens. What is not of type C is listed all around, a plane each 5 degrees, an angle each 2.5.
 fn as_ldt(profile: &IesProfile, flux: f64) -> String {
     let type_c = profile.photometric_type() == PhotometricType::C;
     let steps =
@@ -154,7 +154,8 @@ fn as_ldt(profile: &IesProfile, flux: f64) -> String {
     lines.join("\r\n") + "\r\n"
 }
 
-/// That EULUMDAT gives what IES gives: each intensity, the peak, the flux, within 0.1 %; with points and with commas.
+/// That EULUMDAT gives what IES gives: each intensity, the peak, the flux, within 0.1 %; with
+/// points and with commas.
 fn same_as_ldt(name: &str, profile: &IesProfile) {
     for (flux, comma) in [(1000.0, false), (2750.0, true)] {
         let text = as_ldt(profile, flux);

@@ -1,5 +1,5 @@
-//! Virtual point lights beside the path tracer: what they give surfaces, with exact visibility and no bound on the geometry
-//! term, is the path tracer's indirect light.
+//! Virtual point lights beside the path tracer: what they give surfaces, with exact visibility and
+//! no bound on the geometry term, is the path tracer's indirect light.
 
 use std::f64::consts::PI;
 
@@ -33,8 +33,8 @@ fn slab(builder: &mut SceneBuilder, material: MaterialId, low: [f32; 3], high: [
     builder.instance("slab", mesh, DMat4::from_translation(((low + high) / 2.0).as_dvec3()));
 }
 
-/// A room of 4 m x 3 m x 4 m on a matte floor, with red and green side walls and a block and a ball of the given materials;
-/// open to the front.
+/// A room of 4 m x 3 m x 4 m on a matte floor, with red and green side walls and a block and a ball
+/// of the given materials; open to the front.
 fn room(walls: impl Fn(Vec3) -> Material, things: Material) -> SceneBuilder {
     let mut builder = SceneBuilder::new("room");
     let floor = builder.add_material(diffuse_material(Vec3::splat(0.6)));
@@ -88,7 +88,8 @@ fn gathered(set: &VplSet, bvh: &SceneBvh, place: DVec3) -> f64 {
     sum * 0.6 / PI
 }
 
-/// The same of the path tracer, with as many reflections: the mean of `samples` paths from right above.
+/// The same of the path tracer, with as many reflections: the mean of `samples` paths from right
+/// above.
 fn traced(world: &World<'_>, place: DVec3, bounces: u32, samples: u32, number: u32) -> f64 {
     let walk = PathSettings { bounces: bounces + 1, ..PathSettings::default() };
     let sum: f64 = (0..samples)
@@ -178,7 +179,8 @@ fn vpls_match_path_tracer_for_every_light_type() {
         builder.light("lamp", emitter, LightStrength::Lumens(Lumen(900.0)), Vec3::ONE, pose);
         builder.build().unwrap()
     };
-    // Of tubes and spots the path tracer's noise is too great for a quick test: `photons_go_where_the_intensity_says`.
+    // Of tubes and spots the path tracer's noise is too great for a quick test:
+    // `photons_go_where_the_intensity_says`.
     for (name, emitter) in [
         ("ball", Emitter::Sphere { radius: 0.15 }),
         ("disk", Emitter::Disk { radius: 0.3, sides: Sides::Two }),

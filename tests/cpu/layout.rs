@@ -1,4 +1,5 @@
-//! The structs that host and shaders share have the same layout on both sides: every offset in every SPIR-V module.
+//! The structs that host and shaders share have the same layout on both sides: every offset in
+//! every SPIR-V module.
 
 use sunny16::{
     gpu::shader::Shader,

@@ -1,5 +1,5 @@
-//! docs/look.md and assets/look.schema.json agree with the tables of `scene::look`. `SUNNY16_WRITE=1 cargo test --test cpu
-//! look_reference` writes both.
+//! docs/look.md and assets/look.schema.json agree with the tables of `scene::look`.
+//! `SUNNY16_WRITE=1 cargo test --test cpu look_reference` writes both.
 
 use std::{fmt::Write as _, fs, path::Path};
 
@@ -42,7 +42,8 @@ fn page() -> String {
     out
 }
 
-/// Every property in its place; values may be numbers, texts or truth values, as the program reads all three.
+/// Every property in its place; values may be numbers, texts or truth values, as the program reads
+/// all three.
 fn schema() -> Value {
     let table = || json!({"type": "object", "properties": {}, "additionalProperties": false});
     let mut root = table();

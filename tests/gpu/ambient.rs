@@ -67,9 +67,9 @@ fn corner(material: Material) -> Scene {
     builder.build().unwrap()
 }
 
-/// Share of the light of a point of the ground that the wall hides: the view factor from an element to a perpendicular
-/// rectangle at whose corner it stands (Howell, A Catalog of Radiation Heat Transfer Configuration Factors, B-4), to both
-/// sides.
+/// Share of the light of a point of the ground that the wall hides: the view factor from an element
+/// to a perpendicular rectangle at whose corner it stands (Howell, A Catalog of Radiation Heat
+/// Transfer Configuration Factors, B-4), to both sides.
 fn hidden_by_wall(p: DVec3) -> f64 {
     let slant = p.z.hypot(WALL);
     let part = |width: f64| {
@@ -118,7 +118,8 @@ fn ao_of_a_wall_matches_view_factor_and_path_tracer() {
             worst_traced = worst_traced.max((f64::from(traced[y * 96 + x][0]) - want).abs());
             let bent = Vec3::from_slice(&traced_bent[y * 96 + x][..3]).as_dvec3();
             angle = angle.max(bent.angle_between(aov3(&full, BENT, x, y)).to_degrees());
-            // A rough dielectric under even light: what is left of it is what is open, but for the small specular part.
+            // A rough dielectric under even light: what is left of it is what is open, but for the
+            // small specular part.
             worst_light =
                 worst_light.max((nits(&full, x, y).y / nits(&without, x, y).y - want).abs());
         }
@@ -262,8 +263,9 @@ fn an_evenly_glowing_room_is_an_even_environment() {
             "metallic {metallic} roughness {roughness}: {:.3} % at {pixels} pixels",
             worst * 100.0
         );
-        // The probe sees the ball too, before anything lights it, which is why it is small: reflections of the wall behind it
-        // show that, and the larger it is the more of the blurred levels.
+        // The probe sees the ball too, before anything lights it, which is why it is small:
+        // reflections of the wall behind it show that, and the larger it is the more of the blurred
+        // levels.
         assert!(
             pixels > 100 && worst < 0.015,
             "{metallic} {roughness}: {worst} at {pixels} pixels"
@@ -353,7 +355,8 @@ fn probe_box_fades_within_blend_distance() {
     assert!((share - 0.5).abs() < 0.12, "{share}");
 }
 
-/// What occlusion maps leave: whole steps of the G-buffer's seven bits, so that blended surfaces have the same.
+/// What occlusion maps leave: whole steps of the G-buffer's seven bits, so that blended surfaces
+/// have the same.
 const LEFT: [f64; 3] = [1.0, 64.0 / 127.0, 0.0];
 
 /// A tile of level ground under an even sky, which nothing hides.
@@ -413,7 +416,8 @@ fn tiles() -> (Scene, Vec<Tile>) {
     (scene, tiles)
 }
 
-/// The share of an even sky that a surface reflects: split sum, and what Fresnel's term leaves to the diffuse part.
+/// The share of an even sky that a surface reflects: split sum, and what Fresnel's term leaves to
+/// the diffuse part.
 fn reflected(material: &Material, nv: f64) -> f64 {
     let stored = Brdf::of(material);
     let v = DVec3::new((1.0 - nv * nv).sqrt(), 0.0, nv);
@@ -433,8 +437,9 @@ fn reflected(material: &Material, nv: f64) -> f64 {
     (1.0 - stored.metallic) * stored.base.x * enters / f64::from(steps) + f0 * scale + bias
 }
 
-/// An occlusion map leaves its share of all light from around, diffuse and specular (glTF 2.0, section 3.9.3), in every
-/// pass. The path tracer does not read it: there the open tile's light is right whatever the map says.
+/// An occlusion map leaves its share of all light from around, diffuse and specular (glTF 2.0,
+/// section 3.9.3), in every pass. The path tracer does not read it: there the open tile's light is
+/// right whatever the map says.
 #[test]
 fn occlusion_maps_attenuate_reflections() {
     let Some(guard) = gpu() else { return };

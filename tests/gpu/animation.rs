@@ -1,4 +1,5 @@
-//! What moves, on the device: skinned and morphed vertices against the host's, and blur by motion against its closed form.
+//! What moves, on the device: skinned and morphed vertices against the host's, and blur by motion
+//! against its closed form.
 
 use std::{
     path::Path,
@@ -30,7 +31,8 @@ use sunny16::{
 
 const SIZE: (u32, u32) = (320, 240);
 
-/// The same pose twice: vertices moved by the device, and a scene whose vertices the host has moved.
+/// The same pose twice: vertices moved by the device, and a scene whose vertices the host has
+/// moved.
 fn both(renderer: &mut Renderer, scene: &Scene, time: f64, view: &View) -> [RenderedImage; 2] {
     let settings = RenderSettings {
         exposure: exposure_for(100.0, 0.5),
@@ -137,8 +139,8 @@ fn channel(target: AnimationTarget, width: usize, values: &[f32]) -> Vec<Animati
     }]
 }
 
-/// The square 5 m before the eye, moving to the right at a speed (m/s), in place at 1 s: by its node, by a morph target,
-/// and by a joint.
+/// The square 5 m before the eye, moving to the right at a speed (m/s), in place at 1 s: by its
+/// node, by a morph target, and by a joint.
 fn movers(speed: f32) -> [(&'static str, Scene); 3] {
     let material = Material {
         emission: Vec3::splat(100.0),
@@ -239,7 +241,8 @@ fn what_moves_smears_by_speed_times_shutter_time() {
     }
 }
 
-/// A glowing sphere of 0.5 m that slides before a glowing card: both renderers show their light as it is.
+/// A glowing sphere of 0.5 m that slides before a glowing card: both renderers show their light as
+/// it is.
 fn sphere_and_card(speed: f32) -> Scene {
     let glow = |nits: Vec3| Material {
         emission: nits,
@@ -330,7 +333,8 @@ fn a_sliding_sphere_smears_as_in_the_path_tracer() {
     let traced: Vec<[f32; 3]> =
         film.mean(LightComponents::total).iter().map(|c| c.as_vec3().to_array()).collect();
 
-    // The way's length, on the row through the sphere's middle: the light of the chord 1 m wide, spread by the way.
+    // The way's length, on the row through the sphere's middle: the light of the chord 1 m wide,
+    // spread by the way.
     let row = |picture: &[[f32; 3]]| picture[60 * width..61 * width].to_vec();
     for (who, picture) in [("raster", row(&raster)), ("path", row(&traced))] {
         let touched = picture.iter().filter(|c| c[0] > 20.0 + 0.02 * 80.0).count() as f64;

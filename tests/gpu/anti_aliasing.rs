@@ -1,5 +1,5 @@
-//! Anti-aliasing against pictures of 64 samples a pixel: still views, a moving camera with a step of exposure, lower
-//! resolutions; velocities against closed forms.
+//! Anti-aliasing against pictures of 64 samples a pixel: still views, a moving camera with a step
+//! of exposure, lower resolutions; velocities against closed forms.
 
 use glam::{DMat4, DQuat, DVec3, Vec2, Vec3};
 use sunny16::{
@@ -118,7 +118,8 @@ fn a_still_view_converges_to_64_samples_a_pixel() {
     );
     assert!(means[2] < 0.01 && taa < 0.01, "{means:?} {taa}");
     assert!(means[2] < means[1] && means[1] < means[0] && means[0] < none, "{means:?} {none}");
-    // Smoothing by shapes gains little here: the still life is of leaves and textures more than of edges.
+    // Smoothing by shapes gains little here: the still life is of leaves and textures more than of
+    // edges.
     assert!(morphological < none, "{morphological} of {none}");
     // Half of the size on each side, as many samples in the end.
     assert!(half < 0.012, "{half}");
@@ -408,6 +409,7 @@ fn what_moves_leaves_no_trail() {
     let flip = |picture: &RenderedImage| flip_of(&picture.nits, &want, plain.exposure, size.0);
     println!("none {:.4}, taa {:.4}; trail of {trail:.3} nit of 80", flip(&none), flip(&last));
     assert!(trail < 0.5, "{trail}");
-    // Few pixels are edges. Theirs are softer than those of a single frame, whose steps are nearer to the truth here.
+    // Few pixels are edges. Theirs are softer than those of a single frame, whose steps are nearer
+    // to the truth here.
     assert!(flip(&last) < 0.01, "{}", flip(&last));
 }

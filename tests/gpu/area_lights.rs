@@ -1,5 +1,5 @@
-//! Lights with a surface on the device: against Monte Carlo in double precision (`common::area`), against closed forms,
-//! and their flux.
+//! Lights with a surface on the device: against Monte Carlo in double precision (`common::area`),
+//! against closed forms, and their flux.
 
 use std::f64::consts::PI;
 
@@ -166,7 +166,8 @@ fn spheres_under_every_shape_agree_with_monte_carlo() {
     assert!(worst < 0.01, "{} %", worst * 100.0);
 }
 
-/// Irradiance of a matte plane under a light as the device has it: the diffuse part, over what Fresnel leaves of it.
+/// Irradiance of a matte plane under a light as the device has it: the diffuse part, over what
+/// Fresnel leaves of it.
 #[test]
 fn irradiance_of_every_shape_is_exact() {
     let Some(guard) = gpu() else { return };
@@ -207,7 +208,8 @@ fn irradiance_of_every_shape_is_exact() {
                     &settings(wanted * kept / PI, vec![Aov::DirectDiffuse]),
                 );
                 let got = aov3(&picture, Aov::DirectDiffuse, x, y).y * PI / kept;
-                // In parts of what is allowed: 0.1 %, and 2e-6 lx a nit where hardly anything is above the horizon.
+                // In parts of what is allowed: 0.1 %, and 2e-6 lx a nit where hardly anything is
+                // above the horizon.
                 let error = (got - wanted).abs() / (1e-3 * wanted + 2e-6);
                 if error > 1.0 {
                     println!("{name} at {position}, pixel {x} {y}: {got:.7} for {wanted:.7}");
@@ -262,7 +264,8 @@ fn the_point_like_limit_is_the_point_light() {
     assert!(worst < 5e-3, "{} %", worst * 100.0);
 }
 
-/// The lumens of a lamp from the illuminance that the device gives on the six faces of a box around it.
+/// The lumens of a lamp from the illuminance that the device gives on the six faces of a box around
+/// it.
 fn measured_flux(
     renderer: &mut sunny16::frame::Renderer,
     emitter: Emitter,
@@ -294,7 +297,8 @@ fn measured_flux(
         for y in 0..SIDE as usize {
             for x in 0..SIDE as usize {
                 let p = hit_plane(&view, x, y, out * half, -out);
-                // Seen along the normal; what Fresnel takes then is nearly nothing, and known for the middle of the lamp.
+                // Seen along the normal; what Fresnel takes then is nearly nothing, and known for
+                // the middle of the lamp.
                 let kept = 1.0 - dielectric_fresnel(-p.normalize(), -out);
                 flux += aov3(&picture, Aov::DirectDiffuse, x, y).y * PI / kept;
             }
@@ -325,8 +329,8 @@ fn the_flux_of_every_lamp_is_what_was_written() {
     }
 }
 
-/// A glowing ball of 1280 triangles in a box: what its walls get is what it sends, and each place gets what a sphere gives,
-/// though far fewer lights stand for it.
+/// A glowing ball of 1280 triangles in a box: what its walls get is what it sends, and each place
+/// gets what a sphere gives, though far fewer lights stand for it.
 #[test]
 fn a_glowing_ball_of_many_triangles_loses_no_light() {
     let Some(guard) = gpu() else { return };
@@ -386,7 +390,8 @@ fn a_lamp_is_seen_at_its_luminance_from_its_front_only() {
     use sunny16::photometry::Lumen;
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    // Flux over pi and area: 1000 lm from a sphere of 0.1 m are 2533.03 nit, from a disk of 0.1 m 10132.1.
+    // Flux over pi and area: 1000 lm from a sphere of 0.1 m are 2533.03 nit, from a disk of 0.1 m
+    // 10132.1.
     for (emitter, want, back) in [
         (Emitter::Sphere { radius: 0.1 }, 2533.03, 2533.03),
         (Emitter::Disk { radius: 0.1, sides: Sides::One }, 10132.1, 0.0),
@@ -431,7 +436,8 @@ fn a_lamp_is_seen_at_its_luminance_from_its_front_only() {
     }
 }
 
-/// Nothing is NaN, infinite or negative, whatever the sizes and places; and what faces away stays dark.
+/// Nothing is NaN, infinite or negative, whatever the sizes and places; and what faces away stays
+/// dark.
 #[test]
 fn extreme_lamps_never_break_a_pixel() {
     let Some(guard) = gpu() else { return };
@@ -462,7 +468,8 @@ fn extreme_lamps_never_break_a_pixel() {
             let floor = builder.add_material(dielectric("floor", Vec3::splat(0.5), 0.2));
             let plane = builder.add_mesh("floor", shapes::plane(Vec2::splat(4.0), 1, 1), floor);
             builder.instance("floor", plane, DMat4::from_translation(dvec3(0.0, -0.4, 0.0)));
-            // In the middle of a ball, touching the floor, at the camera, in the floor's plane, far away.
+            // In the middle of a ball, touching the floor, at the camera, in the floor's plane, far
+            // away.
             for at in [
                 DVec3::ZERO,
                 dvec3(0.5, -0.4, 0.3),
@@ -483,7 +490,8 @@ fn extreme_lamps_never_break_a_pixel() {
                     aov3(&seen, Aov::DirectDiffuse, x, y),
                     aov3(&seen, Aov::DirectSpecular, x, y),
                 ] {
-                    // Five lamps of a nit make no surface brighter than white under five full skies.
+                    // Five lamps of a nit make no surface brighter than white under five full
+                    // skies.
                     assert!(
                         value.is_finite() && value.min_element() >= 0.0,
                         "{emitter:?} at {x} {y}: {value}"
@@ -568,8 +576,9 @@ fn emissive_meshes_light_as_rectangles_and_triangles_do() {
     }
 }
 
-/// The light lists leave lamps out by candela over the square of the distance to their bounding sphere: no shape may send
-/// more light than that to a point outside of the sphere, from any side and however near.
+/// The light lists leave lamps out by candela over the square of the distance to their bounding
+/// sphere: no shape may send more light than that to a point outside of the sphere, from any side
+/// and however near.
 #[test]
 fn no_shape_exceeds_the_bound_of_the_light_lists() {
     let mut tightest = 0f64;
@@ -604,7 +613,8 @@ fn no_shape_exceeds_the_bound_of_the_light_lists() {
     assert!(tightest > 0.3);
 }
 
-/// The mean of D V n.l over a sun's disk (1/sr, of `E / (pi sin^2 r)`), by even solid angles; GGX of `common` with the roughness.
+/// The mean of D V n.l over a sun's disk (1/sr, of `E / (pi sin^2 r)`), by even solid angles; GGX
+/// of `common` with the roughness.
 fn mirrored(v: DVec3, middle: DVec3, radius: f64, roughness: f64) -> f64 {
     let (rings, around) = (160, 80);
     let whole = 2.0 * (radius / 2.0).sin().powi(2);
@@ -627,8 +637,9 @@ fn mirrored(v: DVec3, middle: DVec3, radius: f64, roughness: f64) -> f64 {
     sum / f64::from(rings * around) * 2.0 * PI * whole
 }
 
-/// What a level surface mirrors of a sun of one nit, 5 degrees wide and as wide as the real one: the lobe integrated over the
-/// disk, in the passes for opaque, blended and coated surfaces. A mirror shows the disk itself, and is nowhere brighter.
+/// What a level surface mirrors of a sun of one nit, 5 degrees wide and as wide as the real one:
+/// the lobe integrated over the disk, in the passes for opaque, blended and coated surfaces. A
+/// mirror shows the disk itself, and is nowhere brighter.
 #[test]
 fn highlights_of_suns_are_as_wide_as_their_disks() {
     let Some(guard) = gpu() else { return };
@@ -680,14 +691,16 @@ fn highlights_of_suns_are_as_wide_as_their_disks() {
                     if !coated {
                         return lobe;
                     }
-                    // KHR_materials_clearcoat: Fresnel's term of the coat is by the view; the base below has roughness 1.
+                    // KHR_materials_clearcoat: Fresnel's term of the coat is by the view; the base
+                    // below has roughness 1.
                     let coat = crate::common::schlick(0.04, v.y);
                     let base = crate::common::schlick(0.04, v.dot((v + middle).normalize()));
                     coat * lobe + (1.0 - coat) * base * mirrored(v, middle, radius, 1.0)
                 })
                 .collect();
             let gots: Vec<f64> = pixels.iter().map(|&(x, y)| nits(&picture, x, y).y).collect();
-            // What a coat reflects at the picture's upper edge, which is seen the most along the surface.
+            // What a coat reflects at the picture's upper edge, which is seen the most along the
+            // surface.
             let edge = -crate::common::pixel_ray(&view, size as usize / 2, 0).1;
             let reflects = if coated { crate::common::schlick(0.04, edge.y) } else { 1.0 };
             let peak = gots.iter().copied().fold(0.0, f64::max);
@@ -715,8 +728,9 @@ fn highlights_of_suns_are_as_wide_as_their_disks() {
     }
 }
 
-/// A floor towards a sun of 20 degrees on its horizon: where the disk holds the direction away from the viewer its half vectors
-/// lie all around, and the lobe is no closed form but about as bright as it.
+/// A floor towards a sun of 20 degrees on its horizon: where the disk holds the direction away from
+/// the viewer its half vectors lie all around, and the lobe is no closed form but about as bright
+/// as it.
 #[test]
 fn grazing_highlights_of_wide_suns_are_as_bright_as_their_lobe() {
     let Some(guard) = gpu() else { return };

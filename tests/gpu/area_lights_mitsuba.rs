@@ -1,4 +1,5 @@
-//! Area lights against Mitsuba 3: the pictures of `validation/area_lights/reference.py`, sphere by sphere.
+//! Area lights against Mitsuba 3: the pictures of `validation/area_lights/reference.py`, sphere by
+//! sphere.
 
 use std::path::Path;
 
@@ -20,8 +21,8 @@ use sunny16::{
 const ROUGHNESS: [f32; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
 const SIZE: (u32, u32) = (300, 100);
 
-/// Our pixels along a side of one of theirs, which is a mean over its area: the highlight of a metal of roughness 0.2 is
-/// three of theirs wide.
+/// Our pixels along a side of one of theirs, which is a mean over its area: the highlight of a
+/// metal of roughness 0.2 is three of theirs wide.
 const FINER: usize = 4;
 
 /// Whether a pixel's ray passes within `part` of a sphere's radius from its middle.

@@ -1,4 +1,5 @@
-//! Every file of the corpus that shows something, rendered small, against a picture that was looked at.
+//! Every file of the corpus that shows something, rendered small, against a picture that was looked
+//! at.
 //!
 //! `SUNNY16_WRITE=1 cargo test --test gpu corpus_goldens::` writes the pictures anew.
 
@@ -18,10 +19,12 @@ use sunny16::{
 const WIDTH: u32 = 160;
 const HEIGHT: u32 = 120;
 
-/// The most that the mean of FLIP may be: drivers differ at edges and in the last bits, faults are ten times that.
+/// The most that the mean of FLIP may be: drivers differ at edges and in the last bits, faults are
+/// ten times that.
 const TOLERANCE: f32 = 0.02;
 
-/// The first camera, else one framed on the scene; and light where there is none: what `render` does without options.
+/// The first camera, else one framed on the scene; and light where there is none: what `render`
+/// does without options.
 fn shot(scene: &mut Scene) -> View {
     scene.emissive_lights = true;
     let own = scene.walk().iter().find_map(|placed| {

@@ -1,4 +1,5 @@
-//! Culling on the device draws what the host draws, bit for bit; and what lies behind other things is never missed.
+//! Culling on the device draws what the host draws, bit for bit; and what lies behind other things
+//! is never missed.
 
 use crate::common::{exposure_for, gpu, parallel, perspective};
 use glam::{DMat4, DVec3, Vec3};
@@ -43,8 +44,9 @@ fn bits(picture: &RenderedImage) -> (Vec<u8>, Vec<u32>) {
     (picture.display.clone(), picture.nits.iter().flatten().map(|value| value.to_bits()).collect())
 }
 
-/// Three meshes and five materials, one of them masked, one double-sided, one blended: `count` instances, some mirrored, some
-/// without a volume, some twice in the same place, around the camera on all sides.
+/// Three meshes and five materials, one of them masked, one double-sided, one blended: `count`
+/// instances, some mirrored, some without a volume, some twice in the same place, around the camera
+/// on all sides.
 fn crowd(count: usize, origin: DVec3) -> Scene {
     let mut builder = SceneBuilder::new("crowd");
     let grey = builder.add_material(dielectric("grey", Vec3::splat(0.4), 0.6));
@@ -106,7 +108,8 @@ fn the_device_draws_what_the_host_draws() {
     let Some(device) = gpu() else { return };
     let mut renderer = device.renderer();
     let mut outside = 0;
-    // Around a work group's 256 placements (a third of the instances counts twice), and more than a few groups.
+    // Around a work group's 256 placements (a third of the instances counts twice), and more than a
+    // few groups.
     for count in [1, 2, 5, 191, 192, 193, 194, 384, 385, 3000] {
         for origin in [DVec3::ZERO, DVec3::new(6.4e6, -123.456, 4.2e7 + 0.1)] {
             if origin != DVec3::ZERO && ![5, 385].contains(&count) {
@@ -195,7 +198,8 @@ fn occlusion_culling_has_no_false_positives() {
         first = false;
         *hidden += ours.draw_stats.occlusion_culled;
     };
-    // Step by step; in great leaps; through walls; from below, where floors show no side; other sizes; in parallel.
+    // Step by step; in great leaps; through walls; from below, where floors show no side; other
+    // sizes; in parallel.
     for step in 0..8 {
         let angle = f64::from(step) * if step < 4 { 0.03 } else { 1.9 };
         let eye = DVec3::new(0.4, 1.6, -1.2 + f64::from(step) * 0.11);

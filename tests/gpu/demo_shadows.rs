@@ -1,5 +1,5 @@
-//! Shadows of the demo scenes as their looks have them, beside rays: no light where rays find none, and no shadow where they find
-//! all of it.
+//! Shadows of the demo scenes as their looks have them, beside rays: no light where rays find none,
+//! and no shadow where they find all of it.
 
 use std::sync::Arc;
 
@@ -75,7 +75,8 @@ fn methods_compared() {
     measure("128x72", 64, true);
 }
 
-/// Prints what shadows differ by from those of so many rays; fails where the looks' own do. With maps instead, too.
+/// Prints what shadows differ by from those of so many rays; fails where the looks' own do. With
+/// maps instead, too.
 fn measure(size: &str, rays: u32, maps: bool) {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();

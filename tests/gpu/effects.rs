@@ -1,4 +1,5 @@
-//! The camera's effects against closed forms: what a lens, a shutter and a sensor do to light that is known.
+//! The camera's effects against closed forms: what a lens, a shutter and a sensor do to light that
+//! is known.
 
 use crate::common::{
     add_square, emissive_material, exposure_for, gpu, parallel, perspective, pixel_ray,
@@ -30,7 +31,8 @@ use sunny16::{
 const SIZE: (u32, u32) = (320, 240);
 const GATE: f64 = 0.036;
 
-/// The picture's width over the image distance of a 50 mm lens at infinity, and its vertical field of view.
+/// The picture's width over the image distance of a 50 mm lens at infinity, and its vertical field
+/// of view.
 fn camera(size: (u32, u32)) -> View {
     let fov = 2.0 * (GATE / 2.0 / 0.05 * f64::from(size.1) / f64::from(size.0)).atan();
     perspective(DVec3::ZERO, DVec3::NEG_Z, fov as f32, 0.01, size)
@@ -185,7 +187,8 @@ fn blades_and_rim_shape_the_disc_and_keep_its_light() {
     let values = green(&render(&mut renderer, &near, &view, with(pentagon, None), 100.0));
     assert!(reach(1, &values) > reach(-1, &values), "a foreground's disc is turned by half a turn");
 
-    // Towards the right border a rim as wide as the pupil leaves a lens-shaped disc, narrower across than along.
+    // Towards the right border a rim as wide as the pupil leaves a lens-shaped disc, narrower
+    // across than along.
     let rim = Rim { radius: lens.aperture_diameter() / 2.0, distance: 0.2 };
     let right = points(&view, &[((270, 120), 1e5)], nits);
     let open = render(&mut renderer, &right, &view, with(Iris::default(), None), 100.0);
@@ -227,7 +230,8 @@ fn focus_stays_sharp_before_a_blurred_background_and_even_light_stays_even() {
         assert!((value / want - 1.0).abs() < 0.02, "pixel {x}: {value}");
     }
 
-    // A bright square in front of the focus bleeds over what is in focus, by half of its circle; half on its edge.
+    // A bright square in front of the focus bleeds over what is in focus, by half of its circle;
+    // half on its edge.
     for focal_length in [50.0, 100.0, 135.0] {
         let lens = lens(focal_length, 1.4);
         let effects =
@@ -255,7 +259,8 @@ fn focus_stays_sharp_before_a_blurred_background_and_even_light_stays_even() {
         assert!(worst < 0.05, "{worst}");
     }
 
-    // A wall of one luminance, far, near, and slanted through the focus, stays so to the last pixel.
+    // A wall of one luminance, far, near, and slanted through the focus, stays so to the last
+    // pixel.
     for (distance, slant) in [(20.0, 0.0), (0.8, 0.0), (2.0, 1.2)] {
         let mut builder = SceneBuilder::new("wall");
         let material = builder.add_material(emissive_material(Vec3::splat(100.0)));
@@ -392,7 +397,8 @@ fn bloom_moves_light_and_makes_none() {
         let picture = render(&mut renderer, &scene, &view, effects, 100.0);
         let light = total(&picture) / total(&sharp) - 1.0;
         let stays = green(&picture)[101 * 301 + 150] / total(&sharp);
-        // What is scattered farther than the pixel's border, and within the picture: to a circle of each one's area.
+        // What is scattered farther than the pixel's border, and within the picture: to a circle of
+        // each one's area.
         let within = |pixels: f64| glare_within((pixels * 0.72 / 301.0).atan());
         let area = |pixels: f64| (pixels / std::f64::consts::PI).sqrt();
         let leaves = within(area(301.0 * 203.0)) - within(area(1.0));
@@ -651,7 +657,8 @@ fn an_effect_that_is_off_is_not_in_the_frame() {
     drop(on_device);
 }
 
-/// Pictures of one sensor of 36 x 24 mm behind 50 mm: two resolutions, and an aspect that shows 13.5 mm of its width.
+/// Pictures of one sensor of 36 x 24 mm behind 50 mm: two resolutions, and an aspect that shows
+/// 13.5 mm of its width.
 const SWEEP: [(u32, u32); 3] = [(96, 64), (192, 128), (72, 128)];
 
 /// A picture of the sweep: its camera, the sensor's width (mm) that it shows, and that of a pixel.
@@ -677,7 +684,8 @@ impl Swept {
         })
     }
 
-    /// Each pixel's place from the picture's center (mm on the sensor, right and down), and its value.
+    /// Each pixel's place from the picture's center (mm on the sensor, right and down), and its
+    /// value.
     fn places<'a>(&'a self, values: &'a [f64]) -> impl Iterator<Item = ((f64, f64), f64)> + 'a {
         let (width, height) = (self.size.0 as usize, f64::from(self.size.1));
         values.iter().enumerate().map(move |(index, &value)| {
@@ -694,8 +702,9 @@ fn on_sensor(x: f64, y: f64, side: f64, nits: f32) -> Scene {
     builder.build().unwrap()
 }
 
-/// Effects are of millimeters on the sensor or of angles, whatever the resolution and the aspect. Ghosts have a sweep of their own
-/// (`lens_ghosts`); starbursts have none: their cores are finer than such pixels.
+/// Effects are of millimeters on the sensor or of angles, whatever the resolution and the aspect.
+/// Ghosts have a sweep of their own (`lens_ghosts`); starbursts have none: their cores are finer
+/// than such pixels.
 #[test]
 fn effects_keep_their_size_at_any_resolution() {
     let Some(guard) = gpu() else { return };
@@ -704,7 +713,8 @@ fn effects_keep_their_size_at_any_resolution() {
         let Swept { size, view, gate, pixel } = &swept;
         let (gate, pixel) = (*gate, *pixel);
 
-        // Bloom: the veil in rings about a lamp of 0.75 mm, by the function's energy between their angles.
+        // Bloom: the veil in rings about a lamp of 0.75 mm, by the function's energy between their
+        // angles.
         let lamp = on_sensor(0.0, 0.0, 0.75, 1e4);
         let sharp = total(&render(&mut renderer, &lamp, view, CameraEffects::default(), 100.0));
         let effects = CameraEffects {
@@ -805,7 +815,8 @@ fn effects_keep_their_size_at_any_resolution() {
         println!("{size:?}: vignetting off by {:.3} %", worst * 100.0);
         assert!(worst < 0.001 + 2.0 / 1024.0, "{size:?}: {worst}");
 
-        // Grain: as many electrons a square micrometer, so that a square millimeter has the same noise.
+        // Grain: as many electrons a square micrometer, so that a square millimeter has the same
+        // noise.
         let mut look = Look::default();
         for assignment in ["camera.body.sensor=36x24", "effects.grain.iso=10000000"] {
             look.assign(assignment).unwrap();
@@ -963,14 +974,16 @@ fn strange_numbers_give_finite_pictures() {
     }
 }
 
-/// Half floats end at 65504, and so does every value that a pass writes; the sum that blending makes of two may still be infinite.
-/// It counts as the greatest one, whatever reads it. (A driver that cuts off where it converts makes no infinite sums: this test is for
-/// those that round to nearest.)
+/// Half floats end at 65504, and so does every value that a pass writes; the sum that blending
+/// makes of two may still be infinite. It counts as the greatest one, whatever reads it. (A driver
+/// that cuts off where it converts makes no infinite sums: this test is for those that round to
+/// nearest.)
 #[test]
 fn sums_of_bounded_light_are_bounded() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    // White is 100 nits: 65504 times that is the greatest value, which this square and half of this pane exceed each.
+    // White is 100 nits: 65504 times that is the greatest value, which this square and half of this
+    // pane exceed each.
     let (white, nits) = (100.0, Vec3::splat(1e9));
     let mut builder = SceneBuilder::new("sum");
     add_square(&mut builder, DVec3::new(0.0, 0.0, -10.0), 30.0, nits);

@@ -96,7 +96,8 @@ fn white_furnace() {
             }
             let normal = from + along * (-half - square.sqrt());
             let nv = -normal.dot(along);
-            // The diffuse part by quadrature over light directions, the specular part by the visible normals.
+            // The diffuse part by quadrature over light directions, the specular part by the
+            // visible normals.
             let (mut diffuse, steps) = (0.0, 160);
             for i in 0..steps {
                 let u = (f64::from(i) + 0.5) / f64::from(steps);
@@ -234,7 +235,8 @@ fn background_and_mirror_show_the_map() {
     }
 }
 
-/// Greatest number of codes (10 bits of the sRGB curve) by which pixels differ from the mean of their neighbours along a row.
+/// Greatest number of codes (10 bits of the sRGB curve) by which pixels differ from the mean of
+/// their neighbours along a row.
 fn greatest_step(picture: &RenderedImage, skip: impl Fn(usize, usize) -> bool) -> f64 {
     let white = picture.exposure.saturation_luminance().get();
     let code = |x: usize, y: usize| {
@@ -255,8 +257,8 @@ fn greatest_step(picture: &RenderedImage, skip: impl Fn(usize, usize) -> bool) -
     worst
 }
 
-/// The sun's disk of 1e9 nits in the sky at a day's and a night's exposure, and a moonlit night: finite, bright where it
-/// should be, no bands.
+/// The sun's disk of 1e9 nits in the sky at a day's and a night's exposure, and a moonlit night:
+/// finite, bright where it should be, no bands.
 #[test]
 fn sun_disk_and_night_survive_half_floats() {
     let Some(guard) = gpu() else { return };
@@ -306,8 +308,8 @@ fn sun_disk_and_night_survive_half_floats() {
     assert!(step < 1.0, "{step}");
 }
 
-/// A sun whose middle is on the horizon is half a disk at its full luminance, and lights an upright card with half of its light,
-/// once: rays for shadows look at the half that shines.
+/// A sun whose middle is on the horizon is half a disk at its full luminance, and lights an upright
+/// card with half of its light, once: rays for shadows look at the half that shines.
 #[test]
 fn the_horizon_cuts_the_setting_sun() {
     let Some(guard) = gpu() else { return };
@@ -461,7 +463,8 @@ fn a_card_under_the_sky() {
         &settings(vec![sunny16::frame::Aov::DirectDiffuse]),
     );
     let got = luminance(crate::common::aov3(&picture, sunny16::frame::Aov::DirectDiffuse, 16, 16));
-    // From above nearly all light enters: the sun's share by its Fresnel term, the sky's by the even light's, 0.9463.
+    // From above nearly all light enters: the sun's share by its Fresnel term, the sky's by the
+    // even light's, 0.9463.
     let sun_dir = DVec3::new(0.5, 0.5f64.sqrt(), 0.5);
     let entering = 1.0 - crate::common::dielectric_fresnel(sun_dir.normalize(), DVec3::Y);
     let want = stored.base.y / PI * (sun * 45f64.to_radians().sin() * entering + sky * 0.9463);
@@ -546,7 +549,8 @@ fn balls() -> Scene {
     builder.build().unwrap()
 }
 
-/// The pictures of docs/sky.md and docs/environment.md: `cargo test --test gpu environment::pictures -- --ignored`.
+/// The pictures of docs/sky.md and docs/environment.md: `cargo test --test gpu
+/// environment::pictures -- --ignored`.
 #[test]
 #[ignore = "writes docs/pictures"]
 fn pictures() {

@@ -1,5 +1,5 @@
-//! Exposure on the device: the histogram and what follows it, pre-exposure over a step, the range of half floats,
-//! dither, white balance, and the incident-light meter against closed forms.
+//! Exposure on the device: the histogram and what follows it, pre-exposure over a step, the range
+//! of half floats, dither, white balance, and the incident-light meter against closed forms.
 
 use std::f64::consts::PI;
 
@@ -67,7 +67,8 @@ fn exposed(picture: &RenderedImage) -> impl Iterator<Item = [f32; 3]> + '_ {
     picture.nits.iter().map(move |c| c.map(|v| f16::from_f64(f64::from(v) * multiplier).to_f32()))
 }
 
-/// The shader's bins, by its words and not its code: eighths of a stop from 2^-16, found by comparison with powers of two.
+/// The shader's bins, by its words and not its code: eighths of a stop from 2^-16, found by
+/// comparison with powers of two.
 fn bin(luminance: f32) -> usize {
     if luminance.is_nan() || luminance <= 0.0 {
         return 0;
@@ -88,7 +89,8 @@ fn the_histogram_counts_every_pixel_once() {
     let levels: Vec<f32> = (0..40).map(|step| 1e-6 * 1e12f32.powf(step as f32 / 39.0)).collect();
     let scene = patches(&levels);
     let on_device = renderer.upload(&scene).unwrap();
-    // One pixel, less than a work group, exactly one, and several with a rest; half of the rows are black.
+    // One pixel, less than a work group, exactly one, and several with a rest; half of the rows are
+    // black.
     for size in [(1, 1), (7, 3), (64, 64), (161, 131)] {
         for exposure in [ev(-3.0), ev(6.5), ev(20.0)] {
             let view = from_above(size.1 as f32 / size.0 as f32 * 20.0, size);
@@ -158,7 +160,8 @@ fn automatic_exposure_follows_a_sequence_as_its_time_constants_say() {
         ..AutoExposure::default()
     };
     let seconds = 1.0 / 24.0;
-    // It begins ten stops off; after two seconds the light rises by eight stops, after four it falls back.
+    // It begins ten stops off; after two seconds the light rises by eight stops, after four it
+    // falls back.
     let mut exposure = ev(14.0);
     let mut closed = 14.0;
     let (mut worst, mut at_change) = (0f64, Vec::new());
@@ -180,7 +183,8 @@ fn automatic_exposure_follows_a_sequence_as_its_time_constants_say() {
         "worst: {worst:.4} EV from the closed form; before each change: {at_change:.3?} (set, target)"
     );
     assert!(worst < 0.03, "{worst}");
-    // Two seconds are six time constants to bright light, and two to dim light: e^-2 of eight stops are left.
+    // Two seconds are six time constants to bright light, and two to dim light: e^-2 of eight stops
+    // are left.
     let (set, target) = at_change[1];
     assert!((set - target).abs() < 0.05, "{set} for {target}");
     assert!((at_change[1].1 - at_change[0].1 - 8.0).abs() < 0.01);
@@ -277,7 +281,8 @@ fn from_the_sun_to_starlight_nothing_breaks() {
             for (index, &level) in levels.iter().enumerate() {
                 let got = nits(&picture, index * 8 + 4, 4).x;
                 let value = f64::from(level) * exposure.multiplier();
-                // Within the normal half floats: right to a step. Beyond the upper end: the end, which is white.
+                // Within the normal half floats: right to a step. Beyond the upper end: the end,
+                // which is white.
                 if (6.2e-5..65_000.0).contains(&value) {
                     assert!(
                         (got / f64::from(level) - 1.0).abs() < 1.0 / 1000.0,
@@ -552,8 +557,8 @@ fn the_incident_meter_reads_closed_forms() {
         }
     }
 
-    // Shapes: a sphere lights as a point in its middle while it is wholly above the horizon; a disk on its axis gives
-    // pi L r^2 / (r^2 + d^2) (Kelvin's circular source).
+    // Shapes: a sphere lights as a point in its middle while it is wholly above the horizon; a disk
+    // on its axis gives pi L r^2 / (r^2 + d^2) (Kelvin's circular source).
     let (radius, nits, d) = (0.4, 2000.0, 1.5);
     for (emitter, want) in [
         (Emitter::Sphere { radius }, nits * PI * radius * radius / (d * d)),

@@ -1,5 +1,5 @@
-//! Exposure over sequences: it follows the light by its time constants, and a step of it leaves no trace in what frames
-//! remember of each other.
+//! Exposure over sequences: it follows the light by its time constants, and a step of it leaves no
+//! trace in what frames remember of each other.
 
 use std::{fs, path::Path};
 
@@ -20,8 +20,8 @@ use sunny16::{
     },
 };
 
-/// A glTF in `dir`: a wall of 24 stripes that glow, behind which another wall, 2^6 times as bright, comes to the front from
-/// 0.25 s to 1.25 s; a camera before them.
+/// A glTF in `dir`: a wall of 24 stripes that glow, behind which another wall, 2^6 times as bright,
+/// comes to the front from 0.25 s to 1.25 s; a camera before them.
 fn stepping_wall(dir: &Path) {
     let stripes = 24;
     let mut bytes: Vec<u8> = Vec::new();
@@ -149,7 +149,8 @@ fn exposures_of(run: &crate::common::Run) -> Vec<f64> {
     run.out.lines().filter_map(of).collect()
 }
 
-/// Nothing shines but the lamp, which light lists leave out of a picture that is exposed for four thousand times as much.
+/// Nothing shines but the lamp, which light lists leave out of a picture that is exposed for four
+/// thousand times as much.
 #[test]
 fn a_lamp_that_dims_by_twelve_stops_is_found_again() {
     if crate::common::no_gpu("a_lamp_that_dims_by_twelve_stops_is_found_again") {
@@ -237,8 +238,8 @@ fn incident_light_sets_the_exposure() {
     assert_eq!(traced.code, 0, "{traced:?}");
 }
 
-/// A corner of two coloured walls and a shiny floor with a ball, under a lamp: all that keeps a history has something to
-/// keep.
+/// A corner of two coloured walls and a shiny floor with a ball, under a lamp: all that keeps a
+/// history has something to keep.
 fn corner() -> Scene {
     let mut builder = SceneBuilder::new("corner");
     let matte = |name: &str, rgb: [f32; 3]| dielectric(name, Vec3::from_array(rgb), 0.9);
@@ -321,16 +322,18 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
             };
             stops.iter().enumerate().map(&mut render).collect()
         };
-        // Exposures by the number of frames; long enough for reflections that follow their mean slowly to have begun to. Bounced
-        // light begins that after eight frames, and a step of exposure makes up for what it is behind: a difference from the
-        // steady run, which is still behind, but no trace. Its histories are asked before.
+        // Exposures by the number of frames; long enough for reflections that follow their mean
+        // slowly to have begun to. Bounced light begins that after eight frames, and a step of
+        // exposure makes up for what it is behind: a difference from the steady run, which is still
+        // behind, but no trace. Its histories are asked before.
         let frames = if gi.enabled && speed == 0.0 { 3 } else { 9 };
         let there_and_back =
             |step: f64| [[0.0; 2].as_slice(), &vec![step; frames], &[0.0; 2]].concat();
         let once = |step: f64| [[0.0; 2].as_slice(), &[step; 3]].concat();
         let mut cases =
             vec![("up and back", there_and_back(8.0)), ("down and back", there_and_back(-8.0))];
-        // What a moving view's edges are means of goes by the exposure: one that has been another for long has others.
+        // What a moving view's edges are means of goes by the exposure: one that has been another
+        // for long has others.
         if name == "all" {
             cases.extend([("up", once(8.0)), ("down", once(-8.0))]);
         }
@@ -362,8 +365,8 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
                     (off, all) = (off + (got - want).abs(), all + want);
                 }
             }
-            // Eight stops under the meter half floats hold no thousandth of what is dark; a moving history is rounded anew each
-            // frame.
+            // Eight stops under the meter half floats hold no thousandth of what is dark; a moving
+            // history is rounded anew each frame.
             let of_all = if last > 0.0 || speed > 0.0 { 2e-3 } else { 1e-3 };
             println!(
                 "{name}, 8 stops {what}: worst {worst:.3} of an 8-bit step ({place}), {:.4} % of all light",

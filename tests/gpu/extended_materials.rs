@@ -109,8 +109,8 @@ fn lobes() -> Vec<(&'static str, Material)> {
     ]
 }
 
-/// Two rows of four, each so far behind the one before it that they hide next to nothing of the sky from each other; a leaf where
-/// a ball lets light through, for a ball would shadow itself.
+/// Two rows of four, each so far behind the one before it that they hide next to nothing of the sky
+/// from each other; a leaf where a ball lets light through, for a ball would shadow itself.
 fn balls_apart(materials: &[(&str, Material)]) -> SceneBuilder {
     let mut builder = SceneBuilder::new("lobes");
     for (index, (name, material)) in materials.iter().enumerate() {
@@ -304,7 +304,8 @@ fn refraction_matches_path_tracer() {
     for (index, color) in
         [(0.7, 0.2, 0.15), (0.75, 0.75, 0.7), (0.15, 0.35, 0.6), (0.8, 0.7, 0.2)].iter().enumerate()
     {
-        // It glows and reflects nothing: shadows and light that glass casts on walls are not what is compared.
+        // It glows and reflects nothing: shadows and light that glass casts on walls are not what
+        // is compared.
         let glow = Vec3::new(color.0, color.1, color.2) * 100.0;
         let black = Material { emission: glow, ..metal("wall", Vec3::ZERO, 1.0) };
         let wall = builder.add_material(black);

@@ -1,4 +1,5 @@
-//! Injected driver errors: what fails is named, nothing panics, nothing leaks, validation has nothing to say.
+//! Injected driver errors: what fails is named, nothing panics, nothing leaks, validation has
+//! nothing to say.
 
 use crate::common::{Guard, gpu_with, parallel};
 use glam::{DMat4, DVec3, Vec2, Vec3};
@@ -93,8 +94,8 @@ fn out_of_memory_names_the_object() {
 
 #[test]
 fn a_lost_device_names_the_last_pass() {
-    // The device was not really lost, so that it had begun all passes: those of the upload, the first frame that is
-    // waited for, and those of the renderer's second frame.
+    // The device was not really lost, so that it had begun all passes: those of the upload, the
+    // first frame that is waited for, and those of the renderer's second frame.
     for (fault, pass) in [("wait=device-lost", "upload"), ("wait:frame 1=device-lost", "read back")]
     {
         let Some(error) = failing(fault) else { return };
@@ -125,7 +126,8 @@ fn a_refused_pipeline_is_named() {
     assert!(matches!(error, GpuError::OutOfMemory { .. }), "{error:?}");
 }
 
-/// A renderer whose frame failed is still good for what needs no failing object, and leaves nothing behind.
+/// A renderer whose frame failed is still good for what needs no failing object, and leaves nothing
+/// behind.
 #[test]
 fn a_renderer_survives_a_frame_that_failed() {
     let Some(guard) =

@@ -1,4 +1,5 @@
-//! The frame as a whole: its outputs against geometry that is known in closed form, and its invariants.
+//! The frame as a whole: its outputs against geometry that is known in closed form, and its
+//! invariants.
 
 use crate::common::{
     Brdf, NORMAL, aov, aov3, exposure_for, gpu, hit_plane, nits, parallel, perspective, picture,
@@ -162,7 +163,8 @@ fn the_parts_of_light_add_up() {
                 + aov3(&picture, Aov::Emission, x, y);
             let light = nits(&picture, x, y);
             for channel in 0..3 {
-                // Each of the four is rounded (2^-10 of its size), and once more where the pane is blended over it.
+                // Each of the four is rounded (2^-10 of its size), and once more where the pane is
+                // blended over it.
                 let bound =
                     4.0 * f64::powi(2.0, -10) * light[channel].max(sum[channel]) + 4e-7 * step;
                 worst = worst.max((sum[channel] - light[channel]).abs() / bound);
@@ -202,8 +204,9 @@ fn depth_and_position_are_those_of_the_plane() {
             for (x, y) in [(0, 0), (63, 0), (32, 20), (5, 39), (60, 33)] {
                 let point = hit_plane(&view, x, y, DVec3::ZERO, DVec3::Y);
                 let depth = depth_of(point);
-                // The rasterizer may move vertices by half a step of its grid along each axis; the surface seen here moves by as
-                // many pixels. A whole step covers both axes and the obliquity of `POSITION`.
+                // The rasterizer may move vertices by half a step of its grid along each axis; the
+                // surface seen here moves by as many pixels. A whole step covers both axes and the
+                // obliquity of `POSITION`.
                 let next = if y > 20 { y - 1 } else { y + 1 };
                 let slope = (depth_of(hit_plane(&view, x, next, DVec3::ZERO, DVec3::Y)) / depth
                     - 1.0)
@@ -221,8 +224,8 @@ fn depth_and_position_are_those_of_the_plane() {
     assert!(worst < 1.0, "{worst} of what the rasterizer's grid allows");
 }
 
-/// A ball under a transform that makes of it an ellipsoid of these semi-axes, seen alone: the greatest angle between the normals
-/// and those of the quadric.
+/// A ball under a transform that makes of it an ellipsoid of these semi-axes, seen alone: the
+/// greatest angle between the normals and those of the quadric.
 fn normal_error(turn: DMat3, semi_axes: DVec3, name: &str) {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
@@ -245,7 +248,8 @@ fn normal_error(turn: DMat3, semi_axes: DVec3, name: &str) {
             seen += 1;
             let n = aov3(&picture, NORMAL, x, y);
             let local = inverse * (aov3(&picture, POSITION, x, y) - center);
-            // The front side of the ball, not its inside seen through it: the nearer hit of the ray.
+            // The front side of the ball, not its inside seen through it: the nearer hit of the
+            // ray.
             let (from, along) = pixel_ray(&view, x, y);
             let (o, d) = (inverse * (from - center), inverse * along);
             let (a, b, c) = (d.length_squared(), o.dot(d), o.length_squared() - 1.0);
@@ -259,7 +263,8 @@ fn normal_error(turn: DMat3, semi_axes: DVec3, name: &str) {
                     "{name}: {depth} between {near} and {far}"
                 );
             }
-            // The faceted ball's normals are interpolated as its positions are: both point the same way.
+            // The faceted ball's normals are interpolated as its positions are: both point the same
+            // way.
             let want = (inverse.transpose() * local.normalize()).normalize();
             worst = worst.max(n.angle_between(want));
             assert!(
@@ -268,8 +273,9 @@ fn normal_error(turn: DMat3, semi_axes: DVec3, name: &str) {
             );
         }
     }
-    // Normals' own code, and vertices half a step of the rasterizer's grid from their places along both axes: a position so far
-    // aside lies where the surface has turned by this over its least radius of curvature.
+    // Normals' own code, and vertices half a step of the rasterizer's grid from their places along
+    // both axes: a position so far aside lies where the surface has turned by this over its least
+    // radius of curvature.
     let pixel = 2.0 * (0.7f64 / 2.0).tan() / 96.0 * eye.distance(center);
     let axes = semi_axes.abs();
     let allowed = 1e-4 + guard.snap() * pixel * axes.max_element() / axes.min_element().powi(2);
@@ -367,8 +373,9 @@ fn the_surface_comes_back_within_half_a_step() {
     assert!(worst < 0.501, "{worst} of a step");
 }
 
-/// A picture as large as the view, pixel by texel, over triangles of two pixels: each pixel shows its texel at full
-/// resolution, also at the edges of triangles, and whichever coordinates and transform lead there.
+/// A picture as large as the view, pixel by texel, over triangles of two pixels: each pixel shows
+/// its texel at full resolution, also at the edges of triangles, and whichever coordinates and
+/// transform lead there.
 #[test]
 fn textures_are_sharp_at_triangle_edges() {
     let Some(guard) = gpu() else { return };
@@ -599,7 +606,8 @@ fn what_the_view_leaves_out_is_not_in_the_picture() {
                 400
             );
             assert_eq!(at_once.draw_stats.frustum_culled, 0);
-            // A silhouette's pixel may fall to the other side by rounding of the transform; a missing ball may not.
+            // A silhouette's pixel may fall to the other side by rounding of the transform; a
+            // missing ball may not.
             let pixels = by_instance.aovs[0].1.iter().zip(&at_once.aovs[0].1);
             let count =
                 pixels.filter(|(a, b)| a[3] != b[3] || (a[0] - b[0]).abs() > 1e-3 * b[0]).count();
@@ -615,7 +623,8 @@ fn what_the_view_leaves_out_is_not_in_the_picture() {
 fn ten_kilometres_away_the_picture_is_the_same() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    // A sun's cascades are fixed in the world: far away their texels lie otherwise (tests/gpu/shadow_maps.rs goes there).
+    // A sun's cascades are fixed in the world: far away their texels lie otherwise
+    // (tests/gpu/shadow_maps.rs goes there).
     let shadows = ShadowSettings { enabled: false, ..ShadowSettings::default() };
     let settings = RenderSettings { shadows, ..indoor() };
     let here =
@@ -651,7 +660,8 @@ fn nothing_is_infinite_or_not_a_number() {
     builder.instance("flat", flat, squashed);
     let view =
         perspective(DVec3::new(0.0, 1.0, 4.0), DVec3::new(0.0, 0.5, 0.0), 0.8, 0.01, (160, 90));
-    // Lamps that lie on the floor, one exactly where a pixel's ray meets it; one inside of a ball; one on the camera.
+    // Lamps that lie on the floor, one exactly where a pixel's ray meets it; one inside of a ball;
+    // one on the camera.
     builder.point_light_candela(
         "on a pixel",
         Candela(1e6),
@@ -769,8 +779,8 @@ fn light_lists_change_no_pixel_by_an_eight_bit_step() {
     }
 }
 
-/// Lists longer than the first frame's room of 288 entries a tile, different in each tile. Tiles without room evaluate all lights,
-/// and the next frame has room for all lists.
+/// Lists longer than the first frame's room of 288 entries a tile, different in each tile. Tiles
+/// without room evaluate all lights, and the next frame has room for all lists.
 #[test]
 fn overflowing_light_clusters_lose_no_light() {
     let Some(guard) = gpu() else { return };
@@ -812,7 +822,8 @@ fn overflowing_light_clusters_lose_no_light() {
     }
 }
 
-/// One lamp far from a small, brightly lit patch: wherever lists would drop or merge, there is nothing to gain.
+/// One lamp far from a small, brightly lit patch: wherever lists would drop or merge, there is
+/// nothing to gain.
 #[test]
 fn a_single_bright_light_survives_light_culling() {
     let Some(guard) = gpu() else { return };

@@ -63,7 +63,8 @@ fn indirect(picture: &RenderedImage) -> Vec<DVec3> {
     picture.aovs[0].1.iter().map(|p| Vec3::from_slice(p).as_dvec3()).collect()
 }
 
-/// A patch of one square metre's kind over a floor: illuminance is flux / pi times both cosines over the square of distance.
+/// A patch of one square metre's kind over a floor: illuminance is flux / pi times both cosines
+/// over the square of distance.
 #[test]
 fn vpl_irradiance_matches_closed_form() {
     let Some(guard) = gpu() else { return };
@@ -367,8 +368,8 @@ fn compare_gi_settings() {
     room(&asked, &ALL, gi, frames);
 }
 
-/// Balls of metal, too rough for mirrors and with lobes too narrow for the few patches within them: what they reflect of the room, ball
-/// by ball, beside the path tracer.
+/// Balls of metal, too rough for mirrors and with lobes too narrow for the few patches within them:
+/// what they reflect of the room, ball by ball, beside the path tracer.
 #[test]
 fn rough_metals_reflect_indirect_light() {
     let Some(guard) = gpu() else { return };
@@ -466,8 +467,9 @@ fn a_closed_door_keeps_light_out() {
     assert!(means[0] > 1.0 && means[1] == 0.0, "{means:?}");
 }
 
-/// A lamp that is dimmed, moved, switched off and on: after eight frames the light is that of a view which always had it so, but
-/// for what eight frames leave of noise; and a still view is steady.
+/// A lamp that is dimmed, moved, switched off and on: after eight frames the light is that of a
+/// view which always had it so, but for what eight frames leave of noise; and a still view is
+/// steady.
 #[test]
 fn gi_history_converges_in_eight_frames_and_is_stable() {
     let Some(guard) = gpu() else { return };
@@ -492,8 +494,8 @@ fn gi_history_converges_in_eight_frames_and_is_stable() {
     let view = View::new(pose, &projection, 48, 48);
     let mut scene = renderer.upload_for(&first, &settings.shadows).unwrap();
     scene.update_gi(renderer.gpu(), &first, &gi).unwrap();
-    // From its eighth frame on the picture moves by no more than a step of eight bits; from the one on at which the view is left
-    // as it is, what was found does not move at all.
+    // From its eighth frame on the picture moves by no more than a step of eight bits; from the one
+    // on at which the view is left as it is, what was found does not move at all.
     let picture = after(&mut renderer, &scene, &view, &settings, 8);
     let (mut last, mut bytes) = (shown(&picture, &settings), picture.display);
     for (from, to) in [(8, 64), (64, 65), (65, 72)] {

@@ -60,8 +60,9 @@ impl TestScene {
         self.camera.0.w_axis.truncate()
     }
 
-    /// Pixels in which the device shows another surface than a ray through their middle meets, and one that a ray next to it does meet: an
-    /// edge runs there within what rasterization moves it. No light is compared in them; a surface that is nowhere near is compared.
+    /// Pixels in which the device shows another surface than a ray through their middle meets, and
+    /// one that a ray next to it does meet: an edge runs there within what rasterization moves it.
+    /// No light is compared in them; a surface that is nowhere near is compared.
     fn at_edges(&self, depths: &[[f32; 4]], normals: &[[f32; 4]]) -> Vec<usize> {
         let world = World::new(&self.scene, self.eye());
         let camera = Pinhole::new(self.camera.0, self.camera.1, self.size.0, self.size.1);
@@ -95,7 +96,8 @@ impl TestScene {
         list
     }
 
-    /// Of the path tracer: bounced diffuse light, the environment's own too but not its sun's; and all light.
+    /// Of the path tracer: bounced diffuse light, the environment's own too but not its sun's; and
+    /// all light.
     fn traced(&self, seed: u32) -> [Vec<DVec3>; 2] {
         let film = |scene: &Scene, bounces: u32, samples: u32| {
             let world = World::new(scene, self.eye());
@@ -119,7 +121,8 @@ impl TestScene {
     }
 }
 
-/// The closed door's room is dark: its camera sees nothing to compare (`gi_gpu.rs` asks that of it).
+/// The closed door's room is dark: its camera sees nothing to compare (`gi_gpu.rs` asks that of
+/// it).
 fn places() -> [TestScene; 3] {
     [atrium(), light_room(), corridor()]
 }
@@ -176,7 +179,8 @@ fn settings(gi: GiSettings, nits: f64) -> RenderSettings {
     }
 }
 
-/// Bounced diffuse light and the whole picture after some frames of a still view; and the pixels that are not compared.
+/// Bounced diffuse light and the whole picture after some frames of a still view; and the pixels
+/// that are not compared.
 fn rendered(
     renderer: &mut Renderer,
     place: &TestScene,
@@ -241,7 +245,8 @@ fn merged() -> GiSettings {
     GiSettings { vpls: 8192, photons: Some(100_000), merge: true, ..unmerged() }
 }
 
-/// The bounds: 8x8 blocks of bounced diffuse light below 1.5 % with all patches, below 3 % with merged ones.
+/// The bounds: 8x8 blocks of bounced diffuse light below 1.5 % with all patches, below 3 %
+/// with merged ones.
 fn within(
     place: &TestScene,
     gi: GiSettings,

@@ -1,4 +1,5 @@
-//! The frame graph on the device, with passes made for the test: histories, shared memory, read-backs.
+//! The frame graph on the device, with passes made for the test: histories, shared memory,
+//! read-backs.
 
 use crate::common::gpu;
 use half::f16;
@@ -35,8 +36,8 @@ fn a_history_holds_what_the_last_frame_wrote() {
             let mut graph = Graph::new(frame);
             let (previous, current) = graph.history("taa", size, size, LIGHT);
             let (other_previous, other) = graph.history("exposure", 1, 1, LIGHT);
-            // The reader is declared before the writer and after it: both are right.
-            // What only the next frame reads must be named as a result of this one, or its pass is culled.
+            // The reader is declared before the writer and after it: both are right. What only the
+            // next frame reads must be named as a result of this one, or its pass is culled.
             graph.output(other);
             let early = graph.read_back("early", previous);
             graph
@@ -88,7 +89,8 @@ fn images_share_memory_and_keep_their_pixels() {
             .pass("culled")
             .color_cleared(unused, [1.0; 4])
             .record(|_| panic!("a culled pass was recorded"));
-        // Each pass reads the last one's image and writes its own: no more than two are alive at any time.
+        // Each pass reads the last one's image and writes its own: no more than two are alive at
+        // any time.
         for _ in 0..7 {
             image = tonemap.declare(
                 &mut graph,

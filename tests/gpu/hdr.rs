@@ -1,4 +1,5 @@
-//! The window on displays that show more than white: codes of the device against their host twins, drawn to a file.
+//! The window on displays that show more than white: codes of the device against their host twins,
+//! drawn to a file.
 
 use crate::common::gpu;
 use egui::{ColorImage, TextureId, TexturesDelta, epaint::ImageDelta};

@@ -51,8 +51,9 @@ fn settings(nits: f64) -> RenderSettings {
     }
 }
 
-/// Rendered diffuse luminance with the profile over that without, pixel by pixel, against candela over peak; the greatest
-/// difference, of the peak. Lambert's cosine and the square of the distance are in both pictures.
+/// Rendered diffuse luminance with the profile over that without, pixel by pixel, against candela
+/// over peak; the greatest difference, of the peak. Lambert's cosine and the square of the distance
+/// are in both pictures.
 fn compare(renderer: &mut Renderer, scene: &Scene, view: &View, lamp: DMat4) -> (f64, f64) {
     let profile = scene.lights[0].profile.clone().unwrap();
     let plain = bare(scene);
@@ -89,7 +90,8 @@ fn lamp_at(place: DVec3, turn: DQuat) -> DMat4 {
 
 fn corpus() -> Vec<(String, Arc<IesProfile>)> {
     let mut profiles = vec![
-        // A narrow beam with uneven angles; a full circle that does not close; type B; type A with negative angles.
+        // A narrow beam with uneven angles; a full circle that does not close; type B; type A with
+        // negative angles.
         ("narrow", "8 2 1\n0 1 2 3 5 8 20 90\n0 180\n9000 8000 5000 2000 500 100 10 0\n9000 7000 4000 1000 300 50 5 0\n"),
         ("full", "3 4 1\n0 45 90\n0 90 180 270\n100 80 10\n100 60 20\n100 40 30\n100 20 40\n"),
         ("type B", "5 5 2\n-40 -10 0 20 40\n-30 -10 0 20 30\n0 0 0 0 0\n0 20 60 20 0\n0 80 100 50 0\n0 40 70 10 0\n0 0 0 0 0\n"),
@@ -155,7 +157,8 @@ fn all_light_together_is_the_files_lumens() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     for (name, profile) in corpus() {
-        // Six views of a plane 1 m below a lamp that is turned instead; a pixel's solid angle is cos^3 dA / d^2.
+        // Six views of a plane 1 m below a lamp that is turned instead; a pixel's solid angle is
+        // cos^3 dA / d^2.
         let mut flux = 0.0;
         let view = perspective(
             DVec3::new(0.0, 1.0, 0.0),

@@ -1,4 +1,5 @@
-//! A real lens in the picture: both renderers against rays traced through its surfaces, and against each other.
+//! A real lens in the picture: both renderers against rays traced through its surfaces, and against
+//! each other.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -145,7 +146,8 @@ fn points_are_where_the_chief_rays_meet_the_sensor() {
                 Some((*pixel, DVec3::new(to.x, to.y, -1.0) * distance))
             })
             .collect();
-        // Some twelve pixels wide: edges are not smoothed, which leaves half a pixel of the pinhole's picture, and of an anamorphic one two of this.
+        // Some twelve pixels wide: edges are not smoothed, which leaves half a pixel of the
+        // pinhole's picture, and of an anamorphic one two of this.
         let side = 12.0 * gate.x / f64::from(SIZE.0) / rigged.lens.pinhole_distance() * distance;
         let scene = squares(
             &seen.iter().map(|(_, at)| (*at, side, Vec3::splat(100.0))).collect::<Vec<_>>(),
@@ -154,7 +156,8 @@ fn points_are_where_the_chief_rays_meet_the_sensor() {
         for (pixel, at) in &seen {
             let to = dvec2(at.x, at.y) / distance;
             for (channel, wavelength) in CHANNELS.into_iter().enumerate() {
-                // Where rays of this colour put it: the place whose chief ray goes there, by Newton's method.
+                // Where rays of this colour put it: the place whose chief ray goes there, by
+                // Newton's method.
                 let mut place = place_of(*pixel, gate);
                 for _ in 0..20 {
                     let miss = tangents(&rigged.lens.lens().chief_ray(place, wavelength).unwrap())
@@ -215,7 +218,8 @@ fn even_light_falls_as_the_pupil_closes() {
             "{name}: raster {worst_fast:.2} % of the middle at worst, path tracer's mean {:+.2} %",
             mean * 100.0
         );
-        // The pupil's area in numbers is good to a per cent (its own test); rims fall in the grid's cells.
+        // The pupil's area in numbers is good to a per cent (its own test); rims fall in the grid's
+        // cells.
         assert!(worst_fast < 2.5, "{name}: {worst_fast}");
         assert!(mean.abs() < 0.01, "{name}: {mean}");
     }

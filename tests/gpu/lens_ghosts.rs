@@ -113,7 +113,8 @@ impl Seen {
         self.gate[0] * self.gate[1] / f64::from(self.size[0] * self.size[1])
     }
 
-    /// Light by channel (luminance times area), its middle and its extents (m on the sensor) in green.
+    /// Light by channel (luminance times area), its middle and its extents (m on the sensor) in
+    /// green.
     fn moments(&self) -> ([f64; 3], DVec2, DVec2) {
         let (mut sum, mut first, mut second) = ([0.0; 3], DVec2::ZERO, DVec2::ZERO);
         let [width, height] = self.size.map(f64::from);
@@ -176,7 +177,8 @@ fn bench<'a>(guard: &crate::common::Guard, pass: &'a LensGhostsPass) -> Bench<'a
     }
 }
 
-/// All ghosts together: light within 2 %, middle and size within 1 % of the sensor's width, for points and for discs.
+/// All ghosts together: light within 2 %, middle and size within 1 % of the sensor's width, for
+/// points and for discs.
 #[test]
 fn light_and_place_are_those_of_counted_rays() {
     let Some(guard) = gpu() else { return };
@@ -232,7 +234,8 @@ fn both_tiers_agree_near_the_axis() {
     assert!((fast.1 - traced.1).length() < 1e-4, "{} {}", fast.1, traced.1);
 }
 
-/// Ghosts are millimeters on the sensor at any resolution and aspect: their light in the middle of the sensor, and where it lies.
+/// Ghosts are millimeters on the sensor at any resolution and aspect: their light in the middle of
+/// the sensor, and where it lies.
 #[test]
 fn ghosts_keep_their_size_at_any_resolution() {
     let Some(guard) = gpu() else { return };
@@ -324,7 +327,8 @@ fn culling_counts_and_remembers() {
     let few = drawn(1e-3, 1.0);
     assert!(few.drawn < all.drawn && few.drawn + few.dropped == all.drawn, "{few:?}");
     assert!(few.light_dropped > 0.0 && few.light_dropped < 1.0, "{few:?}");
-    // A little less light: all stay. Far less: some go, and come back only with the light that they came with.
+    // A little less light: all stay. Far less: some go, and come back only with the light that they
+    // came with.
     assert_eq!(drawn(1e-3, 0.6).drawn, few.drawn);
     let fewer = drawn(1e-3, 0.01);
     assert!(fewer.drawn < few.drawn, "{fewer:?}");

@@ -1,5 +1,5 @@
-//! A bumpy surface seen from afar has the light that its bumps have together: normal maps whose lost variance widens the
-//! roughness (src/passes/mips.rs), against 256 unfiltered samples a pixel.
+//! A bumpy surface seen from afar has the light that its bumps have together: normal maps whose
+//! lost variance widens the roughness (src/passes/mips.rs), against 256 unfiltered samples a pixel.
 
 use std::f64::consts::TAU;
 
@@ -97,7 +97,8 @@ fn bumps_from_afar_shine_as_they_do_from_near() {
     let unfiltered =
         Sampler { mag_linear: false, min_linear: false, mip_linear: None, ..Sampler::default() };
     let (side, by) = (32, 16);
-    // A GGX that is widened is no GGX blurred: between the two distributions lie 16 to 20 % (docs/textures.md).
+    // A GGX that is widened is no GGX blurred: between the two distributions lie 16 to 20 %
+    // (docs/textures.md).
     for (deviation, roughness) in [(0.05, 0.2), (0.15, 0.3), (0.3, 0.3)] {
         let truth =
             luminance(&mut renderer, &scene(Some((deviation, unfiltered)), roughness), side * by);

@@ -1,9 +1,10 @@
 //! Light in absolute units through the whole pipeline: read-back nits against closed forms.
 //!
-//! What the picture holds are half floats (11 significant bits), so that a single value is right to 2^-11 = 0.05 %
-//! where the driver rounds to nearest and to 2^-10 = 0.1 % where it cuts off, as Mesa's software driver does. The
-//! bound of 0.1 % therefore leaves nothing for the light's mathematics where the significand is small; each check
-//! exposes its pixel so that the significand lies in the upper half, as a careful measurement would.
+//! What the picture holds are half floats (11 significant bits), so that a single value is right to
+//! 2^-11 = 0.05 % where the driver rounds to nearest and to 2^-10 = 0.1 % where it cuts off, as
+//! Mesa's software driver does. The bound of 0.1 % therefore leaves nothing for the light's
+//! mathematics where the significand is small; each check exposes its pixel so that the significand
+//! lies in the upper half, as a careful measurement would.
 
 use std::f64::consts::PI;
 
@@ -44,14 +45,16 @@ fn on_plane(view: &View, x: usize, y: usize) -> (DVec3, DVec3) {
     (point, (view.position - point).normalize())
 }
 
-/// Every pixel evaluates every lamp: what light lists may leave out is tested by itself, in `frame_gpu.rs`.
+/// Every pixel evaluates every lamp: what light lists may leave out is tested by itself, in
+/// `frame_gpu.rs`.
 fn every_lamp(exposure: Exposure) -> RenderSettings {
     let light_lists =
         ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
     RenderSettings { exposure, clustered_lights: light_lists, ..RenderSettings::default() }
 }
 
-/// What one pixel gives at an exposure that puts it at 0.9 of white: read-back nits, and their diffuse part.
+/// What one pixel gives at an exposure that puts it at 0.9 of white: read-back nits, and their
+/// diffuse part.
 fn measure(
     renderer: &mut Renderer,
     scene: &Scene,
@@ -93,8 +96,9 @@ fn a_point_lamp_follows_the_inverse_square_from_a_decimetre_to_a_kilometre() {
             worst = worst.max(relative(got, want));
             least_cos = least_cos.min(l.y);
 
-            // The pure Lambert law, rho I cos / (pi d^2): the glTF dielectric gives to its diffuse part what its
-            // Fresnel reflection leaves, (1 - F_d(v.h)) of it, and nothing else. That factor is known exactly.
+            // The pure Lambert law, rho I cos / (pi d^2): the glTF dielectric gives to its diffuse
+            // part what its Fresnel reflection leaves, (1 - F_d(v.h)) of it, and nothing else. That
+            // factor is known exactly.
             let lambert = f64::from(reflectance) * illuminance / PI;
             let exposed = exposure_for(diffuse.y, 0.95);
             let settings = RenderSettings { aovs: vec![Aov::DirectDiffuse], ..every_lamp(exposed) };
@@ -210,8 +214,9 @@ fn a_spot_has_the_cone_of_khr_lights_punctual() {
                     outside += 1;
                     assert_eq!(got, DVec3::ZERO, "light outside of the cone");
                 }
-                // Where the cone fades out, single precision of its cosine (6e-8) is amplified by the slope; below
-                // a thousandth of the beam an absolute bound of 5e-6 of the beam is asked for.
+                // Where the cone fades out, single precision of its cosine (6e-8) is amplified by
+                // the slope; below a thousandth of the beam an absolute bound of 5e-6 of the beam
+                // is asked for.
                 if want.y > 1e-3 * peak {
                     worst = worst.max(relative(got, want));
                 } else {
@@ -296,7 +301,8 @@ fn coloured_light_on_coloured_matter_by_channel() {
     assert!(worst < 1e-3 * guard.slack(), "{} %", worst * 100.0);
 }
 
-/// The light of a whole look-through of the program: nits and exposed values of a card under the noon sun.
+/// The light of a whole look-through of the program: nits and exposed values of a card under the
+/// noon sun.
 fn card_through_the_program(base: f32, view_degrees: f64) -> (f64, f64, f64) {
     let dir = tempfile::tempdir().unwrap();
     let mut scene = lit_plane(diffuse_material(base), 4.0, |builder| {
@@ -326,14 +332,15 @@ fn card_through_the_program(base: f32, view_degrees: f64) -> (f64, f64, f64) {
     (read("nits.exr", "G"), read("exposed.exr", "G"), read("nits.exr", "direct_diffuse.G"))
 }
 
-/// The seed's check: the sun (100 klx) on an 18 % card gives rho E / pi = 5729.6 nit, which f/16, 1/100 s, ISO 100
-/// renders as 5729.6 / 30720 = 0.1865.
+/// The seed's check: the sun (100 klx) on an 18 % card gives rho E / pi = 5729.6 nit, which f/16,
+/// 1/100 s, ISO 100 renders as 5729.6 / 30720 = 0.1865.
 ///
-/// That card is Lambertian. A glTF dielectric of base colour 0.18 is not: with roughness 1, seen and lit from above,
-/// it reflects F D V pi = 0.04/4 at its surface and (1 - 0.04) of the base colour from within, 0.1828 in all and
-/// 1.6 % more than the card. So the check is made three ways: the matter's diffuse part over the (1 - F) that the
-/// surface lets in, which is the Lambertian card to the letter; a glTF card whose diffuse and specular light together
-/// make a reflectance factor of 0.18, from above (base 0.177083) and from 45 degrees as card makers measure it (base
+/// That card is Lambertian. A glTF dielectric of base colour 0.18 is not: with roughness 1, seen
+/// and lit from above, it reflects F D V pi = 0.04/4 at its surface and (1 - 0.04) of the base
+/// colour from within, 0.1828 in all and 1.6 % more than the card. So the check is made three ways:
+/// the matter's diffuse part over the (1 - F) that the surface lets in, which is the Lambertian
+/// card to the letter; a glTF card whose diffuse and specular light together make a reflectance
+/// factor of 0.18, from above (base 0.177083) and from 45 degrees as card makers measure it (base
 /// 0.175295); and the naive card against what its formula says.
 #[test]
 fn sunny_16() {

@@ -1,4 +1,5 @@
-//! Rays by ray query beside the same rays through our own trees, on devices that have it: what they meet, and pictures.
+//! Rays by ray query beside the same rays through our own trees, on devices that have it: what they
+//! meet, and pictures.
 
 use crate::common::{
     Guard,
@@ -52,7 +53,8 @@ fn direction(random: &mut Random) -> DVec3 {
 /// Where all of it stands, so that what is not relative to the eye shows.
 const FAR: DVec3 = DVec3::new(40_000.0, -300.0, 7_000.0);
 
-/// Solids in all kinds of places over a floor of 40 m, masked leaves, and panes that cast no shadow.
+/// Solids in all kinds of places over a floor of 40 m, masked leaves, and panes that cast no
+/// shadow.
 fn crowd(at: DVec3) -> Scene {
     let mut random = Random(5);
     let mut b = SceneBuilder::new("crowd");
@@ -113,7 +115,8 @@ fn crowd(at: DVec3) -> Scene {
     b.build().unwrap()
 }
 
-/// Rays from an eye, and from what they meet: to all sides, and short ones to places that may be hidden.
+/// Rays from an eye, and from what they meet: to all sides, and short ones to places that may be
+/// hidden.
 fn rays(bvh: &SceneBvh, top: &SceneTlas, count: usize, spread: f64) -> [Vec<Ray>; 3] {
     let mut random = Random(77);
     let first: Vec<Ray> = (0..count)
@@ -163,15 +166,16 @@ fn leaving(bvh: &SceneBvh, top: &SceneTlas, first: &[Ray]) -> [Vec<Ray>; 2] {
     [onward, to_lamps]
 }
 
-/// How far (m) a ray passes by the nearest edge of a triangle, and how far from its start it meets the plane, in double precision
-/// and without any lift.
+/// How far (m) a ray passes by the nearest edge of a triangle, and how far from its start it meets
+/// the plane, in double precision and without any lift.
 fn rim(ray: &Ray, corners: [DVec3; 3]) -> (f64, f64) {
     let (o, d) = (ray.origin.as_dvec3(), ray.direction.as_dvec3());
     let [a, b, c] = corners;
     let normal = (b - a).cross(c - a);
     let t = (a - o).dot(normal) / d.dot(normal);
     let along = d.normalize();
-    // Between two lines the shortest way is across both; where it does not end on the edge, it leaves from a corner.
+    // Between two lines the shortest way is across both; where it does not end on the edge, it
+    // leaves from a corner.
     let edge = |from: DVec3, to: DVec3| {
         let (side, start) = (to - from, from - o);
         let square = side.length_squared() - side.dot(along).powi(2);
@@ -209,8 +213,8 @@ struct Beside {
     tied: usize,
     /// Past an edge within rounding, or at the ray's end.
     rim: usize,
-    /// Past an edge within the lift of the instance, or behind its lifted origin: our trees lift the origin by more where an
-    /// instance is squashed.
+    /// Past an edge within the lift of the instance, or behind its lifted origin: our trees lift
+    /// the origin by more where an instance is squashed.
     lift: usize,
     other: usize,
     worst_t: f32,
@@ -373,9 +377,10 @@ fn hits_in_a_box_match_between_ray_backends() {
     }
 }
 
-/// The path tracer's rays to a lamp that lies in the trees end one slack of places before it. Our trees lift their origin by the
-/// slack of each instance, which carries some past their end, onto the lamp; a query lifts it by less. They differ there and
-/// nowhere else, and not where they end earlier by that lift.
+/// The path tracer's rays to a lamp that lies in the trees end one slack of places before it. Our
+/// trees lift their origin by the slack of each instance, which carries some past their end, onto
+/// the lamp; a query lifts it by less. They differ there and nowhere else, and not where they end
+/// earlier by that lift.
 #[test]
 fn rays_that_end_right_before_a_panel_differ_at_the_panel_alone() {
     let Some(guard) = gpu_with_ray_query() else { return };
@@ -415,7 +420,8 @@ fn rays_that_end_right_before_a_panel_differ_at_the_panel_alone() {
             panels.push((on.instance, facing.normalize().dot(towards).abs()));
         }
     }
-    // How far along a ray the lift carries it towards a panel that it meets at an angle of this cosine.
+    // How far along a ray the lift carries it towards a panel that it meets at an angle of this
+    // cosine.
     let carried = |ray: &Ray, (instance, cosine): (u32, f32)| {
         (SLACK * ray.origin.abs().max_element() + top.instances[instance as usize].slack)
             / cosine.max(1e-9)
@@ -485,7 +491,8 @@ fn nan_rays_miss() {
     assert_eq!(met, [true, false, false, false, false, true]);
 }
 
-/// After a pose the structures hold what the device has moved; without the update they would hold the last pose.
+/// After a pose the structures hold what the device has moved; without the update they would hold
+/// the last pose.
 #[test]
 fn acceleration_structures_follow_moved_vertices() {
     let Some(guard) = gpu_with_ray_query() else { return };
@@ -664,8 +671,8 @@ fn shadows_match_between_ray_backends() {
     same_pictures("traced shadows", &scene, &view, &settings, 1);
 }
 
-/// A box under a panel, before nothing: where a driver clips the picture's triangle into two, pixels that are not drawn help those
-/// that are, some on the box and some beside it.
+/// A box under a panel, before nothing: where a driver clips the picture's triangle into two,
+/// pixels that are not drawn help those that are, some on the box and some beside it.
 #[test]
 fn area_light_shadows_match_between_ray_backends() {
     if gpu_with_ray_query().is_none() {
@@ -673,7 +680,8 @@ fn area_light_shadows_match_between_ray_backends() {
     }
     let (mut scene, _) = BuiltinScene::named("cornell").unwrap().make().unwrap();
     scene.emissive_lights = true;
-    // The box's own camera, 25 mm behind a lens of 35 mm: the corners of its opening lie on the picture's diagonal.
+    // The box's own camera, 25 mm behind a lens of 35 mm: the corners of its opening lie on the
+    // picture's diagonal.
     let angle = 2.0 * (0.0125_f32 / 0.035).atan();
     let view = perspective(
         DVec3::new(2.78, 2.73, -8.0),
@@ -700,7 +708,8 @@ fn gi_matches_between_ray_backends() {
     same_pictures("bounced light", &scene, &view, &RenderSettings { gi, ..settings }, 3);
 }
 
-/// Asked for where it is not, it is an error that says what to do; by itself it is taken where it is in hardware.
+/// Asked for where it is not, it is an error that says what to do; by itself it is taken where it
+/// is in hardware.
 #[test]
 fn ray_backend_is_selected_at_device_creation() {
     let Some(guard) = gpu() else { return };

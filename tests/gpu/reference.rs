@@ -1,4 +1,5 @@
-//! The raster renderer beside the path tracer: direct light of every kind of lamp, with its shadows.
+//! The raster renderer beside the path tracer: direct light of every kind of lamp, with its
+//! shadows.
 
 use std::sync::atomic::AtomicBool;
 
@@ -55,7 +56,8 @@ fn scene(emitter: Emitter, strength: LightStrength) -> Scene {
     builder.build().unwrap()
 }
 
-/// How far the raster renderer's direct light is from the path tracer's: of the mean, and of 8x8 blocks (rms over the mean).
+/// How far the raster renderer's direct light is from the path tracer's: of the mean, and of 8x8
+/// blocks (rms over the mean).
 fn compare(name: &str, renderer: &mut Renderer, scene: &Scene, samples: u32) -> (f64, f64) {
     let eye = DVec3::new(0.3, 1.9, 3.4);
     let pose = look_at_transform(eye, DVec3::new(0.0, 0.15, 0.0));
@@ -148,7 +150,8 @@ fn direct_light_and_shadows_are_those_of_the_path_tracer() {
     }
 }
 
-/// A panel that is much larger than it is far: few points spread evenly over it would lie where its light comes from.
+/// A panel that is much larger than it is far: few points spread evenly over it would lie where its
+/// light comes from.
 #[test]
 fn a_large_panel_loses_no_light() {
     let Some(guard) = gpu() else { return };
@@ -162,8 +165,8 @@ fn a_large_panel_loses_no_light() {
     }
 }
 
-/// An unlit surface beside a white one, and no lamp: the same base colour in both renderers, whatever the exposure, and no
-/// light from it.
+/// An unlit surface beside a white one, and no lamp: the same base colour in both renderers,
+/// whatever the exposure, and no light from it.
 #[test]
 fn unlit_surfaces_show_their_base_colour_at_any_exposure_and_light_nothing() {
     let Some(guard) = gpu() else { return };

@@ -1,5 +1,6 @@
-//! Trees of moved vertices, refitted on the device: boxes against unions of the device's own triangles, triangles against the
-//! host's, shadows against a scene whose vertices the host has moved.
+//! Trees of moved vertices, refitted on the device: boxes against unions of the device's own
+//! triangles, triangles against the host's, shadows against a scene whose vertices the host has
+//! moved.
 
 use std::{path::Path, sync::Arc};
 
@@ -207,7 +208,8 @@ fn shadows_follow_deformation_and_degraded_bvhs_are_rebuilt() {
         assert!(differ <= 6, "{far} m: {differ} pixels differ");
     }
     println!("{seen:?}");
-    // Small steps keep the tree, the wide one wears it out, and the pose after that has a new one, which lasts.
+    // Small steps keep the tree, the wide one wears it out, and the pose after that has a new one,
+    // which lasts.
     assert_eq!(seen.iter().map(|seen| seen.1).collect::<Vec<_>>(), [0, 0, 0, 1, 1]);
     assert!(seen[1].2 < 1.2 && seen[2].2 > 1.75 && seen[3].2 < 1.1, "{seen:?}");
 }

@@ -50,8 +50,8 @@ fn settings(enabled: bool) -> RenderSettings {
     RenderSettings { exposure: exposure_for(60.0, 0.5), shadows, ..RenderSettings::default() }
 }
 
-/// Compares each pixel of the plane with the closed form; what is within `edge` (m) of the shadow's edge may be grey.
-/// Returns how many pixels were in shadow, in light and at the edge.
+/// Compares each pixel of the plane with the closed form; what is within `edge` (m) of the shadow's
+/// edge may be grey. Returns how many pixels were in shadow, in light and at the edge.
 fn compare(
     scene: &Scene,
     view: &View,
@@ -223,8 +223,9 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     values.sum::<f64>() / count
 }
 
-/// A curled sheet of paper without thickness on a table, as in the still life, under a wide spot that grazes much of it: its
-/// inside must be as dark as rays say, and what they find lit must not be striped.
+/// A curled sheet of paper without thickness on a table, as in the still life, under a wide spot
+/// that grazes much of it: its inside must be as dark as rays say, and what they find lit must not
+/// be striped.
 #[test]
 fn a_curled_sheet_keeps_its_inside_dark() {
     let mut builder = SceneBuilder::new("curl");
@@ -256,7 +257,8 @@ fn a_curled_sheet_keeps_its_inside_dark() {
     assert!(lost < 1e-3, "{lost}");
 }
 
-/// A sun, a point or a spot by number, that shines from `from` to the middle; the spot's flux and cone angles (rad).
+/// A sun, a point or a spot by number, that shines from `from` to the middle; the spot's flux and
+/// cone angles (rad).
 fn add_lamp(
     builder: &mut SceneBuilder,
     kind: usize,
@@ -313,7 +315,8 @@ fn tilted_planes_do_not_shade_themselves() {
     }
 }
 
-/// A ball and the inside of a bowl, both of facets: what rays find lit is not striped, up to the light's edge.
+/// A ball and the inside of a bowl, both of facets: what rays find lit is not striped, up to the
+/// light's edge.
 #[test]
 fn round_surfaces_do_not_shade_themselves() {
     let Some(guard) = gpu() else { return };
@@ -384,8 +387,8 @@ fn maps_kept_from_frame_to_frame_are_those_that_would_be_drawn() {
     }
 }
 
-/// Beside the straight edge of a shadow that runs away from the camera, along the texels' grid: each cascade has its own
-/// level there, and one gives way to the next without a step.
+/// Beside the straight edge of a shadow that runs away from the camera, along the texels' grid:
+/// each cascade has its own level there, and one gives way to the next without a step.
 #[test]
 fn no_step_is_seen_between_cascades() {
     let Some(guard) = gpu() else { return };
@@ -420,7 +423,8 @@ fn no_step_is_seen_between_cascades() {
             "{edge} m: {} rows, from {least:.3} to {greatest:.3}, greatest step {step:.3}",
             levels.len()
         );
-        // Three changes between four cascades: without blending one of them has a third of the range at least.
+        // Three changes between four cascades: without blending one of them has a third of the
+        // range at least.
         if greatest - least > 0.2 {
             jumps += 1;
             assert!(step < (greatest - least) / 4.0, "{edge}: {step} of {}", greatest - least);

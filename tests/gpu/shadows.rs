@@ -41,8 +41,8 @@ fn settings(enabled: bool, samples: u32, nits: f64) -> RenderSettings {
     }
 }
 
-/// The part of the light that reaches each pixel; none where there is no light even without shadows. The ratio of two
-/// half floats that the driver may cut off: right to 0.2 %.
+/// The part of the light that reaches each pixel; none where there is no light even without
+/// shadows. The ratio of two half floats that the driver may cut off: right to 0.2 %.
 fn visibility(
     renderer: &mut Renderer,
     scene: &Scene,
@@ -67,7 +67,8 @@ fn diffuse_material() -> Material {
     Material { double_sided: true, ..dielectric("matte", Vec3::splat(0.5), 1.0) }
 }
 
-/// The tree of the host with a function that tells what a pixel sees, and whether a lamp is hidden from there.
+/// The tree of the host with a function that tells what a pixel sees, and whether a lamp is hidden
+/// from there.
 struct Host {
     bvh: SceneBvh,
     top: SceneTlas,
@@ -108,8 +109,9 @@ impl Host {
     }
 }
 
-/// Compares lit and unlit with the host's answer in every pixel; only where the host's answers differ among a pixel's
-/// neighbours may the device's be another. Gives how many pixels are lit, in shadow, and let off.
+/// Compares lit and unlit with the host's answer in every pixel; only where the host's answers
+/// differ among a pixel's neighbours may the device's be another. Gives how many pixels are lit, in
+/// shadow, and let off.
 fn agree(
     renderer: &mut Renderer,
     scene: &Scene,
@@ -140,7 +142,8 @@ fn agree(
 
 const LAMP: DVec3 = DVec3::new(-0.7, 2.1, 0.6);
 
-/// Boxes on and over a floor; one stands on it, so that its shadow must begin at the line of contact.
+/// Boxes on and over a floor; one stands on it, so that its shadow must begin at the line of
+/// contact.
 fn boxes(offset: DVec3, light: impl FnOnce(&mut SceneBuilder)) -> Scene {
     let mut builder = SceneBuilder::new("boxes");
     let matte = builder.add_material(diffuse_material());
@@ -244,8 +247,9 @@ fn masked_leaves_cast_the_shadow_of_their_picture_and_glass_casts_none() {
 const HEIGHT: f64 = 2.0;
 const EDGE: f64 = 0.5;
 
-/// A half plane over a floor, its edge along z at x = 0, under a light at x = 0; and what is seen from below it of the
-/// floor around x = 0: the mean visibility of each column, with the column's x.
+/// A half plane over a floor, its edge along z at x = 0, under a light at x = 0; and what is seen
+/// from below it of the floor around x = 0: the mean visibility of each column, with the column's
+/// x.
 fn penumbra(
     guard: &Guard,
     light: impl FnOnce(&mut SceneBuilder, DMat4),
@@ -349,7 +353,8 @@ fn a_rectangles_penumbra_is_the_weighted_ramp() {
         b.light("panel", emitter, LightStrength::Nits(Nit(400.0)), Vec3::ONE, pose);
     };
     let profile = penumbra(&guard, light, 0.2, 64);
-    // Both cosines over the square of the distance, over the part of the panel that the edge leaves free.
+    // Both cosines over the square of the distance, over the part of the panel that the edge leaves
+    // free.
     let reference = |x: f64| {
         let (mut all, mut free) = (0.0, 0.0);
         for i in 0..400 {

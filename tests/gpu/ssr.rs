@@ -1,5 +1,5 @@
-//! Screen-space reflections on the device: against the path tracer, over cameras and things that move, and steady where
-//! nothing does.
+//! Screen-space reflections on the device: against the path tracer, over cameras and things that
+//! move, and steady where nothing does.
 
 use std::sync::atomic::AtomicBool;
 
@@ -57,7 +57,8 @@ impl Ground {
     }
 }
 
-/// Things that only glow, around a ground that only reflects: what the path tracer finds by one reflection is all light.
+/// Things that only glow, around a ground that only reflects: what the path tracer finds by one
+/// reflection is all light.
 fn room(ground: Ground) -> Scene {
     let mut builder = SceneBuilder::new("room");
     let colors = [
@@ -181,7 +182,8 @@ fn settings(ssr: SsrSettings) -> RenderSettings {
     }
 }
 
-/// What is asked for beside the picture: where reflections were found; all that is known of them where pictures are kept.
+/// What is asked for beside the picture: where reflections were found; all that is known of them
+/// where pictures are kept.
 fn watched() -> Vec<Aov> {
     if std::env::var_os("SSR_PICTURES").is_none() {
         return vec![HIT];
@@ -287,8 +289,8 @@ fn traced(
     film.mean(|parts| parts.total()).iter().map(|c| c.as_vec3().to_array()).collect()
 }
 
-/// FLIP where all rays find something, between a still view's antialiased picture and the path tracer's; and how many pixels
-/// that are.
+/// FLIP where all rays find something, between a still view's antialiased picture and the path
+/// tracer's; and how many pixels that are.
 fn against_the_path_tracer(name: &str, ground: Ground, samples: u32, half: bool) -> (f64, usize) {
     let Some(guard) = gpu() else { return (0.0, usize::MAX) };
     let mut renderer = guard.renderer();
@@ -375,9 +377,9 @@ enum Moves {
     Card,
 }
 
-/// What each way of finding the history comes to: how far (mean of channels of exposed light) the last of 16 frames is off the
-/// converged picture at its pose, over pixels that reflect something; of a moving card, over those whose reflection has
-/// changed over the last 3 frames.
+/// What each way of finding the history comes to: how far (mean of channels of exposed light) the
+/// last of 16 frames is off the converged picture at its pose, over pixels that reflect something;
+/// of a moving card, over those whose reflection has changed over the last 3 frames.
 fn off_after_16(
     ground: Ground,
     moves: Moves,
@@ -540,7 +542,8 @@ fn compare_ssr_settings() {
     }
 }
 
-/// What is known of reflections is found by a pipeline of its own, as are still views and the ways that are compared.
+/// What is known of reflections is found by a pipeline of its own, as are still views and the ways
+/// that are compared.
 #[test]
 fn ssr_debug_aovs_do_not_change_the_image() {
     let Some(guard) = gpu() else { return };
@@ -573,7 +576,8 @@ fn ssr_debug_aovs_do_not_change_the_image() {
     }
 }
 
-/// One ray a pixel without a history goes straight into the light; watched, it goes through the passes that use neighbours' rays.
+/// One ray a pixel without a history goes straight into the light; watched, it goes through the
+/// passes that use neighbours' rays.
 #[test]
 fn a_ray_by_itself_shows_what_it_does_among_others() {
     let Some(guard) = gpu() else { return };
@@ -602,7 +606,8 @@ fn a_ray_by_itself_shows_what_it_does_among_others() {
                 })
                 .collect()
         };
-        // Among others a ray's light has ten digits of the brightest channel, and is rounded to half floats once more.
+        // Among others a ray's light has ten digits of the brightest channel, and is rounded to
+        // half floats once more.
         let worst = off(&among).into_iter().fold(0.0, f32::max);
         assert!(worst <= 2.5e-3, "off by {worst}");
         let changed = off(&without).into_iter().filter(|&off| off > 0.05).count();

@@ -1,5 +1,5 @@
-//! Starbursts on the device against the aperture's own table and against what is known of light: where it comes from, where
-//! it goes, and how much of it there is.
+//! Starbursts on the device against the aperture's own table and against what is known of light:
+//! where it comes from, where it goes, and how much of it there is.
 
 use std::f64::consts::{PI, TAU};
 

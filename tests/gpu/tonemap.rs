@@ -1,4 +1,5 @@
-//! The tone mappers on the device against their host twins, on patches from black to the end of half floats.
+//! The tone mappers on the device against their host twins, on patches from black to the end of
+//! half floats.
 
 use crate::common::{exposure_for, gpu, parallel};
 use glam::{DMat4, DVec3, Vec2, Vec3};

@@ -64,7 +64,8 @@ fn cloud(n: u32) -> DensityGrid {
     DensityGrid::new([n; 3], (0..n * n * n).map(value).collect()).unwrap()
 }
 
-/// The mean of a small picture, in which all pixels show next to the same: no noise of places within steps.
+/// The mean of a small picture, in which all pixels show next to the same: no noise of places
+/// within steps.
 fn mean(of: &[[f32; 3]]) -> DVec3 {
     let luminances: Vec<f32> = of.iter().map(|p| p[1]).collect();
     let (low, high) =
@@ -112,7 +113,8 @@ fn transmittance_follows_beer_lambert() {
     near(nits(&got, 8, 8), medium.emission * ((1.0 - (-1f64).exp()) / 0.5), 5e-3, "emission");
 }
 
-/// Half the resolution is put together by distance, which does not depend on the far plane or the projection's range.
+/// Half the resolution is put together by distance, which does not depend on the far plane or the
+/// projection's range.
 #[test]
 fn a_composite_tells_surfaces_apart_by_distance() {
     let Some(guard) = gpu() else { return };
@@ -128,7 +130,8 @@ fn a_composite_tells_surfaces_apart_by_distance() {
     for far in [6.01f32, 6000.0] {
         let view = parallel(DVec3::ZERO, DVec3::NEG_Z, 2.0, far, (24, 16));
         let got = picture(&mut renderer, &scene, &view, &settings);
-        // A column from the border between the walls, whose neighbours at half the resolution lie on both.
+        // A column from the border between the walls, whose neighbours at half the resolution lie
+        // on both.
         for (x, distance) in [(11, 5.0f64), (12, 6.0)] {
             let want = DVec3::splat(100.0 * (-0.5 * distance).exp());
             near(nits(&got, x, 8), want, 0.02, &format!("parallel to {far} m, column {x}"));
@@ -273,7 +276,8 @@ fn lamps_shine_through_fog_on_to_what_stands_behind() {
     scene.volumes = vec![filled(place, 0.4, 0.5, 0.0)];
     let dim = picture(&mut renderer, &scene, &view, &settings(1.0));
     near(nits(&dim, 8, 8), nits(&clear, 8, 8) * (-0.9f64).exp(), 5e-3, "a shadow of fog");
-    // Switched off, or where there are none, no pass is there, and the picture is the same to the bit.
+    // Switched off, or where there are none, no pass is there, and the picture is the same to the
+    // bit.
     let off = RenderSettings {
         volumes: VolumeSettings { enabled: false, ..VolumeSettings::default() },
         ..settings(1.0)
@@ -290,7 +294,8 @@ fn lamps_shine_through_fog_on_to_what_stands_behind() {
 fn light_without_shadows_is_dimmed_by_volumes() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    // A wall below fog of optical depth 0.9, below a board: the board hides lights that cast shadows, the fog dims all.
+    // A wall below fog of optical depth 0.9, below a board: the board hides lights that cast
+    // shadows, the fog dims all.
     let rectangle = Emitter::Rectangle { width: 0.03, height: 0.03, sides: Sides::One };
     let lamps: [(&str, Emitter, LightStrength); 3] = [
         ("point", Emitter::Point, LightStrength::Candela(Candela(100.0))),
@@ -328,8 +333,9 @@ fn light_without_shadows_is_dimmed_by_volumes() {
         let no_shadow = picture(&mut renderer, &scene, &view, &settings(1.0));
         near(nits(&no_shadow, 8, 8), dim, 5e-3, &format!("{name} without shadow"));
     }
-    // What fog scatters is lit by what fog lets through too: where nothing else is in the way, as by a lamp that casts shadows, which
-    // `the_air_around_lamps_glows_as_quadrature_says` holds to quadrature.
+    // What fog scatters is lit by what fog lets through too: where nothing else is in the way, as
+    // by a lamp that casts shadows, which `the_air_around_lamps_glows_as_quadrature_says` holds to
+    // quadrature.
     let mut builder = SceneBuilder::new("box");
     builder.point_light_candela("lamp", Candela(100.0), Vec3::ONE, 0.3 * DVec3::Y);
     let mut scene = builder.build().unwrap();
@@ -462,7 +468,8 @@ fn shafts_of_light_are_those_of_the_path_tracer() {
     }
 }
 
-/// A cloud under the sun over a floor, on which it throws its shadow; and a ball of fog, by its mesh.
+/// A cloud under the sun over a floor, on which it throws its shadow; and a ball of fog, by its
+/// mesh.
 fn clouds(mesh: bool) -> Scene {
     let mut builder = SceneBuilder::new("cloud");
     let grey = builder

@@ -83,7 +83,8 @@ fn depth_leaves_what_the_law_says() {
     }
 }
 
-/// What a black floor's water scatters, by the closed form of single scattering, and by the path tracer.
+/// What a black floor's water scatters, by the closed form of single scattering, and by the path
+/// tracer.
 #[test]
 fn what_water_scatters_is_what_the_closed_form_says() {
     let Some(guard) = gpu() else { return };
@@ -129,7 +130,8 @@ fn what_water_scatters_is_what_the_closed_form_says() {
         );
         assert!(error < 0.02, "{refraction:?}: {got} {want}");
     }
-    // The path tracer has all orders of scattering; two bounces, surface and water, are the first one.
+    // The path tracer has all orders of scattering; two bounces, surface and water, are the first
+    // one.
     let pose = look_at_transform(DVec3::new(0.0, 3.0, 0.0), DVec3::new(0.0, 0.0, 1e-4));
     let projection =
         Projection::Orthographic { half_width: 1.0, half_height: 1.0, near: 0.1, far: 20.0 };
@@ -208,9 +210,10 @@ fn pool(settings: &WaterSettings, sun: f64) -> Scene {
     scene
 }
 
-/// The path tracer's picture of so many samples, kept in `tests/data/water`; `SUNNY16_WRITE=1` traces it anew. A few paths a pixel are traced in any case:
-/// their mean must be the kept picture's.
-/// Without a kept picture 128 samples stand in, whose noise is more than the difference that FLIP is bounded by: false then.
+/// The path tracer's picture of so many samples, kept in `tests/data/water`; `SUNNY16_WRITE=1`
+/// traces it anew. A few paths a pixel are traced in any case: their mean must be the kept
+/// picture's. Without a kept picture 128 samples stand in, whose noise is more than the difference
+/// that FLIP is bounded by: false then.
 fn reference(
     name: &str,
     samples: u32,
@@ -254,7 +257,8 @@ fn reference(
     (kept, true)
 }
 
-/// FLIP and the relative error of the mean, raster beside path tracer; PPMs go to `SUNNY16_PICTURES`.
+/// FLIP and the relative error of the mean, raster beside path tracer; PPMs go to
+/// `SUNNY16_PICTURES`.
 fn beside_the_path_tracer(
     name: &str,
     samples: u32,
@@ -335,8 +339,9 @@ fn frozen_waves_are_those_of_the_path_tracer() {
     assert!(gathered < even || even == 0.0, "with caustics {gathered}, without {even}");
 }
 
-/// Where bent light falls on a bed: bundles of light by the surface in double precision, by Snell's law and the sun's disk, counted by
-/// the pixels of a view straight down to half a width `half`; of what level water sends there.
+/// Where bent light falls on a bed: bundles of light by the surface in double precision, by Snell's
+/// law and the sun's disk, counted by the pixels of a view straight down to half a width `half`; of
+/// what level water sends there.
 fn gathered(
     scene: &Scene,
     towards_sun: DVec3,
@@ -469,8 +474,8 @@ fn caustics_are_where_bent_light_falls() {
     assert!(offs.iter().all(|(off, most)| off < &(most * contrast)), "{offs:?}");
 }
 
-/// `SUNNY16_PICTURES=DIR cargo test --release --test gpu water:: -- --ignored` writes the pictures of docs/water.md: the pool without
-/// caustics, with them, and by the path tracer.
+/// `SUNNY16_PICTURES=DIR cargo test --release --test gpu water:: -- --ignored` writes the pictures
+/// of docs/water.md: the pool without caustics, with them, and by the path tracer.
 #[test]
 #[ignore = "minutes; writes pictures"]
 fn pictures_of_caustics() {

@@ -1,4 +1,5 @@
-//! Depth of field: small glowing squares at several distances, against the circle of confusion of a thin lens.
+//! Depth of field: small glowing squares at several distances, against the circle of confusion of a
+//! thin lens.
 
 use std::f64::consts::PI;
 

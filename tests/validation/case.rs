@@ -18,8 +18,8 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// The script reads samples and their kind from here: independent ones, or multi-jittered where highlights are few
-    /// pixels wide.
+    /// The script reads samples and their kind from here: independent ones, or multi-jittered where
+    /// highlights are few pixels wide.
     pub fn mitsuba(samples: u32, kind: &str) -> Self {
         let made = format!(
             "Mitsuba 3.9.1, {samples} {kind} samples, glTF's BRDF (scripts/mitsuba_case.py)"
@@ -41,7 +41,8 @@ impl Reference {
     }
 }
 
-/// A case as its `case.toml` tells it. `rest` is what has no field of its own: regions, closed forms, bounds.
+/// A case as its `case.toml` tells it. `rest` is what has no field of its own: regions, closed
+/// forms, bounds.
 #[derive(Clone, Debug, Default)]
 pub struct Case {
     pub name: String,
@@ -154,7 +155,8 @@ impl Case {
         let _ = writeln!(self.rest, "{more}why = {why:?}");
     }
 
-    /// The same of the path tracer, of Mitsuba where the case has it, and of the raster renderer where it runs.
+    /// The same of the path tracer, of Mitsuba where the case has it, and of the raster renderer
+    /// where it runs.
     pub fn expect_of_all(&mut self, region: &str, value: f64, within: [f64; 3], why: &str) {
         let value = format!("value = {:?}", number(value));
         self.expect("path", region, &value, within[0], why, "");
@@ -182,7 +184,8 @@ impl Case {
         let _ = writeln!(self.rest, "{more}why = {why:?}");
     }
 
-    /// The raster renderer's direct light beside the path tracer's: mean within 0.5 %, FLIP below 0.02 beside edges.
+    /// The raster renderer's direct light beside the path tracer's: mean within 0.5 %, FLIP below
+    /// 0.02 beside edges.
     pub fn raster_bounds(&mut self) {
         let why = "direct light alone, at the middles of pixels: two renderers of ours that share no code for light";
         let pair = ["raster", "path_pixel_centers"];

@@ -1,4 +1,5 @@
-//! Radiance in double precision by quadrature: glTF 2.0, appendix B, and the emitters, written here for themselves.
+//! Radiance in double precision by quadrature: glTF 2.0, appendix B, and the emitters, written here
+//! for themselves.
 
 use std::f64::consts::{PI, TAU};
 
@@ -17,7 +18,8 @@ impl Surface {
         Self { base: DVec3::splat(base), metallic, roughness }
     }
 
-    /// glTF 2.0 appendix B.2 and B.3: `mix(dielectric, metal, metallic)`, 1/sr. Unit vectors, the normal is z.
+    /// glTF 2.0 appendix B.2 and B.3: `mix(dielectric, metal, metallic)`, 1/sr. Unit vectors, the
+    /// normal is z.
     pub fn brdf(&self, v: DVec3, l: DVec3) -> DVec3 {
         if v.z <= 0.0 || l.z <= 0.0 {
             return DVec3::ZERO;
@@ -34,7 +36,8 @@ impl Surface {
         dielectric.lerp(metal, self.metallic)
     }
 
-    /// The part of a uniform surrounding's light that goes towards `v`, by quadrature over visible normals and cosine.
+    /// The part of a uniform surrounding's light that goes towards `v`, by quadrature over visible
+    /// normals and cosine.
     pub fn albedo(&self, v: DVec3) -> f64 {
         let n = 512;
         let alpha = self.roughness * self.roughness;
@@ -91,12 +94,14 @@ pub enum Lamp {
     Rectangle(f64, f64, f64),
     /// Nits, radius, length along x.
     Tube(f64, f64, f64),
-    /// Candela by angle from the axis, downward, every so many degrees, interpolated linearly in the angle.
+    /// Candela by angle from the axis, downward, every so many degrees, interpolated linearly in
+    /// the angle.
     Measured(f64, &'static [f64]),
 }
 
 impl Lamp {
-    /// Luminance (nits) of a surface at `p`, whose normal is y, towards `eye`, from the lamp at `at`.
+    /// Luminance (nits) of a surface at `p`, whose normal is y, towards `eye`, from the lamp at
+    /// `at`.
     pub fn seen(&self, surface: &Surface, p: DVec3, eye: DVec3, at: DVec3) -> f64 {
         // y up to z up.
         let local = |d: DVec3| dvec3(d.x, -d.z, d.y);
@@ -190,9 +195,10 @@ impl Lamp {
     }
 }
 
-/// The luminance that a wall of a hollow sphere has towards the angle of cosine `mu`, where every wall glows with `glow`
-/// nits: by symmetry all of its light depends on that angle alone (a chord meets the sphere at the same angle at both
-/// ends), which leaves `L(mu) = glow + integral of f L(mu') mu' over the hemisphere`, solved here by iteration.
+/// The luminance that a wall of a hollow sphere has towards the angle of cosine `mu`, where every
+/// wall glows with `glow` nits: by symmetry all of its light depends on that angle alone (a chord
+/// meets the sphere at the same angle at both ends), which leaves `L(mu) = glow + integral of f
+/// L(mu') mu' over the hemisphere`, solved here by iteration.
 pub struct Hollow {
     nodes: Vec<f64>,
     light: Vec<f64>,

@@ -1,4 +1,5 @@
-//! One lamp a metre above a matte strip, seen at 45 degrees: every kind of lamp against quadratures.
+//! One lamp a metre above a matte strip, seen at 45 degrees: every kind of lamp against
+//! quadratures.
 
 use std::f64::consts::{PI, SQRT_2};
 
@@ -193,7 +194,8 @@ fn one(kind: Kind) -> Case {
         }
         let rect = [x - 2, 12, x + 2, 20];
         case.rect(name, rect);
-        // Rays all over a pixel see its mean, the raster renderer its middle: not the same where light bends.
+        // Rays all over a pixel see its mean, the raster renderer its middle: not the same where
+        // light bends.
         let mean = |steps: u32| {
             let mut sum = 0.0;
             let step =

@@ -1,4 +1,5 @@
-//! Uniform light: flat tiles in a white furnace, a ball in a glowing ball, and a hollow ball that lights itself.
+//! Uniform light: flat tiles in a white furnace, a ball in a glowing ball, and a hollow ball that
+//! lights itself.
 
 use glam::{DMat4, DVec3, Vec2, Vec3, dvec3};
 use sunny16::scene::{
@@ -24,7 +25,8 @@ pub fn cases() -> Vec<Case> {
     out
 }
 
-/// Tiles in one plane, which neither shade nor light each other, seen at one angle: each shows its directional albedo.
+/// Tiles in one plane, which neither shade nor light each other, seen at one angle: each shows its
+/// directional albedo.
 fn tiles(degrees: f64) -> Case {
     let mut builder = SceneBuilder::new("furnace");
     for (row, metallic) in METALLIC.into_iter().enumerate() {
@@ -177,7 +179,8 @@ fn hollow() -> Case {
                 let sx = (2.0 * (f64::from(x) + 0.5) / 128.0 - 1.0) * tan * 2.0;
                 let sy = (1.0 - 2.0 * (f64::from(y) + 0.5) / 64.0) * tan;
                 let d = (forward + right * sx + up * sy).normalize();
-                // The chord from within: its angle to the normal where it leaves the ball of radius 2.
+                // The chord from within: its angle to the normal where it leaves the ball of radius
+                // 2.
                 let b = eye.dot(d);
                 let t = -b + (b * b - eye.length_squared() + 4.0).sqrt();
                 sum += hollow.towards((eye + d * t).normalize().dot(d));

@@ -59,8 +59,9 @@ fn scene() -> Scene {
     builder.build().unwrap()
 }
 
-/// A sky for the grid: pale blue above, brown below, a broad glow before the balls at the upper left. Radiance .hdr without
-/// compression: four bytes a pixel, 128 of a mantissa's byte and 128 + 1 of exponent are 1.
+/// A sky for the grid: pale blue above, brown below, a broad glow before the balls at the upper
+/// left. Radiance .hdr without compression: four bytes a pixel, 128 of a mantissa's byte and 128 +
+/// 1 of exponent are 1.
 pub fn hdr(width: usize, height: usize, nits: impl Fn(DVec3) -> DVec3) -> Vec<u8> {
     let mut out =
         format!("#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y {height} +X {width}\n").into_bytes();
@@ -141,7 +142,8 @@ pub fn cases() -> Vec<Case> {
             }
             if !full {
                 let why = "one BRDF, two renderers; a ball's mean";
-                // A highlight of two pixels: at these samples that ball is noisy by up to 0.8 % (one deviation).
+                // A highlight of two pixels: at these samples that ball is noisy by up to 0.8 %
+                // (one deviation).
                 let noisy = (light == "lamp").then(|| name(2, 1));
                 let sharp: Vec<String> =
                     bounded.iter().filter(|ball| Some(*ball) != noisy.as_ref()).cloned().collect();
@@ -151,7 +153,8 @@ pub fn cases() -> Vec<Case> {
                     case.bound(["path", "mitsuba"], "mean", "at_most = 0.02", &list(&[ball]), why);
                 }
             } else {
-                // Caustics of smooth metal: found by chance alone, single balls are noisy by percents; a sun's wholly so.
+                // Caustics of smooth metal: found by chance alone, single balls are noisy by
+                // percents; a sun's wholly so.
                 let why = "one BRDF, two renderers";
                 case.bound(["path", "mitsuba"], "mean", "at_most = 0.005", "", why);
             }

@@ -1,7 +1,9 @@
-//! The cases of `validation/cases`: our own code makes each scene, look and `case.toml`, closed forms included.
+//! The cases of `validation/cases`: our own code makes each scene, look and `case.toml`, closed
+//! forms included.
 //!
-//! `SUNNY16_WRITE=1 cargo test --test validation` writes them; without it the test holds the files against what the
-//! code makes. The pictures beside them are of outside renderers: `validation/scripts` makes those.
+//! `SUNNY16_WRITE=1 cargo test --test validation` writes them; without it the test holds the files
+//! against what the code makes. The pictures beside them are of outside renderers:
+//! `validation/scripts` makes those.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 mod camera;

@@ -1,6 +1,6 @@
-//! The material extensions: balls with one parameter varied across and another down, above tiles of the first row's materials with
-//! closed forms, written here again from the extensions' texts; one sun, direct light. What lets light through stands before stripes
-//! in a sky.
+//! The material extensions: balls with one parameter varied across and another down, above tiles of
+//! the first row's materials with closed forms, written here again from the extensions' texts; one
+//! sun, direct light. What lets light through stands before stripes in a sky.
 
 use std::f64::consts::PI;
 
@@ -312,7 +312,8 @@ fn anisotropy() -> Case {
 
 const FILMS: [f32; 4] = [150.0, 300.0, 500.0, 800.0];
 
-/// A film of index 1.3 on a metal that reflects a half: KHR_materials_iridescence, "Iridescence Fresnel".
+/// A film of index 1.3 on a metal that reflects a half: KHR_materials_iridescence, "Iridescence
+/// Fresnel".
 fn film(cos: f64, thickness: f64) -> DVec3 {
     let ior = f(1.3);
     let schlick = |r0: f64, cos: f64| r0 + (1.0 - r0) * fifth(cos);
@@ -326,7 +327,8 @@ fn film(cos: f64, thickness: f64) -> DVec3 {
     for order in 1..=2 {
         let m = f64::from(order);
         let phase = 2.0 * PI * m * 2.0 * ior * thickness * cos2 * 1e-9;
-        // Light is turned by half a wave at the film's upper face seen from below, and not at a denser base.
+        // Light is turned by half a wave at the film's upper face seen from below, and not at a
+        // denser base.
         let turned = m * PI;
         let gauss = |value: f64, place: f64, width: f64| {
             value
@@ -393,7 +395,8 @@ fn diffuse_transmission() -> Case {
     let mut scene = scene("material_diffuse_transmission", &make, || {
         bare(shapes::with_tangents(shapes::plane(Vec2::splat(0.8), 1, 1)))
     });
-    // Leaves, of which the first column turns away from the sun and the rows below further: lit from behind.
+    // Leaves, of which the first column turns away from the sun and the rows below further: lit
+    // from behind.
     for node in &mut scene.nodes {
         let Some(row) =
             node.name.strip_prefix("row ").and_then(|rest| rest[..1].parse::<usize>().ok())
@@ -407,7 +410,8 @@ fn diffuse_transmission() -> Case {
             node.local = DMat4::from_translation(at(row, column)) * turn * upright;
         }
     }
-    // The sun stands behind the leaves, which are seen against it; for the tiles below the light comes from the front.
+    // The sun stands behind the leaves, which are seen against it; for the tiles below the light
+    // comes from the front.
     let behind = dvec3(0.8, 0.35, -0.3).normalize();
     let tile = behind.dot(lean().transform_vector3(DVec3::Y)) > 0.0;
     assert!(!tile, "tiles are lit from behind too");
@@ -425,7 +429,8 @@ fn diffuse_transmission() -> Case {
     sunny("material_diffuse_transmission", [title, text], scene, Some(&closed))
 }
 
-/// Three rows before a wall of stripes that glow and reflect nothing, in the sky of the grid: what comes through is all there is.
+/// Three rows before a wall of stripes that glow and reflect nothing, in the sky of the grid: what
+/// comes through is all there is.
 fn before_stripes(
     name: &str,
     [title, text]: [&str; 2],
@@ -469,7 +474,8 @@ fn before_stripes(
         raster: true,
         ..Case::default()
     };
-    // Lookups of the lit picture are as fine as its pixels are, which the mean of jittered frames has finer.
+    // Lookups of the lit picture are as fine as its pixels are, which the mean of jittered frames
+    // has finer.
     case.look += "[passes.aa]\nsamples = 8\n";
     let why = "the raster renderer's mean of 8 frames within FLIP 0.03 of the path tracer";
     case.bound(["raster", "path"], "flip", "at_most = 0.03", "", why);

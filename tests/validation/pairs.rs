@@ -1,4 +1,5 @@
-//! Materials half way between dielectric and metal, and what the camera makes of light: closed forms on flat tiles.
+//! Materials half way between dielectric and metal, and what the camera makes of light: closed
+//! forms on flat tiles.
 
 use std::f64::consts::PI;
 
@@ -107,8 +108,9 @@ fn of_card(base: f64) -> f64 {
     brdf
 }
 
-/// Linear Rec.709 of black bodies at luminance 1: Planck's law with c2 = 1.438776877e-2 m K, the CIE's standard observer of
-/// 1931 at 1 nm (CIE S 014-1 / ISO 11664-1) and Rec.709's primaries, summed outside of this program.
+/// Linear Rec.709 of black bodies at luminance 1: Planck's law with c2 = 1.438776877e-2 m K, the
+/// CIE's standard observer of 1931 at 1 nm (CIE S 014-1 / ISO 11664-1) and Rec.709's primaries,
+/// summed outside of this program.
 const BLACK_BODIES: [(u32, [f64; 3]); 5] = [
     (2000, [2.5199, 0.6469, 0.0204]),
     (2700, [1.9348, 0.8036, 0.1918]),

@@ -1,8 +1,9 @@
 //! The light room: a small studio of plain surfaces, lamps in lumens, a camera with dials.
 //!
-//! After rooms whose lamps, reflectances and illuminances are published for checks of lighting programs: CIBSE TM28/00
-//! ("Benchmarking Lighting Design Software", 2000) and section 4 of CIE 171:2006 ("Test Cases to Assess the Accuracy of
-//! Lighting Computer Programs"). It has their kind of surfaces and lamps, not their measures or measured values.
+//! After rooms whose lamps, reflectances and illuminances are published for checks of lighting
+//! programs: CIBSE TM28/00 ("Benchmarking Lighting Design Software", 2000) and section 4 of CIE
+//! 171:2006 ("Test Cases to Assess the Accuracy of Lighting Computer Programs"). It has their kind
+//! of surfaces and lamps, not their measures or measured values.
 
 use glam::{DMat4, DVec3, Vec2, Vec3, dvec3, vec3};
 use sunny16::{

@@ -1,4 +1,5 @@
-//! Participating media: haze with shafts of light through a grating, and a cloud from a grid; scattered once and often.
+//! Participating media: haze with shafts of light through a grating, and a cloud from a grid;
+//! scattered once and often.
 
 use std::fmt::Write as _;
 
@@ -22,8 +23,8 @@ fn floor(builder: &mut SceneBuilder) {
     place(builder, "floor", shapes::plane(Vec2::splat(8.0), 1, 1), grey, DVec3::ZERO);
 }
 
-/// A spot behind a grating, haze before it with a ball in it. Nothing lies in the haze's faces: which side of them a point
-/// is on, would be rounding.
+/// A spot behind a grating, haze before it with a ball in it. Nothing lies in the haze's faces:
+/// which side of them a point is on, would be rounding.
 fn haze() -> Scene {
     let mut builder = SceneBuilder::new("haze");
     floor(&mut builder);
@@ -163,8 +164,8 @@ pub fn cases() -> Vec<Case> {
         let why = "one medium, two renderers";
         case.bound(["path", "mitsuba"], "mean", "at_most = 0.005", "", why);
         case.bound(["path", "mitsuba"], "mean", "at_most = 0.01", &names, why);
-        // By runs of two seeds: of haze with a small lamp within it 1.6 % of ours and 0.7 % of Mitsuba's, of the others at most
-        // 1.0 % and 0.5 %.
+        // By runs of two seeds: of haze with a small lamp within it 1.6 % of ours and 0.7 % of
+        // Mitsuba's, of the others at most 1.0 % and 0.5 %.
         let noise = if name == "haze" && full { "at_most = 0.025" } else { "at_most = 0.015" };
         case.bound(
             ["path", "mitsuba"],

@@ -1,4 +1,5 @@
-//! What hands do in the window's picture, by input events, beside what the look's numbers must be by closed forms.
+//! What hands do in the window's picture, by input events, beside what the look's numbers must be
+//! by closed forms.
 
 use std::{
     fs,
@@ -115,7 +116,8 @@ fn handles_move_turn_and_size_lights_and_each_drag_is_a_step() {
     let middle = bench.app.picture_rect().center();
     let right = pose.x_axis.truncate();
     let target = {
-        // Arrows are 80 points long, and their feet in the middle of the picture, as far as the middle of the scene.
+        // Arrows are 80 points long, and their feet in the middle of the picture, as far as the
+        // middle of the scene.
         let scene = &bench.app.workspace.as_ref().unwrap().viewport.session.scene;
         let (low, high) = scene.bounds().unwrap();
         eye - pose.z_axis.truncate() * ((low + high) / 2.0 - eye).dot(-pose.z_axis.truncate())
@@ -171,7 +173,8 @@ fn handles_move_turn_and_size_lights_and_each_drag_is_a_step() {
     bench.press(Key::Z, Modifiers::COMMAND);
     assert_eq!(texts(&bench), before);
 
-    // A panel's width: 10 cm to one side are 20 in all, and it gives the lumens that its author wrote.
+    // A panel's width: 10 cm to one side are 20 in all, and it gives the lumens that its author
+    // wrote.
     select(&mut bench, "Panel", Key::T);
     let x = look_at_transform(PANEL, DVec3::new(0.5, 0.0, 0.3)).x_axis.truncate();
     let (from, to) = (seen(&bench, PANEL + x * 0.2), seen(&bench, PANEL + x * 0.3));
@@ -514,7 +517,8 @@ fn pond() -> (tempfile::TempDir, PathBuf) {
 fn a_flow_is_painted_saved_and_read_again() {
     let Some(guard) = crate::common::gpu() else { return };
     let (dir, file) = pond();
-    // `SUNNY16_LONG=1` takes the minutes that the water's pipelines take on software drivers, and compares pictures too.
+    // `SUNNY16_LONG=1` takes the minutes that the water's pipelines take on software drivers, and
+    // compares pictures too.
     let long = std::env::var_os("SUNNY16_LONG").is_some();
     let mut bench = if long {
         HeadlessViewer::new(&guard.gpu, request(&file))
@@ -597,7 +601,8 @@ fn the_sun_of_the_sky_is_turned_by_its_ring() {
     bench.frame(vec![]);
     bench.keep("sun.png");
     let text = bench.app.workspace.as_ref().unwrap().document.text().to_owned();
-    // The ring is around what orbit goes around: the middle of the picture, as far as the middle of the scene.
+    // The ring is around what orbit goes around: the middle of the picture, as far as the middle of
+    // the scene.
     let view = bench.app.workspace.as_ref().unwrap().viewport.session.view();
     let (low, high) =
         bench.app.workspace.as_ref().unwrap().viewport.session.scene.bounds().unwrap();

@@ -1,5 +1,5 @@
-//! The window stays in step with hands, readable and alive: counted in frames, laid out at each scale, never waiting for what takes
-//! long.
+//! The window stays in step with hands, readable and alive: counted in frames, laid out at each
+//! scale, never waiting for what takes long.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -37,8 +37,8 @@ const PANEL: &str =
 
 const ALL: &str = "[volumes.Fog]\nscattering = 0.25\ncenter = \"0 1 0\"\nsize = \"2 2 2\"\n[water.Pond]\nkind = \"coastal\"\nspeed = 0.25\n";
 
-/// A spot over a floor with a sheet that may be water, and a panel where the look says more than `LOOK`: by the spot alone pictures are
-/// soon there.
+/// A spot over a floor with a sheet that may be water, and a panel where the look says more than
+/// `LOOK`: by the spot alone pictures are soon there.
 fn lights_scene(more: &str) -> (tempfile::TempDir, PathBuf) {
     let mut builder = SceneBuilder::new("lamps");
     let grey = builder.add_material(dielectric("Grey", Vec3::splat(0.4), 0.6));
@@ -110,7 +110,8 @@ fn input_is_displayed_in_the_same_frame() {
             "{what}: this frame has the picture that was asked for in it"
         );
         assert_ne!(finished.number, old);
-        // And shows it: where as many pixels are drawn as there is room for, they are those of the window.
+        // And shows it: where as many pixels are drawn as there is room for, they are those of the
+        // window.
         let rect = bench.app.picture_rect();
         let [width, height] = [finished.picture.width, finished.picture.height];
         let full = (rect.width() - width as f32).abs() < 0.5;
@@ -364,7 +365,8 @@ fn a_copied_reading_is_the_pictures() {
     assert!(says(&bench, &format!("{x},{y}:")), "the last line has the same pixel");
 }
 
-/// Frames that a window draws by itself until it sleeps, as its event loop does: each when the last has asked for it.
+/// Frames that a window draws by itself until it sleeps, as its event loop does: each when the last
+/// has asked for it.
 fn frames_to_sleep(bench: &mut HeadlessViewer) -> u32 {
     let started = std::time::Instant::now();
     let mut frames = 0;
@@ -390,7 +392,8 @@ fn a_window_at_rest_sleeps() {
         bench.rest();
         let frames = frames_to_sleep(&mut bench);
         println!("{change:?}: asleep after {frames} frames more");
-        // Each message ends with a frame; what is copied for accidents is due some seconds after a change.
+        // Each message ends with a frame; what is copied for accidents is due some seconds after a
+        // change.
         assert!(frames < 30, "{change:?}: {frames}");
         let at = bench.middle();
         bench.frame(vec![Event::PointerMoved(at)]);
@@ -398,8 +401,8 @@ fn a_window_at_rest_sleeps() {
     }
 }
 
-/// A light of each kind: the file has points, a spot and a sun, tinted, so that their color is part of their strength; the look gives
-/// the others their shapes.
+/// A light of each kind: the file has points, a spot and a sun, tinted, so that their color is part
+/// of their strength; the look gives the others their shapes.
 fn every_light() -> (tempfile::TempDir, PathBuf, Vec<&'static str>) {
     let lights = [
         ("Point", ""),
@@ -631,7 +634,8 @@ fn scenes_are_read_beside_the_window() {
     assert!(says(&bench, "The look has changes that are not saved"), "{:?}", bench.texts);
 }
 
-/// Texts that are cut where nothing can be scrolled, and pairs of texts that lie over each other, with their places.
+/// Texts that are cut where nothing can be scrolled, and pairs of texts that lie over each other,
+/// with their places.
 fn unreadable(bench: &HeadlessViewer) -> Vec<String> {
     fn texts(shape: &Shape, clip: Rect, found: &mut Vec<(String, Rect, Rect)>) {
         match shape {

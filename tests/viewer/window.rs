@@ -1,5 +1,6 @@
-//! The look-dev window's content, driven by input events as a window would pass them on, without a window system: what people
-//! see is what the command line renders, what they change is in the file, and nothing is lost when things go wrong.
+//! The look-dev window's content, driven by input events as a window would pass them on, without a
+//! window system: what people see is what the command line renders, what they change is in the
+//! file, and nothing is lost when things go wrong.
 
 use std::{
     fs,
@@ -164,7 +165,8 @@ fn what_is_shown_in_the_window_is_the_picture() {
     // Lamps' handles lie over some lines.
     assert!(differing < height / 2, "{differing} of {height} lines differ");
 
-    // The same on a display that shows more than white: the picture by the host's codes, panels no brighter than paper.
+    // The same on a display that shows more than white: the picture by the host's codes, panels no
+    // brighter than paper.
     let light = bench.app.hdr_picture().unwrap();
     let range = bench.app.settings().range;
     let codes = |nits: &[f32; 3]| {
@@ -453,7 +455,8 @@ fn a_lost_device_is_said_and_the_look_is_kept() {
         .expect("the copy for accidents");
     assert!(copy.contains("iso = "), "{copy}");
     drop(bench);
-    // What a lost device leaves is the driver's: the guard's look at what is still alive would find frames of it.
+    // What a lost device leaves is the driver's: the guard's look at what is still alive would find
+    // frames of it.
     std::mem::forget(guard);
 }
 
@@ -554,8 +557,9 @@ fn the_window_stays_alive_while_a_picture_takes_long() {
     let (_dir, file) = project("");
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
-    // Frames of the window while the picture is drawn anew again and again: each is as short as if nothing were drawn. The
-    // software driver shares its processors with the picture, and so most frames are asked, not the worst.
+    // Frames of the window while the picture is drawn anew again and again: each is as short as if
+    // nothing were drawn. The software driver shares its processors with the picture, and so most
+    // frames are asked, not the worst.
     let alone = bench.app.workspace.as_ref().unwrap().viewport.frame_ms;
     let mut frames = 0;
     let number = |bench: &HeadlessViewer| {
@@ -680,8 +684,8 @@ fn the_mixer_balances_lights_as_the_renderer_would() {
     assert!(text.contains("enabled = false"), "{text}");
 }
 
-/// The lamp's light falls by twelve stops after a quarter of a second: what is played is exposed for it, and what then rests as
-/// its meter reads.
+/// The lamp's light falls by twelve stops after a quarter of a second: what is played is exposed
+/// for it, and what then rests as its meter reads.
 #[test]
 fn exposure_follows_the_light_of_what_is_played() {
     let Some(guard) = crate::common::gpu() else { return };

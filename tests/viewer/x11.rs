@@ -1,5 +1,6 @@
-//! The look-dev window itself, under a virtual X server, driven by xdotool as by driver and looked at on the server's screen: opened,
-//! typed into, clicked in, compared, resized, hidden, saved, closed, opened again. Skipped where there is no Xvfb or xdotool.
+//! The look-dev window itself, under a virtual X server, driven by xdotool as by driver and looked
+//! at on the server's screen: opened, typed into, clicked in, compared, resized, hidden, saved,
+//! closed, opened again. Skipped where there is no Xvfb or xdotool.
 
 use std::{
     collections::HashMap,
@@ -132,8 +133,8 @@ impl Shown {
         (0..self.size[1]).filter(|&y| row(self, y) != row(other, y)).count()
     }
 
-    /// How far apart the means of squares of pixels are, right of a column (codes; half of them are closer): neither noise counts much,
-    /// nor what is written over a few of them.
+    /// How far apart the means of squares of pixels are, right of a column (codes; half of them are
+    /// closer): neither noise counts much, nor what is written over a few of them.
     fn apart(&self, other: &Self, from: usize) -> f64 {
         const SIDE: usize = 16;
         let mean = |of: &Self, x: usize, y: usize, channel: usize| {
@@ -209,7 +210,8 @@ impl XdotoolDriver {
         self.tool(&["getwindowname", &self.window])
     }
 
-    /// Puts a line into the palette, until it is seen to have worked. The palette takes the keyboard once it is drawn.
+    /// Puts a line into the palette, until it is seen to have worked. The palette takes the
+    /// keyboard once it is drawn.
     fn palette(&self, line: &str, mut worked: impl FnMut() -> bool) {
         let started = Instant::now();
         loop {
@@ -330,7 +332,8 @@ fn open((display, screen): (&str, &Path), scene: &Path, more: &[&str]) -> (Ended
     (program, driver)
 }
 
-/// A window at rest draws no frames but those of the readings here and of messages that go, and takes hardly any time.
+/// A window at rest draws no frames but those of the readings here and of messages that go, and
+/// takes hardly any time.
 fn sleeps(driver: &XdotoolDriver, program: &Ended) {
     // Clock ticks of all threads (proc(5), fields 14 and 15); 100 a second.
     let ticks = || {
@@ -507,7 +510,8 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
     let apart = on_screen().rows_apart(&shown, 0..width);
     assert!(apart < height / 3, "{apart} of {height} rows: only the light's handles lie over it");
 
-    // The path tracer, wiped: left of the line the picture stays, right of it is what the command line traces.
+    // The path tracer, wiped: left of the line the picture stays, right of it is what the command
+    // line traces.
     by_command_line(&[
         "render",
         &scene,

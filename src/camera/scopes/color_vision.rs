@@ -1,4 +1,5 @@
-//! How people see the colours of an sRGB display, for tests of legends: with all cones, or without one kind.
+//! How people see the colours of an sRGB display, for tests of legends: with all cones, or without
+//! one kind.
 
 use crate::photometry::color::srgb_eotf;
 
@@ -20,8 +21,9 @@ impl ColorVision {
     pub const ALL: [Self; 4] =
         [Self::Normal, Self::Protanopia, Self::Deuteranopia, Self::Tritanopia];
 
-    /// From linear sRGB to the linear sRGB that looks the same to all: Machado, Oliveira and Fernandes, "A Physiologically-based
-    /// Model for Simulation of Color Vision Deficiency", IEEE TVCG 15(6), 2009, table of matrices, severity 1.
+    /// From linear sRGB to the linear sRGB that looks the same to all: Machado, Oliveira and
+    /// Fernandes, "A Physiologically-based Model for Simulation of Color Vision Deficiency", IEEE
+    /// TVCG 15(6), 2009, table of matrices, severity 1.
     const fn matrix(self) -> [[f64; 3]; 3] {
         match self {
             Self::Normal => [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],

@@ -1,4 +1,5 @@
-//! False colour: one colour for each stop above or below grey, so that exposure is read at a glance.
+//! False colour: one colour for each stop above or below grey, so that exposure is read at a
+//! glance.
 
 use super::{Luminances, Raster, Rgb, font, short, text_scale};
 use crate::{
@@ -9,9 +10,9 @@ use crate::{
 /// Stops from grey that have a colour of their own.
 pub const STOPS: [i32; 2] = [-11, 8];
 
-/// Colours of the stops, darkest first: blue to teal in the shadows, green for grey and pink one stop above it, as
-/// cameras have it, then light grey, yellow, orange, brown. Also eyes that lack a kind of cone tell each from all others (a
-/// test below says how well).
+/// Colours of the stops, darkest first: blue to teal in the shadows, green for grey and pink one
+/// stop above it, as cameras have it, then light grey, yellow, orange, brown. Also eyes that lack a
+/// kind of cone tell each from all others (a test below says how well).
 const COLORS: [Rgb; 20] = [
     [27, 10, 53],
     [39, 16, 84],
@@ -47,7 +48,8 @@ const INK: Rgb = [230, 230, 230];
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FalseColor {
     exposure: Exposure,
-    /// Stops from grey at and below which a display shows black, and at and above which it shows white.
+    /// Stops from grey at and below which a display shows black, and at and above which it shows
+    /// white.
     clips: [f64; 2],
 }
 
@@ -63,11 +65,12 @@ pub enum Band {
 }
 
 impl FalseColor {
-    /// The scale for an exposure. Black and white are marked where the mapper gives a grey the first and the last of
-    /// 256 codes: they are what a picture of 8 bits loses.
+    /// The scale for an exposure. Black and white are marked where the mapper gives a grey the
+    /// first and the last of 256 codes: they are what a picture of 8 bits loses.
     #[must_use]
     pub fn new(exposure: Exposure, mapper: ToneMapper) -> Self {
-        // Exposed greys and the code (0 to 255, not rounded) that they come to; rising, so that halving finds a place.
+        // Exposed greys and the code (0 to 255, not rounded) that they come to; rising, so that
+        // halving finds a place.
         let code = |stops: f64| {
             let exposed = exposure.metered_luminance().0 * exposure.multiplier() * stops.exp2();
             srgb_oetf(f64::from(mapper.apply(glam::Vec3::splat(exposed as f32)).y)) * 255.0
@@ -153,8 +156,8 @@ impl FalseColor {
         raster
     }
 
-    /// The legend: for each band its colour, stops from grey, exposure value and luminance of its middle, brightest
-    /// on top. `scale` is pixels a dot of the font.
+    /// The legend: for each band its colour, stops from grey, exposure value and luminance of its
+    /// middle, brightest on top. `scale` is pixels a dot of the font.
     #[must_use]
     pub fn legend(&self, scale: usize) -> Raster {
         let bands = self.bands();
@@ -223,7 +226,8 @@ mod tests {
 
     #[test]
     fn a_step_wedge_shows_exactly_its_steps() {
-        // AgX holds from -6.4 to 7.3 stops. Each step is 10 pixels of two rows; grey at EV 9 is 64 nit.
+        // AgX holds from -6.4 to 7.3 stops. Each step is 10 pixels of two rows; grey at EV 9 is 64
+        // nit.
         let scale = scale(ToneMapper::Agx);
         let stops: Vec<i32> = (-5..=6).collect();
         // Just inside of both edges of a band, and its middle.
@@ -278,15 +282,16 @@ mod tests {
                 assert_eq!(scale.band(Nit(nits)), band, "{} {nits}", mapper.name());
             }
         }
-        // Without a curve white is the saturation luminance, 3.26 stops above grey, less half a code.
+        // Without a curve white is the saturation luminance, 3.26 stops above grey, less half a
+        // code.
         let [_, white] = scale(ToneMapper::Linear).clips();
         assert!((white - 3.263).abs() < 0.01, "{white}");
     }
 
     #[test]
     fn eyes_that_lack_a_kind_of_cone_tell_the_steps_apart() {
-        // The whole scale with its ends, as a legend has it: neighbours are 5 apart (CIE 1976), here nearly 8, and nothing else
-        // is nearer than they are.
+        // The whole scale with its ends, as a legend has it: neighbours are 5 apart (CIE 1976),
+        // here nearly 8, and nothing else is nearer than they are.
         let steps: Vec<Rgb> = [BLACK].into_iter().chain(COLORS).chain([WHITE]).collect();
         for eye in ColorVision::ALL {
             let seen: Vec<[f64; 3]> = steps.iter().map(|color| eye.lab(*color)).collect();

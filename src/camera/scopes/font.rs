@@ -1,4 +1,5 @@
-//! A bitmap font of five by seven dots for legends: capitals, digits and the signs that numbers need.
+//! A bitmap font of five by seven dots for legends: capitals, digits and the signs that numbers
+//! need.
 
 /// Dots across of a glyph.
 pub const WIDTH: usize = 5;

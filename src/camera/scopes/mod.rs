@@ -1,9 +1,10 @@
-//! Scopes: what a light meter's owner looks at. False colour in stops, waveforms and histograms in exposure values,
-//! Adams zones: luminance in nits comes in, data or a picture with its legend goes out. Pure and without rounding
-//! by chance: the same picture gives the same bytes.
+//! Scopes: what a light meter's owner looks at. False colour in stops, waveforms and histograms in
+//! exposure values, Adams zones: luminance in nits comes in, data or a picture with its legend goes
+//! out. Pure and without rounding by chance: the same picture gives the same bytes.
 //!
-//! Everywhere the exposure value of a luminance is the one that a reflected-light meter with K = 12.5 shows for it,
-//! `EV100 = log2(8 L)` (ISO 2720:1974), and "grey" is the luminance that the camera's exposure is set for.
+//! Everywhere the exposure value of a luminance is the one that a reflected-light meter with K =
+//! 12.5 shows for it, `EV100 = log2(8 L)` (ISO 2720:1974), and "grey" is the luminance that the
+//! camera's exposure is set for.
 
 #[cfg(test)]
 pub(crate) mod color_vision;
@@ -66,7 +67,8 @@ pub fn luminance_of(ev: Ev100) -> Nit {
     Nit(ev.0.exp2() / 8.0)
 }
 
-/// Three significant digits with K, M, G for thousands, millions, milliards, and powers of ten below 0.01.
+/// Three significant digits with K, M, G for thousands, millions, milliards, and powers of ten
+/// below 0.01.
 #[must_use]
 pub fn short(value: f64) -> String {
     let digits = |v: f64| {
@@ -167,7 +169,8 @@ impl Raster {
         }
     }
 
-    /// Writes a line of text, its upper left corner at a place; each dot is `scale` x `scale` pixels.
+    /// Writes a line of text, its upper left corner at a place; each dot is `scale` x `scale`
+    /// pixels.
     pub fn text(&mut self, [x, y]: [usize; 2], scale: usize, text: &str, color: Rgb) {
         for (index, character) in text.chars().enumerate() {
             for (row, bits) in font::glyph(character).into_iter().enumerate() {

@@ -51,7 +51,8 @@ impl EvRange {
         Self { least: grey - 10.0, most: grey + 8.0, bins: 288 }
     }
 
-    /// The bin of a luminance in nits. What lies beyond an end is in the end's bin; black and NaN are in the first.
+    /// The bin of a luminance in nits. What lies beyond an end is in the end's bin; black and NaN
+    /// are in the first.
     #[must_use]
     pub fn bin(&self, nits: f64) -> usize {
         if nits == f64::INFINITY {
@@ -84,8 +85,8 @@ pub struct Waveform {
 }
 
 impl Waveform {
-    /// Of values in nits with `columns` columns, at least 1 and at most as many as the picture has. The counts sum to
-    /// the picture's pixels.
+    /// Of values in nits with `columns` columns, at least 1 and at most as many as the picture has.
+    /// The counts sum to the picture's pixels.
     #[must_use]
     pub fn new(picture: Luminances<'_>, range: EvRange, columns: usize) -> Self {
         let columns = columns.clamp(1, picture.width);
@@ -130,8 +131,9 @@ impl Waveform {
         self.counts.get(start..start + self.range.bins).unwrap_or_default()
     }
 
-    /// Draws waveforms side by side, with exposure values on the left, nits on the right, and a line at the exposure's
-    /// grey. Each takes as many pixels across as it has columns and one pixel down for each bin.
+    /// Draws waveforms side by side, with exposure values on the left, nits on the right, and a
+    /// line at the exposure's grey. Each takes as many pixels across as it has columns and one
+    /// pixel down for each bin.
     #[must_use]
     pub fn draw(parts: &[(&Self, Rgb)], exposure: Exposure) -> Raster {
         let Some((first, _)) = parts.first() else { return Raster::new(1, 1, PAPER) };
@@ -145,7 +147,8 @@ impl Waveform {
                 let counts = part.column(column);
                 let pixels: u32 = counts.iter().sum();
                 for (bin, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-                    // An eighth of a column's pixels in one bin is full brightness; a single pixel is still seen.
+                    // An eighth of a column's pixels in one bin is full brightness; a single pixel
+                    // is still seen.
                     let share = (f64::from(count) / f64::from(pixels.max(1)) * 8.0).min(1.0).sqrt();
                     let part = 0.3 + 0.7 * share;
                     let y = frame.top + first.range.bins - 1 - bin.min(first.range.bins - 1);
@@ -197,7 +200,8 @@ impl Frame {
     }
 }
 
-/// The histogram of a picture, and how many of its pixels are black and hence in no bin: together they are all.
+/// The histogram of a picture, and how many of its pixels are black and hence in no bin: together
+/// they are all.
 ///
 /// # Errors
 /// A range that no histogram has.
@@ -219,8 +223,8 @@ pub fn histogram(
     Ok((EvHistogram::from_counts(Ev100(range.least), Ev100(range.most), &counts)?, black))
 }
 
-/// Draws a histogram: exposure values from left to right, four pixels a bin of a quarter stop or so, the tallest bin
-/// to the top, a line at the exposure's grey.
+/// Draws a histogram: exposure values from left to right, four pixels a bin of a quarter stop or
+/// so, the tallest bin to the top, a line at the exposure's grey.
 #[must_use]
 pub fn draw_histogram(histogram: &EvHistogram, exposure: Exposure) -> Raster {
     let counts = histogram.counts();
@@ -267,7 +271,8 @@ pub fn draw_histogram(histogram: &EvHistogram, exposure: Exposure) -> Raster {
     raster
 }
 
-/// A histogram as a line of text of so many characters, each as high as the sum of its bins; a space is empty.
+/// A histogram as a line of text of so many characters, each as high as the sum of its bins; a
+/// space is empty.
 #[must_use]
 pub fn sparkline(histogram: &EvHistogram, characters: usize) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -287,7 +292,8 @@ pub fn sparkline(histogram: &EvHistogram, characters: usize) -> String {
     sums.iter().map(bar).collect()
 }
 
-/// The mean luminance and the least and greatest luminance above 0 of a picture; none where it is black.
+/// The mean luminance and the least and greatest luminance above 0 of a picture; none where it is
+/// black.
 #[must_use]
 pub fn extremes(picture: Luminances<'_>) -> Option<(Nit, Nit)> {
     let lit = picture.nits.iter().map(|&l| f64::from(l)).filter(|l| ev_of(*l).is_some());
@@ -332,7 +338,8 @@ mod tests {
             assert_eq!(coarse.column(x).iter().sum::<u32>(), 8);
         }
         assert!(waveform.column(64).is_empty());
-        // The line is drawn: the brightest pixel of each column lies one lower than that of its right neighbour.
+        // The line is drawn: the brightest pixel of each column lies one lower than that of its
+        // right neighbour.
         let exposure = Exposure::from_ev100(Ev100(8.1)).unwrap();
         let drawn = Waveform::draw(&[(&waveform, [255, 255, 255])], exposure);
         let frame = Frame::new(range(), 64);

@@ -14,8 +14,8 @@ const INK: Rgb = [255, 255, 255];
 const SHADOW: Rgb = [0, 0, 0];
 const PAPER: Rgb = [18, 18, 18];
 
-/// The zone of each pixel under an exposure. A zone is a stop; V is half a stop below to half a stop above grey; 0
-/// holds what is darker than I, and X what is brighter than IX.
+/// The zone of each pixel under an exposure. A zone is a stop; V is half a stop below to half a
+/// stop above grey; 0 holds what is darker than I, and X what is brighter than IX.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ZoneMap {
     width: usize,
@@ -74,9 +74,9 @@ impl ZoneMap {
         counts
     }
 
-    /// For each pixel, how many steps (eight neighbours) it is from a pixel of another zone or from beyond the
-    /// picture: 1 beside it. Rosenfeld and Pfaltz, "Sequential Operations in Digital Picture Processing", J. ACM 13
-    /// (1966), chessboard distance in two passes.
+    /// For each pixel, how many steps (eight neighbours) it is from a pixel of another zone or from
+    /// beyond the picture: 1 beside it. Rosenfeld and Pfaltz, "Sequential Operations in Digital
+    /// Picture Processing", J. ACM 13 (1966), chessboard distance in two passes.
     fn distances(&self) -> Vec<u32> {
         let (w, h) = (self.width, self.height);
         let mut distance = vec![0u32; w * h];
@@ -160,8 +160,9 @@ impl ZoneMap {
         areas
     }
 
-    /// The display's picture (red, green, blue, alpha) in greys, zones outlined and named where the name fits inside,
-    /// with a legend below. Without a display picture the zones are painted in even greys.
+    /// The display's picture (red, green, blue, alpha) in greys, zones outlined and named where the
+    /// name fits inside, with a legend below. Without a display picture the zones are painted in
+    /// even greys.
     #[must_use]
     pub fn draw(&self, display: Option<&[u8]>, exposure: Exposure) -> Raster {
         let scale = text_scale(self.height);
@@ -205,7 +206,8 @@ impl ZoneMap {
     }
 }
 
-/// The grey that stands for a zone: zone V is the display's code of 18 % grey, as on printed scales.
+/// The grey that stands for a zone: zone V is the display's code of 18 % grey, as on printed
+/// scales.
 fn swatch(zone: u8) -> u8 {
     (f64::from(zone) / 10.0 * 236.0) as u8
 }

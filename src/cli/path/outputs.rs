@@ -1,4 +1,5 @@
-//! Files of the path tracer's pictures: light by its ways, and the raster renderer's further outputs by the same names.
+//! Files of the path tracer's pictures: light by its ways, and the raster renderer's further
+//! outputs by the same names.
 
 use glam::{DVec3, Mat3, Vec3};
 

@@ -1,4 +1,5 @@
-//! FLIP against the authors' programs: C++ (nv-flip 0.1.2, FLIP 1.2) in this run, Python (flip-evaluator 1.7) by its figures.
+//! FLIP against the authors' programs: C++ (nv-flip 0.1.2, FLIP 1.2) in this run, Python
+//! (flip-evaluator 1.7) by its figures.
 
 use crate::{
     compare::{
@@ -13,8 +14,8 @@ const HEIGHT: usize = 64;
 
 type Pixels = Vec<[f32; 3]>;
 
-/// Waves, a checkerboard and noise, in sRGB codes 0 to 1: reference and test. The same formulas made the pictures
-/// that flip-evaluator was asked about.
+/// Waves, a checkerboard and noise, in sRGB codes 0 to 1: reference and test. The same formulas
+/// made the pictures that flip-evaluator was asked about.
 fn codes() -> (Vec<[f64; 3]>, Vec<[f64; 3]>) {
     (0..WIDTH * HEIGHT)
         .map(|i| {
@@ -151,15 +152,17 @@ fn alike_is_exactly_zero_and_either_way_round_is_the_same() {
 
 #[test]
 fn plain_colours_differ_by_the_closed_form() {
-    // Without structure the filters do nothing: FLIP is the redistributed HyAB difference of the two colours.
+    // Without structure the filters do nothing: FLIP is the redistributed HyAB difference of the
+    // two colours.
     let plane = |color: [f32; 3]| vec![color; 32 * 32];
     let of = |a: [f32; 3], b: [f32; 3]| {
         flip::ldr(&plane(a), &plane(b), 32, PIXELS_PER_DEGREE)[16 * 32 + 16]
     };
     // Green against blue is the farthest there is: 1 by definition (section 4.1.3).
     assert!((of([0.0, 1.0, 0.0], [0.0, 0.0, 1.0]) - 1.0).abs() < 1e-5);
-    // CIELAB after Hunt of green (87.74, -75.61, 72.98) and blue (32.30, 25.58, -34.84): HyAB 203.30, to the power of
-    // 0.7 41.28, the knee at 0.4 of that. Black against white: 100^0.7 = 25.12, beyond the knee.
+    // CIELAB after Hunt of green (87.74, -75.61, 72.98) and blue (32.30, 25.58, -34.84): HyAB
+    // 203.30, to the power of 0.7 41.28, the knee at 0.4 of that. Black against white: 100^0.7 =
+    // 25.12, beyond the knee.
     let found = of([0.0; 3], [1.0; 3]);
     assert!((found - 0.967_38).abs() < 1e-5, "{found}");
     assert!(of([0.5; 3], [0.51; 3]) < of([0.5; 3], [0.55; 3]));

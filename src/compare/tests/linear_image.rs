@@ -11,7 +11,8 @@ use crate::{
     photometry::units::Ev100,
 };
 
-/// An EXR of the given channels, 4 by 3 pixels, data window at `position` within a display window at `display`.
+/// An EXR of the given channels, 4 by 3 pixels, data window at `position` within a display window
+/// at `display`.
 fn exr_with(
     channels: Vec<(&str, ex::FlatSamples)>,
     position: [i32; 2],

@@ -64,7 +64,8 @@ fn an_offset_has_its_rmse() {
 
 #[test]
 fn codes_that_alternate_have_a_known_psnr() {
-    // Half of the pixels are 10 codes of 255 brighter: a mean square of 50 codes, 20 log10(255) - 10 log10(50).
+    // Half of the pixels are 10 codes of 255 brighter: a mean square of 50 codes, 20 log10(255) -
+    // 10 log10(50).
     let linear = |code: f64| crate::photometry::color::srgb_eotf(code / 255.0) as f32;
     let reference = display(|_, _| linear(100.0));
     let test = display(|x, y| linear(if (x + y) % 2 == 0 { 100.0 } else { 110.0 }));
@@ -75,7 +76,8 @@ fn codes_that_alternate_have_a_known_psnr() {
 
 #[test]
 fn light_that_moves_shows_in_blocks_and_not_in_the_mean() {
-    // Left half 1.5 times as bright, right half half as bright: the mean is right and every block wrong by a half.
+    // Left half 1.5 times as bright, right half half as bright: the mean is right and every block
+    // wrong by a half.
     let reference = picture(|_, _| [8.0; 3]);
     let test = picture(|x, _| [if x < SIZE / 2 { 12.0 } else { 4.0 }; 3]);
     let pair = ImagePair::new(&test, &reference).unwrap();

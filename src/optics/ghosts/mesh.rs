@@ -83,7 +83,8 @@ pub struct GhostMesh {
 const PROBE: usize = 16;
 /// Such meshes, each within what the last one found.
 const PROBES: usize = 4;
-/// How far from rims and blades nodes may lie, over the nearest of them, before enough pass. Farther ones wander without order.
+/// How far from rims and blades nodes may lie, over the nearest of them, before enough pass.
+/// Farther ones wander without order.
 const REACH: f64 = 1.0;
 /// Nodes of such a mesh by which it is found.
 const ENOUGH: usize = 40;
@@ -101,9 +102,9 @@ fn nodes(
     (0..side * side).map(|i| node(window.at(DVec2::new(part(i % side), part(i / side))))).collect()
 }
 
-/// The part of a window in which light passes: nodes that do, and one cell around them. Until enough nodes do, those
-/// count too that come as near as a cell's way from the nearest one can bring it, so that nothing long and narrow is cut.
-/// `None` where nothing is found.
+/// The part of a window in which light passes: nodes that do, and one cell around them. Until
+/// enough nodes do, those count too that come as near as a cell's way from the nearest one can
+/// bring it, so that nothing long and narrow is cut. `None` where nothing is found.
 fn narrowed(
     mut window: EntranceWindow,
     iris: Iris,
@@ -160,7 +161,8 @@ fn narrowed(
 }
 
 impl Lens {
-    /// The mesh of a ghost at a wavelength (m), of that many cells a side (at least 1). `None` where nothing of the beam gets through.
+    /// The mesh of a ghost at a wavelength (m), of that many cells a side (at least 1). `None`
+    /// where nothing of the beam gets through.
     #[must_use]
     pub fn ghost_mesh(
         &self,
@@ -201,7 +203,8 @@ impl Lens {
         (first.semi_aperture.hypot(sag / 2.0), first.vertex + sag / 2.0)
     }
 
-    /// Radius (m) of the disc across any beam through which all of it that meets the first surface passes.
+    /// Radius (m) of the disc across any beam through which all of it that meets the first surface
+    /// passes.
     #[must_use]
     pub fn front_radius(&self) -> f64 {
         self.front().0
@@ -239,14 +242,16 @@ fn doubled_area([a, b, c]: [DVec2; 3]) -> f64 {
     (b - a).perp_dot(c - a)
 }
 
-/// Cells a side of an adapted mesh: of an even one, of one whose illuminance differs by less than `UNEVEN`, and of others.
+/// Cells a side of an adapted mesh: of an even one, of one whose illuminance differs by less than
+/// `UNEVEN`, and of others.
 pub const CELLS: [usize; 3] = [16, 32, 64];
-/// Greatest over least illuminance up to which each of the first two will do. Linear between nodes, illuminance that differs by
-/// half from one side to the other is off by a hundredth.
+/// Greatest over least illuminance up to which each of the first two will do. Linear between nodes,
+/// illuminance that differs by half from one side to the other is off by a hundredth.
 pub const UNEVEN: [f64; 2] = [1.5, 4.0];
 
 impl Lens {
-    /// The mesh of a ghost at a wavelength (m), as fine as it must be. `None` where nothing of the beam gets through.
+    /// The mesh of a ghost at a wavelength (m), as fine as it must be. `None` where nothing of the
+    /// beam gets through.
     #[must_use]
     pub fn adaptive_ghost_mesh(
         &self,
@@ -273,7 +278,8 @@ impl GhostMesh {
         self.cells
     }
 
-    /// The nodes by rows, `None` for rays that miss a surface or are totally reflected where they should pass.
+    /// The nodes by rows, `None` for rays that miss a surface or are totally reflected where they
+    /// should pass.
     #[must_use]
     pub fn nodes(&self) -> &[Option<GhostMeshNode>] {
         &self.nodes
@@ -292,7 +298,8 @@ impl GhostMesh {
         })
     }
 
-    /// Calls with the part of a triangle's area that passes, and where: at the middles of equal parts of it.
+    /// Calls with the part of a triangle's area that passes, and where: at the middles of equal
+    /// parts of it.
     fn open(&self, nodes: [&GhostMeshNode; 3], mut f: impl FnMut(&GhostMeshNode, f64)) {
         let n = POINTS as f64;
         for i in 0..POINTS {
@@ -331,8 +338,9 @@ impl GhostMesh {
         GhostSpot::of(flux, first, second, peak, self.blur)
     }
 
-    /// Illuminance over that across the beam at every node, as the mesh is drawn: the light that enters the triangles around it over
-    /// their area on the sensor. Between nodes it is linear; the sum over all triangles is the light that enters, exactly.
+    /// Illuminance over that across the beam at every node, as the mesh is drawn: the light that
+    /// enters the triangles around it over their area on the sensor. Between nodes it is linear;
+    /// the sum over all triangles is the light that enters, exactly.
     #[must_use]
     pub fn illuminances(&self) -> Vec<f64> {
         let mut areas = vec![(0.0, 0.0); self.nodes.len()];
@@ -348,7 +356,8 @@ impl GhostMesh {
         self.nodes.iter().zip(&areas).map(|(node, area)| weight(node) * ratio(area)).collect()
     }
 
-    /// Light (lm per lx) by summing illuminance over the area on the sensor, triangle by triangle, as it is drawn.
+    /// Light (lm per lx) by summing illuminance over the area on the sensor, triangle by triangle,
+    /// as it is drawn.
     #[must_use]
     pub fn drawn_flux(&self) -> f64 {
         let illuminances = self.illuminances();
@@ -361,8 +370,8 @@ impl GhostMesh {
         flux
     }
 
-    /// The greatest over the least illuminance of triangles that light passes: how finely the mesh must be made. Infinite
-    /// where it is folded.
+    /// The greatest over the least illuminance of triangles that light passes: how finely the mesh
+    /// must be made. Infinite where it is folded.
     #[must_use]
     pub fn unevenness(&self) -> f64 {
         let (mut least, mut most, mut turned) = (f64::INFINITY, 0.0_f64, [false; 2]);

@@ -1,12 +1,15 @@
 //! Ghosts: the light of bright sources that two surfaces of a lens reflect on to the sensor.
 //!
-//! A parallel beam enters through a plane across it. Of each path with two reflections some part of that plane reaches the
-//! sensor past every rim and every blade; a mesh over that part, carried to the sensor, is the ghost. Its light is exact by
-//! construction: what enters a cell leaves it. Two tiers make the mesh: matrices (`Tier::Paraxial`, Lee and Eisemann,
-//! "Practical Real-Time Lens-Flare Rendering", EGSR 2013) and exact rays (`Tier::Traced`, Hullin, Eisemann, Seidel and Lee,
-//! "Physically-Based Real-Time Lens Flare Rendering", SIGGRAPH 2011). `referee` counts random rays instead and shares neither.
+//! A parallel beam enters through a plane across it. Of each path with two reflections some part of
+//! that plane reaches the sensor past every rim and every blade; a mesh over that part, carried to
+//! the sensor, is the ghost. Its light is exact by construction: what enters a cell leaves it. Two
+//! tiers make the mesh: matrices (`Tier::Paraxial`, Lee and Eisemann, "Practical Real-Time
+//! Lens-Flare Rendering", EGSR 2013) and exact rays (`Tier::Traced`, Hullin, Eisemann, Seidel and
+//! Lee, "Physically-Based Real-Time Lens Flare Rendering", SIGGRAPH 2011). `referee` counts random
+//! rays instead and shares neither.
 //!
-//! Amounts are per illuminance (lx) on a plane across the beam: illuminance is then a plain ratio, light (lm) an area (m2).
+//! Amounts are per illuminance (lx) on a plane across the beam: illuminance is then a plain ratio,
+//! light (lm) an area (m2).
 
 mod mesh;
 mod paraxial;
@@ -29,8 +32,8 @@ pub struct Beam {
 }
 
 impl Beam {
-    /// Of light that travels along a direction (toward +Z, any length) from a disc of an angular radius (rad). `None`
-    /// where it does not come from before the lens, or is not finite.
+    /// Of light that travels along a direction (toward +Z, any length) from a disc of an angular
+    /// radius (rad). `None` where it does not come from before the lens, or is not finite.
     #[must_use]
     pub fn new(direction: DVec3, radius: f64) -> Option<Self> {
         let unit = direction.try_normalize()?;
@@ -38,7 +41,8 @@ impl Beam {
             .then_some(Self { direction: unit, radius })
     }
 
-    /// Of a source at an angle (rad) from the axis, seen to the right at an azimuth of 0 and above at a quarter turn.
+    /// Of a source at an angle (rad) from the axis, seen to the right at an azimuth of 0 and above
+    /// at a quarter turn.
     #[must_use]
     pub fn from_angles(field: f64, azimuth: f64, radius: f64) -> Option<Self> {
         let (sine, cosine) = field.sin_cos();
@@ -63,7 +67,8 @@ impl Beam {
         self.direction.truncate() / self.direction.z
     }
 
-    /// Unit vectors across the beam: the first in the plane of the beam and the axis, or as level as can be.
+    /// Unit vectors across the beam: the first in the plane of the beam and the axis, or as level
+    /// as can be.
     fn across(&self, level: bool) -> [DVec3; 2] {
         let aside = self
             .direction
@@ -123,11 +128,13 @@ pub struct LensGhosts {
     pub gate: [f64; 2],
     /// By matrices or by exact rays.
     pub tier: GhostMethod,
-    /// Ghosts whose greatest luminance is below this part of white under the exposure are left out; 0 draws all.
+    /// Ghosts whose greatest luminance is below this part of white under the exposure are left out;
+    /// 0 draws all.
     pub cull: f64,
 }
 
-/// The part of white below which a ghost is left out if nobody says otherwise: half a step of eight bits.
+/// The part of white below which a ghost is left out if nobody says otherwise: half a step of eight
+/// bits.
 pub const CULL: f64 = 1.0 / 512.0;
 
 /// A ghost on the sensor, by its moments. Lengths in metres on the sensor, whose middle is 0.
@@ -139,20 +146,22 @@ pub struct GhostSpot {
     pub center: DVec2,
     /// Root mean square distance from the middle along x and y, the source's disc counted.
     pub extent: DVec2,
-    /// The greatest illuminance over that across the beam, the source's disc counted: finite only with a disc where the mesh is
-    /// folded to nothing.
+    /// The greatest illuminance over that across the beam, the source's disc counted: finite only
+    /// with a disc where the mesh is folded to nothing.
     pub peak: f64,
 }
 
 impl GhostSpot {
-    /// From sums of light, light times place and light times squared place; a disc of a radius (m) by which all is blurred.
+    /// From sums of light, light times place and light times squared place; a disc of a radius (m)
+    /// by which all is blurred.
     fn of(flux: f64, first: DVec2, second: DVec2, peak: f64, blur: DVec2) -> Self {
         if flux.is_nan() || flux <= 0.0 {
             return Self::default();
         }
         let center = first / flux;
         let variance = (second / flux - center * center).max(DVec2::ZERO);
-        // A disc of radius r has a variance of r^2 / 4 along each axis, and spreads the light over pi r^2 at least.
+        // A disc of radius r has a variance of r^2 / 4 along each axis, and spreads the light over
+        // pi r^2 at least.
         let extent = (variance + blur * blur / 4.0).map(f64::sqrt);
         let spread = std::f64::consts::PI * blur.x * blur.y;
         Self {
@@ -173,11 +182,12 @@ pub struct Ghost {
     pub spot: GhostSpot,
 }
 
-/// A ghost that is drawn stays until its greatest luminance falls below this part of the bound at which it came: lights that flicker
-/// around the bound do not make ghosts come and go.
+/// A ghost that is drawn stays until its greatest luminance falls below this part of the bound at
+/// which it came: lights that flicker around the bound do not make ghosts come and go.
 pub const HYSTERESIS: f64 = 0.5;
 
-/// Whether a ghost is drawn: its greatest luminance over white, the bound, and whether it was drawn in the last frame.
+/// Whether a ghost is drawn: its greatest luminance over white, the bound, and whether it was drawn
+/// in the last frame.
 #[must_use]
 pub fn is_drawn(peak: f64, least: f64, was_drawn: bool) -> bool {
     peak >= if was_drawn { least * HYSTERESIS } else { least }
@@ -227,13 +237,14 @@ impl Lens {
         self.reflection_pairs().map(|bounces| Ghost { bounces, spot: spot(bounces) }).collect()
     }
 
-    /// The luminance (nit) that a pixel means per illuminance (lx) that ghosts add to the sensor there, at a wavelength (m): one
-    /// over the illuminance that a scene of luminance 1 gives the sensor's middle past all rims, blades and glass. 0 where no
-    /// light gets there.
+    /// The luminance (nit) that a pixel means per illuminance (lx) that ghosts add to the sensor
+    /// there, at a wavelength (m): one over the illuminance that a scene of luminance 1 gives the
+    /// sensor's middle past all rims, blades and glass. 0 where no light gets there.
     ///
-    /// Cameras here are exposed, and white is balanced, behind the glass: a pixel means L whatever that illuminance is. So ghosts
-    /// count relative to light that took the direct way. By rays over the pupil, not by the `pi T a / 4 N^2` of the iris's area
-    /// a: of an open lens a rim may hide the blades, and aberrations of its pupil are worth up to 5 %.
+    /// Cameras here are exposed, and white is balanced, behind the glass: a pixel means L whatever
+    /// that illuminance is. So ghosts count relative to light that took the direct way. By rays
+    /// over the pupil, not by the `pi T a / 4 N^2` of the iris's area a: of an open lens a rim may
+    /// hide the blades, and aberrations of its pupil are worth up to 5 %.
     #[must_use]
     pub fn luminance_per_illuminance(&self, wavelength: f64) -> f64 {
         let scale = self.illuminance(DVec2::ZERO, wavelength, Losses::Counted).recip();

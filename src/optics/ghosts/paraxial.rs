@@ -11,8 +11,8 @@ use crate::optics::{
     paraxial::{Axis, RayTransferMatrix, ReflectionPair, SurfaceEvent},
 };
 
-/// A meeting of a ghost's light with a surface: `height * p + slope * u` for light that crosses the plane of the first vertex at p
-/// with slope u, along x and along y.
+/// A meeting of a ghost's light with a surface: `height * p + slope * u` for light that crosses the
+/// plane of the first vertex at p with slope u, along x and along y.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossing {
     /// Which surface.
@@ -97,7 +97,8 @@ impl Lens {
 }
 
 impl ParaxialGhost {
-    /// The radius (m) at the first vertex of a beam along the axis that passes every rim and the corners of the iris.
+    /// The radius (m) at the first vertex of a beam along the axis that passes every rim and the
+    /// corners of the iris.
     #[must_use]
     pub fn entering_radius(&self) -> f64 {
         let radius = |crossing: &Crossing| crossing.radius / crossing.height.abs().max_element();
@@ -110,7 +111,8 @@ impl ParaxialGhost {
         self.crossings.iter().filter(|crossing| crossing.stop).count() == 1
     }
 
-    /// The rectangle at the first vertex outside of which nothing of a beam passes every rim and the corners of the iris.
+    /// The rectangle at the first vertex outside of which nothing of a beam passes every rim and
+    /// the corners of the iris.
     #[must_use]
     pub fn window(&self, beam: &Beam) -> Option<EntranceWindow> {
         let u = beam.slope();
@@ -132,7 +134,8 @@ impl ParaxialGhost {
             .then_some(window)
     }
 
-    /// Where light of a beam that enters at a place (m, at the first vertex) meets the sensor, the rims and the iris.
+    /// Where light of a beam that enters at a place (m, at the first vertex) meets the sensor, the
+    /// rims and the iris.
     #[must_use]
     pub fn node(&self, p: DVec2, beam: &Beam) -> GhostMeshNode {
         let u = beam.slope();

@@ -45,8 +45,8 @@ impl SensorFilm {
     }
 }
 
-/// One of so many places spread evenly over the unit disc: Vogel, "A Better Way to Construct the Sunflower Head", Mathematical
-/// Biosciences 44 (1979).
+/// One of so many places spread evenly over the unit disc: Vogel, "A Better Way to Construct the
+/// Sunflower Head", Mathematical Biosciences 44 (1979).
 #[must_use]
 pub fn even_disc(i: u32, of: u32) -> DVec2 {
     // The golden angle.
@@ -55,9 +55,9 @@ pub fn even_disc(i: u32, of: u32) -> DVec2 {
 }
 
 impl Lens {
-    /// Illuminance of a place of the picture (m from its middle) at a wavelength (m) by a scene of luminance 1 (sr), by that many
-    /// rays over all of the rear glass: what `illuminance` and ghosts are compared with. Kolb, Mitchell and Hanrahan 1995,
-    /// equation 2.
+    /// Illuminance of a place of the picture (m from its middle) at a wavelength (m) by a scene of
+    /// luminance 1 (sr), by that many rays over all of the rear glass: what `illuminance` and
+    /// ghosts are compared with. Kolb, Mitchell and Hanrahan 1995, equation 2.
     #[must_use]
     pub fn reference_illuminance(
         &self,
@@ -79,10 +79,11 @@ impl Lens {
         part * std::f64::consts::PI * rear * rear / (distance * distance)
     }
 
-    /// A ghost at a wavelength (m) by that many rays, spread evenly over the disc that covers the front and over the
-    /// source's, counted on a film too.
+    /// A ghost at a wavelength (m) by that many rays, spread evenly over the disc that covers the
+    /// front and over the source's, counted on a film too.
     ///
-    /// Places by Roberts's sequence of four dimensions ("The Unreasonable Effectiveness of Quasirandom Sequences", 2018).
+    /// Places by Roberts's sequence of four dimensions ("The Unreasonable Effectiveness of
+    /// Quasirandom Sequences", 2018).
     pub fn reference_ghost(
         &self,
         bounces: ReflectionPair,

@@ -24,8 +24,8 @@ fn lens(name: &str, f_stop: Option<f64>) -> Lens {
     Lens::new(&prescription(name), &LensSettings { f_stop, ..LensSettings::default() }).unwrap()
 }
 
-/// A lens that does to the d line what the tables of other origin have at 550 nm: its films shifted, its sensor where the table
-/// says.
+/// A lens that does to the d line what the tables of other origin have at 550 nm: its films
+/// shifted, its sensor where the table says.
 fn as_tabled(name: &str) -> Lens {
     let mut shifted = prescription(name);
     for element in &mut shifted.elements {
@@ -74,7 +74,8 @@ fn a_lens_of_27_surfaces_has_351_ghosts() {
     }
 }
 
-/// Radius at the entrance, light and illuminance on the axis, computed independently of this program.
+/// Radius at the entrance, light and illuminance on the axis, computed independently of this
+/// program.
 #[test]
 fn known_ghosts_on_the_axis() {
     for (name, first, second, part, radius) in [
@@ -288,7 +289,8 @@ fn a_disc_spreads_its_ghosts() {
     );
 }
 
-/// Both tiers agree for small pupils near the axis, of every ghost with a thousandth of the brightest one's light.
+/// Both tiers agree for small pupils near the axis, of every ghost with a thousandth of the
+/// brightest one's light.
 #[test]
 fn matrices_agree_with_rays_near_the_axis() {
     for (name, f_stop) in
@@ -323,8 +325,9 @@ fn matrices_agree_with_rays_near_the_axis() {
     }
 }
 
-/// Ghosts of a lens that is symmetric about its axis lie on the line through the source's image and the picture's centre:
-/// within a thousandth of the picture's width, as triangles are not symmetric.
+/// Ghosts of a lens that is symmetric about its axis lie on the line through the source's image and
+/// the picture's centre: within a thousandth of the picture's width, as triangles are not
+/// symmetric.
 #[test]
 fn chains_go_through_the_centre() {
     let lens = lens("cooke-triplet-50-f5", Some(11.0));
@@ -384,12 +387,14 @@ fn beams_from_everywhere() {
     }
 }
 
-/// The light of all ghosts over that which takes the direct way, within 2 % of counted rays: open, where a rim may be narrower
-/// than the blades, and stopped down; straight and curved blades; on the axis and beside it.
+/// The light of all ghosts over that which takes the direct way, within 2 % of counted rays: open,
+/// where a rim may be narrower than the blades, and stopped down; straight and curved blades; on
+/// the axis and beside it.
 #[test]
 fn light_is_relative_to_the_direct_light() {
     for (name, f_stop, blades, curvature, degrees) in [
-        // The rims let 55, 85 and 88 % of the stop's radius through: they hide five blades, seven, and cut five.
+        // The rims let 55, 85 and 88 % of the stop's radius through: they hide five blades, seven,
+        // and cut five.
         ("kreitzer-tele-400-f2.8", None, 5, 0.0, 1.0),
         ("flektagon-100", None, 7, 0.5, 4.0),
         ("canon-70-200-f2.8", None, 5, 0.0, 0.0),

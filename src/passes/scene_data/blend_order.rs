@@ -1,4 +1,5 @@
-//! The order in which surfaces go over the lit picture: by triangle, across all objects (docs/layered.md).
+//! The order in which surfaces go over the lit picture: by triangle, across all objects
+//! (docs/layered.md).
 
 use glam::{DMat4, Vec3};
 
@@ -44,8 +45,9 @@ pub(super) struct Item<'a> {
 
 /// Draws from back to front and the indices that those marked `sorted` refer to.
 ///
-/// Triangles are ordered by their middles: right wherever a plane between two of them separates them and the eye lies on the side
-/// of the one whose middle is nearer. Runs of one object become one draw.
+/// Triangles are ordered by their middles: right wherever a plane between two of them separates
+/// them and the eye lies on the side of the one whose middle is nearer. Runs of one object become
+/// one draw.
 pub(super) fn back_to_front(view: &View, mut items: Vec<Item<'_>>) -> (Vec<Draw>, Vec<u32>) {
     items.sort_by(|a, b| b.distance.total_cmp(&a.distance));
     let whole = |items: &[Item<'_>]| (items.iter().map(|item| item.draw).collect(), Vec::new());
@@ -120,7 +122,8 @@ mod tests {
 
     #[test]
     fn triangles_of_objects_that_interlock_come_from_back_to_front() {
-        // Two strips along the line of sight, each of four pieces, one half a piece behind the other.
+        // Two strips along the line of sight, each of four pieces, one half a piece behind the
+        // other.
         let strip = shapes::plane(Vec2::new(1.0, 8.0), 1, 4);
         let triangles = Triangles::of(&strip);
         let projection =

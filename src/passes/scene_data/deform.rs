@@ -142,8 +142,9 @@ impl Deformers {
 }
 
 impl DeformPart {
-    /// Spheres that hold its vertices together: what each joint moves is within a sphere that the joint carries, and a vertex of
-    /// several joints lies between where each would carry it. With the room (m) that single precision takes on the way there.
+    /// Spheres that hold its vertices together: what each joint moves is within a sphere that the
+    /// joint carries, and a vertex of several joints lies between where each would carry it. With
+    /// the room (m) that single precision takes on the way there.
     fn carried(&self, scene: &Scene, worlds: &[DMat4]) -> (Vec<(Vec3, f32)>, f32) {
         let weights =
             scene.nodes.get(self.node).map(|node| node.weights.as_slice()).unwrap_or_default();
@@ -182,7 +183,8 @@ impl DeformPart {
         )
     }
 
-    /// A box around its vertices as the device moves them; `vertices` is its first among the scene's.
+    /// A box around its vertices as the device moves them; `vertices` is its first among the
+    /// scene's.
     pub fn moving(
         &self,
         scene: &Scene,

@@ -1,4 +1,5 @@
-//! Materials whose lobes the G-buffer does not hold, on the device: factors, textures, tables (docs/layered.md).
+//! Materials whose lobes the G-buffer does not hold, on the device: factors, textures, tables
+//! (docs/layered.md).
 
 use std::sync::Arc;
 
@@ -38,8 +39,8 @@ pub struct WaterTextures {
     pub ripples: (Arc<Image>, SamplerInfo),
 }
 
-/// Whether the G-buffer does not hold all lobes of a material. With `multiscatter` no material's are: what facets pass on to
-/// each other is the layered pass's too.
+/// Whether the G-buffer does not hold all lobes of a material. With `multiscatter` no material's
+/// are: what facets pass on to each other is the layered pass's too.
 #[must_use]
 pub fn is_extended(material: &scene::Material, multiscatter: bool) -> bool {
     // What a texture or a factor of zero takes away costs no pass.
@@ -112,10 +113,12 @@ const SLOT_NAMES: [&str; 17] = [
 const COLORS: [usize; 3] = [3, 7, 13];
 /// Slots of normals.
 const NORMALS: [usize; 2] = [6, 15];
-/// Slots whose pictures are placed by the material's own transform; water's are placed in the world.
+/// Slots whose pictures are placed by the material's own transform; water's are placed in the
+/// world.
 const PLACED: usize = 14;
 
-/// What tells the layered pass's pixels in the G-buffer (`FORWARD_MARK` in `shaders/shared/frame.glsl`): 1 for others.
+/// What tells the layered pass's pixels in the G-buffer (`FORWARD_MARK` in
+/// `shaders/shared/frame.glsl`): 1 for others.
 pub(super) fn forward_mark(material: &scene::Material, multiscatter: bool) -> f32 {
     if !is_extended(material, multiscatter) {
         return 1.0;
@@ -181,7 +184,8 @@ fn pack(material: &scene::Material, has_tangents: bool, water: u32) -> shared::E
     }
 }
 
-/// Uploads what these materials have beyond the G-buffer; none where no material has anything. `pipeline`: one with set 2.
+/// Uploads what these materials have beyond the G-buffer; none where no material has anything.
+/// `pipeline`: one with set 2.
 pub(super) fn upload_layers(
     gpu: &Gpu,
     uploader: &mut Uploader,

@@ -92,7 +92,8 @@ impl Group {
             .unwrap_or(finest)
     }
 
-    /// Whether the device may choose what of it is drawn: neither what the host sorts nor what the layered pass draws again.
+    /// Whether the device may choose what of it is drawn: neither what the host sorts nor what the
+    /// layered pass draws again.
     pub(super) fn culled_on_device(&self) -> bool {
         self.queue != RenderQueue::Blend && !self.lobes
     }
@@ -234,7 +235,8 @@ pub(super) fn vertex(primitive: &scene::Primitive, index: usize) -> Vertex {
     }
 }
 
-/// Centre and radius of a sphere around points, and half the edges of the box around them, whose centre is the same.
+/// Centre and radius of a sphere around points, and half the edges of the box around them, whose
+/// centre is the same.
 pub(super) fn bounding_sphere(positions: &[Vec3]) -> (Vec3, f32, Vec3) {
     let (low, high) =
         positions.iter().fold((Vec3::splat(f32::MAX), Vec3::splat(f32::MIN)), |(low, high), &p| {

@@ -1,4 +1,5 @@
-//! Where all meshes stand, in the order in which they are drawn: what culling goes through, on the host and on the device.
+//! Where all meshes stand, in the order in which they are drawn: what culling goes through, on the
+//! host and on the device.
 
 use std::sync::{
     Arc,
@@ -36,8 +37,8 @@ impl SplitPoint {
         Self { high, low: (point - high.as_dvec3()).as_vec3() }
     }
 
-    /// The vector from another point to this one; `shaders/lib/culling.glsl` does the same operations in the same order,
-    /// so that both sides find the same bits.
+    /// The vector from another point to this one; `shaders/lib/culling.glsl` does the same
+    /// operations in the same order, so that both sides find the same bits.
     #[must_use]
     pub fn from(self, other: Self) -> Vec3 {
         let difference = self.high - other.high;
@@ -52,7 +53,8 @@ impl InstanceTransform {
     #[must_use]
     pub(super) fn new(place: &DMat4, group: &PrimitivePose, bucket: u32) -> Self {
         let linear = DMat3::from_mat4(*place);
-        // The cofactor matrix is the inverse transpose times the determinant and exists for singular transforms too.
+        // The cofactor matrix is the inverse transpose times the determinant and exists for
+        // singular transforms too.
         let cofactor = DMat3::from_cols(
             linear.y_axis.cross(linear.z_axis),
             linear.z_axis.cross(linear.x_axis),
@@ -232,7 +234,8 @@ pub struct GpuInstances {
     pub placements: Arc<Buffer>,
     /// `CullBucket`s.
     pub buckets: Arc<Buffer>,
-    /// A word each: whether the last frame drew it. What it holds decides what is looked at first, never what is seen.
+    /// A word each: whether the last frame drew it. What it holds decides what is looked at first,
+    /// never what is seen.
     pub seen: Arc<Buffer>,
     /// How many placements.
     pub count: u32,
@@ -247,9 +250,10 @@ pub struct GpuInstances {
 }
 
 impl GpuInstances {
-    /// Uploads placements; none where there are none, or more than a buffer may hold, where the device cannot draw what it
-    /// has chosen itself, or where surfaces have lobes that a pass after the G-buffer draws once more by the host's draws.
-    /// What was seen of them is taken over from those `before`, where they are as many.
+    /// Uploads placements; none where there are none, or more than a buffer may hold, where the
+    /// device cannot draw what it has chosen itself, or where surfaces have lobes that a pass after
+    /// the G-buffer draws once more by the host's draws. What was seen of them is taken over from
+    /// those `before`, where they are as many.
     pub(super) fn new(
         gpu: &Gpu,
         uploader: &mut Uploader,
@@ -297,8 +301,8 @@ impl GpuInstances {
     }
 }
 
-/// Whether looking for what is hidden is worth it: where little is, it costs more than it saves. The picture does not
-/// depend on it.
+/// Whether looking for what is hidden is worth it: where little is, it costs more than it saves.
+/// The picture does not depend on it.
 #[derive(Debug, Default)]
 pub struct OcclusionGain {
     /// Some frame has said what it saw.
@@ -315,8 +319,9 @@ impl OcclusionGain {
         self.seen.swap(true, Ordering::Relaxed) && wait == 0
     }
 
-    /// A frame that looked found so many instances hidden, and drew so many: their depths cost about a half of drawing
-    /// them. Where that is more than what is saved, so many frames do without looking.
+    /// A frame that looked found so many instances hidden, and drew so many: their depths cost
+    /// about a half of drawing them. Where that is more than what is saved, so many frames do
+    /// without looking.
     pub fn record(&self, hidden: usize, drawn: usize, patience: u32) {
         if hidden * 2 < drawn {
             self.wait.store(patience, Ordering::Relaxed);
@@ -331,12 +336,14 @@ pub struct LodSelection {
     pub forward: Vec3,
     /// A parallel projection.
     pub parallel: bool,
-    /// Pixels that 1 m takes at a distance of 1 m, over the error in pixels that may be; 0: the finest level always.
+    /// Pixels that 1 m takes at a distance of 1 m, over the error in pixels that may be; 0: the
+    /// finest level always.
     pub error_scale: f32,
 }
 
 impl LodSelection {
-    /// The coarsest of these levels (by their errors in object space) whose error stays small enough in the picture.
+    /// The coarsest of these levels (by their errors in object space) whose error stays small
+    /// enough in the picture.
     #[must_use]
     pub fn level(&self, errors: &[f32], stretch: f32, center: Vec3, radius: f32) -> usize {
         if self.error_scale <= 0.0 {

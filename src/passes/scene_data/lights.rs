@@ -71,7 +71,8 @@ pub fn world_lights(scene: &Scene, profiles: &mut Profiles) -> Vec<WorldLight> {
 /// A light's axes in the world by its node: along its width, and along which it shines.
 pub(in crate::passes) fn light_axes(world: &DMat4) -> (DVec3, DVec3) {
     let direction = (-world.z_axis.truncate()).normalize_or(DVec3::NEG_Z);
-    // A node's scale does not change a light (KHR_lights_punctual), but shear must leave the axes square.
+    // A node's scale does not change a light (KHR_lights_punctual), but shear must leave the axes
+    // square.
     let across = world.x_axis.truncate();
     let right = (across - direction * across.dot(direction))
         .normalize_or(direction.any_orthonormal_vector());
@@ -115,8 +116,9 @@ pub(super) fn world_light(
     };
     let (scale, offset) = match emitter {
         Emitter::Spot { cone, .. } => {
-            // KHR_lights_punctual: lightAngleScale and lightAngleOffset. The extension's sample code widens hard
-            // edges to 0.001 in cosine, which would add 9 % of flux to a cone of 10 degrees.
+            // KHR_lights_punctual: lightAngleScale and lightAngleOffset. The extension's sample
+            // code widens hard edges to 0.001 in cosine, which would add 9 % of flux to a cone of
+            // 10 degrees.
             let (inner, outer) = (cone.inner().cos(), cone.outer().cos());
             let scale = 1.0 / (inner - outer).max(1e-6);
             (scale, -outer * scale)

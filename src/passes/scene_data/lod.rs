@@ -5,7 +5,8 @@ use crate::scene::Primitive;
 /// Triangles from which a mesh gets coarser levels: a smaller one costs no more than its draw.
 const MIN_TRIANGLES: usize = 1024;
 
-/// Of the level before, as which a level has at most this many indices, or it is not worth its memory.
+/// Of the level before, as which a level has at most this many indices, or it is not worth its
+/// memory.
 const MAX_KEPT_FRACTION: f64 = 0.75;
 
 /// Triangles of the coarser levels, as parts of the finest's.
@@ -14,9 +15,10 @@ const PARTS: [f64; 3] = [0.25, 0.0625, 0.015_625];
 /// How far a level may be from the finest one, as a part of the mesh's extent.
 const MAX_ERROR: f32 = 0.1;
 
-/// The indices of each coarser level, finest first, and how far (object space) its surface is from the finest one's, as
-/// the simplifier finds it: quadrics of planes (Garland and Heckbert 1997, "Surface Simplification Using Quadric Error
-/// Metrics"), no strict bound. Borders stay where they are, so that no gap opens to a neighbouring primitive.
+/// The indices of each coarser level, finest first, and how far (object space) its surface is from
+/// the finest one's, as the simplifier finds it: quadrics of planes (Garland and Heckbert 1997,
+/// "Surface Simplification Using Quadric Error Metrics"), no strict bound. Borders stay where they
+/// are, so that no gap opens to a neighbouring primitive.
 pub(super) fn coarser(primitive: &Primitive) -> Vec<(Vec<u32>, f32)> {
     let (positions, indices) = (&primitive.positions, &primitive.indices);
     let sound = positions.iter().all(|p| p.is_finite())
@@ -68,7 +70,8 @@ mod tests {
             assert!(indices.len() * 2 < count, "{} of {count}", indices.len());
             assert!(error > before && error < 0.2, "{error} m of a ball of 2 m");
             assert!(indices.iter().all(|&index| (index as usize) < ball.positions.len()));
-            // The sagitta of the longest edge is the true distance: chords of a ball lie inside of it.
+            // The sagitta of the longest edge is the true distance: chords of a ball lie inside of
+            // it.
             let edge =
                 |a: u32, b: u32| ball.positions[a as usize].distance(ball.positions[b as usize]);
             let longest = indices

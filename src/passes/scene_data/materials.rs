@@ -84,7 +84,8 @@ pub(super) const SLOT_NAMES: [&str; 5] = [
     "emissive_texture",
 ];
 
-/// Pictures that are on the device already, by what they stand for: one used both as colour and as data is there twice.
+/// Pictures that are on the device already, by what they stand for: one used both as colour and as
+/// data is there twice.
 pub(super) type Uploaded = HashMap<(usize, TextureSemantic, Option<u32>), Arc<Image>>;
 
 /// What a slot of a material takes.
@@ -199,7 +200,8 @@ const fn is_srgb(meaning: TextureSemantic) -> bool {
     matches!(meaning, TextureSemantic::Color | TextureSemantic::Cutout)
 }
 
-/// A picture of the scene, whose levels cover as much beyond `cutoff` as the first does: in the file's own blocks and levels where it has some that serve, else with a chain of ours.
+/// A picture of the scene, whose levels cover as much beyond `cutoff` as the first does: in the
+/// file's own blocks and levels where it has some that serve, else with a chain of ours.
 pub(super) fn picture_image(
     gpu: &Gpu,
     uploader: &mut Uploader,

@@ -176,12 +176,14 @@ pub struct GpuScene {
     pub current_pose: Arc<GpuScenePose>,
     /// Meshes whose vertices move.
     pub(in crate::passes) deformers: Option<Deformers>,
-    /// Those from `own_groups` on are shining surfaces of lamps: seen, but nothing else; they cast no shadow.
+    /// Those from `own_groups` on are shining surfaces of lamps: seen, but nothing else; they cast
+    /// no shadow.
     groups: Vec<Group>,
     /// Triangles of blended groups.
     blended: HashMap<usize, blend_order::Triangles>,
     own_groups: usize,
-    /// Where what is drawn in an order that is known beforehand stands; none where the device cannot cull it.
+    /// Where what is drawn in an order that is known beforehand stands; none where the device
+    /// cannot cull it.
     pub gpu_instances: Option<GpuInstances>,
     /// The one material that cameras see; none where they see all.
     shown: Option<u32>,
@@ -215,7 +217,8 @@ pub struct CasterGroup {
 }
 
 impl CasterGroup {
-    /// Runs of instances (first, count) that a projection may see. Nothing is left out for being nearer than it begins.
+    /// Runs of instances (first, count) that a projection may see. Nothing is left out for being
+    /// nearer than it begins.
     #[must_use]
     pub fn seen_by(&self, to_clip: &glam::Mat4) -> Vec<(u32, u32)> {
         let m = to_clip.transpose();
@@ -325,8 +328,8 @@ impl GpuScene {
         Ok(())
     }
 
-    /// Makes trees where there are none, so that lamps beyond the picture's border are known to be seen or hidden: without
-    /// trees, they count as hidden (`passes::bright_sources`).
+    /// Makes trees where there are none, so that lamps beyond the picture's border are known to be
+    /// seen or hidden: without trees, they count as hidden (`passes::bright_sources`).
     ///
     /// # Errors
     /// Out of memory; a lost device.
@@ -334,8 +337,8 @@ impl GpuScene {
         self.ensure_bvh(gpu, scene)
     }
 
-    /// Traces photons through the scene that was uploaded, for bounced light; and what has changed of them when called again,
-    /// after `follow`. Trees for its rays are made where there are none.
+    /// Traces photons through the scene that was uploaded, for bounced light; and what has changed
+    /// of them when called again, after `follow`. Trees for its rays are made where there are none.
     ///
     /// # Errors
     /// Out of memory; a lost device.
@@ -348,8 +351,9 @@ impl GpuScene {
         Ok(())
     }
 
-    /// Uploads a scene; with `trees`, what shadow rays walk too. `pipeline` is one that draws scene geometry; its set 1
-    /// gives the textures' layout; `layered` one whose set 2 gives that of the further lobes' textures.
+    /// Uploads a scene; with `trees`, what shadow rays walk too. `pipeline` is one that draws scene
+    /// geometry; its set 1 gives the textures' layout; `layered` one whose set 2 gives that of the
+    /// further lobes' textures.
     ///
     /// # Errors
     /// Out of memory; a lost device.
@@ -517,14 +521,16 @@ impl GpuScene {
         uploader.finish()
     }
 
-    /// From now on cameras see what is of this material alone. Everything else still throws its shadows and its light.
+    /// From now on cameras see what is of this material alone. Everything else still throws its
+    /// shadows and its light.
     pub fn show_only_material(&mut self, material: u32) {
         self.shown = Some(material);
         self.gpu_instances = None;
     }
 
-    /// What this view sees, and in which order it is drawn. Where the device culls (`on_device`), only what is drawn back
-    /// to front, which the host sorts, and what is drawn twice, where depth is equal. With the shining surfaces of lamps or without.
+    /// What this view sees, and in which order it is drawn. Where the device culls (`on_device`),
+    /// only what is drawn back to front, which the host sorts, and what is drawn twice, where depth
+    /// is equal. With the shining surfaces of lamps or without.
     #[must_use]
     pub fn visible(
         &self,
@@ -609,7 +615,8 @@ impl GpuScene {
         visible
     }
 
-    /// All that throws shadows: everything but what is blended and thin walls that light goes through.
+    /// All that throws shadows: everything but what is blended and thin walls that light goes
+    /// through.
     #[must_use]
     pub fn casters(&self, camera: DVec3) -> Casters {
         let mut casters = Casters { instances: Vec::new(), groups: Vec::new() };

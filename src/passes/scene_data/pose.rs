@@ -29,7 +29,8 @@ pub(in crate::passes) struct PrimitivePose {
     pub places: Arc<[DMat4]>,
 }
 
-/// Where everything is at one moment: of a frame, when a shutter opens or closes, or of the frame before.
+/// Where everything is at one moment: of a frame, when a shutter opens or closes, or of the frame
+/// before.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GpuScenePose {
     /// In the order of the scene's groups; surfaces of lamps follow.
@@ -61,7 +62,8 @@ impl GpuScenePose {
 }
 
 impl GpuScene {
-    /// Where things are in a pose of the scene that was uploaded (`Scene::apply`): for moments beside the frame's own.
+    /// Where things are in a pose of the scene that was uploaded (`Scene::apply`): for moments
+    /// beside the frame's own.
     #[must_use]
     pub fn pose(&self, scene: &Scene) -> Arc<GpuScenePose> {
         let mut places: Vec<Vec<DMat4>> = vec![Vec::new(); scene.meshes.len()];
@@ -107,8 +109,9 @@ impl GpuScene {
         Arc::new(GpuScenePose { groups, deform: movers })
     }
 
-    /// Goes along with the scene that was uploaded into another pose: places, moving vertices (on the device, in the next
-    /// frame), lights, numbers of materials, and trees for traced shadows. Vertices of `Scene::bake` are not needed.
+    /// Goes along with the scene that was uploaded into another pose: places, moving vertices (on
+    /// the device, in the next frame), lights, numbers of materials, and trees for traced shadows.
+    /// Vertices of `Scene::bake` are not needed.
     ///
     /// # Errors
     /// Out of memory; a lost device.
@@ -119,8 +122,9 @@ impl GpuScene {
         self.follow_all(gpu, scene, played)
     }
 
-    /// Goes along with lights of other strengths, colours, cones and places, and with other factors of materials. Lights must be of
-    /// the shapes that were uploaded, with the same profiles, surroundings and textures as they were.
+    /// Goes along with lights of other strengths, colours, cones and places, and with other factors
+    /// of materials. Lights must be of the shapes that were uploaded, with the same profiles,
+    /// surroundings and textures as they were.
     ///
     /// # Errors
     /// Out of memory; a lost device.

@@ -25,8 +25,9 @@ pub struct PlacedWater {
 }
 
 impl PlacedWater {
-    /// Those of a scene, in the order of its materials; `before`: those of the same scene in another pose, or none. Looking for a bed takes
-    /// all triangles: it stays as it was while materials do.
+    /// Those of a scene, in the order of its materials; `before`: those of the same scene in
+    /// another pose, or none. Looking for a bed takes all triangles: it stays as it was while
+    /// materials do.
     #[must_use]
     pub fn all(scene: &Scene, before: &[Self]) -> Vec<Self> {
         if scene.materials.iter().all(|material| material.water.is_none()) {

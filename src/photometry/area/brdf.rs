@@ -16,7 +16,8 @@ pub struct BrdfWeights {
     pub schlick: f64,
 }
 
-/// Schlick's weight `(1 - v.h)^5` for unit directions to viewer and light. Schlick 1994, equation 15.
+/// Schlick's weight `(1 - v.h)^5` for unit directions to viewer and light. Schlick 1994, equation
+/// 15.
 ///
 /// `v.h` is the cosine of half the angle between the two, `sqrt((1 + v.l) / 2)`.
 #[must_use]
@@ -25,7 +26,8 @@ pub fn schlick_weight(view: DVec3, light: DVec3) -> f64 {
     (1.0 - vh).powi(5)
 }
 
-/// The specular lobe for unit directions to viewer and light in the surface's frame; `alpha` is the square of roughness.
+/// The specular lobe for unit directions to viewer and light in the surface's frame; `alpha` is the
+/// square of roughness.
 ///
 /// `D`: Walter et al. 2007, equation 33. `V`: Heitz 2014, equation 99, over `4 n.l n.v`.
 #[must_use]

@@ -1,9 +1,10 @@
 //! The linear map that turns a cosine lobe into the BRDF's specular lobe, and its fit.
 //!
-//! Linearly transformed cosines: Heitz, Dupuy, Hill and Neubelt 2016, "Real-Time Polygonal-Light Shading with Linearly
-//! Transformed Cosines". Here the map is not the answer but the way to it: `area::shade` evaluates the true BRDF at a
-//! few directions that are spread as the map's lobe is, so that the map need only be near, not exact. It keeps the
-//! horizon where it is, which is what lets one cut of the outline serve both spaces.
+//! Linearly transformed cosines: Heitz, Dupuy, Hill and Neubelt 2016, "Real-Time Polygonal-Light
+//! Shading with Linearly Transformed Cosines". Here the map is not the answer but the way to it:
+//! `area::shade` evaluates the true BRDF at a few directions that are spread as the map's lobe is,
+//! so that the map need only be near, not exact. It keeps the horizon where it is, which is what
+//! lets one cut of the outline serve both spaces.
 
 use std::{f64::consts::PI, sync::OnceLock};
 
@@ -25,9 +26,10 @@ static TABLE: &[u8] = include_bytes!("../../../assets/ltc.bin");
 
 /// The smooth numbers that the table holds, all near 1 for a mirror.
 ///
-/// With `alpha` of the BRDF and `n.v` of the view the inverse map is `x' = (A^2 x + B A sin z) / (2 alpha)`,
-/// `y' = C y / (2 alpha)`, `z' = z`. For a mirror-like surface `A` is `n.v`, and `B` and `C` are 1: a half vector that
-/// tilts by `alpha` turns the reflected direction by `2 alpha` in the plane of incidence and by `2 alpha cos` across.
+/// With `alpha` of the BRDF and `n.v` of the view the inverse map is `x' = (A^2 x + B A sin z) / (2
+/// alpha)`, `y' = C y / (2 alpha)`, `z' = z`. For a mirror-like surface `A` is `n.v`, and `B` and
+/// `C` are 1: a half vector that tilts by `alpha` turns the reflected direction by `2 alpha` in the
+/// plane of incidence and by `2 alpha cos` across.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LtcEntry {
     /// Root of the scale in the plane of incidence.
@@ -82,7 +84,8 @@ impl Ltc {
         self.xx * self.yy
     }
 
-    /// The lobe's density at a unit direction of the world (1/sr); its integral over the hemisphere is 1.
+    /// The lobe's density at a unit direction of the world (1/sr); its integral over the hemisphere
+    /// is 1.
     #[must_use]
     pub fn density(&self, l: DVec3) -> f64 {
         let q = self.to_cosine(l).length_squared();
@@ -90,7 +93,8 @@ impl Ltc {
     }
 }
 
-/// The table in the order in which shaders read it: rows of roughness, columns of the cosine, three numbers each.
+/// The table in the order in which shaders read it: rows of roughness, columns of the cosine, three
+/// numbers each.
 #[must_use]
 pub fn table() -> &'static [[f32; 3]] {
     static DECODED: OnceLock<Vec<[f32; 3]>> = OnceLock::new();
@@ -139,8 +143,9 @@ fn cosine_grid(rings: usize) -> Vec<DVec3> {
     all
 }
 
-/// How well a map fits: the directional albedo of the lobe with F = 1, and the variance of BRDF over density under the
-/// density, relative to the square of its mean (the chi-square divergence; 0 for a perfect fit).
+/// How well a map fits: the directional albedo of the lobe with F = 1, and the variance of BRDF
+/// over density under the density, relative to the square of its mean (the chi-square divergence; 0
+/// for a perfect fit).
 #[must_use]
 pub fn quality(ltc: &Ltc, alpha: f64, view: DVec3, rings: usize) -> (f64, f64) {
     let (mut sum, mut squares) = (0.0, 0.0);
@@ -156,8 +161,8 @@ pub fn quality(ltc: &Ltc, alpha: f64, view: DVec3, rings: usize) -> (f64, f64) {
     (mean, squares / n / (mean * mean).max(1e-300) - 1.0)
 }
 
-/// Fits the map for a roughness and a cosine to the viewer: least chi-square by the simplex method of Nelder and Mead
-/// (1965) from the mirror's map. The same input gives the same numbers.
+/// Fits the map for a roughness and a cosine to the viewer: least chi-square by the simplex method
+/// of Nelder and Mead (1965) from the mirror's map. The same input gives the same numbers.
 #[must_use]
 pub fn fit(roughness: f64, cosine: f64) -> LtcEntry {
     let alpha = (roughness * roughness).max(MIN_ALPHA);
@@ -241,7 +246,8 @@ mod tests {
         }
     }
 
-    /// Every entry's lobe reaches wherever the BRDF has light: the mean of their ratio is the directional albedo.
+    /// Every entry's lobe reaches wherever the BRDF has light: the mean of their ratio is the
+    /// directional albedo.
     #[test]
     fn every_entry_keeps_the_energy() {
         for row in 0..SIZE {

@@ -1,12 +1,14 @@
-//! Light of uniform emitters of a size, at a point: exact irradiance, and the glTF BRDF integrated over what is seen.
+//! Light of uniform emitters of a size, at a point: exact irradiance, and the glTF BRDF integrated
+//! over what is seen.
 //!
-//! A convex emitter of the same luminance everywhere looks, from a point, like a convex patch of sky. All that it does
-//! to a surface follows from that patch: the *projected solid angle*, which times luminance is illuminance, and the
-//! BRDF's integral over it. The shader `shaders/lib/area.glsl` is the twin of this module in single precision; tests
-//! hold the two together.
+//! A convex emitter of the same luminance everywhere looks, from a point, like a convex patch of
+//! sky. All that it does to a surface follows from that patch: the *projected solid angle*, which
+//! times luminance is illuminance, and the BRDF's integral over it. The shader
+//! `shaders/lib/area.glsl` is the twin of this module in single precision; tests hold the two
+//! together.
 //!
-//! Everything is in the surface's frame: the point at the origin, `z` along the normal, and the direction to the
-//! viewer in the `xz` half plane of positive `x`. Lengths are in any one unit.
+//! Everything is in the surface's frame: the point at the origin, `z` along the normal, and the
+//! direction to the viewer in the `xz` half plane of positive `x`. Lengths are in any one unit.
 
 pub mod brdf;
 pub mod ltc;
@@ -23,8 +25,8 @@ pub use spherical_polygon::SphericalPolygon;
 /// An emitting surface, placed in the surface's frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AreaShape {
-    /// A flat polygon of three or four corners, anticlockwise as seen from where it is looked at; for three corners the
-    /// last two are the same.
+    /// A flat polygon of three or four corners, anticlockwise as seen from where it is looked at;
+    /// for three corners the last two are the same.
     Polygon([DVec3; 4]),
     /// A flat disk.
     Disk {
@@ -68,11 +70,13 @@ impl AreaShape {
     }
 }
 
-/// The projected solid angle (sr, up to pi) of what lies above the horizon: the integral of the cosine to the normal over
-/// the directions in which the shape is seen. Luminance in nits times this is illuminance in lux.
+/// The projected solid angle (sr, up to pi) of what lies above the horizon: the integral of the
+/// cosine to the normal over the directions in which the shape is seen. Luminance in nits times
+/// this is illuminance in lux.
 ///
-/// Exact for polygons (Lambert 1760; Baum, Rushmeier and Winget 1989, equation 10), spheres, and disks and tubes that
-/// the horizon does not cut; cut disks and tubes are polygons of `outline::STEPS` corners on each round.
+/// Exact for polygons (Lambert 1760; Baum, Rushmeier and Winget 1989, equation 10), spheres, and
+/// disks and tubes that the horizon does not cut; cut disks and tubes are polygons of
+/// `outline::STEPS` corners on each round.
 #[must_use]
 pub fn projected_solid_angle(shape: &AreaShape) -> f64 {
     match *shape {
@@ -106,9 +110,9 @@ fn acos_clamped(x: f64) -> f64 {
 
 /// Projected solid angle of a sphere that the horizon may cut; zero from within.
 ///
-/// Stokes' theorem on the cone under which it is seen: the arc above the horizon, and the horizon between its ends. The
-/// same as Snyder 1996, "Area light sources for real-time graphics", section 3.2, and as Lagarde and de Rousiers 2014,
-/// equation 4.33, in another form.
+/// Stokes' theorem on the cone under which it is seen: the arc above the horizon, and the horizon
+/// between its ends. The same as Snyder 1996, "Area light sources for real-time graphics", section
+/// 3.2, and as Lagarde and de Rousiers 2014, equation 4.33, in another form.
 fn sphere(center: DVec3, radius: f64) -> f64 {
     let d2 = center.length_squared();
     let sin2 = radius * radius / d2;
@@ -131,9 +135,9 @@ fn sphere(center: DVec3, radius: f64) -> f64 {
 
 /// Projected solid angle of a disk wholly above the horizon.
 ///
-/// The boundary integral of Stokes' theorem in closed form: with `h` and `t` the distances of the point to the disk's
-/// plane and axis, `u` the unit vector along `t`, `P = h^2 + t^2 + r^2`, `S = sqrt(P^2 - 4 r^2 t^2)`, it is
-/// `pi r^2 / S |m - 2 t (t m - h u) / (S + P)| . n`.
+/// The boundary integral of Stokes' theorem in closed form: with `h` and `t` the distances of the
+/// point to the disk's plane and axis, `u` the unit vector along `t`, `P = h^2 + t^2 + r^2`, `S =
+/// sqrt(P^2 - 4 r^2 t^2)`, it is `pi r^2 / S |m - 2 t (t m - h u) / (S + P)| . n`.
 fn disk_above_horizon(center: DVec3, axis: DVec3, radius: f64) -> f64 {
     let h = center.dot(axis);
     let (axis, h) = if h < 0.0 { (-axis, -h) } else { (axis, h) };
@@ -148,7 +152,8 @@ fn disk_above_horizon(center: DVec3, axis: DVec3, radius: f64) -> f64 {
     (PI * radius * radius / s * inner.z).max(0.0)
 }
 
-/// Projected solid angle of a tube wholly above the horizon: two arcs of cones in closed form, two straight edges.
+/// Projected solid angle of a tube wholly above the horizon: two arcs of cones in closed form, two
+/// straight edges.
 fn tube_above_horizon(start: DVec3, end: DVec3, radius: f64) -> f64 {
     let Some(sides) = spherical_polygon::tube_sides(start, end, radius) else {
         let nearer = if start.length_squared() < end.length_squared() { start } else { end };
@@ -176,7 +181,8 @@ fn tube_above_horizon(start: DVec3, end: DVec3, radius: f64) -> f64 {
 pub struct AreaResponse {
     /// Projected solid angle (sr): illuminance in lux.
     pub irradiance: f64,
-    /// The same weighted with Schlick's `(1 - v.h)^5`: what Fresnel reflection takes from a white diffuse base.
+    /// The same weighted with Schlick's `(1 - v.h)^5`: what Fresnel reflection takes from a white
+    /// diffuse base.
     pub irradiance_schlick: f64,
     /// Integral of `D V n.l`: what a mirror-white metal of this roughness reflects, in nits.
     pub specular: f64,
@@ -184,8 +190,8 @@ pub struct AreaResponse {
     pub specular_schlick: f64,
 }
 
-/// Integrates the BRDF over what is seen of a shape of one nit. `view` is the unit direction to the viewer with `y = 0`;
-/// `alpha` is the square of roughness, above 0 and at most 1.
+/// Integrates the BRDF over what is seen of a shape of one nit. `view` is the unit direction to the
+/// viewer with `y = 0`; `alpha` is the square of roughness, above 0 and at most 1.
 #[must_use]
 pub fn integrate_brdf(shape: &AreaShape, view: DVec3, alpha: f64, ltc: &Ltc) -> AreaResponse {
     let irradiance = projected_solid_angle(shape);
@@ -213,7 +219,8 @@ pub fn integrate_brdf(shape: &AreaShape, view: DVec3, alpha: f64, ltc: &Ltc) -> 
         let length = l.length();
         let f = brdf::specular(view, l / length, alpha);
         let p2 = p.length_squared();
-        // What the map's lobe has in this cell, and what the BRDF has: the solid angle is volume / length^3.
+        // What the map's lobe has in this cell, and what the BRDF has: the solid angle is volume /
+        // length^3.
         sums[0] += volume * p.z.max(0.0) / (p2 * p2);
         let share = volume * f.specular / (length * length * length * ltc.determinant());
         sums[1] += share;
@@ -256,8 +263,8 @@ mod tests {
             let want = PI * r * r * center.z / center.length().powi(3);
             near(projected_solid_angle(&AreaShape::Sphere { center, radius: r }), want, 1e-12);
         }
-        // A quarter of the plane's factor to a parallel rectangle with a corner above the point: Hamilton and Morgan 1952,
-        // configuration P-2, twice over pi.
+        // A quarter of the plane's factor to a parallel rectangle with a corner above the point:
+        // Hamilton and Morgan 1952, configuration P-2, twice over pi.
         let (a, b, h) = (0.8, 0.5, 1.0f64);
         let corner = AreaShape::rectangle(
             dvec3(a / 2.0, b / 2.0, h),
@@ -306,8 +313,9 @@ mod tests {
             projected_solid_angle(&AreaShape::Sphere { center, radius: 0.2 }),
             1e-5,
         );
-        // An infinite thin one above a point: 2 r / h, times pi / 2 / 2 for the cosine squared along it... in closed form
-        // the integral of 2 r h / (x^2 + h^2)^1.5 * h / sqrt(x^2 + h^2) over x is pi r / h.
+        // An infinite thin one above a point: 2 r / h, times pi / 2 / 2 for the cosine squared
+        // along it... in closed form the integral of 2 r h / (x^2 + h^2)^1.5 * h / sqrt(x^2 + h^2)
+        // over x is pi r / h.
         near(tube(1e4, 1e-4, DVec3::Z), PI * 1e-4, 1e-3);
         // Cut by the horizon and not: no jump.
         near(
@@ -332,8 +340,8 @@ mod tests {
     #[test]
     fn a_full_sky_gives_the_albedo() {
         let sky = AreaShape::Disk { center: DVec3::Z * 1e-6, axis: DVec3::Z, radius: 1.0 };
-        // By numeric integration: F = 1, roughness 1 at the normal 1 - ln 2; roughness 0.5 and 0.7 at the normal and at 60
-        // degrees.
+        // By numeric integration: F = 1, roughness 1 at the normal 1 - ln 2; roughness 0.5 and 0.7
+        // at the normal and at 60 degrees.
         for (roughness, cosine, albedo) in [
             (1.0, 1.0, 1.0 - 2f64.ln()),
             (1.0, 0.5, 0.4507),

@@ -1,4 +1,5 @@
-//! What is seen of a shape from a point, as a spherical polygon: its corners, its cut with the horizon, its integrals.
+//! What is seen of a shape from a point, as a spherical polygon: its corners, its cut with the
+//! horizon, its integrals.
 
 use std::f64::consts::{PI, TAU};
 
@@ -22,8 +23,8 @@ pub struct SphericalPolygon {
     corners: Vec<DVec3>,
 }
 
-/// Two unit vectors that complete one to a right-handed frame. Duff et al. 2017, "Building an Orthonormal Basis,
-/// Revisited", listing 3.
+/// Two unit vectors that complete one to a right-handed frame. Duff et al. 2017, "Building an
+/// Orthonormal Basis, Revisited", listing 3.
 pub(super) fn orthonormal_basis(n: DVec3) -> (DVec3, DVec3) {
     let sign = if n.z >= 0.0 { 1.0 } else { -1.0 };
     let a = -1.0 / (sign + n.z);
@@ -34,8 +35,8 @@ pub(super) fn orthonormal_basis(n: DVec3) -> (DVec3, DVec3) {
     )
 }
 
-/// Half of an edge's share in the boundary integral, twice over: the angle between two unit vectors along their cross
-/// product's direction.
+/// Half of an edge's share in the boundary integral, twice over: the angle between two unit vectors
+/// along their cross product's direction.
 #[must_use]
 pub fn edge(a: DVec3, b: DVec3) -> DVec3 {
     let c = a.cross(b);
@@ -43,10 +44,11 @@ pub fn edge(a: DVec3, b: DVec3) -> DVec3 {
     if sin <= 1e-300 { c } else { c * (sin.atan2(a.dot(b)) / sin) }
 }
 
-/// The outward normals of the two planes through the origin that touch both spheres of a tube; none where one sphere hides
-/// the other or the origin lies within.
+/// The outward normals of the two planes through the origin that touch both spheres of a tube; none
+/// where one sphere hides the other or the origin lies within.
 ///
-/// With unit directions `a`, `b` to the two middles at distances `da`, `db`: `n.a = -r / da`, `n.b = -r / db`, `|n| = 1`.
+/// With unit directions `a`, `b` to the two middles at distances `da`, `db`: `n.a = -r / da`, `n.b
+/// = -r / db`, `|n| = 1`.
 pub(super) fn tube_sides(start: DVec3, end: DVec3, radius: f64) -> Option<[DVec3; 2]> {
     let (da, db) = (start.length(), end.length());
     if da <= radius || db <= radius {
@@ -68,8 +70,9 @@ pub(super) fn tube_sides(start: DVec3, end: DVec3, radius: f64) -> Option<[DVec3
     Some([flat + up, flat - up])
 }
 
-/// The arc of a tube's end that is seen from the origin: the unit vector around the axis where it begins, and the angle
-/// (rad, signed) to where it ends. `axis` is the unit direction to the end's middle, `other` that to the other end's.
+/// The arc of a tube's end that is seen from the origin: the unit vector around the axis where it
+/// begins, and the angle (rad, signed) to where it ends. `axis` is the unit direction to the end's
+/// middle, `other` that to the other end's.
 pub(super) fn tube_arc(axis: DVec3, other: DVec3, from: DVec3) -> (DVec3, f64) {
     let begin = (from - axis * from.dot(axis)).normalize_or(orthonormal_basis(axis).0);
     // By symmetry the arc's middle is away from the other end.
@@ -171,8 +174,9 @@ impl SphericalPolygon {
         }
     }
 
-    /// The integral of the unit direction over the polygon (sr), whose component along a normal is the projected solid
-    /// angle if nothing lies below that normal's horizon. Corners must be unit vectors.
+    /// The integral of the unit direction over the polygon (sr), whose component along a normal is
+    /// the projected solid angle if nothing lies below that normal's horizon. Corners must be unit
+    /// vectors.
     #[must_use]
     pub fn vector_irradiance(&self) -> DVec3 {
         let n = self.corners.len();
@@ -187,8 +191,9 @@ impl SphericalPolygon {
         self.corners.iter().sum()
     }
 
-    /// Visits points of the polygon: `(point, volume)`, where `volume / |point|^3` is the solid angle that the point stands
-    /// for. A fan of triangles around a direction inside, each (three for each, where it is wide) with the points of a rule.
+    /// Visits points of the polygon: `(point, volume)`, where `volume / |point|^3` is the solid
+    /// angle that the point stands for. A fan of triangles around a direction inside, each (three
+    /// for each, where it is wide) with the points of a rule.
     pub fn nodes(
         &self,
         inside: DVec3,
@@ -201,7 +206,8 @@ impl SphericalPolygon {
         let stride = n.div_ceil(SECTORS);
         for i in (0..n).step_by(stride) {
             let (a, b) = (self.corners[i], self.corners[(i + stride).min(n) % n]);
-            // A long edge bends away from its chord: in halves or quarters, so that the weights stay right.
+            // A long edge bends away from its chord: in halves or quarters, so that the weights
+            // stay right.
             let between = |x: DVec3, y: DVec3| (x + y).normalize_or(middle);
             let m = between(a, b);
             let d = a.dot(b);
@@ -270,8 +276,8 @@ pub const SIX: [CubatureNode; 6] = [
     node(0.109_951_743_655_322, 0.091_576_213_509_771, 0.816_847_572_980_459),
 ];
 
-/// The rule for an outline of this solid angle (sr) in cosine space, seen under this cosine: the wider it is and the more
-/// the view grazes, the more the BRDF differs from the map's lobe.
+/// The rule for an outline of this solid angle (sr) in cosine space, seen under this cosine: the
+/// wider it is and the more the view grazes, the more the BRDF differs from the map's lobe.
 #[must_use]
 pub fn rule_for(solid_angle: f64, view_cosine: f64) -> &'static [CubatureNode] {
     if solid_angle < FEW {
@@ -286,8 +292,8 @@ pub fn rule_for(solid_angle: f64, view_cosine: f64) -> &'static [CubatureNode] {
 /// Solid angle (sr) in cosine space below which a point a sector is enough.
 pub const FEW: f64 = 0.05;
 
-/// Solid angle (sr) above which a sector is cut in an inner and two outer triangles: a quarter of a circle bends too far
-/// away from its chord.
+/// Solid angle (sr) above which a sector is cut in an inner and two outer triangles: a quarter of a
+/// circle bends too far away from its chord.
 pub const WIDE: f64 = 1.5;
 
 /// Cosine to the viewer below which sectors get six points.
@@ -343,7 +349,8 @@ fn half_circle(center: DVec3, radius: f64, from: DVec3, other: DVec3, corners: &
     let side = axis.cross(begin);
     let n = HALF_STEPS - 1;
     let step = turn.abs() / n as f64;
-    // Corners between the ends move out until the area is the sector's: ((n - 2) k^2 + 2 k) sin step = n step.
+    // Corners between the ends move out until the area is the sector's: ((n - 2) k^2 + 2 k) sin
+    // step = n step.
     let m = n as f64 - 2.0;
     let k = ((1.0 + m * n as f64 * step / step.sin()).sqrt() - 1.0) / m;
     for i in 0..=n {

@@ -47,8 +47,9 @@ pub struct GeoLocation {
 }
 
 impl GeoLocation {
-    /// At a latitude (radians, north positive) and longitude (radians, east positive), at sea level, with the
-    /// pressure 1010 mbar and 10 degrees C for which the refraction formula is given.
+    /// At a latitude (radians, north positive) and longitude (radians, east positive), at sea
+    /// level, with the pressure 1010 mbar and 10 degrees C for which the refraction formula is
+    /// given.
     ///
     /// # Errors
     /// A latitude beyond 90 degrees, a longitude beyond 180, or not numbers.
@@ -58,8 +59,8 @@ impl GeoLocation {
         Ok(Self { latitude, longitude, altitude: 0.0, pressure: 1010.0, temperature: 10.0 })
     }
 
-    /// At an altitude in metres above the sea, -500 to 9000, with the pressure of the standard atmosphere there
-    /// (ICAO Doc 7488: `1013.25 (1 - 2.25577e-5 h)^5.2559`).
+    /// At an altitude in metres above the sea, -500 to 9000, with the pressure of the standard
+    /// atmosphere there (ICAO Doc 7488: `1013.25 (1 - 2.25577e-5 h)^5.2559`).
     ///
     /// # Errors
     /// An altitude outside of that.
@@ -69,7 +70,8 @@ impl GeoLocation {
         Ok(Self { altitude, pressure, ..self })
     }
 
-    /// With a pressure in mbar (0 to 1200; 0 bends nothing) and a temperature in degrees C (-100 to 60).
+    /// With a pressure in mbar (0 to 1200; 0 bends nothing) and a temperature in degrees C (-100 to
+    /// 60).
     ///
     /// # Errors
     /// Numbers outside of that.
@@ -97,10 +99,12 @@ impl GeoLocation {
         self.altitude
     }
 
-    /// How much the air lifts a body whose true elevation is `elevation` (radians); result in radians.
+    /// How much the air lifts a body whose true elevation is `elevation` (radians); result in
+    /// radians.
     ///
-    /// Above -0.575 degrees by Saemundsson, Sky and Telescope 72 (1986), p. 70, which NREL/TP-560-34302 uses (equation
-    /// 42); below by the NOAA Solar Calculator's continuation, `-20.772" / tan e`, so that nothing jumps at sunset.
+    /// Above -0.575 degrees by Saemundsson, Sky and Telescope 72 (1986), p. 70, which
+    /// NREL/TP-560-34302 uses (equation 42); below by the NOAA Solar Calculator's continuation,
+    /// `-20.772" / tan e`, so that nothing jumps at sunset.
     #[must_use]
     pub fn refraction(self, elevation: f64) -> f64 {
         let degrees = elevation.to_degrees();
@@ -160,7 +164,8 @@ pub struct Ecliptic {
     pub distance: f64,
 }
 
-/// Nutation in longitude and obliquity, and the true obliquity, in radians: NREL/TP-560-34302, sections 3.4 and 3.5.
+/// Nutation in longitude and obliquity, and the true obliquity, in radians: NREL/TP-560-34302,
+/// sections 3.4 and 3.5.
 #[derive(Clone, Copy, Debug)]
 struct Nutation {
     longitude: f64,
@@ -197,7 +202,8 @@ fn polynomial(x: f64, coefficients: &[f64]) -> f64 {
     coefficients.iter().rev().fold(0.0, |sum, c| sum * x + c)
 }
 
-/// From Earth's centre to an observer: true elevation and azimuth, with parallax, without refraction.
+/// From Earth's centre to an observer: true elevation and azimuth, with parallax, without
+/// refraction.
 ///
 /// NREL/TP-560-34302, sections 3.8 to 3.15, for any distance.
 fn topocentric(
@@ -235,9 +241,11 @@ fn topocentric(
     HorizontalCoordinates { elevation, azimuth: azimuth.rem_euclid(TAU) }
 }
 
-/// Relative optical air mass at an apparent elevation in radians: 1 at the zenith, 37.9 at the horizon; none below it.
+/// Relative optical air mass at an apparent elevation in radians: 1 at the zenith, 37.9 at the
+/// horizon; none below it.
 ///
-/// Kasten and Young, "Revised optical air mass tables and approximation formula", Applied Optics 28 (1989), equation 3.
+/// Kasten and Young, "Revised optical air mass tables and approximation formula", Applied Optics 28
+/// (1989), equation 3.
 #[must_use]
 pub fn air_mass(elevation: f64) -> Option<f64> {
     let degrees = elevation.to_degrees();
@@ -268,7 +276,8 @@ mod tests {
     fn refraction_lifts_and_never_jumps() {
         let place = GeoLocation::new(0.0, 0.0).unwrap();
         let at = |degrees: f64| place.refraction(degrees.to_radians()).to_degrees() * 60.0;
-        // Meeus, Astronomical Algorithms, chapter 16: 28 to 29 minutes at true elevation 0, 5.3 minutes at 10 degrees.
+        // Meeus, Astronomical Algorithms, chapter 16: 28 to 29 minutes at true elevation 0, 5.3
+        // minutes at 10 degrees.
         assert!((28.0..30.0).contains(&at(0.0)), "{}", at(0.0));
         assert!((5.2..5.5).contains(&at(10.0)), "{}", at(10.0));
         assert!(at(90.0).abs() < 0.01);

@@ -1,7 +1,7 @@
 //! The Moon's place, phase and light.
 //!
-//! Meeus, Astronomical Algorithms, 2nd edition (1998), chapters 47 (place: about 10" in longitude, 4" in latitude) and
-//! 48 (phase).
+//! Meeus, Astronomical Algorithms, 2nd edition (1998), chapters 47 (place: about 10" in longitude,
+//! 4" in latitude) and 48 (phase).
 
 use std::f64::consts::{PI, TAU};
 
@@ -131,9 +131,10 @@ fn ecliptic(moment: Moment, nutation: Nutation) -> Ecliptic {
 
 /// Illuminance outside of the air at a phase angle (radians) and distances of Moon and Sun (m).
 ///
-/// Krisciunas and Schaefer, "A model of the brightness of moonlight", PASP 103 (1991), equations 8 and 9 (Allen's
-/// magnitudes): `m = -12.73 + 0.026 |a| + 4e-9 a^4`, a in degrees, with 1 lx at -13.98; 0.31 lx when full. Within 7
-/// degrees of full the Moon is up to a third brighter than that (the opposition effect, their section 2).
+/// Krisciunas and Schaefer, "A model of the brightness of moonlight", PASP 103 (1991), equations 8
+/// and 9 (Allen's magnitudes): `m = -12.73 + 0.026 |a| + 4e-9 a^4`, a in degrees, with 1 lx at
+/// -13.98; 0.31 lx when full. Within 7 degrees of full the Moon is up to a third brighter than that
+/// (the opposition effect, their section 2).
 fn illuminance(phase_angle: f64, distance: f64, sun_distance: f64) -> Lux {
     let a = phase_angle.to_degrees().abs();
     // The fit's fourth power leaves a millionth at new moon; what is not lit gives nothing.
@@ -177,7 +178,8 @@ mod tests {
         near(at(0.0), 0.316, 0.002);
         assert!((0.06..0.12).contains(&(at(90.0) / at(0.0))), "{}", at(90.0) / at(0.0));
         assert!(at(180.0) < 1e-4 && at(170.0) < at(90.0));
-        // A total eclipse of the Moon, 2000 January 21, 4:44: full to a degree. Of the Sun, 1999 August 11: new.
+        // A total eclipse of the Moon, 2000 January 21, 4:44: full to a degree. Of the Sun, 1999
+        // August 11: new.
         let place = GeoLocation::new(0.0, 0.0).unwrap();
         let full = moon(Moment::parse("2000-01-21", "04:44", 0.0).unwrap(), place);
         assert!(full.illuminated > 0.9999, "{}", full.illuminated);

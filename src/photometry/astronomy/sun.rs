@@ -1,7 +1,7 @@
 //! The Sun's place: NREL's Solar Position Algorithm.
 //!
-//! Reda and Andreas, "Solar Position Algorithm for Solar Radiation Applications", NREL/TP-560-34302, revised 2008: its
-//! authors state 0.0003 degrees for the years -2000 to 6000.
+//! Reda and Andreas, "Solar Position Algorithm for Solar Radiation Applications",
+//! NREL/TP-560-34302, revised 2008: its authors state 0.0003 degrees for the years -2000 to 6000.
 
 use std::f64::consts::{PI, TAU};
 
@@ -29,7 +29,8 @@ pub struct Sun {
 }
 
 impl Sun {
-    /// By how much its light outside of the air is stronger than from 1 au: the inverse square of the distance.
+    /// By how much its light outside of the air is stronger than from 1 au: the inverse square of
+    /// the distance.
     #[must_use]
     pub fn strength(&self) -> f64 {
         (ASTRONOMICAL_UNIT / self.distance).powi(2)
@@ -115,7 +116,8 @@ mod tests {
 
     #[test]
     fn solstices_poles_and_nights() {
-        // The Sun stands in the zenith over the tropic at the solstice, and circles the pole at 23.4 degrees.
+        // The Sun stands in the zenith over the tropic at the solstice, and circles the pole at
+        // 23.4 degrees.
         let noon = Moment::parse("2024-06-20", "12:00", 0.0).unwrap();
         let tropic = sun(noon, GeoLocation::new(23.44_f64.to_radians(), 0.0).unwrap());
         assert!(

@@ -1,10 +1,10 @@
 //! Numbers of the theories of Sun, Earth and Moon, as their reports print them.
 //!
-//! Earth: Reda and Andreas, NREL/TP-560-34302 (2008), table A4.2, which is the VSOP87 of Bretagnon and Francou (1988)
-//! cut short; rows of A, B, C in `A cos(B + C t)`, t in Julian millennia from J2000, A in 1e-8 rad or 1e-8 au.
-//! Nutation: the same report, table A4.3 (IAU 1980, Seidelmann 1982).
-//! Moon: Meeus, Astronomical Algorithms, 2nd edition (1998), tables 47.A and 47.B (from ELP-2000/82, Chapront-Touze and
-//! Chapront 1983).
+//! Earth: Reda and Andreas, NREL/TP-560-34302 (2008), table A4.2, which is the VSOP87 of Bretagnon
+//! and Francou (1988) cut short; rows of A, B, C in `A cos(B + C t)`, t in Julian millennia from
+//! J2000, A in 1e-8 rad or 1e-8 au. Nutation: the same report, table A4.3 (IAU 1980, Seidelmann
+//! 1982). Moon: Meeus, Astronomical Algorithms, 2nd edition (1998), tables 47.A and 47.B (from
+//! ELP-2000/82, Chapront-Touze and Chapront 1983).
 
 /// Earth's heliocentric longitude, t^0.
 pub const L0: [[f64; 3]; 64] = [
@@ -239,7 +239,8 @@ pub const R3: [[f64; 3]; 2] = [[145.0, 4.273, 6283.076], [7.0, 3.92, 12_566.15]]
 /// Earth's distance, t^4.
 pub const R4: [[f64; 3]; 1] = [[4.0, 2.56, 6283.08]];
 
-/// Multiples of D, M, M', F, Omega; then a, b of the longitude's sine and c, d of the obliquity's cosine, in 0.0001 arc second.
+/// Multiples of D, M, M', F, Omega; then a, b of the longitude's sine and c, d of the obliquity's
+/// cosine, in 0.0001 arc second.
 pub const NUTATION: [[f64; 9]; 63] = [
     [0.0, 0.0, 0.0, 0.0, 1.0, -171_996.0, -174.2, 92_025.0, 8.9],
     [-2.0, 0.0, 0.0, 2.0, 2.0, -13_187.0, -1.6, 5736.0, -3.1],
@@ -306,7 +307,8 @@ pub const NUTATION: [[f64; 9]; 63] = [
     [2.0, -1.0, 0.0, 2.0, 2.0, -3.0, 0.0, 0.0, 0.0],
 ];
 
-/// Multiples of D, M, M', F; the sine's factor of the longitude (1e-6 degrees) and the cosine's of the distance (m).
+/// Multiples of D, M, M', F; the sine's factor of the longitude (1e-6 degrees) and the cosine's of
+/// the distance (m).
 pub const MOON_LONGITUDE_DISTANCE: [[f64; 6]; 60] = [
     [0.0, 0.0, 1.0, 0.0, 6_288_774.0, -20_905_355.0],
     [2.0, 0.0, -1.0, 0.0, 1_274_027.0, -3_699_111.0],

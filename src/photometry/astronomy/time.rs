@@ -2,7 +2,8 @@
 
 /// The Julian day of 2000 January 1, 12 h.
 pub const J2000: f64 = 2_451_545.0;
-/// Years that are taken. The theories hold from -2000 to 6000; Earth's rotation is known well from 1800 on.
+/// Years that are taken. The theories hold from -2000 to 6000; Earth's rotation is known well from
+/// 1800 on.
 pub const YEARS: [i32; 2] = [1800, 2200];
 
 /// Why a date or time is refused.
@@ -54,9 +55,11 @@ impl Moment {
         Ok(Self { julian_day, delta_t: delta_t(year) })
     }
 
-    /// From a Gregorian date, hours since midnight of the clock there, and that clock's hours ahead of UTC.
+    /// From a Gregorian date, hours since midnight of the clock there, and that clock's hours ahead
+    /// of UTC.
     ///
-    /// Meeus, Astronomical Algorithms, equation 7.1. UTC counts as UT1 (they differ by less than 0.9 s: 0.004 degrees).
+    /// Meeus, Astronomical Algorithms, equation 7.1. UTC counts as UT1 (they differ by less than
+    /// 0.9 s: 0.004 degrees).
     ///
     /// # Errors
     /// A date, time or offset that does not exist.
@@ -110,7 +113,8 @@ impl Moment {
         Self::new(year, month, day, hours, utc_offset)
     }
 
-    /// With another difference of terrestrial and universal time (s); else it is estimated by `delta_t`.
+    /// With another difference of terrestrial and universal time (s); else it is estimated by
+    /// `delta_t`.
     #[must_use]
     pub const fn with_delta_t(self, seconds: f64) -> Self {
         Self { delta_t: seconds, ..self }
@@ -144,8 +148,9 @@ fn in_day(h: f64, m: f64, s: f64) -> bool {
 
 /// Terrestrial minus universal time in seconds in a year.
 ///
-/// Espenak and Meeus, "Five Millennium Canon of Solar Eclipses", NASA/TP-2006-214141, section 2.7: for 1986 to 2050 by
-/// its polynomials, else by its parabola, which is off by up to some 40 s (0.0005 degrees of the Sun, 0.006 of the Moon).
+/// Espenak and Meeus, "Five Millennium Canon of Solar Eclipses", NASA/TP-2006-214141, section 2.7:
+/// for 1986 to 2050 by its polynomials, else by its parabola, which is off by up to some 40 s
+/// (0.0005 degrees of the Sun, 0.006 of the Moon).
 fn delta_t(year: f64) -> f64 {
     let t = year - 2000.0;
     if (1986.0..2005.0).contains(&year) {

@@ -9,12 +9,13 @@ pub const DFG_SIZE: usize = 32;
 /// As `MIN_ALPHA` in `shaders/lib/brdf.glsl`.
 const MIN_ALPHA: f64 = 0.002;
 
-/// The table, rows of roughness, columns of the cosine to the view, both in `DFG_SIZE` equal steps from 0 to 1: scale and
-/// bias of F0 in the specular reflectance, and the reflectance of the diffuse part for a white base colour.
+/// The table, rows of roughness, columns of the cosine to the view, both in `DFG_SIZE` equal steps
+/// from 0 to 1: scale and bias of F0 in the specular reflectance, and the reflectance of the
+/// diffuse part for a white base colour.
 ///
 /// Scale and bias: Karis, "Real Shading in Unreal Engine 4" (2013), equation 8, for the BRDF of
-/// `shaders/lib/brdf.glsl` (GGX, height-correlated Smith, Schlick with F90 = 1). The diffuse part there is
-/// `(1 - F(v.h)) / pi` with F0 = 0.04, whose integral depends on the view alone.
+/// `shaders/lib/brdf.glsl` (GGX, height-correlated Smith, Schlick with F90 = 1). The diffuse part
+/// there is `(1 - F(v.h)) / pi` with F0 = 0.04, whose integral depends on the view alone.
 #[must_use]
 pub fn dfg_table() -> Vec<Vec3> {
     let mut table = Vec::with_capacity(DFG_SIZE * DFG_SIZE);
@@ -33,9 +34,11 @@ fn schlick_weight(cosine: f64) -> f64 {
     (1.0 - cosine).clamp(0.0, 1.0).powi(5)
 }
 
-/// Scale and bias at a cosine to the view and a roughness, by `n * n` half vectors that the view sees.
+/// Scale and bias at a cosine to the view and a roughness, by `n * n` half vectors that the view
+/// sees.
 ///
-/// Heitz, "Sampling the GGX Distribution of Visible Normals", JCGT 7 (2018): each sample then weighs G2 / G1, at most 1.
+/// Heitz, "Sampling the GGX Distribution of Visible Normals", JCGT 7 (2018): each sample then
+/// weighs G2 / G1, at most 1.
 #[must_use]
 pub fn specular_scale_bias(nv: f64, roughness: f64, n: u32) -> (f64, f64) {
     let nv = nv.max(1e-4);
@@ -103,8 +106,9 @@ mod tests {
 
     #[test]
     fn against_known_values() {
-        // Directional albedo with F = 1 is scale + bias; these were computed apart from this code, those of cosine 0.1 and
-        // roughness below 1 by Gauss-Legendre in the light's cosine (4000 nodes) and 2000 steps of azimuth.
+        // Directional albedo with F = 1 is scale + bias; these were computed apart from this code,
+        // those of cosine 0.1 and roughness below 1 by Gauss-Legendre in the light's cosine (4000
+        // nodes) and 2000 steps of azimuth.
         for (roughness, at) in [
             (1.0, [(1.0, 1.0 - std::f64::consts::LN_2), (0.5, 0.4507), (0.1, 0.7604)]),
             (0.7, [(1.0, 0.6977), (0.5, 0.7040), (0.1, 0.8619)]),

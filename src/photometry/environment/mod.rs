@@ -1,4 +1,5 @@
-//! Light from all around: maps of luminance by direction, what they give a surface, and tables for shading with them.
+//! Light from all around: maps of luminance by direction, what they give a surface, and tables for
+//! shading with them.
 
 pub mod dfg;
 pub mod prefilter;
@@ -59,7 +60,8 @@ pub enum MapError {
 }
 
 impl RadianceMap {
-    /// From texels row after row. What is negative or not a number counts as 0, what is infinite as `MAX_NITS`.
+    /// From texels row after row. What is negative or not a number counts as 0, what is infinite as
+    /// `MAX_NITS`.
     ///
     /// # Errors
     /// A size that is none.
@@ -153,8 +155,8 @@ impl RadianceMap {
         y * self.width + x
     }
 
-    /// Unit vector to a place of a texel, whose parts of equal area have equal solid angles: `across` and `down` from 0
-    /// to 1.
+    /// Unit vector to a place of a texel, whose parts of equal area have equal solid angles:
+    /// `across` and `down` from 0 to 1.
     #[must_use]
     pub fn direction_in_texel(&self, x: usize, y: usize, across: f64, down: f64) -> DVec3 {
         let sine = |row: usize| elevation(self.rows, row as f64 / self.height as f64).sin();
@@ -192,7 +194,8 @@ impl RadianceMap {
     pub fn illuminance(&self) -> Lux {
         let mut sum = 0.0;
         for y in 0..self.height {
-            // A row's mean cosine to the zenith over its part above the horizon, exactly: (sin^2 a - sin^2 b) / 2.
+            // A row's mean cosine to the zenith over its part above the horizon, exactly: (sin^2 a
+            // - sin^2 b) / 2.
             let sine =
                 |row: usize| elevation(self.rows, row as f64 / self.height as f64).sin().max(0.0);
             let weight = (sine(y).powi(2) - sine(y + 1).powi(2)) / 2.0 * TAU / self.width as f64;
@@ -223,7 +226,8 @@ impl RadianceMap {
         if factor.is_finite() { Ok(self.scaled(factor)) } else { Err(MapError::Black(lux)) }
     }
 
-    /// Half as large on each side, by means weighed with solid angle; odd edges keep their share. None below 4 rows.
+    /// Half as large on each side, by means weighed with solid angle; odd edges keep their share.
+    /// None below 4 rows.
     #[must_use]
     pub fn halved(&self) -> Option<Self> {
         if self.width < 4 || self.height < 4 {

@@ -20,13 +20,16 @@ const FINEST: usize = 512;
 pub struct PrefilteredEnvironment {
     /// Illuminance by channel (lx) on a plane of each normal: an octahedral map.
     pub irradiance: Vec<Vec3>,
-    /// Luminance (nits) around each direction, weighed as GGX of each roughness sees it from straight above.
+    /// Luminance (nits) around each direction, weighed as GGX of each roughness sees it from
+    /// straight above.
     pub specular: Vec<Vec<Vec3>>,
 }
 
-/// Unit vector of a texel of an octahedral map; texels at the edges lie on the edges, so that no interpolation crosses them.
+/// Unit vector of a texel of an octahedral map; texels at the edges lie on the edges, so that no
+/// interpolation crosses them.
 ///
-/// Cigolle et al., "A Survey of Efficient Representations for Independent Unit Vectors" (2014), section 3.2, about +Y.
+/// Cigolle et al., "A Survey of Efficient Representations for Independent Unit Vectors" (2014),
+/// section 3.2, about +Y.
 #[must_use]
 pub fn octahedral_direction(x: usize, y: usize, size: usize) -> DVec3 {
     let e = |i: usize| 2.0 * i as f64 / (size - 1) as f64 - 1.0;
@@ -65,9 +68,9 @@ fn over_sphere(size: usize, value: impl Fn(DVec3) -> Vec3 + Sync) -> Vec<Vec3> {
 
 /// Illuminance by normal.
 ///
-/// The map is cut into cells. A cell that lies wholly above a plane's horizon gives exactly the dot product of the normal
-/// with the cell's vector of flux, the sum of luminance times solid angle times direction (Lambert's law), so that
-/// only cells across the horizon are approximated.
+/// The map is cut into cells. A cell that lies wholly above a plane's horizon gives exactly the dot
+/// product of the normal with the cell's vector of flux, the sum of luminance times solid angle
+/// times direction (Lambert's law), so that only cells across the horizon are approximated.
 fn irradiance(map: &RadianceMap) -> Vec<Vec3> {
     let [across, down] = [64.min(map.width()), 32.min(map.height())];
     let mut cells = vec![[DVec3::ZERO; 3]; across * down];
@@ -93,8 +96,8 @@ fn irradiance(map: &RadianceMap) -> Vec<Vec3> {
     })
 }
 
-/// A part of the map: where its light comes from on the whole, how far it reaches from there (as a chord), its solid
-/// angle, and luminance times solid angle.
+/// A part of the map: where its light comes from on the whole, how far it reaches from there (as a
+/// chord), its solid angle, and luminance times solid angle.
 #[derive(Clone, Copy)]
 struct Cell {
     direction: Vec3,
@@ -164,17 +167,18 @@ impl Grid {
     }
 }
 
-/// The weight of light at an angle with this cosine to the reflected view, seen from straight above, but for a factor:
-/// D of the half vector times the cosine. Karis 2013, equation 7.
+/// The weight of light at an angle with this cosine to the reflected view, seen from straight
+/// above, but for a factor: D of the half vector times the cosine. Karis 2013, equation 7.
 fn weight(cosine: f32, alpha2: f32) -> f32 {
     // 1 - (n.h)^2 (1 - a^2) with (n.h)^2 = (1 + cosine) / 2, kept precise near the peak.
     let k = f32::midpoint(1.0 - cosine, (1.0 + cosine) * alpha2);
     cosine / (k * k)
 }
 
-/// The mean luminance around a direction with those weights. A cell stands for its parts where the weight hardly changes
-/// within it: where it is small against its distance or the lobe (the multipole acceptance of Barnes and Hut, "A
-/// Hierarchical O(N log N) Force-Calculation Algorithm", 1986).
+/// The mean luminance around a direction with those weights. A cell stands for its parts where the
+/// weight hardly changes within it: where it is small against its distance or the lobe (the
+/// multipole acceptance of Barnes and Hut, "A Hierarchical O(N log N) Force-Calculation Algorithm",
+/// 1986).
 fn blurred(grids: &[Grid], direction: DVec3, roughness: f64) -> Vec3 {
     let direction = direction.as_vec3();
     let (alpha, alpha2) = (roughness.powi(2) as f32, roughness.powi(4) as f32);

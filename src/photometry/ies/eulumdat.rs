@@ -1,12 +1,13 @@
 //! EULUMDAT (.ldt), the format of European makers: a line a field, in fixed order.
 //!
-//! A. Stockmar, "EULUMDAT - ein Leuchtendatenformat fuer den europaeischen Beleuchtungsplaner", Licht '90, and
-//! "EULUMDAT/2", CIBSE National Lighting Conference 1998. Intensities are in candela per 1000 lm of the lamps' flux, in
-//! planes C (type C of LM-75) and angles gamma from nadir. The plane C0 is the light's +X and C90 its +Y, as the horizontal
-//! angles of IES are; the length of a luminaire lies in C90-C270 and so along Y.
+//! A. Stockmar, "EULUMDAT - ein Leuchtendatenformat fuer den europaeischen Beleuchtungsplaner",
+//! Licht '90, and "EULUMDAT/2", CIBSE National Lighting Conference 1998. Intensities are in candela
+//! per 1000 lm of the lamps' flux, in planes C (type C of LM-75) and angles gamma from nadir. The
+//! plane C0 is the light's +X and C90 its +Y, as the horizontal angles of IES are; the length of a
+//! luminaire lies in C90-C270 and so along Y.
 //!
-//! DFF and LORL follow from the intensities and are not applied; they are kept and compared. Of several sets of lamps, which
-//! are alternatives, the first counts.
+//! DFF and LORL follow from the intensities and are not applied; they are kept and compared. Of
+//! several sets of lamps, which are alternatives, the first counts.
 
 use super::{
     IesError, IesProfile, IesVersion, Listed, LuminousOpening, MAX_ANGLES, MAX_VALUES,
@@ -27,8 +28,8 @@ struct Lines<'a> {
     notes: Vec<String>,
 }
 
-/// A number as EULUMDAT files have them: with a point or, in German, a comma before its decimals. Of both the last is that,
-/// and the others group thousands.
+/// A number as EULUMDAT files have them: with a point or, in German, a comma before its decimals.
+/// Of both the last is that, and the others group thousands.
 fn number(text: &str) -> Option<f64> {
     let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0' || c == '\u{1a}');
     let decimal = text.rfind(['.', ',']);
@@ -382,7 +383,8 @@ fn full(c: Vec<f64>, mut rows: Vec<Vec<f64>>) -> Planes {
     let mut angles = c;
     let ends = rows.first().cloned().zip(rows.last().cloned());
     if let Some((first_row, last_row)) = ends.filter(|_| first > 0.0) {
-        // Between the last plane and the first, one turn on: what is interpolated there is listed at 0.
+        // Between the last plane and the first, one turn on: what is interpolated there is listed
+        // at 0.
         let part = ((360.0 - last) / (first + 360.0 - last)).clamp(0.0, 1.0);
         angles.insert(0, 0.0);
         rows.insert(0, last_row.iter().zip(&first_row).map(|(a, b)| a + (b - a) * part).collect());
@@ -405,7 +407,8 @@ fn folded(
         1 => return Ok((Symmetry::Axial, vec![0.0], rows)),
         2 => (Symmetry::Bilateral, angles, rows, [0.0, 180.0]),
         3 => {
-            // From C270 over C0 to C90; mirrored in the plane C90-C270 that is C270 over C180 to C90.
+            // From C270 over C0 to C90; mirrored in the plane C90-C270 that is C270 over C180 to
+            // C90.
             let mirrored = angles
                 .iter()
                 .map(|&angle| 180.0 - if angle > 180.0 { angle - 360.0 } else { angle });
@@ -468,7 +471,8 @@ mod tests {
     use super::*;
     use crate::photometry::{Candela, ies::OpeningShape};
 
-    /// A file: symmetry, C-planes, angles gamma, the intensities of the planes that are given, lamp sets of six lines each.
+    /// A file: symmetry, C-planes, angles gamma, the intensities of the planes that are given, lamp
+    /// sets of six lines each.
     fn ldt(isym: u32, c: &[f64], gamma: &[f64], rows: &[&[f64]], sets: &[[&str; 6]]) -> String {
         let mut lines: Vec<String> =
             vec!["Maker".into(), "3".into(), isym.to_string(), c.len().to_string(), "0".into()];
@@ -600,7 +604,8 @@ mod tests {
             }
             // Half way between planes: their mean.
             near(p.candela(90.0, 292.5).0, (of(270.0) + of(315.0)) / 2.0);
-            // Files that list all planes in spite of their symmetry, and the angles of the given planes alone.
+            // Files that list all planes in spite of their symmetry, and the angles of the given
+            // planes alone.
             let all = planes(isym, &around, of);
             near(all.lumens().0, p.lumens().0);
             let rows: Vec<[f64; 2]> = listed.iter().map(|&c| [10.0, of(c)]).collect();
@@ -677,7 +682,8 @@ mod tests {
         for cut in 7..good.split("\r\n").count() {
             let text: Vec<&str> = good.split("\r\n").take(cut).collect();
             let error = IesProfile::parse(text.join("\r\n").as_bytes()).unwrap_err().to_string();
-            // Two lines fewer are as many as of a file that lists the angles of the given planes alone: read so, its fault is another.
+            // Two lines fewer are as many as of a file that lists the angles of the given planes
+            // alone: read so, its fault is another.
             let words = if cut == 50 { "line 46: the angle gamma is 270" } else { "ends where" };
             assert!(error.starts_with("EULUMDAT") && error.contains(words), "{cut}: {error}");
         }

@@ -1,7 +1,8 @@
 //! The text of photometric files from their bytes, and files of other kinds by their first bytes.
 
-/// UTF-8 where it is valid, UTF-16 and UTF-32 where they are, else Latin-1, where every byte is a character. Byte order
-/// marks are cut off. Notes say what is not the ASCII that the formats ask for and not a superset of it.
+/// UTF-8 where it is valid, UTF-16 and UTF-32 where they are, else Latin-1, where every byte is a
+/// character. Byte order marks are cut off. Notes say what is not the ASCII that the formats ask
+/// for and not a superset of it.
 pub(super) fn decode(bytes: &[u8], notes: &mut Vec<String>) -> String {
     let mut wide = |name: &str, text: String| {
         notes.push(format!("the text is {name}; photometric files are ASCII"));

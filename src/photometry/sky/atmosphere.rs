@@ -13,13 +13,14 @@ use crate::photometry::{astronomy::air_mass, lights::SunDisk};
 pub const GROUND: f64 = 6371.0;
 /// Height (km) above which nothing scatters enough to matter: 4e-6 of the air is above it.
 pub const TOP: f64 = 100.0;
-/// Scale height (km) of air: the column's mean, 8.4 km, less in the warm lower part; Bruneton and Neyret,
-/// "Precomputed Atmospheric Scattering" (2008), section 2: 8.0.
+/// Scale height (km) of air: the column's mean, 8.4 km, less in the warm lower part; Bruneton and
+/// Neyret, "Precomputed Atmospheric Scattering" (2008), section 2: 8.0.
 const AIR_SCALE: f64 = 8.0;
 /// Scale height (km) of aerosol: the same place.
 const AEROSOL_SCALE: f64 = 1.2;
-/// Ozone lies around this height (km), with a density that falls linearly to 0 at this distance from it: Hillaire, "A
-/// Scalable and Production Ready Sky and Atmosphere Rendering Technique" (2020), section 4.
+/// Ozone lies around this height (km), with a density that falls linearly to 0 at this distance
+/// from it: Hillaire, "A Scalable and Production Ready Sky and Atmosphere Rendering Technique"
+/// (2020), section 4.
 const OZONE_HEIGHT: f64 = 25.0;
 const OZONE_SPREAD: f64 = 15.0;
 /// Asymmetry of the aerosol's scattering: Bird and Riordan (SERI/TR-215-2436), section 3.
@@ -59,8 +60,8 @@ pub struct AtmosphereParams {
 }
 
 impl Default for AtmosphereParams {
-    /// A clear day: turbidity 2 (the clear sky of IES RP-21), ground like grass and soil (0.2), 300 Dobson units, at the
-    /// sea.
+    /// A clear day: turbidity 2 (the clear sky of IES RP-21), ground like grass and soil (0.2), 300
+    /// Dobson units, at the sea.
     fn default() -> Self {
         Self { turbidity: 2.0, ground_albedo: 0.2, ozone: 300.0, altitude: 0.0 }
     }
@@ -86,7 +87,8 @@ impl AtmosphereParams {
     }
 }
 
-/// Columns of air, aerosol and ozone along a ray, each in kilometres of that at sea level (ozone: of its densest).
+/// Columns of air, aerosol and ozone along a ray, each in kilometres of that at sea level (ozone:
+/// of its densest).
 pub type Columns = [f64; 3];
 
 /// The optical properties in bands, and tables of columns.
@@ -156,7 +158,8 @@ impl Atmosphere {
         out
     }
 
-    /// Densities of air, aerosol and ozone at a height (km) above the ground, over those at sea level (the densest).
+    /// Densities of air, aerosol and ozone at a height (km) above the ground, over those at sea
+    /// level (the densest).
     #[must_use]
     pub fn density(&self, height: f64) -> Columns {
         let h = height.max(0.0) + self.air.altitude * 1e-3;
@@ -167,8 +170,8 @@ impl Atmosphere {
         ]
     }
 
-    /// Columns from the radius `r` (km) along a direction with the cosine `mu` to the zenith, up to the top, in steps
-    /// that are short where the ray is low.
+    /// Columns from the radius `r` (km) along a direction with the cosine `mu` to the zenith, up to
+    /// the top, in steps that are short where the ray is low.
     #[must_use]
     pub fn integrate_columns(&self, r: f64, mu: f64, steps: u32) -> Columns {
         let length = distance_to_top(r, mu);
@@ -212,13 +215,14 @@ impl Atmosphere {
         })
     }
 
-    /// Transmittance of the air by band, 0 to 1, from a body at an apparent elevation (rad) to the ground, as though the horizon hid
-    /// nothing of its disk.
+    /// Transmittance of the air by band, 0 to 1, from a body at an apparent elevation (rad) to the
+    /// ground, as though the horizon hid nothing of its disk.
     ///
-    /// Air and aerosol have the relative air mass of Kasten and Young 1989, whose rays refraction bends, as Bird and Riordan
-    /// (SERI/TR-215-2436, section 2) take one mass for both: straight rays through shells are 7 % off at the horizon for air,
-    /// and of aerosol, which lies lower, they meet 2.4 times as much. Ozone lies high, where rays are straight. A disk that is
-    /// partly hidden is as bright as one whose middle is on the horizon.
+    /// Air and aerosol have the relative air mass of Kasten and Young 1989, whose rays refraction
+    /// bends, as Bird and Riordan (SERI/TR-215-2436, section 2) take one mass for both: straight
+    /// rays through shells are 7 % off at the horizon for air, and of aerosol, which lies lower,
+    /// they meet 2.4 times as much. Ozone lies high, where rays are straight. A disk that is partly
+    /// hidden is as bright as one whose middle is on the horizon.
     #[must_use]
     pub fn direct_sunlight(&self, elevation: f64) -> Spectrum {
         let elevation = elevation.clamp(0.0, FRAC_PI_2);
@@ -228,8 +232,8 @@ impl Atmosphere {
         self.transmittance([air * mass, aerosol * mass, ozone])
     }
 
-    /// What arrives at the radius `r` (km) of a body whose centre has the cosine `mu` to the zenith and whose angular
-    /// radius is `size`: 0 where the ground hides it.
+    /// What arrives at the radius `r` (km) of a body whose centre has the cosine `mu` to the zenith
+    /// and whose angular radius is `size`: 0 where the ground hides it.
     #[must_use]
     pub fn sunlight(&self, r: f64, mu: f64, size: f64) -> Spectrum {
         let horizon = horizon(r);
@@ -271,7 +275,8 @@ pub fn radius_at(r: f64, mu: f64, t: f64) -> f64 {
     (r * r + t * t + 2.0 * r * mu * t).max(0.0).sqrt()
 }
 
-/// Where a ray stands in the table: by the distance to the top, between the shortest and the horizon's.
+/// Where a ray stands in the table: by the distance to the top, between the shortest and the
+/// horizon's.
 ///
 /// Bruneton and Neyret 2008, section 4; the mapping of Bruneton's 2017 text on the method.
 fn to_table(r: f64, mu: f64) -> (f64, f64) {
@@ -312,7 +317,8 @@ mod tests {
             let bound = if degrees < 10.0 { 0.02 } else { 0.01 };
             assert!((mass / known - 1.0).abs() < bound, "{degrees}: {mass}, not {known}");
         }
-        // At the horizon shells without refraction and an exponential of one scale height are a little off.
+        // At the horizon shells without refraction and an exponential of one scale height are a
+        // little off.
         let mass = atmosphere.integrate_columns(GROUND, 0.0, 400)[0] / zenith;
         assert!((mass / 37.92 - 1.0).abs() < 0.1, "{mass}");
     }
@@ -338,7 +344,8 @@ mod tests {
         }
     }
 
-    /// Direct light by the air mass of the paper, down to the horizon: Kasten and Young 1989, table II and equation 3.
+    /// Direct light by the air mass of the paper, down to the horizon: Kasten and Young 1989, table
+    /// II and equation 3.
     #[test]
     fn direct_sunlight_has_the_air_mass_of_kasten_and_young() {
         let atmosphere =

@@ -1,10 +1,11 @@
 //! A physical clear sky in nits, together with the sunlight that comes through the same air.
 //!
-//! Air, aerosol and ozone in spherical shells (`atmosphere`), in twelve bands of wavelength (`spectrum`). Light that is
-//! scattered once is integrated along each line of sight; light that is scattered more often is isotropic from the second
-//! time on and summed as a series: Hillaire, "A Scalable and Production Ready Sky and Atmosphere Rendering Technique"
-//! (EGSR 2020), section 5. Valid for bodies from 12 degrees below the horizon to the zenith; there are no clouds, no
-//! stars and no airglow.
+//! Air, aerosol and ozone in spherical shells (`atmosphere`), in twelve bands of wavelength
+//! (`spectrum`). Light that is scattered once is integrated along each line of sight; light that is
+//! scattered more often is isotropic from the second time on and summed as a series: Hillaire, "A
+//! Scalable and Production Ready Sky and Atmosphere Rendering Technique" (EGSR 2020), section 5.
+//! Valid for bodies from 12 degrees below the horizon to the zenith; there are no clouds, no stars
+//! and no airglow.
 
 pub mod atmosphere;
 pub mod spectrum;
@@ -45,9 +46,11 @@ const COLUMNS: usize = 65;
 pub struct Sky {
     body: SkyBody,
     direction: DVec3,
-    /// Rows from the zenith's to the nadir's, columns of azimuth: all but what aerosol scatters once.
+    /// Rows from the zenith's to the nadir's, columns of azimuth: all but what aerosol scatters
+    /// once.
     smooth: Vec<DVec3>,
-    /// What aerosol scatters once, without its phase function, which is applied to each direction exactly.
+    /// What aerosol scatters once, without its phase function, which is applied to each direction
+    /// exactly.
     aureole: Vec<DVec3>,
     /// Of the whole disk.
     whole: DVec3,
@@ -78,7 +81,8 @@ impl Sky {
             .into_par_iter()
             .map(|i| upper(i / COLUMNS, i % COLUMNS))
             .collect();
-        // What the sky gives the ground, band by band, from the same table: trapezoids over both angles.
+        // What the sky gives the ground, band by band, from the same table: trapezoids over both
+        // angles.
         let mut diffuse = [0.0; BANDS];
         let phase = |row: usize, column: usize| {
             let elevation = FRAC_PI_2 * (1.0 - row as f64 / ROWS as f64).powi(2);
@@ -139,8 +143,8 @@ impl Sky {
         self.body
     }
 
-    /// Illuminance (lx by channel, linear Rec.709) of the body's direct light on a plane that faces it, as though the horizon hid
-    /// nothing of its disk.
+    /// Illuminance (lx by channel, linear Rec.709) of the body's direct light on a plane that faces
+    /// it, as though the horizon hid nothing of its disk.
     #[must_use]
     pub const fn whole_disk(&self) -> DVec3 {
         self.whole
@@ -152,7 +156,8 @@ impl Sky {
         self.disk
     }
 
-    /// Illuminance (lx by channel, linear Rec.709) of what of the body's disk is above the horizon, on a plane that faces it.
+    /// Illuminance (lx by channel, linear Rec.709) of what of the body's disk is above the horizon,
+    /// on a plane that faces it.
     #[must_use]
     pub fn direct(&self) -> DVec3 {
         self.whole * self.disk.visible_fraction
@@ -182,8 +187,8 @@ impl Sky {
         self.ground
     }
 
-    /// Luminance (nits by channel, linear Rec.709) of a direction (unit; +X east, +Y up, -Z north), without the body's
-    /// disk. Finite and at least 0.
+    /// Luminance (nits by channel, linear Rec.709) of a direction (unit; +X east, +Y up, -Z north),
+    /// without the body's disk. Finite and at least 0.
     #[must_use]
     pub fn luminance(&self, direction: DVec3) -> DVec3 {
         let elevation = direction.y.clamp(-1.0, 1.0).asin();

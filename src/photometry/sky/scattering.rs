@@ -18,8 +18,8 @@ pub fn rayleigh_phase(cosine: f64) -> f64 {
     3.0 / (16.0 * PI) * (1.0 + cosine * cosine)
 }
 
-/// The aerosol's phase function (1/sr): Cornette and Shanks, "Physically reasonable analytic expression for the
-/// single-scattering phase function", Applied Optics 31 (1992), equation 8.
+/// The aerosol's phase function (1/sr): Cornette and Shanks, "Physically reasonable analytic
+/// expression for the single-scattering phase function", Applied Optics 31 (1992), equation 8.
 #[must_use]
 pub fn mie_phase(cosine: f64) -> f64 {
     let g = AEROSOL_ASYMMETRY;
@@ -35,8 +35,8 @@ const RINGS: usize = 12;
 const SPOKES: usize = 6;
 const STEPS: u32 = 24;
 
-/// What isotropic scattering gives after the first time: radiance that comes from all around, over the irradiance of the
-/// body outside of the air.
+/// What isotropic scattering gives after the first time: radiance that comes from all around, over
+/// the irradiance of the body outside of the air.
 pub(super) struct MultipleScattering {
     size: f64,
     table: Vec<Spectrum>,
@@ -90,8 +90,8 @@ impl MultipleScattering {
         std::array::from_fn(|i| second[i] / (1.0 - again[i]).max(1e-3))
     }
 
-    /// Radiance of light scattered once (and what the ground reflects) along a ray, and the part of isotropic, uniform
-    /// light that is scattered towards its start.
+    /// Radiance of light scattered once (and what the ground reflects) along a ray, and the part of
+    /// isotropic, uniform light that is scattered towards its start.
     fn march(
         &self,
         atmosphere: &Atmosphere,
@@ -125,7 +125,8 @@ impl MultipleScattering {
                     + atmosphere.mie_extinction[i] * aerosol
                     + atmosphere.ozone[i] * ozone;
                 let left = (-extinction * dt).exp();
-                // The integral over the step of what is scattered in, dimmed on its way (Hillaire 2015).
+                // The integral over the step of what is scattered in, dimmed on its way (Hillaire
+                // 2015).
                 let weight =
                     through[i] * if extinction > 1e-12 { (1.0 - left) / extinction } else { dt };
                 light[i] += weight * sun[i] * (scatter_air * ray + scatter_haze * haze);

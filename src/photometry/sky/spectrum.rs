@@ -1,8 +1,8 @@
 //! The spectrum outside of the air and what air does to it, in a few bands.
 //!
-//! Bird and Riordan, "Simple Solar Spectral Model for Direct and Diffuse Irradiance on Horizontal and Tilted Planes at
-//! the Earth's Surface for Cloudless Atmospheres", SERI/TR-215-2436 (1984), table 2-1: the Sun's spectrum (revised
-//! Neckel and Labs, WRC scale) and the absorption of ozone.
+//! Bird and Riordan, "Simple Solar Spectral Model for Direct and Diffuse Irradiance on Horizontal
+//! and Tilted Planes at the Earth's Surface for Cloudless Atmospheres", SERI/TR-215-2436 (1984),
+//! table 2-1: the Sun's spectrum (revised Neckel and Labs, WRC scale) and the absorption of ozone.
 
 use std::sync::OnceLock;
 
@@ -18,9 +18,11 @@ pub const BANDS: usize = 12;
 /// A number for each band.
 pub type Spectrum = [f64; BANDS];
 
-/// Luminous efficacy of 540 THz in lm/W: the SI's K_cd with the CIE's V at 555.0 nm (CIE 18:2019, 683.002).
+/// Luminous efficacy of 540 THz in lm/W: the SI's K_cd with the CIE's V at 555.0 nm (CIE 18:2019,
+/// 683.002).
 const EFFICACY: f64 = 683.002;
-/// The first band's start and each band's width in nanometres. Light beyond both ends counts to the last bands.
+/// The first band's start and each band's width in nanometres. Light beyond both ends counts to the
+/// last bands.
 const START: f64 = 380.0;
 const WIDTH: f64 = 30.0;
 
@@ -81,7 +83,8 @@ pub fn solar_irradiance(nanometres: f64) -> f64 {
     interpolate(nanometres, 1)
 }
 
-/// Vertical optical depth of clean air at sea level: Leckner 1978, as Bird and Riordan's equation 2-4.
+/// Vertical optical depth of clean air at sea level: Leckner 1978, as Bird and Riordan's equation
+/// 2-4.
 #[must_use]
 pub fn rayleigh_depth(nanometres: f64) -> f64 {
     let l2 = (nanometres * 1e-3).powi(2);
@@ -96,14 +99,15 @@ pub fn ozone_depth(nanometres: f64) -> f64 {
 
 /// Vertical optical depth of aerosol by Angstrom's formula, `b l^-1.3` with l in micrometres.
 ///
-/// The relation of b with turbidity is Preetham, Shirley and Smits, "A Practical Analytic Model for Daylight" (1999),
-/// appendix 3: `b = 0.04608 T - 0.04586`; about 0 at turbidity 1.
+/// The relation of b with turbidity is Preetham, Shirley and Smits, "A Practical Analytic Model for
+/// Daylight" (1999), appendix 3: `b = 0.04608 T - 0.04586`; about 0 at turbidity 1.
 #[must_use]
 pub fn aerosol_depth(nanometres: f64, turbidity: f64) -> f64 {
     (0.046_08 * turbidity - 0.045_86).max(0.0) * (nanometres * 1e-3).powf(-1.3)
 }
 
-/// The part of what aerosol takes out of a beam that it scatters: `0.945 exp(-0.095 ln(l / 0.4)^2)`, rural aerosol.
+/// The part of what aerosol takes out of a beam that it scatters: `0.945 exp(-0.095 ln(l /
+/// 0.4)^2)`, rural aerosol.
 ///
 /// Bird and Riordan, equation 3-16.
 #[must_use]
@@ -116,16 +120,17 @@ pub fn aerosol_albedo(nanometres: f64) -> f64 {
 pub enum SkySource {
     /// The Sun's spectrum.
     Sun,
-    /// The Sun's, reddened by the Moon's soil, whose reflectance grows by about 0.13 % of its value at 555 nm a
-    /// nanometre: the slope of the disk's mean between 440 and 870 nm in Kieffer and Stone, "The Spectral Irradiance of
-    /// the Moon", Astronomical Journal 129 (2005).
+    /// The Sun's, reddened by the Moon's soil, whose reflectance grows by about 0.13 % of its value
+    /// at 555 nm a nanometre: the slope of the disk's mean between 440 and 870 nm in Kieffer and
+    /// Stone, "The Spectral Irradiance of the Moon", Astronomical Journal 129 (2005).
     Moon,
 }
 
 /// The bands.
 #[derive(Clone, Debug)]
 pub struct Bands {
-    /// The wavelength (nm) that stands for each band: its mean, weighed with the Sun's light and the eye's responses.
+    /// The wavelength (nm) that stands for each band: its mean, weighed with the Sun's light and
+    /// the eye's responses.
     pub wavelength: Spectrum,
     /// Linear Rec.709 in lux of each band of the Sun at 1 au.
     rgb: [DVec3; BANDS],
@@ -155,8 +160,9 @@ impl Bands {
         Self { wavelength, rgb }
     }
 
-    /// Linear Rec.709 whose luminance is in lux (or, of radiance over irradiance, in nits): `factor` of the light of a
-    /// source outside of the air, per band. Colours outside of the gamut come back to it at their luminance.
+    /// Linear Rec.709 whose luminance is in lux (or, of radiance over irradiance, in nits):
+    /// `factor` of the light of a source outside of the air, per band. Colours outside of the gamut
+    /// come back to it at their luminance.
     #[must_use]
     pub fn to_rgb(&self, factor: &Spectrum, source: SkySource) -> DVec3 {
         let mut sum = DVec3::ZERO;
@@ -182,8 +188,9 @@ impl Bands {
 
 /// Illuminance of the Sun at 1 au on a plane that faces it: the integral of its spectrum.
 ///
-/// 133 klx; Darula, Kittler and Gueymard, "Reference luminous solar constant and solar luminance for illuminance
-/// calculations", Solar Energy 79 (2005), has 133.3. Older books (IES Lighting Handbook) have 127.5.
+/// 133 klx; Darula, Kittler and Gueymard, "Reference luminous solar constant and solar luminance
+/// for illuminance calculations", Solar Energy 79 (2005), has 133.3. Older books (IES Lighting
+/// Handbook) have 127.5.
 #[must_use]
 pub fn solar_illuminance() -> Lux {
     Lux(spectrum_to_xyz(|metres| solar_irradiance(metres * 1e9)).y * EFFICACY)
@@ -218,7 +225,8 @@ mod tests {
         );
     }
 
-    /// Few bands stand for the whole spectrum: luminance and chromaticity of the beam against every nanometre.
+    /// Few bands stand for the whole spectrum: luminance and chromaticity of the beam against every
+    /// nanometre.
     #[test]
     fn bands_are_enough() {
         let bands = Bands::get();

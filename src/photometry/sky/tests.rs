@@ -47,8 +47,8 @@ fn on_sphere(random: &mut Random) -> DVec3 {
     dvec3(flat * angle.cos(), z, flat * angle.sin())
 }
 
-/// Radiance over the irradiance outside of the air in one band along a ray from the ground: a path tracer with delta
-/// tracking that follows every order of scattering with its real phase function.
+/// Radiance over the irradiance outside of the air in one band along a ray from the ground: a path
+/// tracer with delta tracking that follows every order of scattering with its real phase function.
 fn traced(
     atmosphere: &Atmosphere,
     band: usize,
@@ -112,7 +112,8 @@ fn traced(
     sum
 }
 
-/// Illuminance of the sky in single bands against the path tracer, whose own error is a per cent or so.
+/// Illuminance of the sky in single bands against the path tracer, whose own error is a per cent or
+/// so.
 #[test]
 fn every_order_of_scattering_is_there() {
     let bands = Bands::get();
@@ -167,9 +168,10 @@ fn every_order_of_scattering_is_there() {
 /// Published figures of clear skies.
 #[test]
 fn figures() {
-    // Turbidity 2 is a clear sky. The formulas are IES RP-21-84, "Recommended practice for the calculation of
-    // daylight availability": sky alone 0.8 + 15.5 sqrt(sin a) klx, direct 127.5 exp(-0.21 m) klx; and Krochmann and
-    // Seidl, "Quantitative data on daylight for illuminating engineering" (1974), for the zenith.
+    // Turbidity 2 is a clear sky. The formulas are IES RP-21-84, "Recommended practice for the
+    // calculation of daylight availability": sky alone 0.8 + 15.5 sqrt(sin a) klx, direct 127.5
+    // exp(-0.21 m) klx; and Krochmann and Seidl, "Quantitative data on daylight for illuminating
+    // engineering" (1974), for the zenith.
     let atmosphere = Atmosphere::new(AtmosphereParams::default());
     for degrees in [70.0, 60.0, 40.0, 20.0, 10.0, 5.0] {
         let sky = Sky::new(&atmosphere, sun(degrees));
@@ -195,9 +197,9 @@ fn figures() {
             assert!((7_000.0..30_000.0).contains(&kelvin(sky.luminance(DVec3::Y))), "{degrees}");
         }
     }
-    // Twilight, lx on level ground under a clear sky: Seidelmann, Explanatory Supplement to the Astronomical Almanac
-    // (1992), table 9.1: 3.5 at -6 degrees, 0.008 at -12 (0.002 of it from stars and airglow); skies differ by a factor
-    // of two and more.
+    // Twilight, lx on level ground under a clear sky: Seidelmann, Explanatory Supplement to the
+    // Astronomical Almanac (1992), table 9.1: 3.5 at -6 degrees, 0.008 at -12 (0.002 of it from
+    // stars and airglow); skies differ by a factor of two and more.
     let mut last = f64::MAX;
     for (degrees, want) in [(-6.0, 3.5), (-12.0, 0.008)] {
         let sky = Sky::new(&atmosphere, sun(degrees));

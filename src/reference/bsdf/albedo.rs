@@ -6,8 +6,8 @@ use glam::{DVec2, DVec3};
 
 use super::microfacet::{Alpha, lambda, sample_visible_normal};
 
-/// A function of cosine and roughness, each 0 to 1, between whose points it is bilinear. Points lie at even steps of the cosine's
-/// square root: closer at grazing angles.
+/// A function of cosine and roughness, each 0 to 1, between whose points it is bilinear. Points lie
+/// at even steps of the cosine's square root: closer at grazing angles.
 pub(super) struct AlbedoTable {
     /// Points each way.
     size: usize,
@@ -15,8 +15,9 @@ pub(super) struct AlbedoTable {
 }
 
 impl AlbedoTable {
-    /// The values of a function of cosine and roughness, by threads of its own: a worker of rayon's pool that waits takes up other
-    /// work, which may ask for the very table that it is making, and then waits for itself.
+    /// The values of a function of cosine and roughness, by threads of its own: a worker of rayon's
+    /// pool that waits takes up other work, which may ask for the very table that it is making, and
+    /// then waits for itself.
     pub(super) fn of(size: usize, value: impl Fn(f64, f64) -> f64 + Sync) -> Self {
         let step = |i: usize| i as f64 / (size - 1) as f64;
         let mut cells = vec![0.0; size * size];
@@ -60,8 +61,8 @@ static GGX: LazyLock<AlbedoTable> = LazyLock::new(|| {
     })
 });
 
-/// The mean of G2 / G1 over visible normals at midpoints: what one bounce reflects of all light towards a view of this cosine
-/// and azimuth (rad).
+/// The mean of G2 / G1 over visible normals at midpoints: what one bounce reflects of all light
+/// towards a view of this cosine and azimuth (rad).
 pub(super) fn ggx_by_quadrature(cos: f64, alpha: Alpha, azimuth: f64) -> f64 {
     let sin = (1.0 - cos * cos).max(0.0).sqrt();
     let v = DVec3::new(sin * azimuth.cos(), sin * azimuth.sin(), cos);
@@ -84,9 +85,10 @@ pub(super) fn ggx_by_quadrature(cos: f64, alpha: Alpha, azimuth: f64) -> f64 {
     sum / f64::from(rows * columns)
 }
 
-/// By how much what a rough lobe reflects towards a view of this cosine grows, if facets passed on to each other what single
-/// scattering loses: Turquin, "Practical multiple scattering compensation for microfacet models" (2019), equation 16. `f0` is
-/// the reflectance along the normal. Roughness along two axes counts as its geometric mean.
+/// By how much what a rough lobe reflects towards a view of this cosine grows, if facets passed on
+/// to each other what single scattering loses: Turquin, "Practical multiple scattering compensation
+/// for microfacet models" (2019), equation 16. `f0` is the reflectance along the normal. Roughness
+/// along two axes counts as its geometric mean.
 pub(super) fn multiscatter_gain(f0: DVec3, cos: f64, alpha: Alpha) -> DVec3 {
     let roughness = (alpha.x * alpha.y).sqrt().sqrt();
     let albedo = GGX.at(cos, roughness).max(0.1);
@@ -100,7 +102,8 @@ mod tests {
 
     use super::*;
 
-    /// Were tables made by rayon's workers, one of them would come to ask for the table that it is making.
+    /// Were tables made by rayon's workers, one of them would come to ask for the table that it is
+    /// making.
     #[test]
     fn a_table_may_first_be_asked_for_by_many_workers() {
         let pause = || thread::sleep(Duration::from_millis(1));
@@ -113,7 +116,8 @@ mod tests {
         let (done, result) = mpsc::channel();
         thread::spawn(move || {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
-            // Most do other work, so that some are free to take up a part of the making, and work is left for who waits for them.
+            // Most do other work, so that some are free to take up a part of the making, and work
+            // is left for who waits for them.
             pool.scope(|scope| {
                 for task in 0..800 {
                     scope.spawn(move |_| {

@@ -13,7 +13,8 @@ use super::{
     },
 };
 
-/// Where indices differ by less than this part, rough glass does not bend light visibly, and is taken for smooth.
+/// Where indices differ by less than this part, rough glass does not bend light visibly, and is
+/// taken for smooth.
 const SAME_INDEX: f64 = 1e-3;
 
 /// Mirrored by the surface.
@@ -38,7 +39,8 @@ pub(super) struct BaseEvaluator {
     specular_alpha: Alpha,
     /// Smith's Lambda of the view.
     lambda: f64,
-    /// What facets pass on to each other, of the dielectric and of metal; none where that is left out.
+    /// What facets pass on to each other, of the dielectric and of metal; none where that is left
+    /// out.
     gains: Option<[DVec3; 2]>,
 }
 
@@ -84,7 +86,8 @@ impl Bsdf {
         self.has_rough_glass() || self.lets_diffuse_through()
     }
 
-    /// What a dielectric reflects along the normal that would reflect `f0` by its index (KHR_materials_specular).
+    /// What a dielectric reflects along the normal that would reflect `f0` by its index
+    /// (KHR_materials_specular).
     fn tinted(&self, f0: f64) -> DVec3 {
         (f0 * self.specular_color).min(DVec3::ONE)
     }
@@ -109,8 +112,9 @@ impl Bsdf {
         self.filmed(self.base_color.lerp(DVec3::ONE, schlick(cos)), cos, self.base_color)
     }
 
-    /// Reflectance of glass. KHR_materials_specular states it for Schlick's approximation, between F0 and F90: here Fresnel's own
-    /// rise takes the place of Schlick's. Beyond the critical angle everything is reflected, as light has no other way.
+    /// Reflectance of glass. KHR_materials_specular states it for Schlick's approximation, between
+    /// F0 and F90: here Fresnel's own rise takes the place of Schlick's. Beyond the critical angle
+    /// everything is reflected, as light has no other way.
     fn glass_fresnel(&self, cos: f64) -> DVec3 {
         let (GlassInterface::ThinWalled { eta } | GlassInterface::VolumeBoundary { eta }) =
             self.interface;
@@ -167,7 +171,8 @@ impl Bsdf {
         }
     }
 
-    /// What leaves towards `v` of light from `l`, and the density (1/sr) with which `sample_base` gives `l`.
+    /// What leaves towards `v` of light from `l`, and the density (1/sr) with which `sample_base`
+    /// gives `l`.
     pub(super) fn evaluate_base(
         &self,
         seen: &BaseEvaluator,
@@ -216,7 +221,8 @@ impl Bsdf {
             specular: d * g / (4.0 * v.z) * f,
             transmitted: DVec3::ZERO,
         };
-        // Density of visible normals over the change from half vector to direction: Heitz 2018, equation 17.
+        // Density of visible normals over the change from half vector to direction: Heitz 2018,
+        // equation 17.
         let normals = d / (v.z * (1.0 + seen.lambda));
         (scattered, reflects * normals / 4.0 + chances.diffuse * (1.0 - chances.through) * l.z / PI)
     }
@@ -231,7 +237,8 @@ impl Bsdf {
         let (h, shape) = match self.interface {
             // The reflection, mirrored to the other side.
             GlassInterface::ThinWalled { .. } => ((v + l * MIRROR).normalize_or(DVec3::Z), 0.25),
-            // Walter et al. 2007, equation 21, for light from beyond: radiance shrinks by the square of the ratio of indices.
+            // Walter et al. 2007, equation 21, for light from beyond: radiance shrinks by the
+            // square of the ratio of indices.
             GlassInterface::VolumeBoundary { eta } => {
                 let Some(h) = refracting_normal(v, l, eta) else { return DVec3::ZERO };
                 let (vh, lh) = (v.dot(h), l.dot(h));
@@ -242,8 +249,8 @@ impl Bsdf {
         ggx(h, alpha) * g * shape / v.z * through * self.base_color
     }
 
-    /// From the other side, by Lambert's law. What the surface reflects first is taken at the half vector of the mirrored light,
-    /// which makes it the same with view and light swapped.
+    /// From the other side, by Lambert's law. What the surface reflects first is taken at the half
+    /// vector of the mirrored light, which makes it the same with view and light swapped.
     fn diffuse_through(&self, v: DVec3, l: DVec3) -> DVec3 {
         if v.z <= 0.0 || l.z >= 0.0 || !self.lets_diffuse_through() {
             return DVec3::ZERO;

@@ -1,6 +1,6 @@
-//! A clear coat: KHR_materials_clearcoat. Its Fresnel term is that of the whole coat, at the angle of the view, and not of the
-//! facets: the extension has it so, that what the coat leaves is simply the rest. Swapping view and light thus gives another
-//! value.
+//! A clear coat: KHR_materials_clearcoat. Its Fresnel term is that of the whole coat, at the angle
+//! of the view, and not of the facets: the extension has it so, that what the coat leaves is simply
+//! the rest. Swapping view and light thus gives another value.
 
 use glam::{DVec2, DVec3};
 
@@ -12,7 +12,8 @@ use super::{
 /// Reflectance of the index 1.5 along the normal.
 const F0: f64 = 0.04;
 
-/// How much a coat of this strength takes from what lies below, and reflects, at an angle of this cosine.
+/// How much a coat of this strength takes from what lies below, and reflects, at an angle of this
+/// cosine.
 #[must_use]
 pub fn coat_reflectance(factor: f64, cos: f64) -> f64 {
     factor * (F0 + (1.0 - F0) * schlick(cos.abs()))
@@ -64,8 +65,9 @@ impl Coat {
         ggx(sum.normalize(), alpha) * g / (4.0 * v.z)
     }
 
-    /// Density (1/sr) with which `sample` gives `l`. Under a tilted coat `l` may lie so far below the coat's own horizon that the
-    /// half vector does too: no facet faces that way, though GGX, being even, has a value there.
+    /// Density (1/sr) with which `sample` gives `l`. Under a tilted coat `l` may lie so far below
+    /// the coat's own horizon that the half vector does too: no facet faces that way, though GGX,
+    /// being even, has a value there.
     pub(super) fn pdf(&self, v: DVec3, l: DVec3) -> f64 {
         let (v, l) = (self.view(v), self.inside(l));
         let sum = v + l;

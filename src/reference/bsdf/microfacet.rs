@@ -1,5 +1,5 @@
-//! What reflection and refraction by rough surfaces are made of. Directions are unit vectors in a frame whose z is the
-//! shading normal and whose x is the tangent.
+//! What reflection and refraction by rough surfaces are made of. Directions are unit vectors in a
+//! frame whose z is the shading normal and whose x is the tangent.
 
 use std::f64::consts::PI;
 
@@ -27,7 +27,8 @@ impl Alpha {
     }
 }
 
-/// Distribution of normals (1/sr). Walter et al. 2007, equation 33; along two axes: Heitz 2014, equation 85.
+/// Distribution of normals (1/sr). Walter et al. 2007, equation 33; along two axes: Heitz 2014,
+/// equation 85.
 pub(super) fn ggx(h: DVec3, alpha: Alpha) -> f64 {
     let Alpha { x, y } = alpha;
     let k = 1.0 / (h.x * h.x * (y / x) + h.y * h.y * (x / y) + h.z * h.z * (x * y));
@@ -50,9 +51,9 @@ pub(super) fn schlick(vh: f64) -> f64 {
     (1.0 - vh).clamp(0.0, 1.0).powi(5)
 }
 
-/// Reflectance of a smooth border of dielectrics for unpolarised light: Fresnel's equations (Born and Wolf, section 1.5.2).
-/// `eta` is the index beyond over the one on the side of the light; 1 beyond the critical angle, and for an index that
-/// does not exist (0 or infinite).
+/// Reflectance of a smooth border of dielectrics for unpolarised light: Fresnel's equations (Born
+/// and Wolf, section 1.5.2). `eta` is the index beyond over the one on the side of the light; 1
+/// beyond the critical angle, and for an index that does not exist (0 or infinite).
 #[must_use]
 pub fn fresnel(cos: f64, eta: f64) -> f64 {
     if eta <= 0.0 || !eta.is_finite() {
@@ -69,8 +70,8 @@ pub fn fresnel(cos: f64, eta: f64) -> f64 {
     0.5 * (along * along + across * across)
 }
 
-/// The direction that light from `v` takes beyond a border with the normal `h` (`v.h` above 0): Snell's law; none beyond
-/// the critical angle.
+/// The direction that light from `v` takes beyond a border with the normal `h` (`v.h` above 0):
+/// Snell's law; none beyond the critical angle.
 #[must_use]
 pub fn refract(v: DVec3, h: DVec3, eta: f64) -> Option<DVec3> {
     let cos = v.dot(h);
@@ -78,8 +79,8 @@ pub fn refract(v: DVec3, h: DVec3, eta: f64) -> Option<DVec3> {
     (sin2 < 1.0).then(|| (h * (cos / eta - (1.0 - sin2).sqrt()) - v / eta).normalize())
 }
 
-/// The normal, on the side of `v`, of a facet that refracts light between `v` and `l`, which is on the other side; none
-/// where there is none. Walter et al. 2007, equation 16.
+/// The normal, on the side of `v`, of a facet that refracts light between `v` and `l`, which is on
+/// the other side; none where there is none. Walter et al. 2007, equation 16.
 pub(super) fn refracting_normal(v: DVec3, l: DVec3, eta: f64) -> Option<DVec3> {
     let h = (v + eta * l).try_normalize()?;
     let h = if h.z < 0.0 { -h } else { h };
@@ -99,8 +100,9 @@ pub(super) fn sample_uniform_hemisphere(u: DVec2) -> DVec3 {
     DVec3::new(sin * phi.cos(), sin * phi.sin(), u.x)
 }
 
-/// A normal of those that are seen from `v`. Heitz, "Sampling the GGX Distribution of Visible Normals" (JCGT 7(4), 2018),
-/// section 3.2, in the form of Dupuy and Benyoub, "Sampling Visible GGX Normals with Spherical Caps" (2023), section 3.
+/// A normal of those that are seen from `v`. Heitz, "Sampling the GGX Distribution of Visible
+/// Normals" (JCGT 7(4), 2018), section 3.2, in the form of Dupuy and Benyoub, "Sampling Visible GGX
+/// Normals with Spherical Caps" (2023), section 3.
 #[must_use]
 pub fn sample_visible_normal(v: DVec3, alpha: Alpha, u: DVec2) -> DVec3 {
     let stretched = DVec3::new(alpha.x * v.x, alpha.y * v.y, v.z).normalize();

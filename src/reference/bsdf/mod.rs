@@ -1,16 +1,18 @@
-//! The metallic/roughness material of glTF 2.0 (Appendix B) with the extensions of Khronos that change how it scatters light,
-//! and its sampling (docs/materials.md). Directions are in a frame whose z is the shading normal on the side of the view and
-//! whose x is the tangent.
+//! The metallic/roughness material of glTF 2.0 (Appendix B) with the extensions of Khronos that
+//! change how it scatters light, and its sampling (docs/materials.md). Directions are in a frame
+//! whose z is the shading normal on the side of the view and whose x is the tangent.
 //!
-//! What lies below is a mix (`base`): with weight `metallic` a metal; of the rest, `transmission` glass and else an opaque
-//! dielectric, of whose diffuse light a part may leave on the other side. Metal and opaque dielectric are those of the raster
-//! renderer (`shaders/lib/brdf.glsl`), with Schlick's approximation of Fresnel's equations. Glass has Fresnel's equations themselves:
-//! they alone agree with Snell's law about the critical angle, and with themselves from both sides. Over it lies sheen, over
-//! that a clear coat.
+//! What lies below is a mix (`base`): with weight `metallic` a metal; of the rest, `transmission`
+//! glass and else an opaque dielectric, of whose diffuse light a part may leave on the other side.
+//! Metal and opaque dielectric are those of the raster renderer (`shaders/lib/brdf.glsl`), with
+//! Schlick's approximation of Fresnel's equations. Glass has Fresnel's equations themselves: they
+//! alone agree with Snell's law about the critical angle, and with themselves from both sides. Over
+//! it lies sheen, over that a clear coat.
 //!
-//! Glass is either the border of a volume, where light is refracted (Walter et al. 2007), or a thin wall, where it goes
-//! straight on and roughness spreads it as it spreads the reflection (KHR_materials_transmission). The base colour is a factor
-//! at every crossing, as the extensions have it.
+//! Glass is either the border of a volume, where light is refracted (Walter et al. 2007), or a thin
+//! wall, where it goes straight on and roughness spreads it as it spreads the reflection
+//! (KHR_materials_transmission). The base colour is a factor at every crossing, as the extensions
+//! have it.
 
 mod albedo;
 mod base_lobes;
@@ -31,8 +33,9 @@ pub use self::{
     thin_film::ThinFilm,
 };
 
-/// Below this alpha a highlight of a point-like source is narrower than a pixel ever is (`shaders/lib/brdf.glsl`): reflection
-/// from metal and opaque dielectrics is spread that wide at least, and glass is smooth.
+/// Below this alpha a highlight of a point-like source is narrower than a pixel ever is
+/// (`shaders/lib/brdf.glsl`): reflection from metal and opaque dielectrics is spread that wide at
+/// least, and glass is smooth.
 pub const MIN_ALPHA: f64 = 0.002;
 
 /// What lies beyond glass.
@@ -59,8 +62,9 @@ pub struct Bsdf {
     pub metallic: f64,
     /// Roughness squared, 0 to 1.
     pub alpha: f64,
-    /// Reflectance of the opaque dielectric along the normal: 0.04 for an index of 1.5. 0, for an index of 1, is no border
-    /// at all: nothing is reflected at any angle, and what is left is Lambert's law.
+    /// Reflectance of the opaque dielectric along the normal: 0.04 for an index of 1.5. 0, for an
+    /// index of 1, is no border at all: nothing is reflected at any angle, and what is left is
+    /// Lambert's law.
     pub f0: f64,
     /// The part of the dielectric that is glass, 0 to 1.
     pub transmission: f64,
@@ -74,7 +78,8 @@ pub struct Bsdf {
     pub anisotropy: f64,
     /// A film on it.
     pub thin_film: Option<ThinFilm>,
-    /// The part of diffuse light that leaves on the other side, 0 to 1 (KHR_materials_diffuse_transmission).
+    /// The part of diffuse light that leaves on the other side, 0 to 1
+    /// (KHR_materials_diffuse_transmission).
     pub diffuse_transmission: f64,
     /// Its colour, 0 to 1.
     pub diffuse_transmission_color: DVec3,
@@ -109,13 +114,14 @@ impl Default for Bsdf {
     }
 }
 
-/// The perceptual roughness from which reflections no longer show what glows and lights nothing, and the last part of the way
-/// there over which they fade: as the raster renderer's reflections do (`passes.ssr.max_roughness`, `shaders/lib/ssr.glsl`).
+/// The perceptual roughness from which reflections no longer show what glows and lights nothing,
+/// and the last part of the way there over which they fade: as the raster renderer's reflections do
+/// (`passes.ssr.max_roughness`, `shaders/lib/ssr.glsl`).
 const EMISSION_VISIBILITY_MAX_ROUGHNESS: f64 = 0.6;
 const EMISSION_VISIBILITY_FADE: f64 = 0.2;
 
-/// Radiance that leaves over irradiance on a plane facing the light, with the cosine (1/sr); or that over the density of a
-/// sample (no unit).
+/// Radiance that leaves over irradiance on a plane facing the light, with the cosine (1/sr); or
+/// that over the density of a sample (no unit).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BsdfValue {
     /// Reflected diffusely.
@@ -153,13 +159,15 @@ impl BsdfValue {
 /// A chosen direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BsdfSample {
-    /// Towards the light, a unit vector; below the surface (z < 0) where the light comes from the other side.
+    /// Towards the light, a unit vector; below the surface (z < 0) where the light comes from the
+    /// other side.
     pub l: DVec3,
     /// What leaves of the radiance from there, over the density.
     pub weight: BsdfValue,
     /// Density (1/sr); none for a direction that smooth glass dictates, which no other way finds.
     pub pdf: Option<f64>,
-    /// Square of the ratio of indices by which radiance grew when it was bent: how little the weight says of what will come.
+    /// Square of the ratio of indices by which radiance grew when it was bent: how little the
+    /// weight says of what will come.
     pub eta_scale: f64,
 }
 
@@ -177,8 +185,9 @@ impl Layers {
 }
 
 impl Bsdf {
-    /// Of what a sample carries, the share by channel that shows things instead of being lit by them: reflection and
-    /// refraction by lobes that are narrow enough, and nothing that is diffuse. What glows but lights nothing is seen by it.
+    /// Of what a sample carries, the share by channel that shows things instead of being lit by
+    /// them: reflection and refraction by lobes that are narrow enough, and nothing that is
+    /// diffuse. What glows but lights nothing is seen by it.
     #[must_use]
     pub fn emission_visibility(&self, weight: &BsdfValue) -> DVec3 {
         let of = |alpha: f64| {
@@ -196,8 +205,8 @@ impl Bsdf {
         }))
     }
 
-    /// How much of light goes straight through a smooth thin wall. `evaluate` and `sample` leave it out: it is as if the
-    /// surface were partly not there, for shadows too.
+    /// How much of light goes straight through a smooth thin wall. `evaluate` and `sample` leave it
+    /// out: it is as if the surface were partly not there, for shadows too.
     #[must_use]
     pub fn straight_through(&self, v: DVec3) -> DVec3 {
         let through = self.base_straight_through(v);
@@ -213,13 +222,15 @@ impl Bsdf {
         self.sheen.is_none() && self.coat.is_none()
     }
 
-    /// What the layers leave of what the base does. KHR_materials_clearcoat takes the view's share alone.
+    /// What the layers leave of what the base does. KHR_materials_clearcoat takes the view's share
+    /// alone.
     fn layer_transmittance(&self, v: DVec3, l: DVec3) -> f64 {
         let below_coat = self.coat.map_or(1.0, |coat| 1.0 - coat.reflectance(v));
         below_coat * self.sheen.map_or(1.0, |sheen| sheen.transmittance(v, l))
     }
 
-    /// The point as seen from `v` (z > 0, a unit vector): what does not depend on the light is found once.
+    /// The point as seen from `v` (z > 0, a unit vector): what does not depend on the light is
+    /// found once.
     #[must_use]
     pub fn evaluator(&self, v: DVec3) -> BsdfEvaluator<'_> {
         let layers = (!self.is_bare()).then(|| self.layers(v));
@@ -233,7 +244,8 @@ impl Bsdf {
         }
     }
 
-    /// What leaves towards `v` (z > 0) of light from `l`, but for what smooth glass does. Both are unit vectors.
+    /// What leaves towards `v` (z > 0) of light from `l`, but for what smooth glass does. Both are
+    /// unit vectors.
     #[must_use]
     pub fn evaluate(&self, v: DVec3, l: DVec3) -> BsdfValue {
         self.evaluator(v).evaluate(l).0
@@ -245,7 +257,8 @@ impl Bsdf {
         self.evaluator(v).evaluate(l).1
     }
 
-    /// A direction in proportion to the light that leaves towards `v`, about; none where it falls on the wrong side.
+    /// A direction in proportion to the light that leaves towards `v`, about; none where it falls
+    /// on the wrong side.
     #[must_use]
     pub fn sample(&self, v: DVec3, lobe: f64, u: DVec2) -> Option<BsdfSample> {
         self.evaluator(v).sample(lobe, u)
@@ -263,8 +276,8 @@ pub struct BsdfEvaluator<'a> {
 }
 
 impl BsdfEvaluator<'_> {
-    /// What leaves towards the view of light from `l`, and the density (1/sr) with which `sample` gives `l`; both but for what
-    /// smooth glass does.
+    /// What leaves towards the view of light from `l`, and the density (1/sr) with which `sample`
+    /// gives `l`; both but for what smooth glass does.
     #[must_use]
     pub fn evaluate(&self, l: DVec3) -> (BsdfValue, f64) {
         let (bsdf, v) = (self.bsdf, self.v);
@@ -292,7 +305,8 @@ impl BsdfEvaluator<'_> {
         (all, density)
     }
 
-    /// A direction in proportion to the light that leaves towards the view, about; none where it falls on the wrong side.
+    /// A direction in proportion to the light that leaves towards the view, about; none where it
+    /// falls on the wrong side.
     #[must_use]
     pub fn sample(&self, lobe: f64, u: DVec2) -> Option<BsdfSample> {
         let (bsdf, v) = (self.bsdf, self.v);

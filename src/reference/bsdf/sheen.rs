@@ -1,6 +1,7 @@
-//! Sheen: KHR_materials_sheen, which is Estevez and Kulla, "Production Friendly Microfacet Sheen BRDF" (SIGGRAPH 2017): their
-//! distribution ("Charlie", section 3) with their fit of Smith's Lambda (section 4) and not Ashikhmin's term. What it takes
-//! from below is its directional albedo, the greater one of view and light (the extension's "albedo-scaling technique").
+//! Sheen: KHR_materials_sheen, which is Estevez and Kulla, "Production Friendly Microfacet Sheen
+//! BRDF" (SIGGRAPH 2017): their distribution ("Charlie", section 3) with their fit of Smith's
+//! Lambda (section 4) and not Ashikhmin's term. What it takes from below is its directional albedo,
+//! the greater one of view and light (the extension's "albedo-scaling technique").
 
 use std::{f64::consts::PI, sync::LazyLock};
 
@@ -79,7 +80,8 @@ impl Sheen {
         self.color * self.lobe(v, l)
     }
 
-    /// The part of all light, of the strongest channel, that it reflects towards a direction of this cosine.
+    /// The part of all light, of the strongest channel, that it reflects towards a direction of
+    /// this cosine.
     #[must_use]
     pub fn albedo(&self, cos: f64) -> f64 {
         self.color.max_element() * ALBEDO.at(cos.abs(), self.roughness.max(MIN_SHEEN_ROUGHNESS))

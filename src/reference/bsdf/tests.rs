@@ -210,8 +210,9 @@ fn it_is_reciprocal() {
                 (there - back).abs().max_element() < 1e-12 * (1.0 + there.max_element()),
                 "{name}"
             );
-            // Through glass the view from the other side sees the ratio of indices turned round; radiance over the square
-            // of the index is what is symmetric (Veach 1997, section 5.2). Frames have z on the side of the view.
+            // Through glass the view from the other side sees the ratio of indices turned round;
+            // radiance over the square of the index is what is symmetric (Veach 1997, section 5.2).
+            // Frames have z on the side of the view.
             let mirror = DVec3::new(1.0, 1.0, -1.0);
             let below = DVec3::new(-0.4, 0.2, -0.8).normalize();
             let (there, eta, other) = match bsdf.interface {
@@ -236,7 +237,8 @@ fn it_is_reciprocal() {
 
 #[test]
 fn fresnel_and_snell_are_the_closed_forms() {
-    // Along the normal, at Brewster's angle (no light polarised along the plane), at the critical angle, grazing.
+    // Along the normal, at Brewster's angle (no light polarised along the plane), at the critical
+    // angle, grazing.
     assert!((fresnel(1.0, 1.5) - 0.04).abs() < 1e-15);
     let brewster = 1.5f64.atan();
     let across = ((brewster.cos() - 1.5 * (PI / 2.0 - brewster).cos())
@@ -302,7 +304,8 @@ fn rough_glass_becomes_smooth_glass() {
     }
 }
 
-/// Directional albedo with F = 1: formulas of the single-scattering lobe, E(1) = 1 - ln 2 at roughness 1.
+/// Directional albedo with F = 1: formulas of the single-scattering lobe, E(1) = 1 - ln 2 at
+/// roughness 1.
 #[test]
 fn directional_albedo_of_a_white_metal_is_the_published_one() {
     for (roughness, cos, want) in [
@@ -320,8 +323,9 @@ fn directional_albedo_of_a_white_metal_is_the_published_one() {
     }
 }
 
-/// Prints what a white furnace shows of each material: the loss of single scattering and the gain of glTF's mix. `cargo test
-/// --lib reference::bsdf -- --nocapture published` makes the tables of docs/reference.md.
+/// Prints what a white furnace shows of each material: the loss of single scattering and the gain
+/// of glTF's mix. `cargo test --lib reference::bsdf -- --nocapture published` makes the tables of
+/// docs/reference.md.
 #[test]
 fn published_energy() {
     let cosines = [1.0, 0.5, 0.1];
@@ -357,7 +361,8 @@ fn published_energy() {
     }
     for (name, cos, roughness, energy) in energies {
         let mix = name == "dielectric" || name == "metallic 0.5";
-        // What conserves energy where it is smooth; roughness loses what facets would pass on to each other.
+        // What conserves energy where it is smooth; roughness loses what facets would pass on to
+        // each other.
         assert!(mix || energy < 1.0 + 1e-3, "{name} {cos} {roughness}: {energy}");
         assert!(
             mix || roughness > 0.0 || (energy - 1.0).abs() < 1e-3,

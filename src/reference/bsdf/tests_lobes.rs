@@ -219,8 +219,9 @@ fn nothing_of_a_lobe_is_the_material_without_it() {
             assert_eq!(bsdf.evaluate(v, l), plain.evaluate(v, l), "{bsdf:?}");
         }
     }
-    // A film of the index of the air around it, a hundredth of a wavelength thick, is hardly there along the normal. (At grazing
-    // incidence the extension's Schlick term of the first face reflects even so.)
+    // A film of the index of the air around it, a hundredth of a wavelength thick, is hardly there
+    // along the normal. (At grazing incidence the extension's Schlick term of the first face
+    // reflects even so.)
     let thin = ThinFilm { factor: 1.0, ior: 1.0, thickness: 5.0, inside: false };
     let got = thin.reflectance(1.0, DVec3::splat(0.04));
     assert!((got - 0.04).abs().max_element() < 0.012, "{got}");
@@ -336,8 +337,8 @@ fn anisotropic_roughness_is_what_the_extension_says() {
     }
 }
 
-/// D G / (4 v.z) of `mitsuba.MicrofacetDistribution` (Mitsuba 3.9.1: `eval`, and `smith_g1` of each direction joined to the
-/// height-correlated 1 / (1/g + 1/g - 1)), at random directions.
+/// D G / (4 v.z) of `mitsuba.MicrofacetDistribution` (Mitsuba 3.9.1: `eval`, and `smith_g1` of each
+/// direction joined to the height-correlated 1 / (1/g + 1/g - 1)), at random directions.
 #[test]
 #[allow(clippy::excessive_precision, clippy::unreadable_literal)]
 fn anisotropic_lobes_are_those_of_mitsuba() {
@@ -407,7 +408,8 @@ fn anisotropic_lobes_are_those_of_mitsuba() {
             6.004337e-02,
         ),
     ] {
-        // The strength that makes these two of glTF's: along the tangent it is never the smoother one.
+        // The strength that makes these two of glTF's: along the tangent it is never the smoother
+        // one.
         let strength = ((x - y) / (1.0f64 - y)).sqrt();
         let bsdf = Bsdf { metallic: 1.0, alpha: y, anisotropy: strength, ..Bsdf::default() };
         let got = bsdf.evaluate(v, l).specular.x;
@@ -432,8 +434,8 @@ fn tables_are_what_they_tabulate() {
     assert!(worst.0 < 1e-3 && worst.1 < 1e-2, "{worst:?}");
 }
 
-/// Prints what a white furnace shows of each lobe. `cargo test --lib reference::bsdf -- --nocapture furnaces` makes the tables of
-/// docs/materials.md, and fails where the page says something else.
+/// Prints what a white furnace shows of each lobe. `cargo test --lib reference::bsdf -- --nocapture
+/// furnaces` makes the tables of docs/materials.md, and fails where the page says something else.
 #[test]
 fn furnaces() {
     let roughnesses = [0.1, 0.3, 0.5, 0.7, 1.0];
@@ -576,10 +578,12 @@ fn no_input_gives_nan() {
     }
 }
 
-/// Lobes whose samples have a density, by name and what makes them of a roughness and of the coat's normal.
+/// Lobes whose samples have a density, by name and what makes them of a roughness and of the coat's
+/// normal.
 type Lobe<'a> = (&'a str, &'a (dyn Fn(f64, DVec3) -> Bsdf + Sync));
 
-/// All lobes at all tilts: normals of a map turn the view down to the horizon, and those of a coat lie anywhere above it.
+/// All lobes at all tilts: normals of a map turn the view down to the horizon, and those of a coat
+/// lie anywhere above it.
 fn at_all_tilts(mut of: impl FnMut(String, Bsdf, DVec3)) {
     let white = |roughness: f64| Bsdf { alpha: roughness * roughness, ..Bsdf::default() };
     let metal = |roughness: f64| Bsdf { metallic: 1.0, ..white(roughness) };
@@ -617,7 +621,8 @@ fn at_all_tilts(mut of: impl FnMut(String, Bsdf, DVec3)) {
             ..white(0.6)
         }),
     ];
-    // A bent normal that turns the surface from the eye leaves the view right above the horizon (`view_in`).
+    // A bent normal that turns the surface from the eye leaves the view right above the horizon
+    // (`view_in`).
     let views = [1e-4, 0.2, 0.6, 1.0];
     for roughness in [0.3, 1.0] {
         for cos in views {
@@ -691,7 +696,8 @@ fn furnace(bsdf: &Bsdf, v: DVec3, rows: u32) -> f64 {
     sum * 2.0 * PI / f64::from(columns)
 }
 
-/// A white furnace under a coat of roughness 1 whose normal is tilted by 50 degrees from the view, straight on.
+/// A white furnace under a coat of roughness 1 whose normal is tilted by 50 degrees from the view,
+/// straight on.
 #[test]
 fn a_tilted_coat_loses_nothing_by_its_density() {
     let (sin, cos) = 50f64.to_radians().sin_cos();
@@ -701,8 +707,8 @@ fn a_tilted_coat_loses_nothing_by_its_density() {
     assert!((got - want).abs() < 2e-3, "{got} {want}");
 }
 
-/// The same of every coat at every tilt, within four standard errors of the samples and twice the step from a quadrature of
-/// half as many rows.
+/// The same of every coat at every tilt, within four standard errors of the samples and twice the
+/// step from a quadrature of half as many rows.
 #[test]
 fn coats_lose_nothing_by_their_density_at_any_tilt() {
     let mut all = Vec::new();

@@ -1,6 +1,7 @@
-//! A thin film: KHR_materials_iridescence, after Belcour and Barla, "A Practical Extension to Microfacet Theory for the
-//! Modeling of Varying Iridescence" (ACM TOG 36(4), 2017), in the approximation of the extension: Schlick's reflectances, no
-//! polarisation, no extinction in the base, two reflections within the film beside the direct one.
+//! A thin film: KHR_materials_iridescence, after Belcour and Barla, "A Practical Extension to
+//! Microfacet Theory for the Modeling of Varying Iridescence" (ACM TOG 36(4), 2017), in the
+//! approximation of the extension: Schlick's reflectances, no polarisation, no extinction in the
+//! base, two reflections within the film beside the direct one.
 
 use std::f64::consts::{PI, TAU};
 
@@ -26,15 +27,16 @@ fn along_normal(a: f64, b: f64) -> f64 {
     ((a - b) / (a + b)).powi(2)
 }
 
-/// The index against air that reflects this much along the normal; kept from 1, which no index reaches.
+/// The index against air that reflects this much along the normal; kept from 1, which no index
+/// reaches.
 fn index_of(f0: f64) -> f64 {
     let root = f0.clamp(0.0, 0.9999).sqrt();
     (1.0 + root) / (1.0 - root)
 }
 
 impl ThinFilm {
-    /// What film and base together reflect (by channel, 0 to 1) of light in air at an angle of this cosine, over a base that
-    /// reflects `f0` along the normal without it.
+    /// What film and base together reflect (by channel, 0 to 1) of light in air at an angle of this
+    /// cosine, over a base that reflects `f0` along the normal without it.
     #[must_use]
     pub fn reflectance(&self, cos: f64, f0: DVec3) -> DVec3 {
         let cos = cos.clamp(0.0, 1.0);
@@ -68,16 +70,18 @@ impl ThinFilm {
             amplitude *= root;
             sum += amplitude * 2.0 * sensitivity(order * path, order * shift);
         }
-        // Colours beyond what the primaries can show: the extension cuts off below 0; above 1 energy would be made.
+        // Colours beyond what the primaries can show: the extension cuts off below 0; above 1
+        // energy would be made.
         sum.clamp(DVec3::ZERO, DVec3::ONE)
     }
 }
 
-/// The Fourier transform of the colour matching functions, as Rec.709: section 4 and the fits of Gaussians of the paper's
-/// supplement. `path` is the optical path difference (nm).
+/// The Fourier transform of the colour matching functions, as Rec.709: section 4 and the fits of
+/// Gaussians of the paper's supplement. `path` is the optical path difference (nm).
 fn sensitivity(path: f64, shift: DVec3) -> DVec3 {
     let phase = TAU * path * 1e-9;
-    // Amplitude, centre (1/m) and variance (1/m^2) of a Gaussian for each of X, Y, Z; X has a second one.
+    // Amplitude, centre (1/m) and variance (1/m^2) of a Gaussian for each of X, Y, Z; X has a
+    // second one.
     let lobe = |amplitude: f64, centre: f64, variance: f64, shift: f64| {
         amplitude
             * (TAU * variance).sqrt()

@@ -13,7 +13,8 @@ use crate::reference::{
 };
 
 impl World<'_> {
-    /// Numbers for walks through volumes; none where there are none, so that paths without them are as they were.
+    /// Numbers for walks through volumes; none where there are none, so that paths without them are
+    /// as they were.
     pub(super) fn volume_rng(&self, sampler: &mut Sampler) -> Option<VolumeRng> {
         (!self.volumes.is_empty()).then(|| VolumeRng::new(sampler))
     }
@@ -34,7 +35,8 @@ impl World<'_> {
         }
     }
 
-    /// On through volumes up to `limit` (m): the anisotropy of what scattered the path on its way, where it now is.
+    /// On through volumes up to `limit` (m): the anisotropy of what scattered the path on its way,
+    /// where it now is.
     pub(super) fn advance_through_volumes(
         &self,
         path: &mut PathState,

@@ -69,7 +69,8 @@ impl World<'_> {
         (axes.tangent * n.x + axes.bitangent * n.y + axes.normal * n.z).normalize_or(axes.normal)
     }
 
-    /// What a coat leaves of light that is emitted below it towards a direction (KHR_materials_clearcoat, "Emission").
+    /// What a coat leaves of light that is emitted below it towards a direction
+    /// (KHR_materials_clearcoat, "Emission").
     pub(super) fn below_coat(
         &self,
         material: &Material,
@@ -87,7 +88,8 @@ impl World<'_> {
         1.0 - coat_reflectance(factor, normal.dot(towards))
     }
 
-    /// Fills in what the extensions say; the direction along which the highlights are stretched, if they are.
+    /// Fills in what the extensions say; the direction along which the highlights are stretched, if
+    /// they are.
     pub(super) fn lobes(
         &self,
         material: &Material,

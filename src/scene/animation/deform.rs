@@ -22,7 +22,8 @@ pub struct Deform {
     pub flat: bool,
 }
 
-/// Offsets from the modelled shape; an empty list moves nothing, others are as long as the positions.
+/// Offsets from the modelled shape; an empty list moves nothing, others are as long as the
+/// positions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MorphTarget {
     /// Of positions (m).
@@ -72,8 +73,9 @@ pub struct DeformedVertices {
 const CHUNK: usize = 4096;
 
 impl Deform {
-    /// The shape under morph weights and, with a skin, matrices from the mesh's space to where each joint carries it. In
-    /// double precision; numbers beyond single precision are replaced so that the shape stays finite.
+    /// The shape under morph weights and, with a skin, matrices from the mesh's space to where each
+    /// joint carries it. In double precision; numbers beyond single precision are replaced so that
+    /// the shape stays finite.
     #[must_use]
     pub fn shape(&self, weights: &[f32], palette: &[DMat4]) -> DeformedVertices {
         let active: Vec<(f64, &MorphTarget)> = weights
@@ -152,8 +154,8 @@ impl Deform {
     }
 }
 
-/// What carries normals: the inverse transpose times the determinant, turned the right way round, which exists for
-/// matrices without an inverse too.
+/// What carries normals: the inverse transpose times the determinant, turned the right way round,
+/// which exists for matrices without an inverse too.
 fn cofactor(m: &DMat3) -> DMat3 {
     let sign = if m.determinant() < 0.0 { -1.0 } else { 1.0 };
     DMat3::from_cols(m.y_axis.cross(m.z_axis), m.z_axis.cross(m.x_axis), m.x_axis.cross(m.y_axis))

@@ -44,8 +44,8 @@ impl Keyframes {
         (0..self.width).map(move |index| self.at(key, part, index))
     }
 
-    /// The key at or before a time, and how far on the way to the next one the time is: 0 to 1, and the time between
-    /// both (s). Before the first key and after the last there is no way to go.
+    /// The key at or before a time, and how far on the way to the next one the time is: 0 to 1, and
+    /// the time between both (s). Before the first key and after the last there is no way to go.
     fn find(&self, time: f64) -> (usize, f64, f64) {
         let after = self.times.partition_point(|&t| f64::from(t) <= time);
         let Some(before) = after.checked_sub(1) else { return (0, 0.0, 0.0) };
@@ -81,8 +81,8 @@ impl Keyframes {
             + step * (t3 - t2) * self.at(key + 1, 0, i)
     }
 
-    /// The value at a time as a unit quaternion: linear keys along the sphere the shorter way (appendix C.4), splines
-    /// made unit length afterwards (C.5).
+    /// The value at a time as a unit quaternion: linear keys along the sphere the shorter way
+    /// (appendix C.4), splines made unit length afterwards (C.5).
     #[must_use]
     pub fn rotation(&self, time: f64) -> DQuat {
         let of = |mut numbers: Box<dyn Iterator<Item = f64> + '_>| {
@@ -103,7 +103,8 @@ pub fn unit(q: DQuat) -> DQuat {
     if length > 1e-30 && length.is_finite() { q / length } else { DQuat::IDENTITY }
 }
 
-/// Appendix C.4: with a = acos |q0 . q1|, (sin(a (1 - t)) q0 + s sin(a t) q1) / sin a, where s is the sign of the product.
+/// Appendix C.4: with a = acos |q0 . q1|, (sin(a (1 - t)) q0 + s sin(a t) q1) / sin a, where s is
+/// the sign of the product.
 fn slerp(q0: DQuat, q1: DQuat, t: f64) -> DQuat {
     let d = q0.dot(q1);
     let (s, a) = (if d < 0.0 { -1.0 } else { 1.0 }, d.abs().min(1.0).acos());

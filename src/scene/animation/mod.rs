@@ -1,8 +1,10 @@
-//! What moves: animations of nodes, shapes and values, and the pose of a scene at a time (docs/animation.md).
+//! What moves: animations of nodes, shapes and values, and the pose of a scene at a time
+//! (docs/animation.md).
 //!
-//! `Scene::pose` is a pure function of scene, choice and time. `Scene::apply` puts a pose into the scene's nodes, materials,
-//! lights and cameras; `Scene::bake` then moves the vertices of skinned and morphed meshes; `Scene::at` does all three. The
-//! raster renderer moves the vertices on the device instead (`passes::skin`).
+//! `Scene::pose` is a pure function of scene, choice and time. `Scene::apply` puts a pose into the
+//! scene's nodes, materials, lights and cameras; `Scene::bake` then moves the vertices of skinned
+//! and morphed meshes; `Scene::at` does all three. The raster renderer moves the vertices on the
+//! device instead (`passes::skin`).
 
 mod deform;
 mod keyframes;
@@ -54,7 +56,8 @@ impl Trs {
         if linear.determinant() < 0.0 {
             scale.x = -scale.x;
         }
-        // Gram and Schmidt, beginning with Z and Y; a flattened axis takes the direction that is left.
+        // Gram and Schmidt, beginning with Z and Y; a flattened axis takes the direction that is
+        // left.
         let z = linear.z_axis.normalize_or(DVec3::Z);
         let y = (linear.y_axis - z * z.dot(linear.y_axis)).normalize_or(z.any_orthonormal_vector());
         let rotation = DQuat::from_mat3(&DMat3::from_cols(y.cross(z), y, z)).normalize();

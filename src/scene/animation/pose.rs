@@ -93,8 +93,8 @@ impl Scene {
         self.pose_at_offset(play, time, 0.0)
     }
 
-    /// Where everything is so many seconds after a time, or before it, without beginning anew in between: a shutter that is
-    /// open while an animation ends does not see its start.
+    /// Where everything is so many seconds after a time, or before it, without beginning anew in
+    /// between: a shutter that is open while an animation ends does not see its start.
     #[must_use]
     #[allow(clippy::cast_possible_truncation)]
     pub fn pose_at_offset(&self, play: &AnimationSelection, time: f64, offset: f64) -> ScenePose {
@@ -165,7 +165,8 @@ impl Scene {
         pose
     }
 
-    /// Puts a pose into nodes, morph weights, materials, lights and cameras. Vertices stay where they are; see `bake`.
+    /// Puts a pose into nodes, morph weights, materials, lights and cameras. Vertices stay where
+    /// they are; see `bake`.
     pub fn apply(&mut self, pose: &ScenePose) {
         for &(node, local) in pose.locals.iter().filter(|(_, local)| local.is_finite()) {
             if let Some(node) = self.nodes.get_mut(node) {
@@ -200,8 +201,9 @@ impl Scene {
         worlds
     }
 
-    /// Nodes that carry a skinned mesh have no place of their own (section 3.7.3.3): they go where the skin's first joint
-    /// is, and vertices are relative to that, which keeps their digits far from the origin.
+    /// Nodes that carry a skinned mesh have no place of their own (section 3.7.3.3): they go where
+    /// the skin's first joint is, and vertices are relative to that, which keeps their digits far
+    /// from the origin.
     fn anchor_skins(&mut self) {
         if self.skins.is_empty() || self.nodes.iter().all(|node| node.skin.is_none()) {
             return;
@@ -219,7 +221,8 @@ impl Scene {
         }
     }
 
-    /// Matrices from a skinned mesh's space to that of the node that carries it, a joint each; empty without a skin.
+    /// Matrices from a skinned mesh's space to that of the node that carries it, a joint each;
+    /// empty without a skin.
     #[must_use]
     pub fn palette(&self, node: usize, worlds: &[DMat4]) -> Vec<DMat4> {
         let Some((skin, node)) =
@@ -235,7 +238,8 @@ impl Scene {
         skin.joints.iter().zip(&skin.inverse_bind).map(of).collect()
     }
 
-    /// Nodes that show a mesh whose vertices move, one a mesh: nodes that share such a mesh share its shape.
+    /// Nodes that show a mesh whose vertices move, one a mesh: nodes that share such a mesh share
+    /// its shape.
     #[must_use]
     pub fn deformed(&self) -> Vec<(usize, usize)> {
         let mut of_mesh: HashMap<usize, usize> = HashMap::new();
@@ -274,7 +278,8 @@ impl Scene {
         }
     }
 
-    /// One primitive with its vertices where they are in the scene's pose, as `bake` would leave it; none where they do not move.
+    /// One primitive with its vertices where they are in the scene's pose, as `bake` would leave
+    /// it; none where they do not move.
     #[must_use]
     pub fn baked(&self, mesh: usize, primitive: usize) -> Option<super::super::Primitive> {
         let (node, _) = self.deformed().into_iter().find(|&(_, of)| of == mesh)?;

@@ -43,7 +43,8 @@ fn linear_goes_straight_and_steps_wait_for_the_next_key() {
     assert_eq!(step.sample(3.999_999), [2.0]);
 }
 
-/// Appendix C.5 with t = 0.5 over two seconds: v = (p0 + p1) / 2 + dt (m0 - m1) / 8; and any cubic is met exactly.
+/// Appendix C.5 with t = 0.5 over two seconds: v = (p0 + p1) / 2 + dt (m0 - m1) / 8; and any cubic
+/// is met exactly.
 #[test]
 fn splines_are_those_of_appendix_c() {
     let spline =
@@ -80,7 +81,8 @@ fn rotations_take_the_shorter_way_at_a_constant_speed() {
             assert!((got.length() - 1.0).abs() < 1e-12);
         }
     }
-    // Keys that are not of unit length are normalized, opposite ones and none at all give a unit quaternion.
+    // Keys that are not of unit length are normalized, opposite ones and none at all give a unit
+    // quaternion.
     for values in [
         [0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, -2.0],
         [0.0; 8],
@@ -178,7 +180,8 @@ fn joints_carry_vertices_by_their_weights() {
     {
         assert!((got - want).length() < 1e-6, "at rest: {got} {want}");
     }
-    // The arm turned to the left by a right angle around (1, 2, 0): x' = 1 - (y - 2), y' = 2 + (x - 1).
+    // The arm turned to the left by a right angle around (1, 2, 0): x' = 1 - (y - 2), y' = 2 + (x -
+    // 1).
     let bent = scene.at(&AnimationSelection::Auto, 1.0);
     let turned = |p: DVec3| DVec3::new(1.0 - (p.y - 2.0), 2.0 + (p.x - 1.0), 0.0);
     let middle = DVec3::Y * 2.0;

@@ -185,7 +185,8 @@ fn set_material(material: &mut Material, of: MaterialValue, value: DVec4) {
         }
         MaterialValue::Ior => material.ior = if positive == 0.0 { 0.0 } else { positive.max(1.0) },
         MaterialValue::Transmission => material.transmission = unit,
-        // A thin wall stays one, and a volume stays a volume: what light goes through does not change its kind.
+        // A thin wall stays one, and a volume stays a volume: what light goes through does not
+        // change its kind.
         MaterialValue::Thickness => material.volume.thickness = positive,
         MaterialValue::AttenuationDistance => {
             material.volume.attenuation_distance = positive.max(f32::MIN_POSITIVE);

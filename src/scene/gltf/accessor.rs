@@ -1,5 +1,5 @@
-//! Reading accessors (glTF 2.0 sections 3.6.2 and 5.1): every component type, strides, matrix columns, sparse
-//! substitution, and accessors without a buffer view, which are zeros.
+//! Reading accessors (glTF 2.0 sections 3.6.2 and 5.1): every component type, strides, matrix
+//! columns, sparse substitution, and accessors without a buffer view, which are zeros.
 
 use std::{cell::Cell, collections::HashMap, sync::Arc};
 
@@ -129,7 +129,8 @@ impl AccessorType {
     }
 }
 
-/// Bytes between the columns of an element: those of matrices begin at multiples of four (section 3.6.2.4).
+/// Bytes between the columns of an element: those of matrices begin at multiples of four (section
+/// 3.6.2.4).
 const fn column_stride(shape: AccessorType, component: Component) -> usize {
     let (_, rows) = shape.columns_rows();
     let bytes = rows * component.size();
@@ -210,7 +211,8 @@ impl Bytes<'_> {
 pub(super) enum ReadError {
     /// A sentence about the place.
     Broken(String),
-    /// The file leaves it to others to supply the data (section 3.6.1.1: a buffer without a URI), which is no fault.
+    /// The file leaves it to others to supply the data (section 3.6.1.1: a buffer without a URI),
+    /// which is no fault.
     Absent(String),
     /// More than the limits allow.
     TooLarge(String),
@@ -233,7 +235,8 @@ pub(super) struct Store<'a> {
     pub(super) buffers: Vec<Result<Bytes<'a>, ReadError>>,
     pub(super) views: Vec<Option<BufferView>>,
     pub(super) accessors: Vec<Option<Accessor>>,
-    /// What may still be decoded; small files can otherwise ask for the same bytes any number of times.
+    /// What may still be decoded; small files can otherwise ask for the same bytes any number of
+    /// times.
     budget: Cell<u64>,
     zeros: Cell<u64>,
     /// What is wrong with the document's objects that cannot be used, by place.
@@ -310,8 +313,8 @@ impl Accessor {
 }
 
 impl<'a> Store<'a> {
-    /// Takes the views and accessors of a document that fits the schema; `faults` says what is wrong with those that
-    /// cannot be used.
+    /// Takes the views and accessors of a document that fits the schema; `faults` says what is
+    /// wrong with those that cannot be used.
     pub(super) fn new(
         root: &Value,
         buffers: Vec<Result<Bytes<'a>, ReadError>>,

@@ -32,7 +32,8 @@ pub(super) struct Places<'a> {
     pub(super) carriers: &'a HashMap<usize, usize>,
 }
 
-/// Numbers that cannot be read leave something out, be it for a limit: what stands still is shown without them.
+/// Numbers that cannot be read leave something out, be it for a limit: what stands still is shown
+/// without them.
 fn read_motion<T>(read: Result<Vec<T>, ReadError>) -> Result<Vec<T>, String> {
     read.map_err(ReadError::text)
 }
@@ -46,7 +47,8 @@ fn read<T>(read: Result<Vec<T>, ReadError>) -> Result<Result<Vec<T>, String>, To
     }
 }
 
-/// All skins; one without joints moves nothing. The matrices of those that no shown node has are not read.
+/// All skins; one without joints moves nothing. The matrices of those that no shown node has are
+/// not read.
 pub(super) fn skins(
     root: &Value,
     shown: &HashSet<usize>,
@@ -75,7 +77,8 @@ pub(super) fn skins(
                     let mut wrong = joints.len().saturating_sub(matrices.len());
                     for (bind, matrix) in inverse_bind.iter_mut().zip(matrices) {
                         let mut matrix = DMat4::from_cols_array(&matrix.map(f64::from));
-                        // Section 3.7.3.1: the fourth row is [0, 0, 0, 1]; the validation notes others.
+                        // Section 3.7.3.1: the fourth row is [0, 0, 0, 1]; the validation notes
+                        // others.
                         (matrix.x_axis.w, matrix.y_axis.w, matrix.z_axis.w, matrix.w_axis.w) =
                             (0.0, 0.0, 0.0, 1.0);
                         if matrix.is_finite() {
@@ -131,7 +134,8 @@ fn pointer(target: &Value) -> Option<&str> {
     extension(target, "KHR_animation_pointer").map(|found| text(found, "pointer"))
 }
 
-/// All animations, so that numbers are those of the file; channels that move nothing are left out and noted.
+/// All animations, so that numbers are those of the file; channels that move nothing are left out
+/// and noted.
 pub(super) fn animations(
     root: &Value,
     store: &Store<'_>,

@@ -1,8 +1,9 @@
 //! Basis Universal within KTX 2 (KHR_texture_basisu): ETC1S with BasisLZ, and UASTC.
 //!
-//! The transcoder reads `.basis` files, which hold the same streams as KTX 2 in another order. So the streams, each of
-//! which is first found to lie within the file, are put in such a file of our own making. Its header is therefore
-//! sound whatever the bytes; only the streams themselves are foreign.
+//! The transcoder reads `.basis` files, which hold the same streams as KTX 2 in another order. So
+//! the streams, each of which is first found to lie within the file, are put in such a file of our
+//! own making. Its header is therefore sound whatever the bytes; only the streams themselves are
+//! foreign.
 
 use std::sync::Once;
 
@@ -12,12 +13,13 @@ use basis_universal::{
 
 use crate::scene::{BlockFormat, CompressedImage};
 
-/// Bytes of a `.basis` header, and of a slice's description (basis_universal, "basisu_file_headers.h").
+/// Bytes of a `.basis` header, and of a slice's description (basis_universal,
+/// "basisu_file_headers.h").
 const HEADER: usize = 77;
 const SLICE: usize = 23;
 
-/// Most texels of a level that so short a stream may claim, and texels that each further byte may; flat pictures take
-/// next to no bytes, but 4 gigabytes in a kilobyte are no picture.
+/// Most texels of a level that so short a stream may claim, and texels that each further byte may;
+/// flat pictures take next to no bytes, but 4 gigabytes in a kilobyte are no picture.
 const FREE_TEXELS: u64 = 1 << 24;
 const TEXELS_A_BYTE: u64 = 1 << 16;
 
@@ -155,7 +157,8 @@ impl Basis<'_> {
         {
             put(&mut out, value, bytes);
         }
-        // Slices, images, format, flags (ETC1S, alpha), type (2D), no video, three words of nothing.
+        // Slices, images, format, flags (ETC1S, alpha), type (2D), no video, three words of
+        // nothing.
         let flags = etc1s | usize::from(self.has_alpha) << 2;
         for (value, bytes) in
             [(streams.len(), 3), (1, 3), (1 - etc1s, 1), (flags, 2), (0, 1), (0, 3)]
@@ -187,7 +190,8 @@ impl Basis<'_> {
             let (width, height) = self.size(level);
             let (width, height) = (width as usize, height as usize);
             let across = (width.div_ceil(4), height.div_ceil(4));
-            // Image, level, flags (alpha), size in texels and in blocks, place, length, no checksum.
+            // Image, level, flags (alpha), size in texels and in blocks, place, length, no
+            // checksum.
             let values = [
                 (0, 3),
                 (level, 1),

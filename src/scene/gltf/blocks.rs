@@ -1,5 +1,5 @@
-//! Pictures in blocks of 4x4 texels, to bytes of red, green, blue and alpha (Khronos Data Format Specification 1.3,
-//! chapters 18 to 20).
+//! Pictures in blocks of 4x4 texels, to bytes of red, green, blue and alpha (Khronos Data Format
+//! Specification 1.3, chapters 18 to 20).
 
 use rayon::prelude::*;
 
@@ -118,7 +118,8 @@ mod tests {
     /// The example of the format's text: two colours and their thirds, chosen by two bits a texel.
     #[test]
     fn bc1_interpolates_between_two_colours() {
-        // Red (5:6:5) is the greater, so that four colours are meant; indices 0, 1, 2, 3 in the first row.
+        // Red (5:6:5) is the greater, so that four colours are meant; indices 0, 1, 2, 3 in the
+        // first row.
         let mut block = [0u8; 8];
         block[..2].copy_from_slice(&0xf800u16.to_le_bytes());
         block[2..4].copy_from_slice(&0x001fu16.to_le_bytes());

@@ -31,7 +31,8 @@ use crate::{
     },
 };
 
-/// A half angle this much (rad) below the outer one makes the sharpest edge that still can be computed.
+/// A half angle this much (rad) below the outer one makes the sharpest edge that still can be
+/// computed.
 const SHARP_EDGE: f64 = 1e-3;
 
 #[allow(clippy::cast_possible_truncation)]
@@ -78,7 +79,8 @@ pub(super) fn scene(
     let places =
         animation::Places { lights: &light_map, cameras: &camera_map, carriers: &carriers };
     scene.animations = animation::animations(root, store, &scene, &places, report)?;
-    // What is shown is the scene at rest: skins where their joints stand, shapes at their default weights.
+    // What is shown is the scene at rest: skins where their joints stand, shapes at their default
+    // weights.
     scene.apply(&ScenePose::default());
     scene.bake();
     if scene.animations.is_empty() {
@@ -234,11 +236,11 @@ fn sampler(value: &Value) -> Sampler {
     }
 }
 
-/// The matrix of KHR_texture_transform: translation * rotation * scale, where the rotation has the rows
-/// `(cos, sin)` and `(-sin, cos)`.
+/// The matrix of KHR_texture_transform: translation * rotation * scale, where the rotation has the
+/// rows `(cos, sin)` and `(-sin, cos)`.
 ///
-/// An early text of the extension printed the transpose; this is the sign with which its own example shows the lower
-/// left quadrant turned clockwise, and that other renderers use.
+/// An early text of the extension printed the transpose; this is the sign with which its own
+/// example shows the lower left quadrant turned clockwise, and that other renderers use.
 pub(super) fn texture_matrix(offset: [f64; 2], rotation: f64, scale: [f64; 2]) -> [[f32; 3]; 2] {
     let (sin, cos) = rotation.sin_cos();
     let [sx, sy] = scale;
@@ -430,7 +432,8 @@ fn choose_scene(root: &Value, forest: &Forest, scene: &mut Scene, report: &mut I
     if scene.roots.len() == listed.len() {
         return;
     }
-    // Some are not roots. Those below a shown root are shown with it; others are cut loose where they stand.
+    // Some are not roots. Those below a shown root are shown with it; others are cut loose where
+    // they stand.
     let mut shown = vec![false; scene.nodes.len()];
     for placed in scene.walk() {
         if let Some(shown) = shown.get_mut(placed.index) {
@@ -534,8 +537,9 @@ fn prune(scene: &mut Scene, animated: bool, report: &mut ImportReport) {
     }
 }
 
-/// Converts the meshes that are shown; others stay empty, so that indices are those of the file. Skinned meshes go to nodes
-/// of their own, since their nodes' transforms do not count (section 3.7.3.3): by node of the file, its carrier.
+/// Converts the meshes that are shown; others stay empty, so that indices are those of the file.
+/// Skinned meshes go to nodes of their own, since their nodes' transforms do not count (section
+/// 3.7.3.3): by node of the file, its carrier.
 fn meshes(
     root: &Value,
     store: &Store<'_>,
@@ -561,8 +565,8 @@ fn meshes(
     let bound: Vec<bool> =
         values.iter().map(|mesh| items(mesh, "primitives").iter().any(has_joints)).collect();
     let mut carriers = HashMap::new();
-    // A node may override a mesh's morph weights, bind it to a skin or animate its weights; then it is a mesh of its own.
-    // By mesh, weights, skin, and node where its weights are animated.
+    // A node may override a mesh's morph weights, bind it to a skin or animate its weights; then it
+    // is a mesh of its own. By mesh, weights, skin, and node where its weights are animated.
     type Key = (usize, Vec<u64>, Option<usize>, Option<usize>);
     let mut made: HashMap<Key, usize> = HashMap::new();
     let mut sizes: HashMap<usize, (usize, usize)> = HashMap::new();
@@ -573,7 +577,8 @@ fn meshes(
             continue;
         };
         let Some(value) = values.get(mesh) else { continue };
-        // An instance is a child that the document does not have; what concerns the mesh stands with its parent.
+        // An instance is a child that the document does not have; what concerns the mesh stands
+        // with its parent.
         let owner = scene
             .nodes
             .get(index_of_node)
@@ -670,7 +675,8 @@ fn meshes(
         } else if let Some(node) = scene.nodes.get_mut(index_of_node) {
             (node.mesh, node.weights) = (Some(target), weights);
         }
-        // A few bytes can ask for a large mesh once more; whoever walks over what is shown must come to an end.
+        // A few bytes can ask for a large mesh once more; whoever walks over what is shown must
+        // come to an end.
         let (primitives, triangles) = sizes.get(&target).copied().unwrap_or_default();
         shown_primitives = shown_primitives.saturating_add(primitives);
         instanced_triangles = instanced_triangles.saturating_add(triangles);
@@ -683,7 +689,8 @@ fn meshes(
             )));
         }
     }
-    // Carriers hold the skins. Nodes that are not shown may name meshes that were not made; they are in range and empty.
+    // Carriers hold the skins. Nodes that are not shown may name meshes that were not made; they
+    // are in range and empty.
     scene.nodes.iter_mut().take(nodes.len()).for_each(|node| node.skin = None);
     Ok(carriers)
 }

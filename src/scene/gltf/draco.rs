@@ -1,5 +1,5 @@
-//! Primitives compressed by KHR_draco_mesh_compression: each is decoded into buffers of its own, to which the
-//! primitive's accessors then point, so that whoever reads an accessor never knows.
+//! Primitives compressed by KHR_draco_mesh_compression: each is decoded into buffers of its own, to
+//! which the primitive's accessors then point, so that whoever reads an accessor never knows.
 
 use std::{
     collections::HashMap,

@@ -17,8 +17,8 @@ use super::{
 
 /// Finds the files that a document refers to.
 pub trait Resolver {
-    /// Reads the file at `path`, relative to the document, with forward slashes and `..` only at its beginning; at most
-    /// `limit` bytes.
+    /// Reads the file at `path`, relative to the document, with forward slashes and `..` only at
+    /// its beginning; at most `limit` bytes.
     ///
     /// # Errors
     ///
@@ -29,7 +29,8 @@ pub trait Resolver {
 /// Reads from the folder of a document and below, or from a folder above it and below that one.
 pub struct Folder {
     folder: PathBuf,
-    /// The document's folder without symbolic links, and how many folders above it may be read from.
+    /// The document's folder without symbolic links, and how many folders above it may be read
+    /// from.
     above: Option<(PathBuf, usize)>,
     /// The folder above by its name, for messages.
     root: Option<String>,

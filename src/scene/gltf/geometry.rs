@@ -104,7 +104,8 @@ fn triangles(mode: u64, indices: &[u32]) -> Vec<[u32; 3]> {
         5 => indices
             .windows(3)
             .enumerate()
-            // Section 3.7.2.1: the order of every second triangle is swapped so that all face the same way.
+            // Section 3.7.2.1: the order of every second triangle is swapped so that all face the
+            // same way.
             .filter_map(|(i, w)| {
                 if let [a, b, c] = *w {
                     Some(if i % 2 == 0 { [a, b, c] } else { [a, c, b] })
@@ -392,8 +393,8 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// Reads the morph targets (section 3.7.2.2). One that cannot be read moves nothing, so that the others keep their
-    /// numbers.
+    /// Reads the morph targets (section 3.7.2.2). One that cannot be read moves nothing, so that
+    /// the others keep their numbers.
     fn morph(&self, vertices: &mut Vertices, report: &mut ImportReport) -> Result<(), TooLarge> {
         for (t, target) in items(self.value, "targets").iter().enumerate() {
             let at = self.at.key("targets");
@@ -583,7 +584,8 @@ pub(super) fn too_large(error: ReadError) -> TooLarge {
     TooLarge(error.text())
 }
 
-/// Leaves out the vertices that no triangle uses: files often share one large list between many primitives.
+/// Leaves out the vertices that no triangle uses: files often share one large list between many
+/// primitives.
 fn compact(vertices: &mut Vertices, mut faces: Vec<[u32; 3]>) -> Vec<[u32; 3]> {
     let mut used = vec![false; vertices.positions.len()];
     for &i in faces.iter().flatten() {
@@ -609,15 +611,16 @@ fn compact(vertices: &mut Vertices, mut faces: Vec<[u32; 3]>) -> Vec<[u32; 3]> {
     faces
 }
 
-/// A triangle's normal, none if it has no area; in double precision, since products of large floats overflow.
+/// A triangle's normal, none if it has no area; in double precision, since products of large floats
+/// overflow.
 fn face_normal(positions: &[Vec3], face: [u32; 3]) -> Option<Vec3> {
     let at = |i: u32| positions.get(i as usize).map_or(DVec3::ZERO, |p| p.as_dvec3());
     let [a, b, c] = face.map(at);
     (b - a).cross(c - a).try_normalize().map(|n| n.as_vec3().normalize())
 }
 
-/// Gives every triangle its own vertices and its own normal; those without area are left out, unless they move and may
-/// get one.
+/// Gives every triangle its own vertices and its own normal; those without area are left out,
+/// unless they move and may get one.
 fn flat(vertices: &mut Vertices, faces: &[[u32; 3]], moves: bool) -> Vec<[u32; 3]> {
     let (mut order, mut normals) =
         (Vec::with_capacity(faces.len() * 3), Vec::with_capacity(faces.len() * 3));
@@ -752,7 +755,8 @@ impl Geometry for Mikk<'_> {
     }
 }
 
-/// Most triangles that meet in one point as MikkTSpace welds them: by position, normal and texture coordinates.
+/// Most triangles that meet in one point as MikkTSpace welds them: by position, normal and texture
+/// coordinates.
 fn valence(vertices: &Vertices, uvs: &[Vec2], faces: &[[u32; 3]]) -> u32 {
     let mut corners = vec![0u32; vertices.positions.len()];
     for &i in faces.iter().flatten() {
@@ -813,7 +817,8 @@ fn tangents(
         for ((slot, &vertex), made) in corner.iter_mut().zip(face).zip(made) {
             let unit = made.and_then(|t| {
                 let t = Vec4::from_array(t);
-                // Texture coordinates of glTF run down, those of MikkTSpace up, so the handedness is the opposite.
+                // Texture coordinates of glTF run down, those of MikkTSpace up, so the handedness
+                // is the opposite.
                 t.truncate()
                     .try_normalize()
                     .map(|unit| unit.extend(if t.w > 0.0 { -1.0 } else { 1.0 }))

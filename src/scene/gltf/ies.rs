@@ -1,4 +1,5 @@
-//! EXT_lights_ies: point lights with measured distributions, each a node's own multiple of a profile.
+//! EXT_lights_ies: point lights with measured distributions, each a node's own multiple of a
+//! profile.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Images (glTF 2.0 section 3.8.3): PNG, JPEG, WebP and KTX2 from buffer views, data URIs and files. What is missing or
-//! broken becomes a pattern that nobody can overlook.
+//! Images (glTF 2.0 section 3.8.3): PNG, JPEG, WebP and KTX2 from buffer views, data URIs and
+//! files. What is missing or broken becomes a pattern that nobody can overlook.
 
 use std::{
     borrow::Cow,
@@ -80,8 +80,8 @@ impl Use {
     }
 }
 
-/// Walks over the parts of a file without decoding them: what breaks its format, such as an end that was cut off.
-/// Decoders take more than that, so it is no reason not to show the image.
+/// Walks over the parts of a file without decoding them: what breaks its format, such as an end
+/// that was cut off. Decoders take more than that, so it is no reason not to show the image.
 fn structure(bytes: &[u8], kind: &str) -> Result<(), String> {
     let be = |at: usize, size: usize| -> Option<usize> {
         let part = bytes.get(at..at.checked_add(size)?)?;
@@ -124,8 +124,8 @@ fn structure(bytes: &[u8], kind: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Walks over the chunks of a PNG (PNG 1.2 section 3.2) to the last one; where it is missing, the byte at which the
-/// whole chunks end.
+/// Walks over the chunks of a PNG (PNG 1.2 section 3.2) to the last one; where it is missing, the
+/// byte at which the whole chunks end.
 fn png_end(bytes: &[u8]) -> Result<(), usize> {
     let mut at = 8usize;
     loop {
@@ -218,7 +218,8 @@ fn pixel_bytes(bytes: &[u8]) -> Result<u64, String> {
     }
 }
 
-/// An image's name, its bytes if there are any to decode, what it is needed for, and what breaks its format.
+/// An image's name, its bytes if there are any to decode, what it is needed for, and what breaks
+/// its format.
 type Job<'a> = (String, Option<Encoded<'a>>, Use, Option<String>);
 
 /// Reads all images; decodes those that are used.
@@ -243,7 +244,8 @@ pub(super) fn load(
         let name = name(image, i);
         let mut odd = None;
         let mut bytes = fetch(image, store, files, &at, report);
-        // Any number of images may name the same bytes, so that looking at them all could take for ever.
+        // Any number of images may name the same bytes, so that looking at them all could take for
+        // ever.
         looked_at =
             looked_at.saturating_add(bytes.as_ref().map_or(0, |bytes| bytes.get().len() as u64));
         if looked_at > MAX_FILE_BYTES {
@@ -329,7 +331,8 @@ pub(super) fn load(
     images
 }
 
-/// KHR_texture_basisu: colours are sRGB-encoded and all else is linear; the material decides what a texel is.
+/// KHR_texture_basisu: colours are sRGB-encoded and all else is linear; the material decides what a
+/// texel is.
 fn transfer_note(srgb: Option<bool>, used: Use) -> Option<String> {
     match srgb {
         Some(false) if used.color => {
@@ -435,7 +438,8 @@ fn check(
     }
 }
 
-/// The image that a texture shows, if any: that of an extension, which is smaller or better, else that of the core.
+/// The image that a texture shows, if any: that of an extension, which is smaller or better, else
+/// that of the core.
 pub(super) fn source(texture: &Value) -> Option<usize> {
     ["KHR_texture_basisu", "EXT_texture_webp"]
         .into_iter()

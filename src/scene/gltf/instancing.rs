@@ -1,5 +1,5 @@
-//! EXT_mesh_gpu_instancing: a mesh at many places below one node. Each place becomes a child of the node, so that
-//! whatever follows the hierarchy follows the instances too.
+//! EXT_mesh_gpu_instancing: a mesh at many places below one node. Each place becomes a child of the
+//! node, so that whatever follows the hierarchy follows the instances too.
 
 use glam::{DMat3, DMat4, DQuat, DVec3};
 use serde_json::Value;

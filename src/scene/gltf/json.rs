@@ -1,4 +1,5 @@
-//! Short ways to read a document that already fits the schema; what is absent or wrong reads as none.
+//! Short ways to read a document that already fits the schema; what is absent or wrong reads as
+//! none.
 
 use serde_json::Value;
 
@@ -68,7 +69,8 @@ pub(super) fn offset(bytes: &[u8], line: usize, column: usize) -> usize {
     (before + column.saturating_sub(1)).min(bytes.len())
 }
 
-/// About how many values a text has, counted without parsing it: whatever opens an array or object or follows a comma.
+/// About how many values a text has, counted without parsing it: whatever opens an array or object
+/// or follows a comma.
 pub(super) fn values(bytes: &[u8]) -> usize {
     let (mut count, mut text, mut escaped) = (1, false, false);
     for &byte in bytes {

@@ -1,6 +1,6 @@
-//! KTX 2.0 textures (Khronos, "KTX File Format Specification" 2.0): Basis Universal, block compression and plain
-//! texels, with or without supercompression by Zstandard or ZLIB. Every claim of the header is held against the bytes
-//! that are there before anything is allocated.
+//! KTX 2.0 textures (Khronos, "KTX File Format Specification" 2.0): Basis Universal, block
+//! compression and plain texels, with or without supercompression by Zstandard or ZLIB. Every claim
+//! of the header is held against the bytes that are there before anything is allocated.
 
 use std::io::Read;
 
@@ -23,7 +23,8 @@ pub(super) struct Decoded {
     pub(super) height: u32,
     pub(super) rgba8: Vec<u8>,
     pub(super) blocks: Option<CompressedImage>,
-    /// Whether the file says that its colours are sRGB-encoded; none: it does not say, or its numbers are floats.
+    /// Whether the file says that its colours are sRGB-encoded; none: it does not say, or its
+    /// numbers are floats.
     pub(super) srgb: Option<bool>,
     /// Sentences on what was approximated.
     pub(super) notes: Vec<String>,
@@ -121,8 +122,9 @@ fn is_float(layout: Layout) -> bool {
 pub(super) const MAGIC: [u8; 12] =
     [0xab, b'K', b'T', b'X', b' ', b'2', b'0', 0xbb, b'\r', b'\n', 0x1a, b'\n'];
 
-/// Whether the data format descriptor is well formed (Khronos Data Format Specification 1.3, chapter 5): the reader takes its
-/// block sizes and texel dimensions as they come, and adds 1 to the latter.
+/// Whether the data format descriptor is well formed (Khronos Data Format Specification 1.3,
+/// chapter 5): the reader takes its block sizes and texel dimensions as they come, and adds 1 to
+/// the latter.
 fn descriptor_is_sound(bytes: &[u8]) -> bool {
     let word = |at: usize| {
         let four = bytes.get(at..at.checked_add(4)?)?.try_into().ok()?;
@@ -137,7 +139,8 @@ fn descriptor_is_sound(bytes: &[u8]) -> bool {
         let Some([vendor @ .., _, _, low, high]) = rest.first_chunk::<8>() else { return false };
         let size = usize::from(u16::from_le_bytes([*low, *high]));
         let Some(block) = rest.get(..size).filter(|block| block.len() >= 24) else { return false };
-        // Of the basic kind: 16 bytes, of which the second four are dimensions less 1, and 16 a sample.
+        // Of the basic kind: 16 bytes, of which the second four are dimensions less 1, and 16 a
+        // sample.
         let basic = *vendor == [0; 4];
         if basic
             && ((size - 24) % 16 != 0 || block.get(12..16).is_none_or(|dims| dims.contains(&255)))
@@ -232,8 +235,9 @@ pub(super) fn decoded_bytes(bytes: &[u8]) -> Result<u64, String> {
     Ok(texels * 4 + blocks)
 }
 
-/// A level's bytes without supercompression. The most that a compressed byte can become is known: 1032 bytes in ZLIB
-/// (RFC 1951: 258 bytes in two bits), a block of 128 KiB in four bytes in Zstandard (RFC 8878 section 3.1.1.2).
+/// A level's bytes without supercompression. The most that a compressed byte can become is known:
+/// 1032 bytes in ZLIB (RFC 1951: 258 bytes in two bits), a block of 128 KiB in four bytes in
+/// Zstandard (RFC 8878 section 3.1.1.2).
 fn inflate(
     data: &[u8],
     scheme: Option<SupercompressionScheme>,
@@ -277,7 +281,8 @@ fn inflate(
     Ok(out)
 }
 
-/// Decodes a file. `color` says that its texels are used as colours, so that floats become sRGB bytes.
+/// Decodes a file. `color` says that its texels are used as colours, so that floats become sRGB
+/// bytes.
 pub(super) fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
     let (reader, layout) = open(bytes)?;
     let header = reader.header();
@@ -327,8 +332,9 @@ pub(super) fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
                 ),
                 _ => None,
             };
-            // Khronos Data Format Specification 1.3, table of ETC1S's and UASTC's channels: ETC1S has a second slice for
-            // alpha (15) or green (4); UASTC's texels are RGBA (3), or red thrice with green as alpha (5).
+            // Khronos Data Format Specification 1.3, table of ETC1S's and UASTC's channels: ETC1S
+            // has a second slice for alpha (15) or green (4); UASTC's texels are RGBA (3), or red
+            // thrice with green as alpha (5).
             let second = if layout == Layout::Etc1s {
                 channel(1)
             } else {
@@ -454,7 +460,8 @@ fn texels(data: &[u8], plain: Plain, color: bool, to_byte: &dyn Fn(f32) -> u8) -
     out
 }
 
-/// Unsigned floats of 11, 11 and 10 bits: half floats without a sign and with fewer bits behind the point.
+/// Unsigned floats of 11, 11 and 10 bits: half floats without a sign and with fewer bits behind the
+/// point.
 fn packed11(bits: u32) -> [f32; 3] {
     let part = |value: u32, shift: u32| f16::from_bits((value << shift) as u16).to_f32();
     [part(bits & 0x7ff, 4), part(bits >> 11 & 0x7ff, 4), part(bits >> 22, 5)]

@@ -1,4 +1,5 @@
-//! The material extensions of Khronos that change how a surface scatters light, from a checked document to the model.
+//! The material extensions of Khronos that change how a surface scatters light, from a checked
+//! document to the model.
 
 use glam::Vec3;
 use serde_json::Value;

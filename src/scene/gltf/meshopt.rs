@@ -1,7 +1,8 @@
 //! Buffer views compressed by EXT_meshopt_compression and KHR_meshopt_compression.
 //!
-//! Each is decoded into a buffer of its own before anything else reads the data, so that whoever reads a view never
-//! knows. What a view claims to hold is held against the bytes that are there before memory is taken for it.
+//! Each is decoded into a buffer of its own before anything else reads the data, so that whoever
+//! reads a view never knows. What a view claims to hold is held against the bytes that are there
+//! before memory is taken for it.
 
 use std::sync::Arc;
 
@@ -14,7 +15,8 @@ use super::{
     report::{At, ImportReport},
 };
 
-/// The names of the extension: the second is the first with a newer bitstream of attributes and a filter for colours.
+/// The names of the extension: the second is the first with a newer bitstream of attributes and a
+/// filter for colours.
 const NAMES: [&str; 2] = ["KHR_meshopt_compression", "EXT_meshopt_compression"];
 
 /// What a view's extension says.
@@ -49,9 +51,9 @@ macro_rules! by_words {
 }
 
 impl Packed<'_> {
-    /// The most bytes that so many compressed ones can hold. Attributes: a block of 256 elements takes at least one
-    /// control byte for every four bytes of an element; indices: at least one byte a triangle or index (the
-    /// extension's appendix A).
+    /// The most bytes that so many compressed ones can hold. Attributes: a block of 256 elements
+    /// takes at least one control byte for every four bytes of an element; indices: at least one
+    /// byte a triangle or index (the extension's appendix A).
     fn most(&self) -> u64 {
         let bytes = self.data.len() as u64;
         match self.mode {
@@ -149,8 +151,8 @@ impl Packed<'_> {
     }
 }
 
-/// Decodes all compressed views; what cannot be decoded is noted, and the view keeps the bytes that it has without the
-/// extension, if any.
+/// Decodes all compressed views; what cannot be decoded is noted, and the view keeps the bytes that
+/// it has without the extension, if any.
 pub(super) fn decompress(root: &Value, store: &mut Store<'_>, report: &mut ImportReport) {
     let mut left = MAX_DECODED_BYTES;
     let at = At::ROOT;

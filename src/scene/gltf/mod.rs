@@ -1,9 +1,10 @@
 //! Import of glTF 2.0 and GLB files: the only room that reads untrusted bytes.
 //!
-//! Whatever the bytes, nothing here panics, hangs or takes memory without bound. A file passes through three gates:
-//! the container (`glb`), the shape of the document (`schema`) with the rules between its parts (`validate`),
-//! and the conversion. What breaks the specification but can still be shown sensibly is repaired and noted with its
-//! place; what cannot is refused in one line that says where and what to do.
+//! Whatever the bytes, nothing here panics, hangs or takes memory without bound. A file passes
+//! through three gates: the container (`glb`), the shape of the document (`schema`) with the rules
+//! between its parts (`validate`), and the conversion. What breaks the specification but can still
+//! be shown sensibly is repaired and noted with its place; what cannot is refused in one line that
+//! says where and what to do.
 
 mod accessor;
 mod animation;
@@ -54,7 +55,8 @@ pub const MAX_JSON_BYTES: usize = 256 << 20;
 pub const MAX_JSON_VALUES: usize = 1 << 24;
 /// Most bytes of geometry, decoded and generated, in one file.
 pub const MAX_DECODED_BYTES: u64 = 4 << 30;
-/// Most bytes of accessors that are checked number by number; what lies beyond is converted all the same.
+/// Most bytes of accessors that are checked number by number; what lies beyond is converted all the
+/// same.
 pub const MAX_CHECKED_BYTES: u64 = 1 << 30;
 /// Most elements of accessors that have no bytes behind them.
 pub const MAX_ZERO_ELEMENTS: u64 = 1 << 24;
@@ -97,7 +99,8 @@ const SUPPORTED: &[&str] = &[
     "KHR_texture_transform",
 ];
 
-/// Why a file was refused. As text it is one line: the file, the place, what is wrong and what to do.
+/// Why a file was refused. As text it is one line: the file, the place, what is wrong and what to
+/// do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
     /// There is no such file.
@@ -178,7 +181,8 @@ fn more_text(more: usize) -> String {
     if more == 0 { String::new() } else { format!(" (and {more} more)") }
 }
 
-/// Reads a `.gltf` or `.glb` file, recognised by its content, with the buffers and images beside it.
+/// Reads a `.gltf` or `.glb` file, recognised by its content, with the buffers and images beside
+/// it.
 ///
 /// # Errors
 ///
@@ -211,7 +215,8 @@ pub fn load_from(path: &Path, folder: &Folder) -> Result<Scene, ImportError> {
     Ok(scene)
 }
 
-/// Reads a document from memory; `name` is used in messages, `resolver` finds the files it refers to.
+/// Reads a document from memory; `name` is used in messages, `resolver` finds the files it refers
+/// to.
 ///
 /// # Errors
 ///
@@ -294,8 +299,8 @@ fn container<'a>(
     }
 }
 
-/// A document's text (RFC 8259 section 8.1: UTF-8 without a byte order mark). UTF-16, a mark, bytes that are no UTF-8
-/// and zeros after the end are noted.
+/// A document's text (RFC 8259 section 8.1: UTF-8 without a byte order mark). UTF-16, a mark, bytes
+/// that are no UTF-8 and zeros after the end are noted.
 fn plain_text<'a>(json: &'a [u8], place: &str, report: &mut ImportReport) -> Cow<'a, str> {
     let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = bytes.as_chunks::<2>().0.iter().map(|two| unit(*two)).collect();
@@ -396,7 +401,8 @@ fn required_extensions(
     Ok(())
 }
 
-/// The bytes of all buffers; one that cannot be had is noted, and becomes an error where it is needed.
+/// The bytes of all buffers; one that cannot be had is noted, and becomes an error where it is
+/// needed.
 fn buffers<'a>(
     root: &Value,
     bin: Option<&'a [u8]>,

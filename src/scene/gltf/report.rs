@@ -1,10 +1,12 @@
-//! Collects what was found wrong: notes for what could be repaired, and the first error with the number of the others.
+//! Collects what was found wrong: notes for what could be repaired, and the first error with the
+//! number of the others.
 
 use std::{collections::HashMap, fmt};
 
 use crate::scene::{Note, NoteKind};
 
-/// Most notes that one file may leave; a hostile file could otherwise leave as many as it has bytes.
+/// Most notes that one file may leave; a hostile file could otherwise leave as many as it has
+/// bytes.
 const MAX_NOTES: usize = 1000;
 
 /// Most characters of one message: names in a file may be of any length.
@@ -113,7 +115,8 @@ impl ImportReport {
         self.note(NoteKind::Repaired, &place, &message);
     }
 
-    /// An object of the document cannot be used, which is an error only where what is shown needs it.
+    /// An object of the document cannot be used, which is an error only where what is shown needs
+    /// it.
     pub(super) fn broken(&mut self, place: impl fmt::Display, problem: impl fmt::Display) {
         let problem = one_line(&problem.to_string());
         self.repair(&place, format!("{problem}; what needs it is left out"));

@@ -1,10 +1,11 @@
 //! The shape of a glTF document as tables, and a walk that checks a document against them.
 //!
-//! An optional property that is wrong is removed (its default takes its place), a number out of range is clamped, an
-//! integer written as a float is made an integer, `null` counts as absent; each is noted. A property that is required
-//! and wrong breaks the object that holds it: the object is emptied and its fault is kept ([`Report::broken`]). Only
-//! what is shown and cannot do without that object makes the fault an error. An empty object (no elements, no bytes)
-//! has nothing that could be wrong. After the walk each property is absent or of the right type and range.
+//! An optional property that is wrong is removed (its default takes its place), a number out of
+//! range is clamped, an integer written as a float is made an integer, `null` counts as absent;
+//! each is noted. A property that is required and wrong breaks the object that holds it: the object
+//! is emptied and its fault is kept ([`Report::broken`]). Only what is shown and cannot do without
+//! that object makes the fault an error. An empty object (no elements, no bytes) has nothing that
+//! could be wrong. After the walk each property is absent or of the right type and range.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -31,10 +32,12 @@ pub(super) enum Kind {
     Count,
     /// Bytes between elements: 4 to 252 by the specification; others are noted.
     Stride,
-    /// One of these; another one is only noted, since later versions and extensions add to such lists.
+    /// One of these; another one is only noted, since later versions and extensions add to such
+    /// lists.
     IntOf(&'static [u64]),
     TextOf(&'static [&'static str]),
-    /// A number; values outside are clamped, or removed where `above` makes the lower bound exclusive.
+    /// A number; values outside are clamped, or removed where `above` makes the lower bound
+    /// exclusive.
     Num {
         min: f64,
         max: f64,
@@ -57,7 +60,8 @@ pub(super) enum Kind {
 pub(super) enum Need {
     /// May be absent; removed if wrong.
     Optional,
-    /// Required by the specification, but nothing is lost but the object itself; noted, and removed if wrong.
+    /// Required by the specification, but nothing is lost but the object itself; noted, and removed
+    /// if wrong.
     Expected,
     /// Required by the specification, but read without it; noted, and removed if wrong.
     Stated,
@@ -380,7 +384,8 @@ pub(super) const ROOT: Object = Object {
     ],
 };
 
-// Extensions: those of which the properties are known, whether rendered or not, with the objects that they extend.
+// Extensions: those of which the properties are known, whether rendered or not, with the objects
+// that they extend.
 
 const NOTHING: Object = Object { name: "extension", fields: &[] };
 const LIGHT_SPOT: Object = Object {
@@ -448,7 +453,8 @@ const DIFFUSE_TRANSMISSION: Object = Object {
 };
 const DISPERSION: Object =
     Object { name: "dispersion", fields: &[opt("dispersion", NOT_NEGATIVE)] };
-/// The index of refraction may be 0, else it is at least 1; the gap is checked with the other special rules.
+/// The index of refraction may be 0, else it is at least 1; the gap is checked with the other
+/// special rules.
 const IOR: Object = Object { name: "ior", fields: &[opt("ior", NOT_NEGATIVE)] };
 const IRIDESCENCE: Object = Object {
     name: "iridescence",
@@ -624,7 +630,8 @@ pub(super) struct Shown {
     pub(super) extensions: HashSet<String>,
 }
 
-/// The scene of a document that is shown: the default one, else the first; none where there are no scenes.
+/// The scene of a document that is shown: the default one, else the first; none where there are no
+/// scenes.
 pub(super) fn shown_scene(root: &Value) -> Option<usize> {
     let first = || items(root, "scenes").first().map(|_| 0);
     index(root, "scene").or_else(first)
@@ -655,7 +662,8 @@ pub(super) fn shown(root: &Value) -> Shown {
         .filter(|(collection, _)| *collection == "nodes")
         .map(|&(_, node)| node)
         .collect();
-    // What moves is shown without motion, so nodes that nothing else shows stay out; extensions of a motion count.
+    // What moves is shown without motion, so nodes that nothing else shows stay out; extensions of
+    // a motion count.
     reach.follow = false;
     items(root, "animations").iter().for_each(|animation| reach.value(animation, &ANIMATIONS));
     reach.extensions(root, &ROOT);
@@ -1007,7 +1015,8 @@ impl Walk<'_> {
             index += 1;
             match (self.value(value, item, &place), item) {
                 (Ok(()), _) => {}
-                // Indices into a list must stay what they are, so a broken object leaves an empty one in its place.
+                // Indices into a list must stay what they are, so a broken object leaves an empty
+                // one in its place.
                 (Err(problem), Obj(_) | Attributes) => {
                     self.report.broken(place, problem);
                     *value = Value::Object(Map::new());

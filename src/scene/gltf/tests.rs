@@ -33,7 +33,8 @@ fn kinds(scene: &Scene, kind: NoteKind) -> Vec<&str> {
     scene.notes.iter().filter(|note| note.kind == kind).map(|note| note.place.as_str()).collect()
 }
 
-/// One triangle in the plane z = 0 with attributes to choose from: 0 positions, 1 u8 indices, 2 uvs.
+/// One triangle in the plane z = 0 with attributes to choose from: 0 positions, 1 u8 indices, 2
+/// uvs.
 fn triangle() -> Value {
     let mut bytes = floats(&[0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
     bytes.extend([0, 1, 2, 0]);
@@ -157,8 +158,9 @@ fn texture_transforms_are_those_of_the_extension() {
     let near = |a: [f32; 2], b: [f32; 2]| {
         assert!((a[0] - b[0]).abs() < 1e-6 && (a[1] - b[1]).abs() < 1e-6, "{a:?} {b:?}")
     };
-    // The extension's example: the lower left quadrant of the picture, turned clockwise by 90 degrees, so that the
-    // quadrant's lower left corner comes to the upper left, and its upper left corner to the upper right.
+    // The extension's example: the lower left quadrant of the picture, turned clockwise by 90
+    // degrees, so that the quadrant's lower left corner comes to the upper left, and its upper left
+    // corner to the upper right.
     let example = convert::texture_matrix([0.0, 1.0], std::f64::consts::FRAC_PI_2, [0.5, 0.5]);
     near(at(example, 0.0, 0.0), [0.0, 1.0]);
     near(at(example, 1.0, 0.0), [0.0, 0.5]);

@@ -1,5 +1,6 @@
-//! URIs of buffers and images (glTF 2.0 section 2.8): data URIs are decoded, relative ones become paths. Schemes and
-//! `base64` have no case (RFC 3986 section 3.1, RFC 2397); base64 is decoded as browsers do (WHATWG, forgiving-base64).
+//! URIs of buffers and images (glTF 2.0 section 2.8): data URIs are decoded, relative ones become
+//! paths. Schemes and `base64` have no case (RFC 3986 section 3.1, RFC 2397); base64 is decoded as
+//! browsers do (WHATWG, forgiving-base64).
 
 use std::borrow::Cow;
 
@@ -22,8 +23,8 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 pub(super) enum Target<'a> {
     /// A data URI: its media type, its data still encoded, and what is odd about it.
     Data { mime: &'a str, payload: &'a str, base64: bool, odd: Option<String> },
-    /// A file, relative to the document's folder, percent-decoded, with forward slashes; `..` only at its beginning.
-    /// Writers that encode nothing mean `literal`, where it differs.
+    /// A file, relative to the document's folder, percent-decoded, with forward slashes; `..` only
+    /// at its beginning. Writers that encode nothing mean `literal`, where it differs.
     File { path: String, literal: Option<String> },
 }
 
@@ -57,7 +58,8 @@ pub(super) fn parse(uri: &str) -> Result<Target<'_>, String> {
         }
         return Ok(Target::Data { mime, payload, base64, odd });
     }
-    // RFC 3986 section 3.1: a letter, then letters, digits, '+', '-' and '.', before a colon. A name such as `12:30.png` has none.
+    // RFC 3986 section 3.1: a letter, then letters, digits, '+', '-' and '.', before a colon. A
+    // name such as `12:30.png` has none.
     let is_scheme = |scheme: &str| {
         let digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
         scheme.is_empty()
@@ -83,7 +85,8 @@ pub(super) fn parse(uri: &str) -> Result<Target<'_>, String> {
     Ok(Target::File { literal: literal.filter(|literal| *literal != path), path })
 }
 
-/// A relative path without `.` and empty parts, and with `..` only at its beginning (RFC 3986 section 5.2.4).
+/// A relative path without `.` and empty parts, and with `..` only at its beginning (RFC 3986
+/// section 5.2.4).
 fn normalized(path: &str) -> Result<String, String> {
     if path.is_empty() {
         return Err("an empty path".into());
@@ -102,7 +105,8 @@ fn normalized(path: &str) -> Result<String, String> {
             ".." if parts.last().is_some_and(|last| *last != "..") => {
                 parts.pop();
             }
-            // A drive, percent-encoded or further on, would be absolute on Windows, where names have no colons.
+            // A drive, percent-encoded or further on, would be absolute on Windows, where names
+            // have no colons.
             _ if part.contains(':') && (cfg!(windows) || part.len() == 2) => {
                 return Err("a path with a drive".into());
             }

@@ -20,7 +20,8 @@ pub(super) fn names(root: &Value) -> Vec<MaterialVariant> {
         .collect()
 }
 
-/// A primitive's (variant, material) pairs, all in range; a variant that is named twice counts once.
+/// A primitive's (variant, material) pairs, all in range; a variant that is named twice counts
+/// once.
 pub(super) fn of(
     primitive: &Value,
     store: &Store<'_>,

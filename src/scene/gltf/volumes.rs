@@ -1,5 +1,6 @@
-//! Participating volumes in a node's extras: `"extras": {"sunny16_volume": {...}}` (docs/volumes.md). The volume is the box of
-//! the node, or fills the node's mesh. No extension of glTF has heterogeneous media, so the name is our own.
+//! Participating volumes in a node's extras: `"extras": {"sunny16_volume": {...}}`
+//! (docs/volumes.md). The volume is the box of the node, or fills the node's mesh. No extension of
+//! glTF has heterogeneous media, so the name is our own.
 
 use std::collections::HashSet;
 
@@ -117,8 +118,8 @@ fn volume(
     })
 }
 
-/// Adds the volumes of all nodes. A fault of one that is shown refuses the file: a picture without its fog is another
-/// picture.
+/// Adds the volumes of all nodes. A fault of one that is shown refuses the file: a picture without
+/// its fog is another picture.
 pub(super) fn add(
     root: &Value,
     store: &Store<'_>,

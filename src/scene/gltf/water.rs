@@ -1,4 +1,5 @@
-//! `extras.water` of a material: the properties of `water.*` in a look, by the same names (docs/water.md).
+//! `extras.water` of a material: the properties of `water.*` in a look, by the same names
+//! (docs/water.md).
 
 use std::sync::Arc;
 

@@ -50,7 +50,8 @@ pub struct CameraLook {
 }
 
 impl CameraLook {
-    /// Where the look has a camera that stands there by itself: moved, turned towards the target, rolled.
+    /// Where the look has a camera that stands there by itself: moved, turned towards the target,
+    /// rolled.
     #[must_use]
     pub fn placed(&self, world: DMat4) -> DMat4 {
         let mut world = world;
@@ -60,7 +61,8 @@ impl CameraLook {
         if let Some(turned) = self.target.and_then(|target| aimed(world, target)) {
             world = turned;
         }
-        // The camera's own axes are right, up and back: clockwise from behind is about the line of sight, -Z.
+        // The camera's own axes are right, up and back: clockwise from behind is about the line of
+        // sight, -Z.
         self.roll.map_or(world, |roll| world * DMat4::from_rotation_z(-roll))
     }
 
@@ -87,7 +89,8 @@ impl CameraLook {
         self.ev100.or(self.f_stop).or(self.rig.t_stop).or(self.shutter).or(self.iso).is_some()
     }
 
-    /// The dials. One that is not named stands at f/8, 1/125 s, ISO 100; a T-number takes the f-number's place.
+    /// The dials. One that is not named stands at f/8, 1/125 s, ISO 100; a T-number takes the
+    /// f-number's place.
     #[must_use]
     pub fn dials(&self) -> ExposureDials {
         ExposureDials {
@@ -97,8 +100,8 @@ impl CameraLook {
         }
     }
 
-    /// The exposure that the dials or the exposure value give; none where the look names neither, so that the scene is
-    /// metered.
+    /// The exposure that the dials or the exposure value give; none where the look names neither,
+    /// so that the scene is metered.
     ///
     /// # Errors
     /// Dials beyond what can be represented.

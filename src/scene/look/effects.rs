@@ -1,5 +1,5 @@
-//! `effects.*`: what the camera does to the picture. Body and lens say it; a section that sets a value overrides that
-//! value, and `enabled` switches.
+//! `effects.*`: what the camera does to the picture. Body and lens say it; a section that sets a
+//! value overrides that value, and `enabled` switches.
 
 use std::sync::Arc;
 
@@ -92,8 +92,8 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Per cent by which red is imaged larger than blue where that is switched on and not said: half a pixel of 4000 across
-/// in the corner.
+/// Per cent by which red is imaged larger than blue where that is switched on and not said: half a
+/// pixel of 4000 across in the corner.
 const ABERRATION: f64 = 0.02;
 
 /// The overrides.
@@ -275,16 +275,18 @@ impl Look {
         }))
     }
 
-    /// The camera's effects for a picture of a width and height (pixels) by a rig; without one (a parallel projection) none
-    /// of the lens.
+    /// The camera's effects for a picture of a width and height (pixels) by a rig; without one (a
+    /// parallel projection) none of the lens.
     ///
-    /// On by default: with a focus, depth of field; with a lens (focal length or focus), bloom and vignetting; with a
-    /// sensor and an ISO speed, grain; with a motion, motion blur. Chromatic aberration is a fault that no dial tells
-    /// of and has to be asked for, and so have starbursts. A section that sets a value is on. So a look that sets no more than the exposure
-    /// leaves the picture of a pinhole as it is.
+    /// On by default: with a focus, depth of field; with a lens (focal length or focus), bloom and
+    /// vignetting; with a sensor and an ISO speed, grain; with a motion, motion blur. Chromatic
+    /// aberration is a fault that no dial tells of and has to be asked for, and so have starbursts.
+    /// A section that sets a value is on. So a look that sets no more than the exposure leaves the
+    /// picture of a pinhole as it is.
     ///
     /// # Errors
-    /// A lens that cannot be, or one that forms no image; an effect of the lens that is asked for where there is none.
+    /// A lens that cannot be, or one that forms no image; an effect of the lens that is asked for
+    /// where there is none.
     pub fn effects(
         &self,
         rig: Option<&CameraRig>,
@@ -332,7 +334,8 @@ impl Look {
             effects.starburst = Some(self.starburst(rig)?);
         }
         if bloom {
-            // Ghosts are the light that pairs of surfaces send on: drawn, it is not scattered once more.
+            // Ghosts are the light that pairs of surfaces send on: drawn, it is not scattered once
+            // more.
             let by_lens =
                 || if self.has_ghosts() { Bloom::CLEAN_LENS } else { Bloom::fraction_of(rig.lens) };
             let fraction = set.bloom_fraction.unwrap_or_else(by_lens);
@@ -354,10 +357,11 @@ impl Look {
         Ok(effects)
     }
 
-    /// The lens of the prescription for a picture of an aspect (width over height), with the aberrations that the look leaves on; `None` where
-    /// the look names none.
+    /// The lens of the prescription for a picture of an aspect (width over height), with the
+    /// aberrations that the look leaves on; `None` where the look names none.
     ///
-    /// Distortion, colours and vignetting are on unless they are switched off, or, the latter two, set to a value of their own.
+    /// Distortion, colours and vignetting are on unless they are switched off, or, the latter two,
+    /// set to a value of their own.
     ///
     /// # Errors
     /// A prescription that cannot be read; a lens that cannot be set so.
@@ -372,8 +376,8 @@ impl Look {
         self.camera.rig.mounted_lens(self.camera.f_stop, aspect, aberrations)
     }
 
-    /// How far the dials turn: the look's ranges or the defaults, with the f-numbers (T-numbers where the look names one) that the prescription's
-    /// lens has.
+    /// How far the dials turn: the look's ranges or the defaults, with the f-numbers (T-numbers
+    /// where the look names one) that the prescription's lens has.
     ///
     /// # Errors
     /// A prescription that cannot be read.
@@ -412,7 +416,8 @@ impl Look {
                 radius: rim.radius.max(field.lens.aperture_diameter() / 2.0),
                 ..rim
             });
-            // The picture of the pinhole is wider than the sensor where the lens bends more into it.
+            // The picture of the pinhole is wider than the sensor where the lens bends more into
+            // it.
             field.gate_width *=
                 field.lens.image_distance(field.focus)? / mounted.pinhole_distance();
         }
@@ -464,7 +469,8 @@ impl Look {
         })
     }
 
-    /// Blur of things that move before a camera that stands still: where the look names a shutter or asks for it.
+    /// Blur of things that move before a camera that stands still: where the look names a shutter
+    /// or asks for it.
     #[must_use]
     pub fn object_motion_blur(&self) -> Option<MotionBlur> {
         let named = self.effects.motion_shutter.is_some() || self.camera.shutter.is_some();
@@ -575,7 +581,8 @@ mod tests {
 
     #[test]
     fn grain_follows_the_millimetres_that_the_picture_shows() {
-        // Of 36 x 24 mm a picture of 4:3 shows 32 x 24, one of 9:16 13.5 x 24; overscan shows more than the sensor.
+        // Of 36 x 24 mm a picture of 4:3 shows 32 x 24, one of 9:16 13.5 x 24; overscan shows more
+        // than the sensor.
         for (size, fit, wide) in [
             ([1200, 800], "fill", 0.036),
             ([1600, 1200], "fill", 0.032),

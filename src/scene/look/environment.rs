@@ -125,7 +125,8 @@ pub struct CelestialBodyLook {
 const SKY_SIZE: [usize; 2] = [768, 384];
 /// Sun and moon stand this far (rad) below the horizon where their light no longer matters.
 const MIN_ELEVATION: f64 = -0.33;
-/// Mean illuminance (lx) of the full moon outside of the air: Krisciunas and Schaefer 1991 (`astronomy::moon`).
+/// Mean illuminance (lx) of the full moon outside of the air: Krisciunas and Schaefer 1991
+/// (`astronomy::moon`).
 const FULL_MOON: f64 = 0.316;
 /// The Moon's mean angular radius (rad): 15.5 minutes of arc.
 const MOON_ANGULAR_RADIUS: f64 = 0.004_52;
@@ -223,7 +224,8 @@ impl EnvironmentLook {
                 expected: "either environment.lux or environment.scale, not both".into(),
             });
         }
-        // A file is measured by itself; a sky is the light of its sun and moon, and so they keep together.
+        // A file is measured by itself; a sky is the light of its sun and moon, and so they keep
+        // together.
         let together = self.file.is_none();
         let factor = match self.lux {
             Some(lux) => {
@@ -252,8 +254,8 @@ impl EnvironmentLook {
         Ok(())
     }
 
-    /// What should be known of it: a sky without a sun or moon to light it; a sun that is left out with its sky; a sun so far below the
-    /// horizon that there is neither light nor sky.
+    /// What should be known of it: a sky without a sun or moon to light it; a sun that is left out
+    /// with its sky; a sun so far below the horizon that there is neither light nor sky.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         let sun = self.sun_by(self.when().ok()?).ok()?;
@@ -284,7 +286,8 @@ impl EnvironmentLook {
         })
     }
 
-    /// Where the sun stands by hand, else by time: place, angular radius (rad), and strength over that of the mean distance.
+    /// Where the sun stands by hand, else by time: place, angular radius (rad), and strength over
+    /// that of the mean distance.
     fn sun_by(
         &self,
         when: Option<(Moment, GeoLocation)>,
@@ -385,8 +388,8 @@ fn place_of(
     }
 }
 
-/// Adds the light that comes straight from the body, times a factor, as that of its whole disk; nothing where none of it is above the
-/// horizon.
+/// Adds the light that comes straight from the body, times a factor, as that of its whole disk;
+/// nothing where none of it is above the horizon.
 fn add_light(scene: &mut Scene, sky: &Sky, rotation: f64, factor: f64) {
     let body = sky.body();
     let whole = sky.whole_disk() * factor;

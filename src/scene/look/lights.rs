@@ -20,7 +20,8 @@ use crate::{
     scene::{Light, Scene, address::AddressTable},
 };
 
-/// Every property of this section with its description; `*` stands for a light's address: its name, its node's or `#3`.
+/// Every property of this section with its description; `*` stands for a light's address: its name,
+/// its node's or `#3`.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("lights.*.enabled", "true or false"),
     (
@@ -182,8 +183,8 @@ impl LightShape {
     }
 }
 
-/// The same place, turned so that -Z points at the target and X stays level; none where the target is the place itself. What
-/// looks straight up or down keeps as much of its X as it can.
+/// The same place, turned so that -Z points at the target and X stays level; none where the target
+/// is the place itself. What looks straight up or down keeps as much of its X as it can.
 pub(crate) fn aimed(world: DMat4, target: DVec3) -> Option<DMat4> {
     let from = world.w_axis.truncate();
     let back = (from - target).try_normalize()?;
@@ -391,7 +392,8 @@ impl LightLook {
         let rgb = chromaticity
             .and_then(color::light_color)
             .map_err(|error| invalid("kelvin", kelvin, error.to_string()))?;
-        // By the weights that all light is measured with, which differ from the exact Y row by 4e-5.
+        // By the weights that all light is measured with, which differ from the exact Y row by
+        // 4e-5.
         Ok(Some((rgb / color::luminance(rgb)).as_vec3()))
     }
 
@@ -417,8 +419,8 @@ impl LightLook {
         })
     }
 
-    /// What the lamp of a photometric file gives where it burns tilted, over what it gives upright (LM-63-2002, TILT=INCLUDE);
-    /// none where the look says nothing of it.
+    /// What the lamp of a photometric file gives where it burns tilted, over what it gives upright
+    /// (LM-63-2002, TILT=INCLUDE); none where the look says nothing of it.
     fn tilt_factor(
         &self,
         name: &str,
@@ -440,7 +442,8 @@ impl LightLook {
         }
     }
 
-    /// Lumens that a measured distribution cannot give within its cone are refused: they would be lost without a word.
+    /// Lumens that a measured distribution cannot give within its cone are refused: they would be
+    /// lost without a word.
     fn reachable(&self, name: &str, light: &Light) -> Result<(), LookError> {
         let (Some(profile), LightStrength::Lumens(lumens), Some(peak)) =
             (&light.profile, light.source.authored(), light.candela())
@@ -469,8 +472,8 @@ impl LightLook {
         })
     }
 
-    /// Changes a light. Lumens and the like are of the whole light: a colour that is set loses its own luminance, so that
-    /// a tinted lamp still gives what was asked for.
+    /// Changes a light. Lumens and the like are of the whole light: a colour that is set loses its
+    /// own luminance, so that a tinted lamp still gives what was asked for.
     fn change(&self, name: &str, light: &mut Light) -> Result<(), LookError> {
         let emitter = self.emitter(name, light.emitter())?;
         if let Some(file) = &self.ies {
@@ -501,7 +504,8 @@ impl LightLook {
         let strength = wanted.unwrap_or_else(|| light.source.authored());
         let color = self.color(name)?;
         let luminance = light.color_luminance();
-        // A tilt leaves the strength to the scene's author, and the colour that it is multiplied by.
+        // A tilt leaves the strength to the scene's author, and the colour that it is multiplied
+        // by.
         let stated = self.strength.is_some() || self.ies.is_some();
         light.color = match (stated.then_some(()), color) {
             (Some(_), Some(color)) => color,

@@ -1,5 +1,5 @@
-//! `materials.NAME.*`: factors of a material, in the place of the file's. Where the material has a texture, the factor still
-//! multiplies it, as in glTF.
+//! `materials.NAME.*`: factors of a material, in the place of the file's. Where the material has a
+//! texture, the factor still multiplies it, as in glTF.
 
 use std::collections::BTreeMap;
 

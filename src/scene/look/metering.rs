@@ -1,4 +1,5 @@
-//! `camera.metering.*`, `camera.exposure.*` beside the dials, the dials' ranges, and `camera.white_balance.*`.
+//! `camera.metering.*`, `camera.exposure.*` beside the dials, the dials' ranges, and
+//! `camera.white_balance.*`.
 
 use std::str::FromStr;
 
@@ -119,7 +120,8 @@ pub enum MeteringMode {
     Matrix,
     /// A disk.
     Spot,
-    /// Not the picture but the light that falls on the surface at the place, by a flat receptor facing along its normal.
+    /// Not the picture but the light that falls on the surface at the place, by a flat receptor
+    /// facing along its normal.
     Incident,
 }
 
@@ -278,8 +280,8 @@ impl MeteringLook {
         }
     }
 
-    /// Automatic exposure over a sequence: the look's time constants, with a compensation in stops. It ends at what the
-    /// meter of a still reads, the mean of all that is lit; nothing bounds it.
+    /// Automatic exposure over a sequence: the look's time constants, with a compensation in stops.
+    /// It ends at what the meter of a still reads, the mean of all that is lit; nothing bounds it.
     #[must_use]
     pub fn auto_exposure(&self, compensation: f64) -> AutoExposure {
         let range = [Ev100(f64::NEG_INFINITY), Ev100(f64::INFINITY)];
@@ -296,8 +298,8 @@ impl MeteringLook {
         }
     }
 
-    /// The matrix on exposed linear Rec.709 that the white balance makes; `picked` is the grey card's colour, where the
-    /// look names one.
+    /// The matrix on exposed linear Rec.709 that the white balance makes; `picked` is the grey
+    /// card's colour, where the look names one.
     ///
     /// # Errors
     /// A colour that no light has, or that no adaptation takes for white.

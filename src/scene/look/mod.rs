@@ -1,5 +1,6 @@
-//! The look: what glTF lacks, by path. A look file (`NAME.look.toml` beside `NAME.glb`) and `--set PATH=VALUE` go
-//! through the same tables, so that each property has one name and one check. One file a section.
+//! The look: what glTF lacks, by path. A look file (`NAME.look.toml` beside `NAME.glb`) and `--set
+//! PATH=VALUE` go through the same tables, so that each property has one name and one check. One
+//! file a section.
 
 mod camera;
 mod effects;
@@ -62,8 +63,8 @@ pub struct Look {
     pub passes: PassesLook,
     /// `gi.*`.
     pub gi: GiLook,
-    /// `scene.default_light`: a sun from behind the camera and a sky; without it only scenes that have no light at all are
-    /// given one.
+    /// `scene.default_light`: a sun from behind the camera and a sky; without it only scenes that
+    /// have no light at all are given one.
     pub default_light: Option<bool>,
     /// `scene.animation`: which animations are played, by name or number, or `all`.
     pub animation: Option<String>,
@@ -71,8 +72,8 @@ pub struct Look {
     pub emissive_lights: Option<bool>,
     /// `scene.emissive_patches`.
     pub max_emissive_lights: Option<u32>,
-    /// `scene.multiscatter`: rough surfaces do not lose what facets pass on to each other; not the default, as glTF's own material
-    /// loses it.
+    /// `scene.multiscatter`: rough surfaces do not lose what facets pass on to each other; not the
+    /// default, as glTF's own material loses it.
     pub multiscatter: Option<bool>,
     /// `scene.variant`: the file's materials under this name (KHR_materials_variants).
     pub variant: Option<String>,
@@ -194,8 +195,8 @@ pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// Path and value of an assignment `PATH=VALUE`, trimmed; none without `=`.
 ///
-/// Names in a path may contain `=`, and so may values: the path is the shortest that names a property, or ends at the first `=`
-/// where none does.
+/// Names in a path may contain `=`, and so may values: the path is the shortest that names a
+/// property, or ends at the first `=` where none does.
 #[must_use]
 pub fn split_assignment(text: &str) -> Option<(&str, &str)> {
     let at = |(place, _)| (text[..place].trim(), text[place + 1..].trim());
@@ -211,7 +212,8 @@ impl Look {
     /// Reads a look file into this look.
     ///
     /// # Errors
-    /// An unreadable file, TOML that does not parse, an unknown property, a wrong value; each names the file.
+    /// An unreadable file, TOML that does not parse, an unknown property, a wrong value; each names
+    /// the file.
     pub fn read(&mut self, file: &Path) -> Result<(), LookError> {
         self.parse(&file.display().to_string(), &Self::text_of(file)?)
     }
@@ -269,7 +271,8 @@ impl Look {
         self.lights.iter().filter_map(|(name, light)| light.warning(name)).collect()
     }
 
-    /// What of the lens prescription's numbers is taken for others; nothing of one that cannot be read.
+    /// What of the lens prescription's numbers is taken for others; nothing of one that cannot be
+    /// read.
     #[must_use]
     pub fn lens_warnings(&self) -> Vec<String> {
         let Some(name) = &self.camera.rig.prescription else { return Vec::new() };
@@ -351,11 +354,12 @@ impl Look {
         self.camera.exposure()
     }
 
-    /// Applies the overrides of environment, lights and volumes to a scene, and what concerns the scene as a whole. `lights.sun` and
-    /// `lights.moon` are those of the sky.
+    /// Applies the overrides of environment, lights and volumes to a scene, and what concerns the
+    /// scene as a whole. `lights.sun` and `lights.moon` are those of the sky.
     ///
     /// # Errors
-    /// A name that no light has; a unit that does not fit the kind of light; a file that cannot be used.
+    /// A name that no light has; a unit that does not fit the kind of light; a file that cannot be
+    /// used.
     pub fn apply(&self, scene: &mut Scene) -> Result<(), LookError> {
         scene.emissive_lights = self.emissive_lights.unwrap_or(true);
         scene.max_emissive_lights = self.max_emissive_lights;
@@ -457,7 +461,8 @@ impl Reader<'_> {
         self.number().ok().filter(|v| (least..=most).contains(v)).ok_or_else(|| self.bad_value())
     }
 
-    /// A file that is named relative to where the look stands, or `builtin:NAME` as it is: what comes with the program lies nowhere.
+    /// A file that is named relative to where the look stands, or `builtin:NAME` as it is: what
+    /// comes with the program lies nowhere.
     pub fn file(&self) -> Result<PathBuf, LookError> {
         match self.value {
             "" => Err(self.bad_value()),
@@ -550,7 +555,8 @@ pub(in crate::scene::look) fn unknown_address(
     LookError::UnknownPath { nearest: nearest(&path, names.iter().map(String::as_str)), path }
 }
 
-/// The three names that differ least, each once. One with too many or too few groups before it, and what a group is switched by, come first.
+/// The three names that differ least, each once. One with too many or too few groups before it, and
+/// what a group is switched by, come first.
 pub(in crate::scene::look) fn nearest<'a>(
     wanted: &str,
     names: impl Iterator<Item = &'a str>,
@@ -646,7 +652,8 @@ fn line_of(text: &str, path: &str) -> Option<usize> {
     find("", table.get_ref(), path).map(|place| line_at(text, place))
 }
 
-/// A single value as text; `set` refuses what a property does not take, such as a date or a list in a list.
+/// A single value as text; `set` refuses what a property does not take, such as a date or a list in
+/// a list.
 fn plain(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),

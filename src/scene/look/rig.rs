@@ -1,5 +1,5 @@
-//! `camera.body.*`, `camera.lens.*` and `camera.motion.*` beyond the dials of exposure: the sensor, the lens before it,
-//! and how the camera moves.
+//! `camera.body.*`, `camera.lens.*` and `camera.motion.*` beyond the dials of exposure: the sensor,
+//! the lens before it, and how the camera moves.
 
 use glam::DVec3;
 
@@ -70,10 +70,11 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
 pub(super) const DEFAULT_F_STOP: f64 = 8.0;
 pub(super) const DEFAULT_SHUTTER: f64 = 1.0 / 125.0;
 
-/// Where a lens's barrel is not known: the rim is 1.2 times as wide as the pupil of the open lens (f/1.4 as in
-/// `LensSpec::default`, unless `widest` says otherwise), and so far before it that the sensor's corner loses one stop
-/// then: half of the pupil is left where the rim has moved by 1.0479 pupil radii. A fast lens so loses a stop beside the
-/// cosine's when open, 0.6 of one two stops down, and next to nothing at f/8, as makers state of such lenses.
+/// Where a lens's barrel is not known: the rim is 1.2 times as wide as the pupil of the open lens
+/// (f/1.4 as in `LensSpec::default`, unless `widest` says otherwise), and so far before it that the
+/// sensor's corner loses one stop then: half of the pupil is left where the rim has moved by 1.0479
+/// pupil radii. A fast lens so loses a stop beside the cosine's when open, 0.6 of one two stops
+/// down, and next to nothing at f/8, as makers state of such lenses.
 const RIM: f64 = 1.2;
 const CORNER_SHIFT: f64 = 1.0479;
 const DEFAULT_MAX_APERTURE: f64 = 1.4;
@@ -178,7 +179,8 @@ impl RigLook {
         Ok(true)
     }
 
-    /// Whether the look names a lens, by prescription, focal length or focus. An f-number alone is a dial of the exposure.
+    /// Whether the look names a lens, by prescription, focal length or focus. An f-number alone is
+    /// a dial of the exposure.
     #[must_use]
     pub fn names_lens(&self) -> bool {
         self.prescription.is_some() || self.focal_length.or(self.focus).is_some()
@@ -251,10 +253,11 @@ impl RigLook {
         }
     }
 
-    /// Lens, focus and sensor for a picture of an aspect (width over height), at an f-number if the dial says one.
+    /// Lens, focus and sensor for a picture of an aspect (width over height), at an f-number if the
+    /// dial says one.
     ///
-    /// `fov` (rad) is the vertical field of view of the scene's camera, which stays where the look names no focal length.
-    /// A focus that nobody named is at infinity.
+    /// `fov` (rad) is the vertical field of view of the scene's camera, which stays where the look
+    /// names no focal length. A focus that nobody named is at infinity.
     ///
     /// # Errors
     /// A lens that cannot be, or one that forms no image at this focus.
@@ -272,8 +275,8 @@ impl RigLook {
         self.with_losses(rig, f_stop)
     }
 
-    /// The lens of the prescription before the sensor's part that a picture of an aspect (width over height) shows; `None` where
-    /// the look names none.
+    /// The lens of the prescription before the sensor's part that a picture of an aspect (width
+    /// over height) shows; `None` where the look names none.
     ///
     /// # Errors
     /// A prescription that cannot be read; a lens that cannot be set so.
@@ -334,7 +337,8 @@ impl RigLook {
         })
     }
 
-    /// The rig of a mounted lens: the thin lens that images like it, and the pinhole that sees as much.
+    /// The rig of a mounted lens: the thin lens that images like it, and the pinhole that sees as
+    /// much.
     ///
     /// # Errors
     /// A T-number below the f-number.

@@ -14,7 +14,8 @@ use crate::scene::{
     },
 };
 
-/// Every property of this section with its description; `*` stands for a name of your choice, or that of a volume in the file.
+/// Every property of this section with its description; `*` stands for a name of your choice, or
+/// that of a volume in the file.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     (
         "volumes.*.enabled",
@@ -232,7 +233,8 @@ impl VolumeLook {
                 }
             }
             VolumeShape::Mesh(mesh) => {
-                // A file's volume has taken its mesh out of the picture already, unless the file has `surface`.
+                // A file's volume has taken its mesh out of the picture already, unless the file
+                // has `surface`.
                 let node = volume.node.and_then(|node| scene.nodes.get_mut(node));
                 if let Some(node) = node.filter(|node| node.mesh.is_none_or(|own| own == *mesh)) {
                     match self.surface {
@@ -276,7 +278,8 @@ impl VolumeLook {
 /// Gives a scene its volumes, and changes those of its file.
 ///
 /// # Errors
-/// A box without size, a node that is not there or has no mesh, a density file that cannot be used, too many.
+/// A box without size, a node that is not there or has no mesh, a density file that cannot be used,
+/// too many.
 pub(super) fn apply(
     volumes: &BTreeMap<String, VolumeLook>,
     scene: &mut Scene,
@@ -378,7 +381,8 @@ mod tests {
         assert_eq!((scene.volumes[0].shape, scene.nodes[0].mesh), (VolumeShape::Mesh(0), None));
         let scene = with(&["volumes.milk.mesh=Ball", "volumes.milk.surface=true"]).unwrap();
         assert_eq!(scene.nodes[0].mesh, Some(0));
-        // Over volumes that are there: other properties leave the mesh as it is, `surface` shows or hides it.
+        // Over volumes that are there: other properties leave the mesh as it is, `surface` shows or
+        // hides it.
         let over = |mut scene: Scene, assignment: &str| {
             let mut look = Look::default();
             look.assign(assignment).unwrap();

@@ -10,7 +10,8 @@ use crate::{
     scene::{FlowMap, Scene, WaterSettings, address::AddressTable},
 };
 
-/// Every property of this section with its description; `*` stands for a material's or a node's name.
+/// Every property of this section with its description; `*` stands for a material's or a node's
+/// name.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("water.*.enabled", "true or false: false keeps the scene's own material"),
     (
@@ -262,7 +263,8 @@ pub(super) fn set(
 /// Makes a scene's surfaces water.
 ///
 /// # Errors
-/// A name that neither a material nor a node with a mesh has; a flow map that cannot be used; too many waters.
+/// A name that neither a material nor a node with a mesh has; a flow map that cannot be used; too
+/// many waters.
 pub(super) fn apply(
     waters: &BTreeMap<String, WaterLook>,
     scene: &mut Scene,

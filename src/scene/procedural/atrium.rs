@@ -24,7 +24,8 @@ use crate::{
     },
 };
 
-/// The look file of the atrium: a clear sky, in which the scene's own sun stands, and dials for a sunny court.
+/// The look file of the atrium: a clear sky, in which the scene's own sun stands, and dials for a
+/// sunny court.
 pub const ATRIUM_LOOK: &str = "\
 # The sky brings its own sun, which stands where the scene's does.
 [lights.\"Court sun\"]
@@ -115,11 +116,13 @@ const UPPER: Storey = Storey { floor: 5.4, spring: 2.7, top: 4.3, shaft: 0.24 };
 /// Half of the court between the columns' axes (m): along X and Z.
 const HALF: Vec2 = Vec2::new(BAYS[0] as f32 * PITCH * 0.5, BAYS[1] as f32 * PITCH * 0.5);
 
-/// A court of 19.2 m x 9.6 m with arcades and galleries around it in two storeys, fluted columns, balustrades, a fountain and
-/// hanging cloth: 246,860 triangles as shown. All surfaces are matte and rough, all are closed solids (the walls 0.6 m thick), and no two
-/// faces lie in one plane. Reflectances are of about what is measured: stone 0.52 to 0.65, plaster 0.62, terracotta 0.3
-/// (luminance), dyed cloth strongly coloured. The sun, 90,000 lx from 52 degrees above the horizon, falls on a part of the court's floor
-/// and on one side's walls. Cameras: "Court", "Arcade" (in the shade of the ground floor) and "Gallery".
+/// A court of 19.2 m x 9.6 m with arcades and galleries around it in two storeys, fluted columns,
+/// balustrades, a fountain and hanging cloth: 246,860 triangles as shown. All surfaces are matte
+/// and rough, all are closed solids (the walls 0.6 m thick), and no two faces lie in one plane.
+/// Reflectances are of about what is measured: stone 0.52 to 0.65, plaster 0.62, terracotta 0.3
+/// (luminance), dyed cloth strongly coloured. The sun, 90,000 lx from 52 degrees above the horizon,
+/// falls on a part of the court's floor and on one side's walls. Cameras: "Court", "Arcade" (in the
+/// shade of the ground floor) and "Gallery".
 ///
 /// # Errors
 /// None in practice: the scene is checked against the invariants of the scene model, and passes.
@@ -144,7 +147,8 @@ pub fn atrium() -> Result<Scene, SceneError> {
     atrium.builder.build()
 }
 
-/// The same court at night, by 36 lanterns of 470 lm (2,400 K, the replacement of a 40 W bulb), one in each arch of both storeys.
+/// The same court at night, by 36 lanterns of 470 lm (2,400 K, the replacement of a 40 W bulb), one
+/// in each arch of both storeys.
 ///
 /// # Errors
 /// None in practice: the scene is checked against the invariants of the scene model, and passes.
@@ -200,7 +204,8 @@ fn bar(out: (f32, f32), height: (f32, f32)) -> [Vec2; 4] {
     [Vec2::new(a, low), Vec2::new(b, low), Vec2::new(b, high), Vec2::new(a, high)]
 }
 
-/// Where columns stand, with the angle (rad) that turns +Z to the court's middle: the corners first, then along the sides.
+/// Where columns stand, with the angle (rad) that turns +Z to the court's middle: the corners
+/// first, then along the sides.
 fn columns() -> Vec<(f32, f32)> {
     let mut places = Vec::new();
     for x in 0..=BAYS[0] {
@@ -273,7 +278,8 @@ impl Atrium {
         );
     }
 
-    /// A lantern in each bay, on a chain from the gallery's ceiling: four bars between a ring and a cap, a bulb in the middle.
+    /// A lantern in each bay, on a chain from the gallery's ceiling: four bars between a ring and a
+    /// cap, a bulb in the middle.
     fn lanterns(&mut self) {
         let brass = self.builder.add_material(metal("Brass", Vec3::new(0.89, 0.69, 0.34), 0.35));
         let glow = black_body(Kelvin(2400.0)) * 30_000.0;
@@ -580,7 +586,8 @@ impl Atrium {
         for (index, &(x, z, angle)) in sides.iter().enumerate() {
             let dye = dyes[(index * 3 + index / 6) % 4];
             let phase = random.uniform(0.0, 6.0) as f32;
-            // On the court's side of the arcade, from above the rail down to where the lower arches begin.
+            // On the court's side of the arcade, from above the rail down to where the lower arches
+            // begin.
             if index % 2 == 0 {
                 let banner = cloth(28, 26, 0.004, |u, v| banner(u, v, phase));
                 let banner = self.mesh("Banner", banner, dye);
@@ -729,7 +736,8 @@ mod tests {
         }
     }
 
-    /// Of large level and upright faces of unlike things, none lies in the plane of another where both are.
+    /// Of large level and upright faces of unlike things, none lies in the plane of another where
+    /// both are.
     #[test]
     fn no_two_faces_lie_in_one_plane() {
         let scene = atrium().unwrap();

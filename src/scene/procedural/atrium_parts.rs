@@ -18,7 +18,8 @@ pub(super) fn flipped(profile: &[Vec2]) -> Vec<Vec2> {
     if area < 0.0 { profile.iter().rev().copied().collect() } else { profile.to_vec() }
 }
 
-/// A column with base and capital up to a height (m); its foot is sunk 2 cm, its abacus goes 1.5 cm above the springing.
+/// A column with base and capital up to a height (m); its foot is sunk 2 cm, its abacus goes 1.5 cm
+/// above the springing.
 pub(super) fn column(height: f32, radius: f32) -> Primitive {
     let r = radius;
     let lathe = |points: &[(f32, f32)]| {
@@ -125,7 +126,8 @@ pub(super) fn keystone() -> Primitive {
     part
 }
 
-/// A banner, 1.7 m wide and 2.9 m long, hanging from y = 0: folds that grow downwards, ends in a point.
+/// A banner, 1.7 m wide and 2.9 m long, hanging from y = 0: folds that grow downwards, ends in a
+/// point.
 pub(super) fn banner(u: f32, v: f32, phase: f32) -> Vec3 {
     let length = 2.9 + 0.45 * (1.0 - (2.0 * u - 1.0).abs());
     let folds = (0.015 + 0.055 * v) * (TAU * 3.0 * u + phase + 0.9 * v).sin()
@@ -138,7 +140,8 @@ pub(super) fn banner(u: f32, v: f32, phase: f32) -> Vec3 {
     )
 }
 
-/// The left half of a curtain, gathered towards its side and tied back at two fifths of its height; hangs from y = 0.
+/// The left half of a curtain, gathered towards its side and tied back at two fifths of its height;
+/// hangs from y = 0.
 pub(super) fn curtain(u: f32, v: f32, phase: f32) -> Vec3 {
     let tie = 0.62;
     // How wide it is: open at the top, drawn together at the tie, wider again below.

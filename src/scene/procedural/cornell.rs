@@ -1,6 +1,7 @@
-//! The Cornell box: geometry, camera and proportions of the light of the box's published data (Cornell University Program of
-//! Computer Graphics, "The Cornell Box", after Goral et al. 1984), in metres (their 100 mm are 1 m here), with rough glTF
-//! surfaces in linear Rec.709 of about the published reflectances.
+//! The Cornell box: geometry, camera and proportions of the light of the box's published data
+//! (Cornell University Program of Computer Graphics, "The Cornell Box", after Goral et al. 1984),
+//! in metres (their 100 mm are 1 m here), with rough glTF surfaces in linear Rec.709 of about the
+//! published reflectances.
 
 use glam::{DMat4, Vec3, dvec3, vec3};
 
@@ -85,8 +86,8 @@ pub enum CornellVariant {
     Metal,
 }
 
-/// The box with its two blocks and one camera, "Camera". Walls are single sheets that face inwards; what glows lights the others where
-/// the look says so (`scene.emissive_lights`).
+/// The box with its two blocks and one camera, "Camera". Walls are single sheets that face inwards;
+/// what glows lights the others where the look says so (`scene.emissive_lights`).
 ///
 /// # Errors
 /// None in practice: the scene is checked against the invariants of the scene model, and passes.

@@ -35,10 +35,12 @@ pub const LAMP: Lumen = Lumen(1500.0);
 /// Thickness of every wall, of the floor and of the ceiling (m).
 pub const WALL: f32 = 0.1;
 
-/// A corridor of 8 m x 1.6 m and a room of 4 m x 4 m behind a closed door in the wall between them, all walls 0.1 m thick, 2.5 m high;
-/// one point lamp of `LAMP` and 3,000 K in the corridor, none in the room. No light comes through: solids go into one another, and the
-/// leaf lies with its rebate 2 mm deep in the stop all around. Cameras: "Corridor", and "Room", both towards the door, 1.3 m and 3.4 m from it.
-/// The wall between stands around z = 0, the corridor is on its +Z side, the door's middle is the origin.
+/// A corridor of 8 m x 1.6 m and a room of 4 m x 4 m behind a closed door in the wall between them,
+/// all walls 0.1 m thick, 2.5 m high; one point lamp of `LAMP` and 3,000 K in the corridor, none in
+/// the room. No light comes through: solids go into one another, and the leaf lies with its rebate
+/// 2 mm deep in the stop all around. Cameras: "Corridor", and "Room", both towards the door, 1.3 m
+/// and 3.4 m from it. The wall between stands around z = 0, the corridor is on its +Z side, the
+/// door's middle is the origin.
 ///
 /// # Errors
 /// None in practice: the scene is checked against the invariants of the scene model, and passes.

@@ -78,7 +78,8 @@ pub const COLUMNS: [f32; 5] = [-5.6, -2.8, 0.0, 2.8, 5.6];
 /// Radius of their shafts (m).
 const COLUMN: f32 = 0.19;
 
-/// Bricks laid in a herringbone, 20 cm x 10 cm, over 0.8 m x 0.8 m: distance (m) to the joint, and a number for the brick.
+/// Bricks laid in a herringbone, 20 cm x 10 cm, over 0.8 m x 0.8 m: distance (m) to the joint, and
+/// a number for the brick.
 fn herringbone(u: f32, v: f32) -> (f32, f32) {
     let (x, y) = (u * 8.0, v * 8.0);
     let (column, row) = (x.floor() as i64, y.floor() as i64);
@@ -171,9 +172,10 @@ fn wash_relief(u: f32, v: f32) -> f32 {
     0.012 * fractal_noise(u, v, [5, 5], 5, 5800)
 }
 
-/// A court of 16 m x 11 m behind walls of 4.6 m, with an arcade, orange trees in pots, benches, and a channel of water 2.6 m wide and 0.46 m
-/// deep in which five columns carry a pergola. The water is a level surface of the material [`WATER`] that flows around the
-/// columns. Cameras: "Channel", "Across", "Arcade".
+/// A court of 16 m x 11 m behind walls of 4.6 m, with an arcade, orange trees in pots, benches, and
+/// a channel of water 2.6 m wide and 0.46 m deep in which five columns carry a pergola. The water
+/// is a level surface of the material [`WATER`] that flows around the columns. Cameras: "Channel",
+/// "Across", "Arcade".
 ///
 /// # Errors
 /// None in practice: the scene is checked against the invariants of the scene model, and passes.

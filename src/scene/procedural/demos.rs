@@ -1,4 +1,5 @@
-//! The demo scenes: built-in scenes that people open first, each with its look, a thumbnail and a section of docs/demos.md.
+//! The demo scenes: built-in scenes that people open first, each with its look, a thumbnail and a
+//! section of docs/demos.md.
 
 use super::BuiltinScene;
 

@@ -16,11 +16,13 @@ use crate::{
 pub enum FieldKind {
     /// Stones of 80 triangles, far enough apart that most of what the view takes in is seen.
     Stones,
-    /// Houses of 12 triangles, close to each other and taller than the camera: the first rows hide the others.
+    /// Houses of 12 triangles, close to each other and taller than the camera: the first rows hide
+    /// the others.
     Houses,
 }
 
-/// The vertical field of view (rad) with which a picture of 16:9 takes in a tenth of all directions.
+/// The vertical field of view (rad) with which a picture of 16:9 takes in a tenth of all
+/// directions.
 pub const FIELD_OF_VIEW: f32 = 0.362;
 
 impl FieldKind {
@@ -33,8 +35,9 @@ impl FieldKind {
         }
     }
 
-    /// Where the instances stand: on a square grid of 1 m around the origin, shifted and turned a little; a clearing is left
-    /// for the camera, which stands at the origin. The same count gives the same places.
+    /// Where the instances stand: on a square grid of 1 m around the origin, shifted and turned a
+    /// little; a clearing is left for the camera, which stands at the origin. The same count gives
+    /// the same places.
     #[must_use]
     pub fn places(self, count: usize) -> Vec<DMat4> {
         let mut random = SplitMix64::new(16);
@@ -69,7 +72,8 @@ impl FieldKind {
     }
 }
 
-/// A field of `count` instances under a sun of 100,000 lx, with one camera, "Along", at the height of a head.
+/// A field of `count` instances under a sun of 100,000 lx, with one camera, "Along", at the height
+/// of a head.
 ///
 /// # Errors
 /// None in practice: the scene is checked against the invariants of the scene model, and passes.

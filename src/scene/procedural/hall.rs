@@ -29,7 +29,8 @@ const ROOF_LIGHT: Lux = Lux(5000.0);
 /// Its name, which the look file uses too.
 const ROOF_LIGHT_NAME: &str = "Roof light";
 
-/// The look file of the hall: exposed for the roof's light. 5,000 lx on white walls (0.55) is 875 nit; white is 3,686 nit.
+/// The look file of the hall: exposed for the roof's light. 5,000 lx on white walls (0.55) is 875
+/// nit; white is 3,686 nit.
 pub const HALL_LOOK: &str = "\
 # EV100 11.59: exposed for 5,000 lx through the roof; the LEDs are accents.
 [camera.body]
@@ -44,14 +45,16 @@ f_stop = 4.0
 shadow = false
 ";
 
-/// A hall of 125 m x 80 m with trusses, columns, tables and shelves of goods, about `triangles_about` triangles
-/// (20,000 at least) and `lamps` point lamps (at most `MAX_LUMINAIRES`) of 0.2 to 0.6 lm under 5,000 lx from the roof, with one
-/// camera, "Along".
+/// A hall of 125 m x 80 m with trusses, columns, tables and shelves of goods, about
+/// `triangles_about` triangles (20,000 at least) and `lamps` point lamps (at most `MAX_LUMINAIRES`)
+/// of 0.2 to 0.6 lm under 5,000 lx from the roof, with one camera, "Along".
 ///
-/// Why daylight: lamps spread over a plane, with nothing to hide them, add up to far more from afar than from nearby.
-/// A hall lit by nothing else, and exposed for them, leaves none that could be left out (docs/light-lists.md).
+/// Why daylight: lamps spread over a plane, with nothing to hide them, add up to far more from afar
+/// than from nearby. A hall lit by nothing else, and exposed for them, leaves none that could be
+/// left out (docs/light-lists.md).
 ///
-/// The same arguments give the same scene. A smaller number of lamps is an evenly spread part of the 10,000.
+/// The same arguments give the same scene. A smaller number of lamps is an evenly spread part of
+/// the 10,000.
 ///
 /// # Errors
 /// None in practice: the scene is checked against the invariants of the scene model, and passes.
@@ -299,8 +302,8 @@ impl Hall {
         }
     }
 
-    /// Strings of small LEDs, 1250 to a bay and so `MAX_LUMINAIRES` together: along the tables, a few centimetres above the
-    /// boards of the racks and under the trusses. 0.2 to 0.6 lm each is
+    /// Strings of small LEDs, 1250 to a bay and so `MAX_LUMINAIRES` together: along the tables, a
+    /// few centimetres above the boards of the racks and under the trusses. 0.2 to 0.6 lm each is
     /// what the LEDs of such wires give.
     fn lamps(&mut self, count: usize) {
         let mut random = SplitMix64::new(10_000);
@@ -353,8 +356,8 @@ impl Hall {
                 line(start, end, 90, 0.4, (0.2, 0.6), 5000.0);
             }
         }
-        // One bulb of each of `count` equal parts of the list; which one goes by the multiples of the golden ratio, so
-        // that the choice does not march in step with the strings.
+        // One bulb of each of `count` equal parts of the list; which one goes by the multiples of
+        // the golden ratio, so that the choice does not march in step with the strings.
         for index in 0..count {
             let step = all.len() as f64 / count as f64;
             let within = (index as f64 * 0.618_033_988_749_895).fract();

@@ -1,4 +1,5 @@
-//! What scenes of many parts share: a builder with short names, materials with pictures, fixtures for lamps.
+//! What scenes of many parts share: a builder with short names, materials with pictures, fixtures
+//! for lamps.
 
 use glam::{DAffine3, DMat4, DVec3, Vec2, Vec3};
 
@@ -94,7 +95,8 @@ impl Kit {
         TextureRef { transform, ..SceneBuilder::texture_ref(texture) }
     }
 
-    /// A non-metal with color, roughness and relief; its meshes have texture coordinates in metres, and tangents.
+    /// A non-metal with color, roughness and relief; its meshes have texture coordinates in metres,
+    /// and tangents.
     pub fn weave(&mut self, name: &str, weave: &Weave) -> MaterialId {
         let material = self.woven_material(name, weave);
         self.builder.add_material(material)

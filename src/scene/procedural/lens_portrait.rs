@@ -1,4 +1,5 @@
-//! The portrait of a lens that faces the sun: a real design, its glass and its mount, on a garden wall at the end of the day.
+//! The portrait of a lens that faces the sun: a real design, its glass and its mount, on a garden
+//! wall at the end of the day.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -67,7 +68,8 @@ enabled = true
 operator = \"agx\"
 ";
 
-/// The mount's and the barrel's outline, (millimetres from the front rim towards the film, radius), outside.
+/// The mount's and the barrel's outline, (millimetres from the front rim towards the film, radius),
+/// outside.
 const BARREL: [(f32, f32); 24] = [
     (0.0, 20.6),
     (0.0, 22.6),
@@ -95,9 +97,10 @@ const BARREL: [(f32, f32); 24] = [
     (44.0, 22.6),
 ];
 
-/// A terrace wall with the lens, lying so that it looks past the camera into the sun, leaves and a low field behind. The lens is the
-/// double Gauss of the built-in library, [`DESIGN`]: each element by its radii and thicknesses, cemented ones 20 um
-/// apart; the iris has ten blades at f/4. Cameras: "Portrait", "Glass".
+/// A terrace wall with the lens, lying so that it looks past the camera into the sun, leaves and a
+/// low field behind. The lens is the double Gauss of the built-in library, [`DESIGN`]: each element
+/// by its radii and thicknesses, cemented ones 20 um apart; the iris has ten blades at f/4.
+/// Cameras: "Portrait", "Glass".
 ///
 /// # Errors
 /// None in practice: the scene is checked against the invariants of the scene model, and passes.
@@ -185,7 +188,8 @@ fn terrace(kit: &mut Kit) {
     }
 }
 
-/// An element between two surfaces: outlines as (radius, height), the front upwards, closed on the axis.
+/// An element between two surfaces: outlines as (radius, height), the front upwards, closed on the
+/// axis.
 fn element(front: (f32, f32), back: (f32, f32), radius: f32) -> Primitive {
     let sag = |(vertex, curvature): (f32, f32), r: f32| {
         vertex - curvature * r * r / (1.0 + (1.0 - (curvature * r).powi(2)).max(0.0).sqrt())

@@ -1,4 +1,5 @@
-//! A light room: a meeting room with surfaces of known reflectances and lamps of known flux, for whoever wants to check numbers.
+//! A light room: a meeting room with surfaces of known reflectances and lamps of known flux, for
+//! whoever wants to check numbers.
 
 use glam::{DMat4, DVec3, Vec2, Vec3};
 
@@ -47,9 +48,10 @@ pub const PANEL: (f64, f64) = (3600.0, 4000.0);
 pub const PANELS: [(f64, f64); 6] =
     [(-2.2, -1.2), (0.0, -1.2), (2.2, -1.2), (-2.2, 1.2), (0.0, 1.2), (2.2, 1.2)];
 
-/// A meeting room of 6.6 m x 4.8 m x 2.8 m: floor, walls and ceiling of reflectances 0.20, 0.50 and 0.80 (the values that
-/// lighting design takes, EN 12464-1:2021, 5.2.3, within its ranges), a table for eight with chairs, a white board, a grey card and a
-/// color chart. Six panels of 3,600 lm; a lamp of 806 lm in a corner. Cameras: "Room", "Table".
+/// A meeting room of 6.6 m x 4.8 m x 2.8 m: floor, walls and ceiling of reflectances 0.20, 0.50 and
+/// 0.80 (the values that lighting design takes, EN 12464-1:2021, 5.2.3, within its ranges), a table
+/// for eight with chairs, a white board, a grey card and a color chart. Six panels of 3,600 lm; a
+/// lamp of 806 lm in a corner. Cameras: "Room", "Table".
 ///
 /// # Errors
 /// None in practice: the scene is checked against the invariants of the scene model, and passes.

@@ -1,5 +1,5 @@
-//! A light meter for scenes with punctual lights: direct light without shadows, in double precision. Area lights are
-//! taken as points.
+//! A light meter for scenes with punctual lights: direct light without shadows, in double
+//! precision. Area lights are taken as points.
 
 use glam::{DMat4, DVec3};
 
@@ -11,9 +11,11 @@ use crate::{
     scene::Scene,
 };
 
-/// The illuminance on a surface at `position` with the unit normal `normal`: the sum over all lights that are shown.
+/// The illuminance on a surface at `position` with the unit normal `normal`: the sum over all
+/// lights that are shown.
 ///
-/// Inverse square and cosine, the spot falloff and the range window of KHR_lights_punctual; nothing casts a shadow.
+/// Inverse square and cosine, the spot falloff and the range window of KHR_lights_punctual; nothing
+/// casts a shadow.
 #[must_use]
 pub fn illuminance(scene: &Scene, position: DVec3, normal: DVec3) -> Lux {
     illuminance_by_light(scene, position, normal).into_iter().map(|(_, lux)| lux).sum()
@@ -94,7 +96,8 @@ impl ExposureDials {
         Ev100((light * 100.0 / f64::from(self.iso)).log2())
     }
 
-    /// The click of the aperture ring that comes nearest to an exposure value at a given time and speed.
+    /// The click of the aperture ring that comes nearest to an exposure value at a given time and
+    /// speed.
     #[must_use]
     pub fn nearest(target: Ev100, shutter_denominator: u32, iso: u32) -> Self {
         let at = |f_stop: f64| Self { f_stop, shutter_denominator, iso };
@@ -106,7 +109,8 @@ impl ExposureDials {
             .unwrap_or(at(4.0))
     }
 
-    /// What a luminance becomes when the saturation luminance `1.2 * 2^EV100` (ISO 12232, lens factor 0.65) is 1.
+    /// What a luminance becomes when the saturation luminance `1.2 * 2^EV100` (ISO 12232, lens
+    /// factor 0.65) is 1.
     #[must_use]
     pub fn exposed(self, luminance: Nit) -> f64 {
         luminance.get() / (1.2 * self.ev100().get().exp2())

@@ -123,7 +123,8 @@ impl BuiltinScene {
     /// The scene and its look file.
     ///
     /// # Errors
-    /// None in practice: the scene is checked against the invariants of the scene model, and passes.
+    /// None in practice: the scene is checked against the invariants of the scene model, and
+    /// passes.
     pub fn make(self) -> Result<(Scene, String), SceneError> {
         (self.make)()
     }

@@ -1,5 +1,5 @@
-//! A blossoming tree in the wind whose petals fall: thousands of instances that move by formula, and branches that bend by
-//! their hierarchy.
+//! A blossoming tree in the wind whose petals fall: thousands of instances that move by formula,
+//! and branches that bend by their hierarchy.
 
 use std::{f64::consts::TAU, sync::Arc};
 

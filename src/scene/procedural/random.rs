@@ -52,7 +52,8 @@ pub fn noise(x: f32, y: f32, period: [u32; 2], seed: u64) -> f32 {
     upper * (1.0 - t) + lower * t
 }
 
-/// Noise of several octaves in [0, 1]; (u, v) of the unit square, `cells` of the first octave, each next twice as fine.
+/// Noise of several octaves in [0, 1]; (u, v) of the unit square, `cells` of the first octave, each
+/// next twice as fine.
 #[must_use]
 pub fn fractal_noise(u: f32, v: f32, cells: [u32; 2], octaves: u32, seed: u64) -> f32 {
     let (mut sum, mut weight, mut total) = (0.0, 1.0, 0.0);

@@ -1,8 +1,9 @@
-//! Solids and sheets: each function returns one `Primitive` with positions, smooth unit normals, `uv0` and
-//! counter-clockwise triangles.
+//! Solids and sheets: each function returns one `Primitive` with positions, smooth unit normals,
+//! `uv0` and counter-clockwise triangles.
 //!
-//! Texture coordinates follow glTF: (0, 0) is the picture's upper left corner, so `v` grows downwards. Round shapes
-//! have +Y as their axis; `u` starts at +Z and grows towards +X, to the right for someone who looks from outside.
+//! Texture coordinates follow glTF: (0, 0) is the picture's upper left corner, so `v` grows
+//! downwards. Round shapes have +Y as their axis; `u` starts at +Z and grows towards +X, to the
+//! right for someone who looks from outside.
 
 use std::{
     collections::HashMap,
@@ -13,15 +14,18 @@ use glam::{DAffine3, DMat3, Vec2, Vec3, Vec4};
 
 use crate::scene::Primitive;
 
-/// The angle (rad) above which `lathe` keeps an edge of a profile sharp in the shapes of this module.
+/// The angle (rad) above which `lathe` keeps an edge of a profile sharp in the shapes of this
+/// module.
 pub const CREASE: f32 = 35.0 * PI / 180.0;
 
 /// A vertex of a grid: position, unit normal and texture coordinates.
 type Vertex = (Vec3, Vec3, Vec2);
 
-/// A grid of `columns` x `rows` cells over the unit square; `vertex` gives each corner from its (u, v).
+/// A grid of `columns` x `rows` cells over the unit square; `vertex` gives each corner from its (u,
+/// v).
 ///
-/// Seen from the front `u` grows to the right and `v` downwards. Cells that collapse to a line or a point are left out.
+/// Seen from the front `u` grows to the right and `v` downwards. Cells that collapse to a line or a
+/// point are left out.
 fn grid(columns: usize, rows: usize, vertex: impl Fn(usize, usize) -> Vertex) -> Primitive {
     let mut out = Primitive::default();
     for row in 0..=rows {
@@ -51,7 +55,8 @@ fn push_triangle(out: &mut Primitive, a: usize, b: usize, c: usize) {
     }
 }
 
-/// Sine and cosine of the `step`th of `steps` equal parts of a full turn; the last equals the first exactly.
+/// Sine and cosine of the `step`th of `steps` equal parts of a full turn; the last equals the first
+/// exactly.
 fn turn(step: usize, steps: usize) -> Vec2 {
     let angle = TAU * (step % steps) as f32 / steps as f32;
     Vec2::new(angle.sin(), angle.cos())
@@ -61,7 +66,8 @@ fn fraction(step: usize, steps: usize) -> f32 {
     step as f32 / steps as f32
 }
 
-/// A flat parallelogram of `columns` x `rows` cells: from its upper left `corner` along `right` and along `down`.
+/// A flat parallelogram of `columns` x `rows` cells: from its upper left `corner` along `right` and
+/// along `down`.
 ///
 /// It faces `down` x `right`.
 #[must_use]
@@ -80,7 +86,8 @@ pub fn plane(size: Vec2, columns: usize, rows: usize) -> Primitive {
     quad(Vec3::new(-size.x, 0.0, -size.y) * 0.5, Vec3::X * size.x, Vec3::Z * size.y, columns, rows)
 }
 
-/// A curved sheet: `surface` maps (u, v) of the unit square to space; the normals come from its differences.
+/// A curved sheet: `surface` maps (u, v) of the unit square to space; the normals come from its
+/// differences.
 ///
 /// It faces `d/dv` x `d/du`.
 #[must_use]
@@ -116,13 +123,15 @@ const FACES: [(Vec3, Vec3, Vec3); 6] = [
     (Vec3::X, Vec3::Z, Vec3::NEG_Y),
 ];
 
-/// A box with narrow bevels of two facets that the smooth normals make look round, centred on the origin.
+/// A box with narrow bevels of two facets that the smooth normals make look round, centred on the
+/// origin.
 #[must_use]
 pub fn bevelled_box(size: Vec3, bevel: f32) -> Primitive {
     rounded_box(size, bevel, 1)
 }
 
-/// A box whose edges and corners are rounded with `radius`, centred on the origin; `size` is the outer size.
+/// A box whose edges and corners are rounded with `radius`, centred on the origin; `size` is the
+/// outer size.
 ///
 /// Each edge has `2 * segments` facets. The radius is at most half the least side.
 #[must_use]
@@ -130,7 +139,8 @@ pub fn rounded_box(size: Vec3, radius: f32, segments: usize) -> Primitive {
     let radius = radius.clamp(0.0, size.min_element() * 0.5);
     let segments = segments.max(1);
     let core = size * 0.5 - radius;
-    // Along one axis of a face: on which side of the core, and the slope of the direction from the core's corner.
+    // Along one axis of a face: on which side of the core, and the slope of the direction from the
+    // core's corner.
     let steps: Vec<(f32, f32)> = (0..=segments)
         .map(|step| (-1.0, (PI / 4.0 * (fraction(step, segments) - 1.0)).tan()))
         .chain((0..=segments).map(|step| (1.0, (PI / 4.0 * fraction(step, segments)).tan())))
@@ -168,7 +178,8 @@ pub fn uv_sphere(radius: f32, segments: usize, rings: usize) -> Primitive {
 
 /// A sphere of 20 * 4^`subdivisions` nearly equal triangles, centred on the origin.
 ///
-/// The texture coordinates are those of `uv_sphere`, with `u` running past 1 in the triangles that straddle the seam.
+/// The texture coordinates are those of `uv_sphere`, with `u` running past 1 in the triangles that
+/// straddle the seam.
 #[must_use]
 pub fn icosphere(radius: f32, subdivisions: u32) -> Primitive {
     let golden = (1.0 + 5.0_f32.sqrt()) * 0.5;
@@ -178,7 +189,8 @@ pub fn icosphere(radius: f32, subdivisions: u32) -> Primitive {
         points.push(Vec3::new(0.0, a, b).normalize());
         points.push(Vec3::new(b, 0.0, a).normalize());
     }
-    // The faces are the triples of mutual neighbours; two neighbours subtend 63.43 degrees, the next pair 116.57.
+    // The faces are the triples of mutual neighbours; two neighbours subtend 63.43 degrees, the
+    // next pair 116.57.
     let near = |a: usize, b: usize| points[a].dot(points[b]) > 0.4;
     let mut faces: Vec<[usize; 3]> = Vec::with_capacity(20);
     for a in 0..12 {
@@ -253,13 +265,15 @@ pub fn cone(radius: f32, height: f32, segments: usize) -> Primitive {
     lathe(&[Vec2::ZERO, Vec2::new(radius, 0.0), Vec2::new(0.0, height)], CREASE, segments)
 }
 
-/// A ring around +Y, centred on the origin: a tube of radius `minor` whose middle runs at `major` from the axis.
+/// A ring around +Y, centred on the origin: a tube of radius `minor` whose middle runs at `major`
+/// from the axis.
 #[must_use]
 pub fn torus(major: f32, minor: f32, segments: usize, sides: usize) -> Primitive {
     tube_ring(major, minor, segments.max(3), sides, turn)
 }
 
-/// A part of a torus, `sweep` rad (below a full turn) to the right from `start`, seen from outside; its ends are open.
+/// A part of a torus, `sweep` rad (below a full turn) to the right from `start`, seen from outside;
+/// its ends are open.
 #[must_use]
 pub fn torus_arc(
     major: f32,
@@ -298,8 +312,9 @@ fn tube_ring(
     })
 }
 
-/// A surface of revolution around +Y. The profile is a list of (radius, height) to be walked with the outside on the
-/// right hand: from the bottom of the axis outwards, up the outer wall and, for a vessel, down the inner one.
+/// A surface of revolution around +Y. The profile is a list of (radius, height) to be walked with
+/// the outside on the right hand: from the bottom of the axis outwards, up the outer wall and, for
+/// a vessel, down the inner one.
 ///
 /// Corners of the profile that turn by more than `crease` (rad) stay sharp, all others are smooth.
 #[must_use]
@@ -370,7 +385,8 @@ fn revolve(run: &[(Vec2, Vec2, f32)], total: f32, segments: usize) -> Primitive 
     })
 }
 
-/// A smooth curve through all `points` (Catmull-Rom, ends repeated), `steps` pieces between two of them.
+/// A smooth curve through all `points` (Catmull-Rom, ends repeated), `steps` pieces between two of
+/// them.
 #[must_use]
 pub fn smooth_curve(points: &[Vec2], steps: usize) -> Vec<Vec2> {
     let steps = steps.max(1);
@@ -397,7 +413,8 @@ pub fn append(whole: &mut Primitive, part: &Primitive, transform: &DAffine3) {
     let first = whole.positions.len() as u32;
     let (was_empty, none_in_part) = (whole.positions.is_empty(), part.positions.is_empty());
     let linear = transform.matrix3;
-    // Normals go by the cofactors, which also keeps them right under a mirror; degenerate transforms leave them be.
+    // Normals go by the cofactors, which also keeps them right under a mirror; degenerate
+    // transforms leave them be.
     let cofactor = DMat3::from_cols(
         linear.y_axis.cross(linear.z_axis),
         linear.z_axis.cross(linear.x_axis),
@@ -457,10 +474,12 @@ pub fn tiled(mut part: Primitive, times: Vec2) -> Primitive {
     part
 }
 
-/// The primitive with unit tangents that follow `uv0`: along growing `u`, with the bitangent towards lesser `v`.
+/// The primitive with unit tangents that follow `uv0`: along growing `u`, with the bitangent
+/// towards lesser `v`.
 ///
-/// Each triangle's gradient of `u` weighted by its area (Lengyel, "Foundations of Game Engine Development" 2, 7.5),
-/// made orthogonal to the normal. Without `uv0` the primitive comes back as it was.
+/// Each triangle's gradient of `u` weighted by its area (Lengyel, "Foundations of Game Engine
+/// Development" 2, 7.5), made orthogonal to the normal. Without `uv0` the primitive comes back as
+/// it was.
 #[must_use]
 pub fn with_tangents(mut part: Primitive) -> Primitive {
     if part.uv0.len() != part.positions.len() {
@@ -497,7 +516,8 @@ pub fn with_tangents(mut part: Primitive) -> Primitive {
     part
 }
 
-/// The signed volume (m3) that the triangles enclose: positive for a closed surface that faces outwards.
+/// The signed volume (m3) that the triangles enclose: positive for a closed surface that faces
+/// outwards.
 #[must_use]
 pub fn signed_volume(part: &Primitive) -> f64 {
     part.indices
@@ -518,7 +538,8 @@ pub(super) mod checks {
     use super::signed_volume;
     use crate::scene::Primitive;
 
-    /// Every edge is met once in each direction: closed, with one winding. Vertices count as one by position.
+    /// Every edge is met once in each direction: closed, with one winding. Vertices count as one by
+    /// position.
     pub fn assert_closed(part: &Primitive) {
         let mut edges: HashMap<[[i64; 3]; 2], i32> = HashMap::new();
         let key = |index: u32| {

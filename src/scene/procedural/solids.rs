@@ -1,7 +1,8 @@
 //! Parts of buildings: closed solids with flat faces, and hanging cloth.
 //!
-//! Each function returns one closed surface that faces outwards, with unit normals and texture coordinates in metres along each
-//! face. Parts of a building are put together by sinking one into another, never by letting two faces lie in one plane.
+//! Each function returns one closed surface that faces outwards, with unit normals and texture
+//! coordinates in metres along each face. Parts of a building are put together by sinking one into
+//! another, never by letting two faces lie in one plane.
 
 use std::f32::consts::{PI, TAU};
 
@@ -10,7 +11,8 @@ use glam::{DAffine3, Vec2, Vec3};
 use super::shapes::{self, append};
 use crate::scene::Primitive;
 
-/// A flat four-cornered face, counter-clockwise for whoever it faces; `uv` in metres from its first corner.
+/// A flat four-cornered face, counter-clockwise for whoever it faces; `uv` in metres from its first
+/// corner.
 fn face(out: &mut Primitive, corners: [Vec3; 4]) {
     let [a, b, _, d] = corners;
     let normal = (corners[2] - a).cross(d - b).normalize_or(Vec3::Y);
@@ -31,9 +33,9 @@ fn smooth_face(out: &mut Primitive, corners: [Vec3; 4], normals: [Vec3; 4], uv: 
     out.indices.extend([0, 1, 2, 0, 2, 3].map(|corner| first + corner));
 }
 
-/// A profile swept around the rectangle with the half sides `half` (m, along X and Z), with mitred corners. Points of the profile are
-/// (distance outward from the rectangle, height), counter-clockwise with outward to the right; no distance goes
-/// further inward than the middle.
+/// A profile swept around the rectangle with the half sides `half` (m, along X and Z), with mitred
+/// corners. Points of the profile are (distance outward from the rectangle, height),
+/// counter-clockwise with outward to the right; no distance goes further inward than the middle.
 #[must_use]
 pub fn ring(half: Vec2, profile: &[Vec2]) -> Primitive {
     let mut out = Primitive::default();
@@ -58,8 +60,9 @@ pub fn ring(half: Vec2, profile: &[Vec2]) -> Primitive {
     out
 }
 
-/// A flat plate of cells between the lines `xs` and `ys` (m, rising), from `zs.0` to `zs.1`: `filled(column, row)` says which are
-/// there. Cells that meet at one corner only would leave an edge between four faces, and should not be.
+/// A flat plate of cells between the lines `xs` and `ys` (m, rising), from `zs.0` to `zs.1`:
+/// `filled(column, row)` says which are there. Cells that meet at one corner only would leave an
+/// edge between four faces, and should not be.
 #[must_use]
 pub fn plate(
     xs: &[f32],
@@ -192,7 +195,8 @@ impl Arcade {
     }
 }
 
-/// A band around a round arch, springing at y = 0: between two radii (m), from z = `zs.0` to `zs.1`.
+/// A band around a round arch, springing at y = 0: between two radii (m), from z = `zs.0` to
+/// `zs.1`.
 #[must_use]
 pub fn archivolt(radii: (f32, f32), zs: (f32, f32), segments: usize) -> Primitive {
     let mut out = Primitive::default();
@@ -275,8 +279,8 @@ pub fn archivolt(radii: (f32, f32), zs: (f32, f32), segments: usize) -> Primitiv
     out
 }
 
-/// A round shaft with flutes, standing on y = 0: `radius` gives its outline (m) by the part of the height, and flutes are cut
-/// `depth` times that deep; level ends. 4 facets a flute.
+/// A round shaft with flutes, standing on y = 0: `radius` gives its outline (m) by the part of the
+/// height, and flutes are cut `depth` times that deep; level ends. 4 facets a flute.
 #[must_use]
 pub fn fluted(
     height: f32,
@@ -317,8 +321,8 @@ pub fn fluted(
     out
 }
 
-/// Cloth of a thickness (m): the middle of it is `surface` over the unit square, u to the right and v downwards for whoever sees
-/// its front.
+/// Cloth of a thickness (m): the middle of it is `surface` over the unit square, u to the right and
+/// v downwards for whoever sees its front.
 #[must_use]
 pub fn cloth(
     columns: usize,

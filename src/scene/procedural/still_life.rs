@@ -1,4 +1,5 @@
-//! The demo scene: a photographer's table-top still life at real scale, lit for a renderer of direct light.
+//! The demo scene: a photographer's table-top still life at real scale, lit for a renderer of
+//! direct light.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -27,16 +28,17 @@ const TABLE: f64 = 0.74;
 /// The reflectance of the grey card, in every channel.
 pub const GRAY_CARD: f32 = 0.18;
 
-/// Reflectance of metals at normal incidence, linear Rec. 709, from Adobe, "Metal material references" (Substance 3D
-/// documentation, column "Linear (Rec 709), Base Color (F0)").
+/// Reflectance of metals at normal incidence, linear Rec. 709, from Adobe, "Metal material
+/// references" (Substance 3D documentation, column "Linear (Rec 709), Base Color (F0)").
 pub const GOLD: Vec3 = Vec3::new(1.0, 0.7099, 0.3148);
 /// Copper; see `GOLD`.
 pub const COPPER: Vec3 = Vec3::new(1.0, 0.6504, 0.5274);
 /// Aluminium; see `GOLD`.
 pub const ALUMINIUM: Vec3 = Vec3::new(0.9157, 0.9226, 0.9236);
 
-/// The 24 patches of the ColorChecker, row by row, as 8-bit sRGB (D65): the chart maker's published values, as given
-/// by D. Pascale, "RGB coordinates of the Macbeth ColorChecker" (BabelColor, 2006), and by Wikipedia, "ColorChecker".
+/// The 24 patches of the ColorChecker, row by row, as 8-bit sRGB (D65): the chart maker's published
+/// values, as given by D. Pascale, "RGB coordinates of the Macbeth ColorChecker" (BabelColor,
+/// 2006), and by Wikipedia, "ColorChecker".
 pub const COLOR_CHART: [(&str, [u8; 3]); 24] = [
     ("Dark skin", [115, 82, 68]),
     ("Light skin", [194, 150, 130]),
@@ -81,7 +83,8 @@ fn grey_card_pose() -> DMat4 {
     on_table(-0.47, 0.08, 22.0, 10.0)
 }
 
-/// A place on the table's top: turned by `turn` degrees about the vertical, then leaned back by `lean` degrees.
+/// A place on the table's top: turned by `turn` degrees about the vertical, then leaned back by
+/// `lean` degrees.
 fn on_table(x: f64, z: f64, turn: f64, lean: f64) -> DMat4 {
     DMat4::from_rotation_translation(
         DQuat::from_rotation_y(turn.to_radians()) * DQuat::from_rotation_x(-lean.to_radians()),
@@ -200,7 +203,8 @@ impl StillLifeBuilder {
         self.place(name, mesh, pose)
     }
 
-    /// Shows a mesh on the table; the poses are in world space, the node lies under the table's top.
+    /// Shows a mesh on the table; the poses are in world space, the node lies under the table's
+    /// top.
     fn place(&mut self, name: &str, mesh: MeshId, pose: DMat4) -> NodeId {
         match self.top {
             Some(top) => {
@@ -525,7 +529,8 @@ impl StillLifeBuilder {
         let brown = self.matte("Stalk", Vec3::new(0.06, 0.035, 0.018), 0.8);
         let up = glam::DAffine3::from_translation(DVec3::Y * 0.054);
         let stalk = shapes::transformed(&stalk, &up);
-        // A gentle lack of roundness: five lobes, more at the foot. Normals of the round shape are near enough.
+        // A gentle lack of roundness: five lobes, more at the foot. Normals of the round shape are
+        // near enough.
         for position in &mut apple.positions {
             let angle = position.x.atan2(position.z);
             let lobe = 1.0 + 0.018 * (5.0 * angle).cos() * (1.0 - position.y / 0.07);
@@ -651,8 +656,8 @@ impl StillLifeBuilder {
         self.place("Monitor", monitor, on_table(0.52, -0.03, -24.0, 14.0));
     }
 
-    /// Five lamps: key, fill panel, fill bulb, rim and backdrop. None casts a shadow in a renderer of direct light
-    /// alone, so they come from all sides and nothing is black.
+    /// Five lamps: key, fill panel, fill bulb, rim and backdrop. None casts a shadow in a renderer
+    /// of direct light alone, so they come from all sides and nothing is black.
     fn lamps(&mut self) {
         // Name, lumens, kelvins, half angles in degrees, place, target.
         let lamps = [

@@ -1,4 +1,5 @@
-//! A shopping street after rain, at the end of dusk: a wet road that mirrors more than a hundred lamps.
+//! A shopping street after rain, at the end of dusk: a wet road that mirrors more than a hundred
+//! lamps.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -115,7 +116,8 @@ fn asphalt_relief(u: f32, v: f32) -> f32 {
     (stones + swells) * (1.0 - puddle(u, v))
 }
 
-/// Slabs of 0.6 m x 0.4 m in a bond, over 2.4 m x 2.4 m: distance (m) to the nearest joint, and a number for the slab.
+/// Slabs of 0.6 m x 0.4 m in a bond, over 2.4 m x 2.4 m: distance (m) to the nearest joint, and a
+/// number for the slab.
 fn slab(u: f32, v: f32) -> (f32, f32) {
     let row = (v * 6.0).floor();
     let x = u * 4.0 + if row as i64 % 2 == 0 { 0.0 } else { 0.5 };
@@ -232,9 +234,9 @@ struct Street {
     shops: u64,
 }
 
-/// A street of two rows of houses, 76 m long, with shops, street lamps, lamps at doors and in shop windows, neon signs and strings
-/// of bulbs: 152 lamps whose lumens are those of common data sheets. The road is wet, its puddles are nearly smooth. Cameras:
-/// "Walker", "Puddle", "Balcony".
+/// A street of two rows of houses, 76 m long, with shops, street lamps, lamps at doors and in shop
+/// windows, neon signs and strings of bulbs: 152 lamps whose lumens are those of common data
+/// sheets. The road is wet, its puddles are nearly smooth. Cameras: "Walker", "Puddle", "Balcony".
 ///
 /// # Errors
 /// None in practice: the scene is checked against the invariants of the scene model, and passes.

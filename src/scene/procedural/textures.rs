@@ -39,7 +39,8 @@ fn byte(value: f32) -> u8 {
     (value.clamp(0.0, 1.0) * 255.0).round() as u8
 }
 
-/// A picture whose pixel at the centre (u, v) is `pixel(u, v)`: code values 0 to 1 as they shall be stored.
+/// A picture whose pixel at the centre (u, v) is `pixel(u, v)`: code values 0 to 1 as they shall be
+/// stored.
 #[must_use]
 pub fn picture(width: u32, height: u32, pixel: impl Fn(f32, f32) -> [f32; 4]) -> TextureImage {
     let (width, height) = (width.max(1), height.max(1));
@@ -210,7 +211,8 @@ mod tests {
 
     #[test]
     fn a_slope_tilts_the_normal_against_it() {
-        // Rising towards greater v, downwards in the picture: the normal leans up in the picture, +Y.
+        // Rising towards greater v, downwards in the picture: the normal leans up in the picture,
+        // +Y.
         let map = normal_map_image(4, 4, Vec2::ONE, |_, v| v);
         let pixel = &map.rgba8[..4];
         assert!(pixel[0] == 128 && pixel[1] > 200 && pixel[2] > 200, "{pixel:?}");

@@ -80,7 +80,8 @@ pub enum DensityError {
     File(String),
 }
 
-/// Densities at the middles of voxels, x fastest, then y, then z; trilinear between them and constant beyond the outermost.
+/// Densities at the middles of voxels, x fastest, then y, then z; trilinear between them and
+/// constant beyond the outermost.
 #[derive(Clone, PartialEq)]
 pub struct DensityGrid {
     size: [u32; 3],
@@ -108,7 +109,8 @@ impl DensityGrid {
     /// A grid of these voxels.
     ///
     /// # Errors
-    /// A size beyond the limits or other than the number of values; a value that is negative or not finite.
+    /// A size beyond the limits or other than the number of values; a value that is negative or not
+    /// finite.
     pub fn new(size: [u32; 3], values: Vec<f32>) -> Result<Self, DensityError> {
         let wanted = raw_bytes(size, DensityFormat::F32)?;
         let found = values.len() as u64 * 4;

@@ -1,4 +1,5 @@
-//! Participating media: boxes and closed meshes whose inside absorbs, scatters and emits light (docs/volumes.md).
+//! Participating media: boxes and closed meshes whose inside absorbs, scatters and emits light
+//! (docs/volumes.md).
 //!
 //! Where volumes overlap, their coefficients add up.
 
@@ -20,8 +21,8 @@ pub const MAX_COEFFICIENT: f64 = 1e6;
 pub const MAX_EMISSION: f64 = 1e12;
 /// The greatest anisotropy, either way: beyond it a sample of the phase function is a mirror's.
 pub const MAX_ANISOTROPY: f64 = 0.999;
-/// The greatest optical depth of a heterogeneous volume along its diagonal, at its greatest density: a walk through it takes
-/// as many steps.
+/// The greatest optical depth of a heterogeneous volume along its diagonal, at its greatest
+/// density: a walk through it takes as many steps.
 pub const MAX_OPTICAL_DEPTH: f64 = 1e5;
 
 /// What fills a volume.
@@ -31,7 +32,8 @@ pub struct MediumCoefficients {
     pub absorption: DVec3,
     /// Light that is scattered (1/m by channel), 0 to `MAX_COEFFICIENT`.
     pub scattering: DVec3,
-    /// The mean cosine of the angle by which light is scattered, -1 to 1 exclusive: Henyey and Greenstein's g.
+    /// The mean cosine of the angle by which light is scattered, -1 to 1 exclusive: Henyey and
+    /// Greenstein's g.
     pub anisotropy: f64,
     /// Luminance that a metre of it adds (nits per metre, by channel), 0 to `MAX_EMISSION`.
     pub emission: DVec3,
@@ -81,7 +83,8 @@ impl MediumCoefficients {
 /// What a volume fills.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum VolumeShape {
-    /// A box: what takes the cube of side 1 around the origin to the node's space, or to the world without a node.
+    /// A box: what takes the cube of side 1 around the origin to the node's space, or to the world
+    /// without a node.
     Box(DMat4),
     /// The inside of a closed mesh (index into `Scene::meshes`) in the node's place.
     Mesh(usize),
@@ -98,7 +101,8 @@ pub struct ParticipatingVolume {
     pub node: Option<usize>,
     /// What it is filled with where the density is 1.
     pub medium: MediumCoefficients,
-    /// Factor of absorption, scattering and emission from place to place, over the box or the mesh's box; none is 1.
+    /// Factor of absorption, scattering and emission from place to place, over the box or the
+    /// mesh's box; none is 1.
     pub density: Option<DensityGrid>,
 }
 
@@ -107,7 +111,8 @@ pub struct ParticipatingVolume {
 pub struct PlacedVolume<'a> {
     /// The volume.
     pub volume: &'a ParticipatingVolume,
-    /// To the world: of a box from the cube of side 1 around the origin, of a mesh from the mesh's space.
+    /// To the world: of a box from the cube of side 1 around the origin, of a mesh from the mesh's
+    /// space.
     pub world: DMat4,
 }
 
@@ -143,7 +148,8 @@ impl ParticipatingVolume {
         })
     }
 
-    /// The box around it in the space that `PlacedVolume::world` starts from; none of a mesh without triangles.
+    /// The box around it in the space that `PlacedVolume::world` starts from; none of a mesh
+    /// without triangles.
     #[must_use]
     pub fn bounds(&self, scene: &Scene) -> Option<(DVec3, DVec3)> {
         match self.shape {
@@ -158,8 +164,8 @@ impl ParticipatingVolume {
 }
 
 impl Scene {
-    /// Its volumes in their places; those whose node is not shown, whose place has no inverse, and those that do nothing are
-    /// left out, and so are those beyond `MAX_VOLUMES`.
+    /// Its volumes in their places; those whose node is not shown, whose place has no inverse, and
+    /// those that do nothing are left out, and so are those beyond `MAX_VOLUMES`.
     #[must_use]
     pub fn placed_volumes(&self) -> Vec<PlacedVolume<'_>> {
         if self.volumes.is_empty() {

@@ -1,4 +1,5 @@
-//! How much of each cell of a grid lies inside of a closed mesh: what renderers that know boxes only take a mesh for.
+//! How much of each cell of a grid lies inside of a closed mesh: what renderers that know boxes
+//! only take a mesh for.
 
 use glam::{DVec3, Vec3};
 
@@ -10,11 +11,11 @@ pub const VOXELS_ACROSS: u32 = 96;
 /// Rows of crossings through each voxel, along each of two axes.
 const ROWS: u32 = 3;
 
-/// The part of each voxel that is inside of a mesh, 0 to 1, and the box of the grid in the mesh's space, which is half a voxel
-/// larger than the mesh on each side. None of a mesh without extent.
+/// The part of each voxel that is inside of a mesh, 0 to 1, and the box of the grid in the mesh's
+/// space, which is half a voxel larger than the mesh on each side. None of a mesh without extent.
 ///
-/// Rows along z, `ROWS` squared a voxel, each exact along itself: a place is inside where more front faces than back faces lie
-/// before it.
+/// Rows along z, `ROWS` squared a voxel, each exact along itself: a place is inside where more
+/// front faces than back faces lie before it.
 #[must_use]
 pub fn voxelize_mesh(mesh: &Mesh, across: u32) -> Option<(DensityGrid, (DVec3, DVec3))> {
     let points = mesh.primitives.iter().flat_map(|part| &part.positions).map(|p| p.as_dvec3());
@@ -65,8 +66,9 @@ pub fn voxelize_mesh(mesh: &Mesh, across: u32) -> Option<(DensityGrid, (DVec3, D
     Some((DensityGrid::new(size, values).ok()?, (low, high)))
 }
 
-/// Whether a mesh has an inside: its faces enclose more of its box than rounding, seen as a sum of tetrahedra from the box's middle
-/// (Gauss). Open ones that are flat, and closed ones turned inside out, have none.
+/// Whether a mesh has an inside: its faces enclose more of its box than rounding, seen as a sum of
+/// tetrahedra from the box's middle (Gauss). Open ones that are flat, and closed ones turned inside
+/// out, have none.
 #[must_use]
 pub fn encloses(mesh: &Mesh) -> bool {
     let points = || mesh.primitives.iter().flat_map(|part| &part.positions).map(|p| p.as_dvec3());
@@ -111,7 +113,8 @@ fn cross_rows(
         let last = ((p.max(q).max(r) - 0.5).floor() + 1.0).clamp(0.0, most as f64) as usize;
         first..last
     };
-    // An edge belongs to one of the two triangles beside it: the one on its left as seen from a fixed side.
+    // An edge belongs to one of the two triangles beside it: the one on its left as seen from a
+    // fixed side.
     let edge = |p: DVec3, q: DVec3, x: f64, y: f64| {
         let (from, to, sign) = if (p.y, p.x) < (q.y, q.x) { (p, q, 1.0) } else { (q, p, -1.0) };
         let side = (to.x - from.x) * (y - from.y) - (to.y - from.y) * (x - from.x);

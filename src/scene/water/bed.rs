@@ -15,11 +15,12 @@ struct Top {
 }
 
 impl Scene {
-    /// The mean diffuse reflectance (linear, by channel) of what is seen from straight above through a level surface that fills the
-    /// top of a box in the world (m): black where nothing lies below. Textures count by their mean.
+    /// The mean diffuse reflectance (linear, by channel) of what is seen from straight above
+    /// through a level surface that fills the top of a box in the world (m): black where nothing
+    /// lies below. Textures count by their mean.
     ///
-    /// What leaves a bed beyond 48.6 degrees comes down again at 2.3 times the depth away and farther: it is light of the bed
-    /// around and not of the place that it meets.
+    /// What leaves a bed beyond 48.6 degrees comes down again at 2.3 times the depth away and
+    /// farther: it is light of the bed around and not of the place that it meets.
     #[must_use]
     pub fn bed_reflectance(&self, (low, high): (DVec3, DVec3)) -> Vec3 {
         let size = (high - low).max(DVec3::splat(1e-9));
@@ -65,8 +66,8 @@ impl Scene {
         (sum / seen().count().max(1) as f64).as_vec3()
     }
 
-    /// By material its colour (black where no light acts on it) and how much of it is metal, but for their textures; none of what lets light
-    /// through. A bed is the same as long as these are.
+    /// By material its colour (black where no light acts on it) and how much of it is metal, but
+    /// for their textures; none of what lets light through. A bed is the same as long as these are.
     pub fn diffuse_factors(&self) -> impl Iterator<Item = Option<Vec4>> {
         self.materials.iter().map(|material| {
             let clear = material.water.is_some()
@@ -90,7 +91,8 @@ fn triangles(
     })
 }
 
-/// Puts a triangle (x and z in cells, y in metres) into the cells whose middle it covers, where it is the uppermost below.
+/// Puts a triangle (x and z in cells, y in metres) into the cells whose middle it covers, where it
+/// is the uppermost below.
 fn lay(tops: &mut [Option<Top>], [a, b, c]: [DVec3; 3], below: f64, reflectance: Vec3) {
     let flat = |p: DVec3| DVec2::new(p.x, p.z);
     let [p, q, r] = [flat(a), flat(b), flat(c)];
@@ -142,7 +144,8 @@ mod tests {
             let mesh = builder.add_mesh("plane", shapes::plane(size, 1, 1), material);
             builder.instance("plane", mesh, DMat4::from_translation(at));
         };
-        // The ground goes on beyond the water; a slab of a quarter of its area lies on it; another hangs above the surface.
+        // The ground goes on beyond the water; a slab of a quarter of its area lies on it; another
+        // hangs above the surface.
         plane(&mut builder, [0.2, 0.4, 0.6], Vec2::splat(50.0), DVec3::new(3.0, -2.0, 0.0));
         plane(&mut builder, [0.8, 0.0, 0.6], Vec2::splat(2.0), DVec3::new(-1.0, -1.0, 1.0));
         plane(&mut builder, [1.0, 1.0, 1.0], Vec2::splat(9.0), DVec3::new(0.0, 1.0, 0.0));

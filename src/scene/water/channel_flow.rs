@@ -1,10 +1,11 @@
-//! The flow of water around what stands in it: potential flow on a grid (Batchelor, "An Introduction to Fluid Dynamics", 1967,
-//! section 6.2), which turns nowhere, goes along walls and through none, and carries as much through each section as
-//! through any other.
+//! The flow of water around what stands in it: potential flow on a grid (Batchelor, "An
+//! Introduction to Fluid Dynamics", 1967, section 6.2), which turns nowhere, goes along walls and
+//! through none, and carries as much through each section as through any other.
 //!
-//! The potential has one number a cell, fluxes go through faces by its differences, and a face counts by how much of it is
-//! open, so that round columns are round (Batty, Bertails and Bridson, "A Fast Variational Framework for Accurate Solid-Fluid
-//! Coupling", SIGGRAPH 2007; Ng, Min and Gibou, "An efficient fluid-solid coupling algorithm", 2009).
+//! The potential has one number a cell, fluxes go through faces by its differences, and a face
+//! counts by how much of it is open, so that round columns are round (Batty, Bertails and Bridson,
+//! "A Fast Variational Framework for Accurate Solid-Fluid Coupling", SIGGRAPH 2007; Ng, Min and
+//! Gibou, "An efficient fluid-solid coupling algorithm", 2009).
 
 use std::fmt;
 
@@ -110,11 +111,14 @@ pub struct Channel {
 pub struct ChannelFlow {
     /// The map over the channel's rectangle.
     pub map: FlowMap,
-    /// The speed that a component of 1 of the map stands for, over the mean speed where nothing stands in the way.
+    /// The speed that a component of 1 of the map stands for, over the mean speed where nothing
+    /// stands in the way.
     pub peak: f64,
-    /// Mean flow along the channel through each section between columns of texels, over that of the first: 1 but for rounding.
+    /// Mean flow along the channel through each section between columns of texels, over that of the
+    /// first: 1 but for rounding.
     pub sections: Vec<f64>,
-    /// The flow into each cell less that out of it, the greatest of all cells, over that through a cell of the open channel.
+    /// The flow into each cell less that out of it, the greatest of all cells, over that through a
+    /// cell of the open channel.
     pub divergence: f64,
 }
 
@@ -135,7 +139,8 @@ pub enum FlowError {
 struct Grid {
     width: usize,
     height: usize,
-    /// Open parts of the faces on the left of each cell, and on the right of the last: (width + 1) a row.
+    /// Open parts of the faces on the left of each cell, and on the right of the last: (width + 1)
+    /// a row.
     across: Vec<f64>,
     /// Open parts of the faces above each cell, and below the last row: width a row.
     down: Vec<f64>,
@@ -150,7 +155,8 @@ impl Grid {
         self.down.get(y * self.width + x).copied().unwrap_or(0.0)
     }
 
-    /// What of a cell's faces is open, those at both ends of the channel counted twice: the potential is known half a cell on.
+    /// What of a cell's faces is open, those at both ends of the channel counted twice: the
+    /// potential is known half a cell on.
     fn diagonal(&self, x: usize, y: usize) -> f64 {
         let (left, right) = (self.face_x(x, y), self.face_x(x + 1, y));
         let left = if x == 0 { 2.0 * left } else { left };
@@ -182,8 +188,8 @@ impl Grid {
         }
     }
 
-    /// The potential that falls from `width` to 0 along the channel: conjugate gradients (Hestenes and Stiefel 1952) with the
-    /// diagonal as preconditioner. Cells with no open face keep 0.
+    /// The potential that falls from `width` to 0 along the channel: conjugate gradients (Hestenes
+    /// and Stiefel 1952) with the diagonal as preconditioner. Cells with no open face keep 0.
     fn solve(&self) -> Vec<f64> {
         let n = self.width * self.height;
         let mut b = vec![0.0; n];
@@ -260,7 +266,8 @@ impl Grid {
     }
 }
 
-/// How much of an edge from `a` to `b` is outside of all obstacles: by their distances at both ends.
+/// How much of an edge from `a` to `b` is outside of all obstacles: by their distances at both
+/// ends.
 fn open(obstacles: &[Obstacle], a: DVec2, b: DVec2) -> f64 {
     let distance = |p: DVec2| obstacles.iter().map(|o| o.distance(p)).fold(f64::INFINITY, f64::min);
     let (da, db) = (distance(a), distance(b));
@@ -277,7 +284,8 @@ fn open(obstacles: &[Obstacle], a: DVec2, b: DVec2) -> f64 {
 /// The flow through a channel around what stands in it.
 ///
 /// # Errors
-/// Sizes that are no lengths or give too many texels; obstacles that are no shapes; a channel that is closed.
+/// Sizes that are no lengths or give too many texels; obstacles that are no shapes; a channel that
+/// is closed.
 pub fn flow_around(channel: &Channel) -> Result<ChannelFlow, FlowError> {
     let along_x = matches!(channel.along, FlowDirection::X | FlowDirection::MinusX);
     let reversed = matches!(channel.along, FlowDirection::MinusX | FlowDirection::MinusZ);
@@ -322,7 +330,8 @@ pub fn flow_around(channel: &Channel) -> Result<ChannelFlow, FlowError> {
             divergence = divergence.max(sum.abs());
         }
     }
-    // Speeds over the mean one of the open channel: flux over the open part of a face, not over all of it.
+    // Speeds over the mean one of the open channel: flux over the open part of a face, not over all
+    // of it.
     let mean = through / open_flux;
     let speed = |flux: f64, face: f64| if face > 0.0 { flux / face / mean } else { 0.0 };
     let mut velocity = vec![DVec2::ZERO; w * h];
@@ -368,7 +377,8 @@ pub fn flow_around(channel: &Channel) -> Result<ChannelFlow, FlowError> {
     Ok(ChannelFlow { map, peak, sections, divergence: divergence / ratio })
 }
 
-/// A velocity beside a wall, along the wall: of what goes into it or out of it there is the less the nearer the wall is.
+/// A velocity beside a wall, along the wall: of what goes into it or out of it there is the less
+/// the nearer the wall is.
 fn along_walls(obstacles: &[Obstacle], place: DVec2, velocity: DVec2, cell: f64) -> DVec2 {
     let mut out = velocity;
     for obstacle in obstacles {
@@ -475,8 +485,9 @@ mod tests {
 
     #[test]
     fn around_one_column_it_is_what_the_closed_form_says() {
-        // In unbounded water: u = U (1 - a^2 (x^2 - z^2) / r^4), v = -2 U a^2 x z / r^4. The channel is 16 radii wide, whose walls
-        // make it faster by a percent (the row of images: pi^2 a^2 / 3 W^2 at the column).
+        // In unbounded water: u = U (1 - a^2 (x^2 - z^2) / r^4), v = -2 U a^2 x z / r^4. The
+        // channel is 16 radii wide, whose walls make it faster by a percent (the row of images:
+        // pi^2 a^2 / 3 W^2 at the column).
         let radius = 0.5;
         let flow = flow_around(&channel(vec![Obstacle::Cylinder { center: DVec2::ZERO, radius }]))
             .unwrap();

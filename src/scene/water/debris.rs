@@ -1,5 +1,5 @@
-//! What floats on water and is carried by the same flow as its ripples: nodes of the scene, each along the line of flow through the
-//! place where its author laid it.
+//! What floats on water and is carried by the same flow as its ripples: nodes of the scene, each
+//! along the line of flow through the place where its author laid it.
 
 use glam::{DMat4, DQuat, DVec2, DVec3};
 
@@ -16,10 +16,12 @@ const COMES: f64 = 0.5;
 const MIN_SCALE: f64 = 1e-3;
 /// Half the distance (m) over which slopes are averaged: what floats is no smaller.
 const REACH: f64 = 0.03;
-/// Points of the ring along which the flow's circulation is taken, and its least and greatest radius (m).
+/// Points of the ring along which the flow's circulation is taken, and its least and greatest
+/// radius (m).
 const RING_POINTS: u32 = 8;
 const RING: [f64; 2] = [0.05, 0.5];
-/// Its radius in texels of the flow map: over less, the steps of eight bits show (2 % of a slow eddy's turn over one texel).
+/// Its radius in texels of the flow map: over less, the steps of eight bits show (2 % of a slow
+/// eddy's turn over one texel).
 const RING_TEXELS: f64 = 2.0;
 /// Things that float on one water at most: their lines take 60 MB.
 const MAX_FLOATING: usize = 1024;
@@ -38,8 +40,8 @@ pub struct FloatingObject {
     laid: usize,
 }
 
-/// Half of the flow's curl about +Y (1/s), which is how fast what floats turns: the mean around a ring of the velocity along it, over its
-/// radius (Stokes).
+/// Half of the flow's curl about +Y (1/s), which is how fast what floats turns: the mean around a
+/// ring of the velocity along it, over its radius (Stokes).
 fn turning(water: &Water, place: DVec2) -> f64 {
     let texel =
         water.rectangle()[1] / DVec2::new(water.map.width() as f64, water.map.height() as f64);
@@ -64,8 +66,8 @@ fn step(water: &Water, from: DVec2, way: f64) -> DVec2 {
     from + (a + 2.0 * b + 2.0 * c + d) * (h / 6.0)
 }
 
-/// The line of flow through a place, from where it comes onto the surface or begins to be followed to where it leaves, and the step
-/// at which it is at the place.
+/// The line of flow through a place, from where it comes onto the surface or begins to be followed
+/// to where it leaves, and the step at which it is at the place.
 fn streamline(
     water: &Water,
     place: DVec2,
@@ -148,7 +150,8 @@ impl Scene {
         found
     }
 
-    /// The nodes of a name that float on a water (a material) over so much of the world, with their lines.
+    /// The nodes of a name that float on a water (a material) over so much of the world, with their
+    /// lines.
     ///
     /// # Errors
     /// No such node, nothing to see of one, the water itself, too many: one line that says so.
@@ -267,7 +270,8 @@ mod tests {
             assert!((place.y - 0.002).abs() < 1e-12);
             assert!((pose.locals[0].1.x_axis.length() - 1.0).abs() < 1e-9);
         }
-        // 5 m from its place to the end of the surface and 3 m to where it comes in: a line of 16 s.
+        // 5 m from its place to the end of the surface and 3 m to where it comes in: a line of 16
+        // s.
         let around = scene.pose(&AnimationSelection::Auto, 15.8).locals[0].1.w_axis;
         assert!((around.x + 1.1).abs() < 0.06, "{around}");
         // It has gone small before it begins anew.

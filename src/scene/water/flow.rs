@@ -1,17 +1,21 @@
-//! How a pattern is carried by a flow without being torn: two layers of it, half a cycle apart, each carried for one cycle and
-//! then begun anew while nobody sees it (Vlachos, "Water Flow in Portal 2", SIGGRAPH 2010, Advances in Real-Time Rendering).
+//! How a pattern is carried by a flow without being torn: two layers of it, half a cycle apart,
+//! each carried for one cycle and then begun anew while nobody sees it (Vlachos, "Water Flow in
+//! Portal 2", SIGGRAPH 2010, Advances in Real-Time Rendering).
 //!
-//! Three things differ from that talk. Each place has a phase of its own, so that not all of the surface is between its layers at
-//! once; what is blended are slopes (dh/dx, dh/dz), whose sum is divided by the root of the weights' squares, so that their
-//! variance is the same at all times, as that of independent numbers is; and the pattern is carried from half a cycle before
-//! to half a cycle after its place, which halves how much it is stretched.
+//! Three things differ from that talk. Each place has a phase of its own, so that not all of the
+//! surface is between its layers at once; what is blended are slopes (dh/dx, dh/dz), whose sum is
+//! divided by the root of the weights' squares, so that their variance is the same at all times, as
+//! that of independent numbers is; and the pattern is carried from half a cycle before to half a
+//! cycle after its place, which halves how much it is stretched.
 
 use glam::DVec2;
 
-/// What the second layer's pattern is shifted by, in tiles: to a place that has nothing in common with the first.
+/// What the second layer's pattern is shifted by, in tiles: to a place that has nothing in common
+/// with the first.
 pub const LAYER_SHIFT: DVec2 = DVec2::new(0.5, 0.5);
-/// What each cycle's pattern is shifted by, in tiles: half a tile further one way or the other, so that it has nothing in common with
-/// the cycle before nor with the other layer, which is at the same cycle or at the next.
+/// What each cycle's pattern is shifted by, in tiles: half a tile further one way or the other, so
+/// that it has nothing in common with the cycle before nor with the other layer, which is at the
+/// same cycle or at the next.
 pub const JUMPS: [DVec2; 4] =
     [DVec2::ZERO, DVec2::new(0.5, 0.0), DVec2::new(0.5, 0.5), DVec2::new(0.0, 0.5)];
 /// Cycles after which all is as it was.
@@ -24,13 +28,15 @@ pub struct FlowLayer {
     pub phase: f64,
     /// How much of it is seen, 0 to 1; both layers' weights sum to 1.
     pub weight: f64,
-    /// Seconds for which the flow has carried it, from half a cycle before its place to half a cycle after.
+    /// Seconds for which the flow has carried it, from half a cycle before its place to half a
+    /// cycle after.
     pub carried: f64,
     /// What its pattern is shifted by, in tiles.
     pub shift: DVec2,
 }
 
-/// Both layers. `cycles`: time over the period of a cycle; `noise`: the place's own phase, 0 to 1; `period` in seconds.
+/// Both layers. `cycles`: time over the period of a cycle; `noise`: the place's own phase, 0 to 1;
+/// `period` in seconds.
 #[must_use]
 pub fn layers(cycles: f64, noise: f64, period: f64) -> [FlowLayer; 2] {
     [0.0, 1.0].map(|layer| {
@@ -46,7 +52,8 @@ pub fn layers(cycles: f64, noise: f64, period: f64) -> [FlowLayer; 2] {
     })
 }
 
-/// Where on the pattern's tile (tiles, from its corner) a layer has what is seen at a place (m); `velocity` in m/s, `tile` in m.
+/// Where on the pattern's tile (tiles, from its corner) a layer has what is seen at a place (m);
+/// `velocity` in m/s, `tile` in m.
 #[must_use]
 pub fn tile_place(layer: &FlowLayer, place: DVec2, velocity: DVec2, tile: f64) -> DVec2 {
     (place - velocity * layer.carried) / tile + layer.shift
@@ -59,7 +66,8 @@ pub fn blend_slopes(layers: &[FlowLayer; 2], slopes: [DVec2; 2]) -> DVec2 {
     (slopes[0] * a + slopes[1] * b) / a.hypot(b)
 }
 
-/// A component of a flow vector from eight bits: nothing flows at 128, which 127.5 would miss; -1 to 1.
+/// A component of a flow vector from eight bits: nothing flows at 128, which 127.5 would miss; -1
+/// to 1.
 #[must_use]
 pub fn component(code: u8) -> f64 {
     ((f64::from(code) - 128.0) / 127.0).max(-1.0)
@@ -125,7 +133,8 @@ mod tests {
 
     #[test]
     fn the_variance_of_slopes_stays() {
-        // Formulas, section 8: with one phase for all, blending by weights alone keeps 1/2 to 1 of the variance.
+        // Formulas, section 8: with one phase for all, blending by weights alone keeps 1/2 to 1 of
+        // the variance.
         let factor =
             |layers: &[FlowLayer; 2]| layers.iter().map(|layer| layer.weight.powi(2)).sum::<f64>();
         assert_eq!(factor(&layers(0.25, 0.0, 1.0)), 0.5);
@@ -142,8 +151,9 @@ mod tests {
         }
     }
 
-    /// How bright a patch of still water looks whose facets send light on by the square of their slopes: means over the patch,
-    /// through a cycle. `classic`: as in the talk, normals blended by their weights, with one phase for all.
+    /// How bright a patch of still water looks whose facets send light on by the square of their
+    /// slopes: means over the patch, through a cycle. `classic`: as in the talk, normals blended by
+    /// their weights, with one phase for all.
     fn pulse(classic: bool) -> f64 {
         let tile = waves::slopes();
         let noise =

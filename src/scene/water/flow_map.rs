@@ -1,4 +1,5 @@
-//! Flow maps: which way water goes at each place of a rectangle, and in which phase of its cycle the place is.
+//! Flow maps: which way water goes at each place of a rectangle, and in which phase of its cycle
+//! the place is.
 
 use std::path::Path;
 
@@ -26,8 +27,9 @@ pub struct FlowMap {
 }
 
 impl FlowMap {
-    /// A map of these velocities (fractions of the full speed, each part -1 to 1; what is beyond is cut off), with phases of our
-    /// own; none where the sizes do not fit each other or the map is too large.
+    /// A map of these velocities (fractions of the full speed, each part -1 to 1; what is beyond is
+    /// cut off), with phases of our own; none where the sizes do not fit each other or the map is
+    /// too large.
     #[must_use]
     pub fn new(width: usize, height: usize, velocity: Vec<Vec2>) -> Option<Self> {
         let fits = |side: usize| (1..=MAX_SIDE as usize).contains(&side);
@@ -41,8 +43,9 @@ impl FlowMap {
         Some(Self { width, height, velocity, noise: phases(width, height) })
     }
 
-    /// The same map and phases with other velocities (fractions of the full speed), all as eight bits keep them, so that it is the
-    /// same after it was written and read; none where their number does not fit.
+    /// The same map and phases with other velocities (fractions of the full speed), all as eight
+    /// bits keep them, so that it is the same after it was written and read; none where their
+    /// number does not fit.
     #[must_use]
     pub fn with_velocities(&self, velocity: Vec<Vec2>) -> Option<Self> {
         if velocity.len() != self.velocity.len() {
@@ -106,9 +109,9 @@ impl FlowMap {
         Self::from_bytes(&image_io::read_file(file, MAX_BYTES)?)
     }
 
-    /// A map from the bytes of a file, whose first ones decide the format: PNG, whose codes are 0 at 128 of 255 (or
-    /// 32896 of 65535), or EXR, whose red and green are -1 to 1. Alpha, where there is one, is the phase; else phases
-    /// are made.
+    /// A map from the bytes of a file, whose first ones decide the format: PNG, whose codes are 0
+    /// at 128 of 255 (or 32896 of 65535), or EXR, whose red and green are -1 to 1. Alpha, where
+    /// there is one, is the phase; else phases are made.
     ///
     /// # Errors
     /// As `read`.
@@ -187,7 +190,8 @@ impl FlowMap {
         Ok(bytes)
     }
 
-    /// The velocity at a place (0 to 1 across and down), as the device has it: from eight bits, between texels.
+    /// The velocity at a place (0 to 1 across and down), as the device has it: from eight bits,
+    /// between texels.
     #[must_use]
     pub fn at(&self, place: DVec2) -> DVec2 {
         self.between(place, |i| {
@@ -255,7 +259,8 @@ mod tests {
         out
     }
 
-    /// The same with a chunk before its pixels; checksums of ancillary chunks are not what is asked about.
+    /// The same with a chunk before its pixels; checksums of ancillary chunks are not what is asked
+    /// about.
     fn with_chunk(png: &[u8], kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
         let mut out = png[..33].to_vec();
         out.extend((data.len() as u32).to_be_bytes());

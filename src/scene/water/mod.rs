@@ -1,7 +1,8 @@
 //! Water with a level surface: what it is made of, how it flows and ripples (docs/water.md).
 //!
-//! A material that is water refracts as KHR_materials_transmission and KHR_materials_volume have it, with an index of 1.333; what
-//! it has beyond them is here. Its meshes are best a level sheet, without sides or bottom: what lies below is in it.
+//! A material that is water refracts as KHR_materials_transmission and KHR_materials_volume have
+//! it, with an index of 1.333; what it has beyond them is here. Its meshes are best a level sheet,
+//! without sides or bottom: what lies below is in it.
 
 mod bed;
 pub mod channel_flow;
@@ -21,8 +22,8 @@ use crate::photometry::water::{self, WaterCoefficients, WaterKind, alpha_of_slop
 
 /// Most waters of a scene.
 pub const MAX_WATERS: usize = 8;
-/// What foam reflects where there is nothing else: Koepke, "Effective reflectance of oceanic whitecaps", Applied Optics 23, 1984,
-/// has 0.55 for fresh foam.
+/// What foam reflects where there is nothing else: Koepke, "Effective reflectance of oceanic
+/// whitecaps", Applied Optics 23, 1984, has 0.55 for fresh foam.
 pub const FOAM_REFLECTANCE: f32 = 0.55;
 
 /// What an author says of a water.
@@ -34,7 +35,8 @@ pub struct WaterSettings {
     pub flow: Option<Arc<FlowMap>>,
     /// The way of all of it without a map, x and z; zero: it stands still.
     pub direction: DVec2,
-    /// Least x and z of the flow map's rectangle in the world, and its size (m); none: what the water covers.
+    /// Least x and z of the flow map's rectangle in the world, and its size (m); none: what the
+    /// water covers.
     pub rectangle: Option<[DVec2; 2]>,
     /// Speed (m/s) of a component of 1 in the flow map.
     pub speed: f64,
@@ -56,8 +58,9 @@ pub struct WaterSettings {
     pub foam_depth: f64,
     /// Depth (m) over which the surface comes in at its shore; 0: it ends at once.
     pub shore: f64,
-    /// The raster renderer gathers and scatters the strongest sun's light by the ripples (`passes::caustics`); else what lies below is
-    /// lit as through a level surface. The path tracer has caustics in any case.
+    /// The raster renderer gathers and scatters the strongest sun's light by the ripples
+    /// (`passes::caustics`); else what lies below is lit as through a level surface. The path
+    /// tracer has caustics in any case.
     pub caustics: bool,
     /// The name of nodes that float on it and go with its flow.
     pub debris: Option<String>,
@@ -155,7 +158,8 @@ impl Water {
         settings.slope_still + (settings.slope - settings.slope_still) * part
     }
 
-    /// How much of the surface is foam at a place in the world (m) and a time (s), but for that of the shore.
+    /// How much of the surface is foam at a place in the world (m) and a time (s), but for that of
+    /// the shore.
     #[must_use]
     pub fn foam_at(&self, place: DVec2, time: f64) -> f64 {
         let settings = &self.settings;
@@ -173,10 +177,12 @@ impl Water {
 }
 
 impl Scene {
-    /// Makes a material water; one that is water already is made anew. None of its pictures but those of water are kept.
+    /// Makes a material water; one that is water already is made anew. None of its pictures but
+    /// those of water are kept.
     ///
     /// # Errors
-    /// No such material, a number that means nothing, debris that is no node's name, too many waters: one line that says so.
+    /// No such material, a number that means nothing, debris that is no node's name, too many
+    /// waters: one line that says so.
     pub fn add_water(&mut self, material: usize, settings: &WaterSettings) -> Result<(), String> {
         let waters = self
             .materials
@@ -219,7 +225,8 @@ impl Scene {
         Ok(())
     }
 
-    /// The box in the world around all that is shown of a material, as (least corner, greatest corner).
+    /// The box in the world around all that is shown of a material, as (least corner, greatest
+    /// corner).
     #[must_use]
     pub fn material_bounds(&self, material: usize) -> Option<(DVec3, DVec3)> {
         let mut bounds: Option<(DVec3, DVec3)> = None;

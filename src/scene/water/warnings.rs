@@ -10,7 +10,8 @@ const LEVEL: f64 = 0.02;
 const AFLOAT: f64 = 0.3;
 
 impl Scene {
-    /// One line for each surface that is not level, flow map that lies beside its water, and thing that floats in the air.
+    /// One line for each surface that is not level, flow map that lies beside its water, and thing
+    /// that floats in the air.
     #[must_use]
     pub fn water_warnings(&self) -> Vec<String> {
         let mut remarks = Vec::new();

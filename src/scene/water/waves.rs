@@ -1,4 +1,5 @@
-//! Patterns that repeat: slopes of ripples, foam, and the phases of places. Made once, from fixed numbers.
+//! Patterns that repeat: slopes of ripples, foam, and the phases of places. Made once, from fixed
+//! numbers.
 
 use std::{f64::consts::TAU, sync::OnceLock};
 
@@ -51,10 +52,11 @@ impl Slopes {
     }
 }
 
-/// Ripples: waves of all directions and of random phases, each of the same share of the slopes' variance as any other, which is how short
-/// wind waves are (Phillips 1958: heights as the wave number to the -4, so that octaves of it have equal slopes). Half of them
-/// change sign over half a tile, along either axis or both, and half do not, so that the pattern has nothing in common with itself half
-/// a tile on (`flow::LAYER_SHIFT`).
+/// Ripples: waves of all directions and of random phases, each of the same share of the slopes'
+/// variance as any other, which is how short wind waves are (Phillips 1958: heights as the wave
+/// number to the -4, so that octaves of it have equal slopes). Half of them change sign over half a
+/// tile, along either axis or both, and half do not, so that the pattern has nothing in common with
+/// itself half a tile on (`flow::LAYER_SHIFT`).
 #[must_use]
 pub fn slopes() -> &'static Slopes {
     static MADE: OnceLock<Slopes> = OnceLock::new();
@@ -85,7 +87,8 @@ pub fn slopes() -> &'static Slopes {
                 }
             }
         }
-        // Each has half of 1 along its way, and all directions are as likely: a quarter along each axis.
+        // Each has half of 1 along its way, and all directions are as likely: a quarter along each
+        // axis.
         let variance = texels.iter().map(|slope| slope.length_squared()).sum::<f64>()
             / (2.0 * texels.len() as f64);
         let scale = DEVIATION / variance.sqrt();
@@ -94,11 +97,12 @@ pub fn slopes() -> &'static Slopes {
     })
 }
 
-/// The phase of a place on what is covered, 0 to 1 in x and y: even between 0 and 1, without jumps, and so smooth that the displacements
-/// of neighbours hardly differ.
+/// The phase of a place on what is covered, 0 to 1 in x and y: even between 0 and 1, without jumps,
+/// and so smooth that the displacements of neighbours hardly differ.
 #[must_use]
 pub fn phase_noise(x: f32, y: f32) -> f32 {
-    // A ramp that is folded is even whatever it is bent by, as long as it is bent less than it rises.
+    // A ramp that is folded is even whatever it is bent by, as long as it is bent less than it
+    // rises.
     let bend = fractal_noise(x, y, [NOISE_CELLS; 2], 2, 0xf10);
     let ramp = (x * 1.5 + y + bend).rem_euclid(1.0);
     1.0 - (2.0 * ramp - 1.0).abs()

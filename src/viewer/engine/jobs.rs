@@ -75,7 +75,8 @@ pub struct LightContributions {
 }
 
 impl LightContributions {
-    /// The picture with each part by a factor: first what is beyond the lights, then the lights in their order.
+    /// The picture with each part by a factor: first what is beyond the lights, then the lights in
+    /// their order.
     #[must_use]
     pub fn combine(&self, factors: &[f32]) -> Vec<[f32; 3]> {
         let mut factors = factors.iter().copied();
@@ -236,7 +237,8 @@ impl Worker {
     }
 }
 
-/// Draws and writes each picture of a sequence; `told` hears how many are done, and may have had enough.
+/// Draws and writes each picture of a sequence; `told` hears how many are done, and may have had
+/// enough.
 fn frames(
     gpu: &Gpu,
     renderer: &mut Renderer,
@@ -270,7 +272,8 @@ fn frames(
             ..session.picture_settings(&now, Vec::new())?
         };
         session.set_motion(&mut settings, on_device);
-        // The frames of a sequence join each other; each is of several only where the look asks for it.
+        // The frames of a sequence join each other; each is of several only where the look asks for
+        // it.
         let picture = match session.look.passes.aa_samples {
             None => renderer.render(on_device, &view, &settings)?,
             Some(samples) => renderer.render_still(on_device, &view, &settings, samples)?,

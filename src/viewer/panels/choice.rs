@@ -1,5 +1,5 @@
-//! Lists of values for the look. All lists that set properties are made here, so that a test can send every value of every
-//! list through the look's parser (`watch`).
+//! Lists of values for the look. All lists that set properties are made here, so that a test can
+//! send every value of every list through the look's parser (`watch`).
 
 use std::sync::{Arc, Mutex, PoisonError};
 

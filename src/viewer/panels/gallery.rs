@@ -65,7 +65,8 @@ impl App {
                                 }
                                 None => ui.add_sized(size, egui::Button::new(demo.title)).clicked(),
                             };
-                            // The name can be reached by keys and read aloud; the picture is for the eye.
+                            // The name can be reached by keys and read aloud; the picture is for
+                            // the eye.
                             if ui.link(demo.title).clicked() || clicked {
                                 chosen = Some(demo.name);
                             }

@@ -1,4 +1,5 @@
-//! The lights in the picture: rings to select and drag them by, and the handles of the one that is selected.
+//! The lights in the picture: rings to select and drag them by, and the handles of the one that is
+//! selected.
 
 use egui::{Color32, CursorIcon, Pos2, Rect, Response, Sense, Stroke, Ui};
 use glam::{DMat4, DVec2, DVec3};
@@ -149,7 +150,8 @@ impl App {
         }
     }
 
-    /// The handles of the selected light or of what the camera looks at, and what becomes of the one that is held.
+    /// The handles of the selected light or of what the camera looks at, and what becomes of the
+    /// one that is held.
     fn light_handles(
         &mut self,
         ui: &Ui,
@@ -239,7 +241,8 @@ fn light_target(work: &Workspace, name: &str) -> Option<HandleTarget> {
     })
 }
 
-/// What the camera looks at, as handles take hold of it: what orbit goes around, in the middle of the picture.
+/// What the camera looks at, as handles take hold of it: what orbit goes around, in the middle of
+/// the picture.
 fn target_of(work: &Workspace) -> HandleTarget {
     let pose = work.viewport.pose();
     let eye = pose.w_axis.truncate();

@@ -115,7 +115,8 @@ fn decimals(value: f64) -> usize {
     (6.0 - power).clamp(0.0, 12.0) as usize
 }
 
-/// A number to be dragged or typed: what is typed counts once it is whole, and what stands there stays until somebody changes it.
+/// A number to be dragged or typed: what is typed counts once it is whole, and what stands there
+/// stays until somebody changes it.
 pub(super) fn drag<Num: egui::emath::Numeric>(value: &mut Num) -> DragValue<'_> {
     let finite = |text: &str| text.trim().parse().ok().filter(|value: &f64| value.is_finite());
     DragValue::new(value)
@@ -126,7 +127,8 @@ pub(super) fn drag<Num: egui::emath::Numeric>(value: &mut Num) -> DragValue<'_> 
 
 /// A field for a property's number, with what was done to it.
 ///
-/// What is typed and is no number, or none of the range, goes to the look as it stands: it takes it or says what it takes.
+/// What is typed and is no number, or none of the range, goes to the look as it stands: it takes it
+/// or says what it takes.
 fn field(
     ui: &mut Ui,
     (now, speed, range): (f64, f64, [f64; 2]),
@@ -158,14 +160,16 @@ fn field(
     refused.into_inner().or_else(|| (changed && differs(now, value, places)).then(|| short(value)))
 }
 
-/// Whether a number is another one than stood there in so many digits after the point: who opens a field and leaves it changes nothing.
+/// Whether a number is another one than stood there in so many digits after the point: who opens a
+/// field and leaves it changes nothing.
 fn differs(now: f64, value: f64, decimals: usize) -> bool {
     format!("{now:.decimals$}") != format!("{value:.decimals$}")
 }
 
 /// Standard stops to choose from beside a number that can be any.
 ///
-/// `now` is what the look says, `solved` what the camera has turned the dial to where the look says nothing.
+/// `now` is what the look says, `solved` what the camera has turned the dial to where the look says
+/// nothing.
 fn dial(
     ui: &mut Ui,
     name: &str,
@@ -220,7 +224,8 @@ pub(super) fn listing(
     choice(ui, path, (now, None), names.iter().map(entry).collect(), changes);
 }
 
-/// A stop as the dial has it engraved, which is how the look file writes it too: fractions of a second as such.
+/// A stop as the dial has it engraved, which is how the look file writes it too: fractions of a
+/// second as such.
 fn engraved(dial: Dial, stop: Stop) -> String {
     if dial == Dial::Shutter && stop.nominal < 0.9 {
         format!("1/{}", short(1.0 / stop.nominal))
@@ -318,8 +323,8 @@ fn text(ui: &mut Ui, name: &str, now: &str, hint: &str, path: &str, changes: &mu
     ui.end_row();
 }
 
-/// Strengths of a light in each unit that it can be given in: property, unit, value. A file's colour is a factor, whose
-/// luminance counts; what a look sets does not depend on the colour.
+/// Strengths of a light in each unit that it can be given in: property, unit, value. A file's
+/// colour is a factor, whose luminance counts; what a look sets does not depend on the colour.
 fn strengths(light: &Light) -> Vec<(&'static str, &'static str, f64)> {
     let (source, luminance) = (light.source, light.color_luminance());
     let mut all = Vec::new();

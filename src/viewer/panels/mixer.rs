@@ -1,4 +1,5 @@
-//! The light mixer: what each light gives to the picture is drawn once, and then balanced without drawing anything again.
+//! The light mixer: what each light gives to the picture is drawn once, and then balanced without
+//! drawing anything again.
 
 use std::sync::Arc;
 
@@ -230,7 +231,8 @@ impl App {
         }
     }
 
-    /// Puts the faders into the look: lights get their strengths in the units that they have, those that are off are switched off.
+    /// Puts the faders into the look: lights get their strengths in the units that they have, those
+    /// that are off are switched off.
     pub fn apply_mix_to_look(&mut self) {
         let Some(work) = &self.workspace else { return };
         let Some(mixed) = self.mixer.current(work.viewport.request_id()) else { return };

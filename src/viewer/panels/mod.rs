@@ -61,7 +61,8 @@ impl App {
         } else if self.workspace.is_none() || self.gallery {
             egui::CentralPanel::default().show(ui, |ui| self.show_gallery(ui));
         } else {
-            // In a window too small to read anything they are others: those of before keep their widths for when it grows again.
+            // In a window too small to read anything they are others: those of before keep their
+            // widths for when it grows again.
             let size = ui.ctx().content_rect().size();
             let small = f64::from(size.x) < MIN_WINDOW_SIZE.width
                 || f64::from(size.y) < MIN_WINDOW_SIZE.height;
@@ -127,7 +128,8 @@ impl App {
         if pressed(&SIDES) {
             self.sides = !self.sides;
         }
-        // Window systems say that something is to be copied, not by which key. Texts that are marked are copied themselves.
+        // Window systems say that something is to be copied, not by which key. Texts that are
+        // marked are copied themselves.
         let copies = ctx.input(|input| input.events.contains(&egui::Event::Copy));
         let marked = ctx
             .with_plugin(|marks: &mut LabelSelectionState| marks.has_selection())

@@ -123,7 +123,8 @@ impl App {
             egui::CollapsingHeader::new(format!("Time on the device: {total:.1} ms"))
                 .id_salt("times")
                 .show(ui, |ui| {
-                    // A timeline: each pass where it began by the device's own clock, all before it on its left.
+                    // A timeline: each pass where it began by the device's own clock, all before it
+                    // on its left.
                     for pass in times {
                         let (rect, response) = ui.allocate_exact_size(
                             egui::vec2(ui.available_width(), 14.0),

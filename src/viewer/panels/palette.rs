@@ -28,7 +28,8 @@ impl Palette {
     }
 }
 
-/// What is done in the window and kept nowhere, with what it takes: all of it can be had without a pointer.
+/// What is done in the window and kept nowhere, with what it takes: all of it can be had without a
+/// pointer.
 const ACTIONS: [(&str, &str); 4] = [
     (
         "view.select",
@@ -205,7 +206,8 @@ impl App {
             && let Some((path, value)) = look::split_assignment(&assignment)
         {
             let value = (!value.is_empty()).then_some(value);
-            // Without a value the property goes back to the scene's own, the setting to the default.
+            // Without a value the property goes back to the scene's own, the setting to the
+            // default.
             if path.starts_with("view.") {
                 if let Err(error) = self.run_action(path, value) {
                     self.error(error);

@@ -328,7 +328,8 @@ impl App {
         camera_input
     }
 
-    /// The keyboard points at the middle of the picture, and Enter clicks there; a pointer that moves points again.
+    /// The keyboard points at the middle of the picture, and Enter clicks there; a pointer that
+    /// moves points again.
     fn click_by_keys(&mut self, ui: &Ui, rect: Rect) {
         let pointed =
             ui.input(|input| input.pointer.delta() != egui::Vec2::ZERO || input.pointer.any_down());

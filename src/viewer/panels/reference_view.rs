@@ -1,4 +1,5 @@
-//! The reference beside the picture: the path tracer of the same view, or a file; wiped, side by side, as a difference.
+//! The reference beside the picture: the path tracer of the same view, or a file; wiped, side by
+//! side, as a difference.
 
 use std::{path::Path, sync::Arc};
 
@@ -325,8 +326,8 @@ impl App {
             .find(|(mode, _)| *mode == self.reference_view.mode)
             .map_or("", |(_, name)| name);
         let room = ui.available_size_before_wrap().x;
-        // Where the bar has no room they stand in the list and over the picture: a bar that grew a line would change the picture's
-        // size, and begin anew.
+        // Where the bar has no room they stand in the list and over the picture: a bar that grew a
+        // line would change the picture's size, and begin anew.
         self.reference_view.compact = room < BESIDE;
         egui::ComboBox::from_id_salt("reference_view").selected_text(now).width(96.0).show_ui(
             ui,

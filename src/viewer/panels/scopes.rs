@@ -1,4 +1,5 @@
-//! Scopes of the picture and overlays on it: histogram, waveform, vectorscope, false colour, zones, zebra, focus peaking.
+//! Scopes of the picture and overlays on it: histogram, waveform, vectorscope, false colour, zones,
+//! zebra, focus peaking.
 
 use egui::{ColorImage, TextureHandle, TextureOptions, Ui};
 use glam::Vec3;
@@ -73,7 +74,8 @@ fn marked(picture: &RenderedImage, mark: impl Fn(usize) -> Option<[u8; 3]>) -> C
     ColorImage::from_rgba_unmultiplied([picture.width, picture.height], &rgba)
 }
 
-/// Chroma of all pixels in the plane of BT.709 Cb and Cr, with the six hues of 75 % bars marked (ITU-R BT.709-6, section 4).
+/// Chroma of all pixels in the plane of BT.709 Cb and Cr, with the six hues of 75 % bars marked
+/// (ITU-R BT.709-6, section 4).
 fn vectorscope(picture: &RenderedImage) -> Raster {
     const SIDE: usize = 160;
     let mut counts = vec![0u32; SIDE * SIDE];

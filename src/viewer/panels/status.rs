@@ -53,7 +53,8 @@ impl App {
                 return;
             };
             let picture = &finished.picture;
-            // What stands at the right end first: what lies under the pointer has the room that is left.
+            // What stands at the right end first: what lies under the pointer has the room that is
+            // left.
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 let [have, of] = finished.samples;
                 ui.label(

@@ -57,7 +57,8 @@ fn water_of<'a>(viewport: &'a Viewport, name: &str) -> Option<(usize, &'a Arc<Wa
     Some((index, viewport.session.scene.materials.get(index)?.water.as_ref()?))
 }
 
-/// What is painted on: a surface's name, its height (m) and the place of the scene in memory that it was found in.
+/// What is painted on: a surface's name, its height (m) and the place of the scene in memory that
+/// it was found in.
 pub struct FlowCanvas {
     name: String,
     height: f64,

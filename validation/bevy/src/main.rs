@@ -1,5 +1,6 @@
-//! Times Bevy's reflection pass on a scene, without a window: `bevy_reflections SCENE.glb WIDTHxHEIGHT FRAMES [taa]` prints the median
-//! of its own diagnostics of each pass on the device, in ms. Camera and exposure are those of `scene.py`.
+//! Times Bevy's reflection pass on a scene, without a window: `bevy_reflections SCENE.glb
+//! WIDTHxHEIGHT FRAMES [taa]` prints the median of its own diagnostics of each pass on the device,
+//! in ms. Camera and exposure are those of `scene.py`.
 
 use std::{collections::BTreeMap, env, path::PathBuf, process::ExitCode};
 

@@ -1,4 +1,5 @@
-//! Rules on animations (glTF 2.0 section 3.11): a note each, with what becomes of it (`super::super::animation`).
+//! Rules on animations (glTF 2.0 section 3.11): a note each, with what becomes of it
+//! (`super::super::animation`).
 
 use std::collections::{HashMap, HashSet};
 
@@ -166,7 +167,8 @@ fn times_rule(input: &Input<'_>, times: &Accessor) -> Option<&'static str> {
     problem
 }
 
-/// The first rotation that is not of unit length; of a spline only the middle element of each key is one.
+/// The first rotation that is not of unit length; of a spline only the middle element of each key
+/// is one.
 fn rotation_rule(input: &Input<'_>, values: &Accessor, cubic: bool) -> Option<usize> {
     let scale = data::scale(values);
     let mut failed = None;

@@ -308,9 +308,11 @@ impl Primitive<'_> {
     }
 }
 
-/// Collects the sets of texture coordinates that a material asks for, wherever a texture stands in it.
+/// Collects the sets of texture coordinates that a material asks for, wherever a texture stands in
+/// it.
 fn texture_coordinates(value: &Value, wanted: &mut HashSet<usize>, depth: usize) {
-    // Textures stand at most five levels down: extensions, the name, the texture, and its own extensions.
+    // Textures stand at most five levels down: extensions, the name, the texture, and its own
+    // extensions.
     if depth > 6 {
         return;
     }

@@ -1,7 +1,8 @@
-//! The rules of glTF 2.0 that the tables of the schema cannot express, modelled on those of the Khronos validator.
+//! The rules of glTF 2.0 that the tables of the schema cannot express, modelled on those of the
+//! Khronos validator.
 //!
-//! Most findings are repairs: what is broken is left out, and the conversion makes it an error if what is shown needs
-//! it. Errors here are those that leave no sensible reading.
+//! Most findings are repairs: what is broken is left out, and the conversion makes it an error if
+//! what is shown needs it. Errors here are those that leave no sensible reading.
 
 mod animations;
 mod data;
@@ -172,7 +173,8 @@ fn accessors(input: &Input<'_>, report: &mut ImportReport) {
                 "neither floats nor 32-bit integers can be normalized; ignored",
             );
         }
-        // Matrices are aligned to 4 bytes within their view, all else to its components' size (section 3.6.2.4).
+        // Matrices are aligned to 4 bytes within their view, all else to its components' size
+        // (section 3.6.2.4).
         let unit = if accessor.shape.is_matrix() { 4 } else { component.size() };
         let start = accessor.view.and_then(|view| input.store.views.get(view).copied().flatten());
         let total = start.map_or(0, |view| view.offset.wrapping_add(accessor.offset));
