@@ -1,9 +1,10 @@
 //! Compiles every shader of `shaders/passes/` to SPIR-V with shaderc and lists them in
 //! `$OUT_DIR/shaders.rs`.
 //!
-//! A line `// variants: A B` in a shader compiles it again with each of the names defined, as
-//! `file+A`. A line `// features: A B B:C` compiles it with each set of the names, as `file+A+B`; C
-//! comes only with B. `A/B:C` comes with any of A and B; of `C|D` at most one is there.
+//! A line `// variants: A B` in a shader compiles one more module with each of the names defined,
+//! as `file+A`. A line `// features: A B B:C` compiles each combination of the names, as
+//! `file+A+B`; `B:C` allows C only with B. `A/B:C` allows C with any of A and B; `C|D` excludes C
+//! and D together.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::{
@@ -18,7 +19,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Debian builds libshaderc without the libraries that it calls, so they are named here.
+/// Debian builds libshaderc without linking its dependencies, so they are named here.
 #[cfg(feature = "system-shaderc")]
 #[allow(unsafe_code, clippy::duplicated_attributes)]
 mod system_shaderc {
@@ -35,13 +36,13 @@ mod system_shaderc {
     unsafe extern "C" {}
 }
 
-/// One module to make.
+/// One module to compile.
 struct Job {
     path: PathBuf,
     source: String,
     kind: shaderc::ShaderKind,
     variant: Vec<String>,
-    /// `file+A`.
+    /// Its name with the variant: `file+A`.
     full: String,
 }
 
@@ -97,13 +98,13 @@ fn main() {
     }
     table.push_str("];\n");
     fs::write(out.join("shaders.rs"), table).unwrap();
-    // The window compiles shaders anew with this very program, on the machine where it was built.
+    // The viewer recompiles shaders with this executable, on the machine of the build.
     println!("cargo:rustc-env=SUNNY16_SHADER_COMPILER={}", env::current_exe().unwrap().display());
     println!("cargo:rustc-env=SUNNY16_SHADER_CACHE={}", cache.display());
 }
 
-/// Writes a module, from the cache that all profiles of a target folder share where it is there:
-/// compiling all takes minutes. The key is the source after its inclusions.
+/// Writes a module, from the cache if present: compiling all modules takes minutes. All profiles of
+/// a target folder share the cache. The key is the preprocessed source.
 fn make(compiler: &shaderc::Compiler, job: &Job, out: &Path, cache: &Path) -> shaderc::Result<()> {
     let name = job.path.display().to_string();
     let options = options(&job.variant);
@@ -114,14 +115,14 @@ fn make(compiler: &shaderc::Compiler, job: &Job, out: &Path, cache: &Path) -> sh
     if !kept.exists() {
         let spirv =
             compiler.compile_into_spirv(&job.source, job.kind, &name, "main", Some(&options))?;
-        // By way of another name: two builds may write at once, and one that is stopped leaves
-        // nothing half-written.
+        // Written under a temporary name and renamed: concurrent and interrupted builds leave no
+        // partial file.
         let draft = cache.join(format!("{}.{}", job.full, process::id()));
         fs::write(&draft, spirv.as_binary_u8()).unwrap();
         fs::rename(&draft, &kept).unwrap();
     }
     fs::copy(&kept, out.join(format!("{}.spv", job.full))).unwrap();
-    // Marks the use: what no build has used for weeks is removed.
+    // Updates the time stamp: modules that no build uses for weeks are removed.
     fs::File::options()
         .append(true)
         .open(&kept)
@@ -130,8 +131,8 @@ fn make(compiler: &shaderc::Compiler, job: &Job, out: &Path, cache: &Path) -> sh
     Ok(())
 }
 
-/// The folder of compiled shaders: named by `SUNNY16_SHADER_CACHE`, else `target/shaders`, beside
-/// the profiles' folders. `out` is `target/PROFILE/build/PACKAGE/out`.
+/// The cache folder: `SUNNY16_SHADER_CACHE`, or `target/shaders` beside the profiles' folders.
+/// `out` is `target/PROFILE/build/PACKAGE/out`.
 fn shader_cache(out: &Path) -> PathBuf {
     let beside = || {
         let build = out.ancestors().find(|folder| folder.ends_with("build"));
@@ -155,7 +156,7 @@ fn prune(cache: &Path) {
     }
 }
 
-/// The sets of names that a shader is compiled with; the empty one first.
+/// The combinations of names that a shader is compiled with; the empty one first.
 fn variants(source: &str) -> Vec<Vec<String>> {
     let words = |prefix: &str| {
         let line = source.lines().find_map(|line| line.strip_prefix(prefix)).unwrap_or("");
@@ -188,7 +189,7 @@ fn options(variant: &[String]) -> shaderc::CompileOptions<'static> {
     let mut options = shaderc::CompileOptions::new().expect("shaderc options");
     options.set_target_env(shaderc::TargetEnv::Vulkan, shaderc::EnvVersion::Vulkan1_3 as u32);
     options.set_optimization_level(shaderc::OptimizationLevel::Performance);
-    // Names are kept: reflection finds resources and struct members by them.
+    // Debug names are kept: reflection finds resources and struct members by name.
     options.set_generate_debug_info();
     options.set_warnings_as_errors();
     for name in variant {

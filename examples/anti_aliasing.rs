@@ -34,7 +34,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// The hero view, gone some metres to the right and turned back.
+    /// The hero view, gone some meters to the right and turned back.
     /// The hero view, gone to the right (m) and turned to the left (rad).
     fn view_by(&self, aside: f64, turn: f64, (width, height): (u32, u32)) -> View {
         let placed = self.host.walk();

@@ -1,4 +1,4 @@
-//! Writes a room with coloured walls, a mirror for a ball and a polished floor: `probe_room
+//! Writes a room with colored walls, a mirror for a ball and a polished floor: `probe_room
 //! [DIRECTORY]` makes `probe_room.glb` and its look with a local probe (docs/environment.md).
 use std::{error::Error, fs, path::PathBuf};
 

@@ -1,8 +1,8 @@
-//! sunny16: a deferred renderer whose lights are in lumens, candela, lux and nits and whose camera
-//! is f-stop, shutter and ISO.
+//! sunny16: a deferred renderer with photometric lights (lumens, candela, lux, nits) and a camera
+//! with f-stop, shutter and ISO.
 //!
-//! The floors of the house, ground first (`docs/ARCHITECTURE.md`): a module imports only from those
-//! above it in this list; `tests/cpu/architecture.rs` keeps it so.
+//! The modules form layers (`docs/ARCHITECTURE.md`): a module imports only from its own layer and
+//! lower ones. `tests/cpu/architecture.rs` enforces it.
 pub mod bvh;
 pub mod camera;
 pub mod camera_control;

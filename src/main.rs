@@ -1,4 +1,4 @@
-//! The program: all is in the library's `cli`.
+//! The `sunny16` executable: a call of [`sunny16::cli::run`].
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

@@ -1,25 +1,26 @@
-// The aperture as a point out of focus shows it: the iris' blades, cut by the barrel's rim towards
-// the picture's corners. The including shader declares `lens` (DepthOfFieldConstants).
+// Aperture shape of an out-of-focus point: the iris blades, clipped by the barrel rim toward the
+// image corners. Lengths are in pixels unless noted. The including shader declares `lens`
+// (DepthOfFieldConstants).
 #ifndef LIB_APERTURE
 #define LIB_APERTURE
 #include "lib/pupil.glsl"
 
 const float PI = 3.14159265;
 
-// Where the rim's centre lies in the disc of a point at a place of the picture, in iris radii of
-// the disc.
+// Center of the barrel rim in the bokeh disk of a point, in iris radii of the disk.
 //
 // A point right of the axis sees the front rim shifted to the left of the pupil. Behind the focus
-// the disc shows the pupil upright, in front of it turned by half a turn.
+// plane the disk shows the pupil upright, in front of it rotated by half a turn.
 vec2 rim_center(vec2 from_center, float radius) {
     vec2 shift = -from_center * lens.rim_shift;
-    // A rim that hides the iris' centre is moved back to it: the shapes below are stars around it.
+    // A rim that hides the iris center is moved back to it: the shapes below are star-shaped around
+    // the center.
     float far_out = length(shift) / max(0.95 * lens.rim_radius, 1e-6);
     shift /= max(far_out, 1.0);
     return radius < 0.0 ? -shift : shift;
 }
 
-// Distance of the shape's edge in a direction, over the disc's radius: the twin of Iris::edge in
+// Distance of the aperture edge in a direction, over the disk radius. Mirrors Iris::edge in
 // src/camera/lens.rs.
 float aperture_edge(vec2 offset, float radius, vec2 rim) {
     float reach = 1.0;
@@ -43,7 +44,7 @@ float aperture_edge(vec2 offset, float radius, vec2 rim) {
     return reach;
 }
 
-// Area of the shape over that of its circle, by the midpoint rule over 128 directions.
+// Area of the aperture over that of its circle, by the midpoint rule over 128 directions.
 float aperture_area(float radius, vec2 rim) {
     if (dot(rim, rim) == 0.0 || length(rim) + 1.0 <= lens.rim_radius) {
         return lens.open_area;
@@ -57,19 +58,18 @@ float aperture_area(float radius, vec2 rim) {
     return max(sum / 128.0, 1e-3);
 }
 
-// The same as if the iris were round; exact where it is, or where the rim cuts nothing.
+// Approximation with a round iris; exact for a round iris, or where the rim clips nothing.
 float aperture_area_round(vec2 rim) {
     return lens.open_area * max(pupil_overlap(lens.rim_radius, length(rim)), 1e-3);
 }
 
-// How much of a pixel at a distance from the disc's centre is inside of it, with an edge one pixel
-// wide.
+// Coverage of a pixel at a distance from the disk's center, with an edge one pixel wide.
 float disc(float radius, float distance) {
     return clamp(radius + 0.5 - distance, 0.0, 1.0);
 }
 
-// The sum of `disc` over all pixels around its centre's: for small discs by the rings of pixels at
-// equal distances, for others pi (r^2 + 1/12), the integral, which is then within 0.7 %.
+// Sum of `disc` over all pixels. Small disks: sum over the rings of pixels at equal distances.
+// Larger disks: the integral pi (r^2 + 1/12), within 0.7 %.
 float disc_area(float radius) {
     if (radius > 5.15) {
         return PI * (radius * radius + 1.0 / 12.0);
@@ -81,7 +81,7 @@ float disc_area(float radius) {
         + dot(clamp(r - vec4(4.472136, 5.0, 5.09902, 5.385165), 0.0, 1.0), vec4(8.0, 12.0, 8.0, 8.0)), 0.5);
 }
 
-// The sum over pixels of a disc in the aperture's shape.
+// Sum of the pixel coverages of a disk in the aperture's shape.
 float shape_area(float radius, vec2 rim) {
     float size = abs(radius);
     if (size > 10.0) {

@@ -1,10 +1,9 @@
-// Lights with a surface: the twin in single precision of src/photometry/area, which derives what is
-// done here.
+// Area lights: the single-precision version of src/photometry/area, which has the derivations.
 //
-// What is seen of a convex emitter is a spherical polygon in the surface's frame (z the normal, the
-// viewer in the xz half plane of positive x). Its projected solid angle is exact; the BRDF's
-// integral is taken with the true BRDF at a few directions, spread over the polygon as a linearly
-// transformed cosine is. The including shader has the BRDF and the shared structs.
+// The visible part of a convex emitter is a spherical polygon in the surface's frame (z is the
+// normal, the viewer is in the xz half plane of positive x). Its projected solid angle is exact.
+// The BRDF integral evaluates the true BRDF in a few directions, distributed over the polygon by a
+// linearly transformed cosine (LTC). The including shader has the BRDF and the shared structs.
 #ifndef LIB_AREA
 #define LIB_AREA
 
@@ -17,24 +16,24 @@ const int MAX_CORNERS = 20;
 const int MAX_SECTORS = 8;
 const float CORNER_DENSITY = 0.25;
 const float MAX_CORNER_DENSITY = 3.0;
-// Angular size (rad) below which a source is a point for matte surfaces, and in the lobe's space
-// for glossy ones.
+// Angular size (rad) below which a light is a point: for the diffuse lobe, and in the specular
+// lobe's space.
 const float TINY = 1e-3;
 const float TINY_IN_LOBE = 0.02;
-// Solid angle (sr) in the lobe's space below which a sector needs one direction only, and the
-// cosine to the viewer below which it needs six.
+// Solid angle (sr) in the lobe's space below which one direction per sector suffices; cosine to the
+// viewer below which a sector needs six.
 const float FEW_NODES = 0.05;
 const float GRAZING = 0.4;
-// Solid angle (sr) in the lobe's space above which a sector is cut in an inner and two outer
+// Solid angle (sr) in the lobe's space above which a sector splits into one inner and two outer
 // triangles.
 const float WIDE = 1.5;
 
-// The outline that is being worked on. Globals: an array as a parameter would be copied.
+// The current outline. A global, since an array parameter would be copied.
 vec3 corners[MAX_CORNERS];
 int corner_count;
 
-// angle / sin(angle) from cosine and sine, without the loss of digits of an arc cosine near 1. A
-// polynomial of least greatest error (2.3e-7) over 0 to a quarter turn, mirrored beyond.
+// angle / sin(angle) from cosine and sine, without the cancellation of acos near 1. Minimax
+// polynomial (maximum error 2.3e-7) over 0 to pi/2, mirrored beyond.
 float angle_over_sine(float cosine, float sine) {
     float x = min(abs(cosine), 1.0);
     float p = 1.57079625 + x * (-0.999982238 + x * (0.784896255 + x * (-0.66108948 + x * (0.557022035
@@ -42,14 +41,14 @@ float angle_over_sine(float cosine, float sine) {
     return cosine >= 0.0 ? p : PI / max(sine, 1e-6) - p;
 }
 
-// The angle (0 to pi) of a vector whose second part is not negative.
+// Angle (0 to pi) of a vector whose second component is not negative.
 float angle_of(float x, float y) {
     float k = inversesqrt(max(x * x + y * y, 1e-30));
     return y * k * angle_over_sine(x * k, y * k);
 }
 
-// An edge's share of the boundary integral: the angle between unit vectors along their cross
-// product. Lambert 1760; Baum, Rushmeier and Winget 1989, equation 10.
+// Contribution of an edge to the boundary integral: the angle between unit vectors along their
+// cross product. Lambert 1760; Baum, Rushmeier and Winget 1989, equation 10.
 vec3 edge_integral(vec3 a, vec3 b) {
     vec3 c = cross(a, b - a);
     return c * angle_over_sine(dot(a, b), length(c));
@@ -60,14 +59,14 @@ vec3 unit_or(vec3 v, vec3 otherwise) {
     return l2 > 1e-24 ? v * inversesqrt(l2) : otherwise;
 }
 
-// A unit vector across another. Duff et al. 2017, listing 3.
+// A unit vector perpendicular to n. Duff et al. 2017, listing 3.
 vec3 across(vec3 n) {
     float s = n.z >= 0.0 ? 1.0 : -1.0;
     float a = -1.0 / (s + n.z);
     return vec3(1.0 + s * n.x * n.x * a, s * n.x * n.y * a, -s * n.x);
 }
 
-// Corners of a circle, together as large as it, denser towards where the lobe points.
+// Polygon with the area of a circle, with denser corners toward the lobe's direction.
 void add_circle(vec3 center, vec3 axis, float radius, vec3 towards, float size, float alpha) {
     float density = min(size * CORNER_DENSITY / alpha, MAX_CORNER_DENSITY);
     vec3 u = unit_or(towards - axis * dot(towards, axis), across(axis));
@@ -77,7 +76,7 @@ void add_circle(vec3 center, vec3 axis, float radius, vec3 towards, float size, 
         const float width = 2.0 / float(CIRCLE_STEPS);
         float t = (float(i) + 0.5) * width - 1.0;
         float here = k * t * (1.0 + density * t * t);
-        // Half the angle between the neighbours; around the end they are mirrored.
+        // Half the angle between the neighbors, which are mirrored at the ends.
         float t0 = t - width;
         float t1 = t + width;
         float before = t0 < -1.0 ? -2.0 * PI - here : k * t0 * (1.0 + density * t0 * t0);
@@ -87,7 +86,7 @@ void add_circle(vec3 center, vec3 axis, float radius, vec3 towards, float size, 
     }
 }
 
-// The cone under which a sphere is seen, from outside of it.
+// The cone of directions to a sphere, seen from outside.
 void add_sphere(vec3 center, float radius, vec3 lobe, float alpha) {
     float d = length(center);
     vec3 axis = center / d;
@@ -95,8 +94,8 @@ void add_sphere(vec3 center, float radius, vec3 lobe, float alpha) {
     add_circle(axis * sqrt(1.0 - sine * sine), axis, sine, lobe, sine, alpha);
 }
 
-// The outward normals of the two planes through the eye that touch both ends of a tube: flat + up
-// and flat - up. False where one end hides the other.
+// Outward normals of the two planes through the eye that touch both ends of a tube: flat + up and
+// flat - up. False where one end hides the other.
 bool tube_planes(vec3 a, vec3 b, float sine_a, float sine_b, out vec3 n0, out vec3 n1) {
     vec3 n = cross(a, b - a);
     float s2 = dot(n, n);
@@ -113,8 +112,7 @@ bool tube_planes(vec3 a, vec3 b, float sine_a, float sine_b, out vec3 n0, out ve
     return rest > 0.0;
 }
 
-// The arc of a tube's end that is seen: where it begins around the axis, and by what angle it
-// turns.
+// The visible arc of a tube's end: its first direction around the axis, and its angle.
 float tube_arc(vec3 axis, vec3 other, vec3 from, out vec3 begin) {
     begin = unit_or(from - axis * dot(from, axis), across(axis));
     // By symmetry the middle of the arc is away from the other end.
@@ -138,7 +136,7 @@ void add_tube_end(vec3 axis, float sine, vec3 from, vec3 other) {
     }
 }
 
-// Two arcs and two edges of a tube above the horizon: its projected solid angle.
+// Projected solid angle of a tube above the horizon: two arcs and two edges.
 float tube_irradiance(vec3 a, vec3 b, float sine_a, float sine_b, vec3 start, vec3 end, float radius, vec3 n0, vec3 n1) {
     float sum = 0.0;
     for (int i = 0; i < 2; ++i) {
@@ -156,8 +154,8 @@ float tube_irradiance(vec3 a, vec3 b, float sine_a, float sine_b, vec3 start, ve
     return 0.5 * abs(sum);
 }
 
-// Keeps what is above the horizon. Sutherland and Hodgman 1974 with one plane; in place, since a
-// convex outline has one part below.
+// Clips to the part above the horizon. Sutherland and Hodgman 1974 with one plane; in place, since
+// a convex outline has one part below.
 void clip_corners() {
     vec3 first = corners[0];
     vec3 a = first;
@@ -177,8 +175,8 @@ void clip_corners() {
     corner_count = kept;
 }
 
-// Projected solid angle of a sphere that the horizon may cut: Stokes' theorem on the cone under
-// which it is seen. Snyder 1996, "Area light sources for real-time graphics".
+// Projected solid angle of a sphere that the horizon may cut: Stokes' theorem on the cone of
+// directions to the sphere. Snyder 1996, "Area light sources for real-time graphics".
 float sphere_irradiance(vec3 center, float radius) {
     float d2 = dot(center, center);
     float sin2 = radius * radius / d2;
@@ -212,7 +210,7 @@ float disk_irradiance(vec3 center, vec3 axis, float radius) {
     return max(PI * radius * radius / max(s, 1e-20) * inner.z, 0.0);
 }
 
-// The map to the space where the lobe is a cosine: x' = m.x x + m.y z, y' = m.z y, z' = z.
+// LTC transform to the space where the lobe is a cosine: x' = m.x x + m.y z, y' = m.z y, z' = z.
 vec3 ltc_map(float alpha, float nv, float view_sine) {
     vec2 at = clamp(vec2(nv, sqrt(alpha)), 0.0, 1.0) * float(LTC_SIZE - 1u);
     uvec2 low = min(uvec2(at), uvec2(LTC_SIZE - 2u));
@@ -227,8 +225,8 @@ vec3 ltc_map(float alpha, float nv, float view_sine) {
 vec3 to_lobe(vec3 m, vec3 p) { return vec3(m.x * p.x + m.y * p.z, m.z * p.y, p.z); }
 vec3 from_lobe(vec3 m, vec3 p) { return vec3((p.x - m.y * p.z) / m.x, p.y / m.z, p.z); }
 
-// D V n.l and Schlick's weight for a view and a light in the surface's frame, as evaluate_brdf has
-// them.
+// D V n.l and Schlick weight for view and light directions in the surface's frame; matches
+// evaluate_brdf.
 vec2 lobe_at(vec3 v, vec3 l, float alpha) {
     vec3 h = l + v;
     float length2 = dot(h, h);
@@ -250,7 +248,7 @@ float schlick_between(vec3 v, vec3 l) {
     return schlick_weight(sqrt(clamp(0.5 + 0.5 * dot(v, l), 0.0, 1.0)));
 }
 
-// The end points of the parts of a sector's edge: `part` 0 to 4 of an edge that is cut in `parts`.
+// Point `part` (0 to 4) of an edge that is divided into `parts` parts.
 vec3 along_edge(vec3 a, vec3 b, vec3 middle, int part, int parts) {
     if (part == 0) {
         return a;
@@ -265,14 +263,14 @@ vec3 along_edge(vec3 a, vec3 b, vec3 middle, int part, int parts) {
     return unit_or(part == 1 ? a + m : m + b, middle);
 }
 
-// How many parts an edge needs so that its chords stay near.
+// Number of parts that keep an edge's chords close to the arc.
 int edge_parts(vec3 a, vec3 b) {
     float d = dot(a, b);
     return d > 0.5 ? 1 : d > -0.5 ? 2 : 4;
 }
 
-// Barycentric points of the rules with one (the centroid), three (Strang and Fix 1973) and six
-// points (Dunavant 1985): u, v, weight.
+// Barycentric nodes of the quadrature rules with one (centroid), three (Strang and Fix 1973) and
+// six points (Dunavant 1985): u, v, weight.
 const vec3 NODES[10] = vec3[10](
     vec3(0.333333333, 0.333333333, 1.0),
     vec3(0.166666667, 0.166666667, 0.333333333), vec3(0.666666667, 0.166666667, 0.333333333),
@@ -281,7 +279,7 @@ const vec3 NODES[10] = vec3[10](
     vec3(0.445948491, 0.108103018, 0.223381590), vec3(0.091576214, 0.091576214, 0.109951744),
     vec3(0.816847573, 0.091576214, 0.109951744), vec3(0.091576214, 0.816847573, 0.109951744));
 
-// Mean of Schlick's weight over the outline, by the cosine. Corners are unit vectors.
+// Cosine-weighted mean of Schlick's weight over the outline. Corners are unit vectors.
 float mean_schlick(vec3 v) {
     vec3 middle = vec3(0.0);
     for (int i = 0; i < corner_count; ++i) {
@@ -307,7 +305,7 @@ float mean_schlick(vec3 v) {
     return sums.x > 0.0 ? sums.y / sums.x : schlick_between(v, middle);
 }
 
-// Integral of D V n.l over the outline, and of the same times Schlick's weight.
+// Integrals over the outline of D V n.l, and of D V n.l times Schlick's weight.
 vec2 integrate_lobe(vec3 v, float alpha, vec3 m) {
     vec3 integral = vec3(0.0);
     vec3 inside = vec3(0.0);
@@ -349,7 +347,7 @@ vec2 integrate_lobe(vec3 v, float alpha, vec3 m) {
                 vec3 l = from_lobe(m, p);
                 float p2 = dot(p, p);
                 float inverse = inversesqrt(dot(l, l));
-                // What the map's lobe has in this cell, and what the BRDF has.
+                // The LTC lobe in this cell, and the true BRDF.
                 lobe += node.z * volume * max(p.z, 0.0) / (p2 * p2);
                 vec2 f = lobe_at(v, l * inverse, alpha);
                 float share = node.z * volume * f.x * inverse * inverse * inverse / determinant;
@@ -361,16 +359,16 @@ vec2 integrate_lobe(vec3 v, float alpha, vec3 m) {
     return lobe > 0.0 ? sums * (max(integral.z, 0.0) / lobe) : vec2(0.0);
 }
 
-// What a surface's lobes integrate to over a shining shape.
+// Integrals of a surface's lobes over an area light.
 struct AreaIntegrals {
     float irradiance;      // projected solid angle (sr)
     float weight;          // mean of Schlick's weight over it
-    vec2 shine;            // integral of D V n.l, and of the same times Schlick's weight
-    vec3 towards;          // unit, to the middle of what is seen of it, in the surface's frame
-    mat3 frame_of;         // from the world to that frame
+    vec2 shine;            // integral of D V n.l, and of D V n.l times Schlick's weight
+    vec3 towards;          // unit, to the middle of the visible part, in the surface's frame
+    mat3 frame_of;         // world to the surface's frame
 };
 
-// The integrals; irradiance is 0 where nothing of the shape is above the horizon.
+// Computes the integrals; irradiance is 0 where the light is below the horizon.
 void integrate_area(Light light, Surface s, out AreaIntegrals area) {
     area.irradiance = 0.0;
     area.weight = 0.0;
@@ -378,7 +376,7 @@ void integrate_area(Light light, Surface s, out AreaIntegrals area) {
     uint kind = light.kind & LIGHT_KIND_BITS;
     vec3 to_light = light.position - s.position;
     bool flat_shape = kind == LIGHT_DISK || kind == LIGHT_RECTANGLE || kind == LIGHT_TRIANGLE;
-    // How far the point is before a flat emitter.
+    // Distance of the point in front of a flat emitter.
     float before = -dot(light.direction, to_light);
     // The surface's frame.
     float nv = dot(s.normal, s.view);
@@ -394,7 +392,7 @@ void integrate_area(Light light, Surface s, out AreaIntegrals area) {
     vec3 up = cross(along, axis);
     float radius = light.half_width;
 
-    // Whether anything is above the horizon; a sphere or tube shines to the outside only.
+    // Horizon test; a sphere or tube emits to the outside only.
     float d = length(center);
     float reach = kind == LIGHT_RECTANGLE ? length(vec2(light.half_width, light.half_height))
         : kind == LIGHT_TUBE ? light.half_height + radius
@@ -403,8 +401,7 @@ void integrate_area(Light light, Surface s, out AreaIntegrals area) {
     if (center.z <= -reach || d <= 0.0) {
         return;
     }
-    // A point on a flat emitter's own plane sees nothing of it, by however little the plane is
-    // missed.
+    // A flat emitter is invisible from its own plane, within rounding.
     float grazing = 1e-4 * reach + 4e-6 * length(s.position);
     if (flat_shape && ((light.kind & LIGHT_TWO_SIDED) == 0u ? before : abs(before)) <= grazing) {
         return;
@@ -434,7 +431,7 @@ void integrate_area(Light light, Surface s, out AreaIntegrals area) {
     } else if (kind == LIGHT_TUBE) {
         vec3 start = center - along * light.half_height;
         vec3 end = center + along * light.half_height;
-        // Within the tube.
+        // Inside the tube.
         float t = clamp(-dot(center, along), -light.half_height, light.half_height);
         vec3 nearest = center + along * t;
         if (dot(nearest, nearest) <= radius * radius * 1.00002) {
@@ -455,8 +452,8 @@ void integrate_area(Light light, Surface s, out AreaIntegrals area) {
             add_sphere(nearer, radius, lobe, s.alpha);
         }
     } else if (kind == LIGHT_TRIANGLE) {
-        // The sides from one corner: the first along `right`, the second by its parts along and
-        // across it.
+        // The sides from one corner: the first along `right`, the second by its components along
+        // and across it.
         vec3 first = along * light.half_width;
         vec3 second = along * light.spot_offset - up * light.half_height;
         vec3 corner = center - (first + second) / 3.0;
@@ -493,7 +490,7 @@ void integrate_area(Light light, Surface s, out AreaIntegrals area) {
     if (irradiance < 0.0) {
         irradiance = max(0.5 * integral.z * (dot(integral, inside) < 0.0 ? -1.0 : 1.0), 0.0);
         if (size < TINY) {
-            // An edge integral of so small an outline has few digits.
+            // The edge integral of so small an outline loses precision.
             float area = kind == LIGHT_RECTANGLE ? 4.0 * light.half_width * light.half_height
                 : kind == LIGHT_TRIANGLE ? 0.5 * light.half_width * light.half_height
                 : kind == LIGHT_DISK ? PI * radius * radius
@@ -507,7 +504,7 @@ void integrate_area(Light light, Surface s, out AreaIntegrals area) {
     }
     area.irradiance = irradiance;
     area.towards = direction;
-    // Schlick's weight over the outline, and the specular lobe with and without it.
+    // Mean Schlick weight over the outline, and the specular integrals with and without it.
     area.weight = size < TINY ? schlick_between(v, direction) : mean_schlick(v);
     vec3 lobe_direction = to_lobe(m, direction);
     float stretch = max(max(m.x, m.y), max(m.z, 1.0)) / max(length(lobe_direction), 1e-20);
@@ -519,7 +516,7 @@ void integrate_area(Light light, Surface s, out AreaIntegrals area) {
     }
 }
 
-// Luminance (nits by channel) of a surface towards the viewer under a shining shape: diffuse and
+// Luminance (nits by channel) of a surface toward the viewer under an area light: diffuse and
 // specular parts.
 void area_light(Light light, Surface s, out vec3 diffuse, out vec3 specular) {
     AreaIntegrals area;

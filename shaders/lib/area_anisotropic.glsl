@@ -1,21 +1,21 @@
-// What lib/area.glsl needs of a lobe that is wider along the tangent than across it
-// (KHR_materials_anisotropy): in place of its own three-parameter map a general one. The nodes'
-// weights are those of the true BRDF; the map only says where they lie.
+// Anisotropic specular lobes for lib/area.glsl (KHR_materials_anisotropy): a general linear
+// transform replaces the isotropic three-parameter LTC transform. The transform only places the
+// quadrature nodes; their weights are those of the true BRDF.
 #ifndef LIB_AREA_STRETCHED
 #define LIB_AREA_STRETCHED
 
-// The lobe's alphas along the tangent and across it, and the tangent (unit, world axes). Set before
-// integrating.
+// The lobe's alphas along the tangent and across it, and the tangent (unit, world axes). Set them
+// before the integration.
 vec2 lobe_alphas;
 vec3 lobe_along;
 
-// From them, in the surface's frame: the tangent, the map and back.
+// Derived values in the surface's frame: the tangent, the transform and its inverse.
 vec2 lobe_axis;
 vec2 lobe_center;
-vec3 lobe_lower;       // of the lower triangle L of the spread's square: L00, L10, L11
+vec3 lobe_lower;       // Cholesky factor L of the squared spread: L00, L10, L11
 
-// The spread of the half vectors' slopes, carried to directions as the isotropic map carries an
-// even one: its radii over alpha are what a slope grows by in either direction.
+// Maps the anisotropic spread of the half-vector slopes to directions, by the scale of the
+// isotropic transform: its radii over alpha are the factors per slope in either direction.
 void set_anisotropic_lobe(vec3 m, float alpha, mat3 frame_of) {
     vec2 along = (frame_of * lobe_along).xy;
     float l2 = dot(along, along);
@@ -27,7 +27,7 @@ void set_anisotropic_lobe(vec3 m, float alpha, mat3 frame_of) {
     float c00 = t.x * t.x + b.x * b.x;
     float c01 = t.x * t.y + b.x * b.y;
     float l00 = sqrt(c00);
-    // The determinant of the square is known: (k.x k.y alpha_t alpha_b)^2.
+    // The determinant of the squared spread is known: (k.x k.y alpha_t alpha_b)^2.
     lobe_lower = vec3(l00, c01 / l00, k.x * k.y * lobe_alphas.x * lobe_alphas.y / l00);
 }
 
@@ -43,8 +43,8 @@ vec3 from_lobe(vec3 m, vec3 p) {
 
 float lobe_determinant(vec3 m) { return 1.0 / (lobe_lower.x * lobe_lower.z); }
 
-// D V n.l and Schlick's weight for a view and a light in the surface's frame, as
-// evaluate_extended_brdf has them.
+// D V n.l and Schlick weight for view and light directions in the surface's frame; matches
+// evaluate_extended_brdf.
 vec2 lobe_at(vec3 v, vec3 l, float alpha) {
     vec3 h = l + v;
     float length2 = dot(h, h);

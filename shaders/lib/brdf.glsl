@@ -1,11 +1,11 @@
-// The metallic/roughness BRDF of glTF 2.0 (Appendix B): (1-m) (F_d D V + (1-F_d) base/pi) + m F_m D
-// V.
+// The metallic-roughness BRDF of glTF 2.0, Appendix B (1/sr):
+// (1-m) (F_d D V + (1-F_d) base/pi) + m F_m D V.
 #ifndef LIB_BRDF
 #define LIB_BRDF
 
 const float PI = 3.14159265358979;
 
-// Below this alpha a highlight of a point-like source is narrower than a pixel ever is.
+// Below this alpha the highlight of a punctual light is always narrower than a pixel.
 const float MIN_ALPHA = 0.002;
 const float DIELECTRIC_F0 = 0.04;
 
@@ -18,8 +18,8 @@ struct Surface {
     float alpha;       // roughness^2, at least MIN_ALPHA
 };
 
-// Distribution of normals (1/sr). Walter et al. 2007, equation 33, in a form that keeps its
-// precision near n.h = 1: 1 - (n.h)^2 = |n x h|^2.
+// GGX normal distribution (1/sr). Walter et al. 2007, equation 33, in a form that is accurate near
+// n.h = 1: 1 - (n.h)^2 = |n x h|^2.
 float d_ggx(vec3 n, vec3 h, float nh, float alpha) {
     vec3 c = cross(n, h);
     float a = nh * alpha;
@@ -35,15 +35,15 @@ float v_smith(float nl, float nv, float alpha) {
     return 0.5 / max(gv + gl, 1e-12);
 }
 
-// Fresnel reflectance with F90 = 1. Schlick 1994, equation 15.
+// Weight of the Fresnel reflectance with F90 = 1. Schlick 1994, equation 15.
 float schlick_weight(float vh) {
     float x = clamp(1.0 - vh, 0.0, 1.0);
     float x2 = x * x;
     return x2 * x2 * x;
 }
 
-// Reflected radiance per irradiance on a plane facing the light, with the cosine: diffuse and
-// specular apart (1/sr).
+// Diffuse and specular radiance reflected to the viewer per irradiance on a plane that faces the
+// light, with the cosine (1/sr).
 void evaluate_brdf(Surface s, vec3 l, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
@@ -53,7 +53,7 @@ void evaluate_brdf(Surface s, vec3 l, out vec3 diffuse, out vec3 specular) {
     }
     vec3 h = l + s.view;
     float length2 = dot(h, h);
-    // Light from straight behind a surface that a bent normal turns to it: there is no half vector.
+    // Opposite light and view directions, possible with a bent shading normal, have no half vector.
     if (length2 < 1e-12) {
         return;
     }

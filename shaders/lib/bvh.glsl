@@ -1,7 +1,7 @@
-// Rays through the two-level trees of src/bvh, which says how they are made; the same steps in the
-// same order as its trace.rs. With USE_RAY_QUERY through the device's acceleration structures over
-// the same triangles in the same places (docs/bvh.md); the shader then requires GL_EXT_ray_query,
-// and a fragment shader defines BVH_IN_FRAGMENT_SHADER. Everything is relative to the camera.
+// Ray traversal of the two-level BVH of src/bvh, with the same steps in the same order as
+// src/bvh/trace.rs. Positions are relative to the camera. With USE_RAY_QUERY, rays traverse the
+// device's acceleration structures over the same triangles and instances (docs/bvh.md). The shader
+// then requires GL_EXT_ray_query, and a fragment shader defines BVH_IN_FRAGMENT_SHADER.
 #ifndef LIB_BVH
 #define LIB_BVH
 
@@ -9,7 +9,7 @@ layout(set = 0, binding = 51, scalar) readonly buffer bvh_triangle_block { BvhTr
 layout(set = 0, binding = 55, scalar) readonly buffer bvh_instance_block { BvhInstance bvh_instances[]; };
 #ifdef USE_RAY_QUERY
 layout(set = 0, binding = 56) uniform accelerationStructureEXT bvh_structure;
-// Only masked triangles ask for it.
+// Only alpha-masked triangles are non-opaque.
 #ifndef BVH_ALPHA_MASKS
 #define BVH_ALPHA_MASKS
 #endif
@@ -17,7 +17,7 @@ layout(set = 0, binding = 56) uniform accelerationStructureEXT bvh_structure;
 layout(set = 0, binding = 50, scalar) readonly buffer bvh_node_block { BvhNode bvh_nodes[]; };
 layout(set = 0, binding = 54, scalar) readonly buffer bvh_top_block { BvhNode bvh_top[]; };
 
-// MAX_DEPTH of src/bvh/build.rs and one more: a walk never has more nodes waiting than its tree has
+// MAX_DEPTH of src/bvh/build.rs plus one: traversal never stacks more nodes than the tree has
 // levels.
 const uint BVH_STACK = 31u;
 #endif
@@ -43,13 +43,13 @@ float max_of(vec3 v) {
 }
 
 #ifndef USE_RAY_QUERY
-// One over the direction, whose small components are widened so that no division is by zero.
+// Inverse direction; small components are widened to avoid a division by zero.
 vec3 slab_inverse(vec3 d) {
     float least = 1e-12 * max_of(abs(d));
     return 1.0 / mix(d, mix(vec3(least), vec3(-least), lessThan(d, vec3(0.0))), lessThan(abs(d), vec3(least)));
 }
 
-// Where the ray enters a box, or a negative number. Ize 2013, section 3.
+// Entry distance of the ray into a box, or -1. Ize 2013, section 3.
 float enter_box(BvhNode node, vec3 origin, vec3 inverse, float t_max) {
     vec3 a = (node.low - origin) * inverse;
     vec3 b = (node.high - origin) * inverse;
@@ -60,8 +60,7 @@ float enter_box(BvhNode node, vec3 origin, vec3 inverse, float t_max) {
 }
 #endif
 
-// A direction as `cross_triangle` takes it: the axis of its greatest component, and its slopes
-// along that.
+// Ray direction for `cross_triangle`: the axis of its greatest component, and the shear along it.
 vec3 shear_along(vec3 d, out uint axis) {
     vec3 size = abs(d);
     axis = size.x > size.y ? (size.x > size.z ? 0u : 2u) : (size.y > size.z ? 1u : 2u);
@@ -69,13 +68,14 @@ vec3 shear_along(vec3 d, out uint axis) {
     return vec3(turned.xy, 1.0) / turned.z;
 }
 
-// Woop, Benthin and Wald 2013; see src/bvh/triangle.rs. `precise` keeps neighbours' edge functions
-// negatives of each other: a fused multiply-add would round only one of the two products.
+// Watertight triangle intersection: Woop, Benthin and Wald 2013; see src/bvh/triangle.rs. `precise`
+// keeps the edge functions of neighbors exact negatives: a fused multiply-add would round only one
+// of the two products.
 bool cross_triangle(BvhTriangle triangle, vec3 origin, uint axis, vec3 shear, float t_max, out float t, out vec2 weights) {
     precise vec3 a = triangle.a - origin;
     precise vec3 b = triangle.b - origin;
     precise vec3 c = triangle.c - origin;
-    // The greatest component of the direction becomes z.
+    // Permutes the greatest component of the direction to z.
     a = axis == 0u ? a.yzx : axis == 1u ? a.zxy : a;
     b = axis == 0u ? b.yzx : axis == 1u ? b.zxy : b;
     c = axis == 0u ? c.yzx : axis == 1u ? c.zxy : c;
@@ -96,7 +96,7 @@ bool cross_triangle(BvhTriangle triangle, vec3 origin, uint axis, vec3 shear, fl
 layout(set = 0, binding = 52, scalar) readonly buffer bvh_corner_block { vec3 bvh_corners[]; };
 layout(set = 0, binding = 53, scalar) readonly buffer bvh_mask_block { uint bvh_masks[]; };
 
-// A texture coordinate in texels, by how the picture goes on beyond its edge (src/bvh/mask.rs).
+// Texture coordinate in texels after the wrap mode (src/bvh/mask.rs).
 float mask_place(float x, uint wrap, float size) {
     float mirrored = x - 2.0 * floor(x * 0.5);
     float inside = wrap == 0u ? x - floor(x) : wrap == 1u ? (mirrored > 1.0 ? 2.0 - mirrored : mirrored) : clamp(x, 0.0, 1.0);
@@ -112,7 +112,7 @@ float mask_texel(uint header, ivec2 at, int width) {
     return float(bvh_masks[bvh_masks[header] + index / 4u] >> (8u * (index % 4u)) & 255u) / 255.0;
 }
 
-// Whether a masked surface is there.
+// Alpha test of a masked triangle: true where the surface is opaque.
 bool mask_alpha_test(uint header, uint corners, vec2 barycentric) {
     vec3 a = bvh_corners[corners * 3u];
     vec3 at = a + (bvh_corners[corners * 3u + 1u] - a) * barycentric.x + (bvh_corners[corners * 3u + 2u] - a) * barycentric.y;
@@ -139,25 +139,23 @@ vec3 to_object(BvhInstance instance, vec4 p) {
     return vec3(dot(instance.rows[0], p), dot(instance.rows[1], p), dot(instance.rows[2], p));
 }
 
-// The nearest hit before t_max; with `any`, whichever is found first of what casts shadows. `away`
-// is the unit normal of the surface that the ray leaves, or zero: see Ray::away in
-// src/bvh/trace.rs.
+// Nearest hit before t_max; with `any`, the first hit found among shadow casters. `away` is the
+// unit normal of the surface at the ray origin, or zero: see Ray::away in src/bvh/trace.rs.
 #ifdef USE_RAY_QUERY
 
-// Of an instance's mask, that of rays to lamps (MASK_CASTS of src/passes/ray_query.rs); others meet
-// all.
+// Instance mask bit of shadow rays (MASK_CASTS of src/passes/ray_query.rs); other rays hit all
+// instances.
 const uint BVH_SHADOW_MASK = 1u;
-// How often a ray is sent on that is_hit the surface it leaves.
+// Maximum restarts of a ray that hits the surface at its origin.
 const uint BVH_TRIES = 8u;
 
 bool is_finite(vec3 v) {
     return !any(isnan(v)) && !any(isinf(v));
 }
 
-// Whether this is no pixel of what is drawn, but only helps its neighbours with derivatives, which
-// nothing takes of what rays find. Rays for it would be lost work; and llvmpipe (Mesa 25.0.7) ends
-// loops once no pixel needs them, so that a helper's `rayQueryProceedEXT` comes back with a
-// candidate that is none and reads address 0 (docs/bvh.md).
+// True for helper invocations, which need no ray results. Tracing for them wastes work, and
+// llvmpipe (Mesa 25.0.7) ends loops once no active pixel needs them: `rayQueryProceedEXT` of a
+// helper then returns an invalid candidate and reads address 0 (docs/bvh.md).
 bool is_helper_invocation() {
 #ifdef BVH_IN_FRAGMENT_SHADER
     return gl_HelperInvocation;
@@ -166,10 +164,10 @@ bool is_helper_invocation() {
 #endif
 }
 
-// Whether a triangle that the device has found accept_hit, by the test of our own trees, with the
-// lift of this instance: it does not where it lies behind the lifted origin. Where both find it,
-// `t` and `weights` become those of our test, to the bit; at a triangle's rim, where the device
-// finds it and our test passes by, they stay the device's.
+// Repeats the device's hit with the software triangle test and the lift of this instance. False
+// where the hit lies behind the lifted origin. Where both tests hit, `t` and `weights` become
+// bitwise those of the software test. At a triangle's edge that only the device hits, the device's
+// values stay.
 bool accept_hit(uint instance_number, uint number, vec3 origin, vec3 direction, vec3 away, float t_max, inout float t, inout vec2 weights) {
     BvhInstance instance = bvh_instances[instance_number];
     float lift = BVH_SLACK * max_of(abs(origin));
@@ -188,14 +186,14 @@ bool accept_hit(uint instance_number, uint number, vec3 origin, vec3 direction, 
 
 BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) {
     BvhHit none = BvhHit(t_max, vec2(0.0), NONE, 0u);
-    // Ray query is undefined for what is not finite; our own trees find nothing there.
+    // Ray query is undefined for non-finite rays; the software BVH finds no hit for them.
     vec3 from = origin + away * (BVH_SLACK * max_of(abs(origin)));
     bool send = is_finite(from) && is_finite(direction) && !is_helper_invocation();
     uint flags = any ? gl_RayFlagsTerminateOnFirstHitEXT : gl_RayFlagsNoneEXT;
     float t_min = 0.0;
     for (uint tries = 0u; send && tries < BVH_TRIES && t_min < t_max; ++tries) {
         rayQueryInitializeEXT(bvh_query, bvh_structure, flags, any ? BVH_SHADOW_MASK : 0xffu, from, t_min, direction, t_max);
-        // Only masked triangles are asked about.
+        // Only alpha-masked triangles produce candidates.
         while (rayQueryProceedEXT(bvh_query)) {
             uint instance = rayQueryGetIntersectionInstanceIdEXT(bvh_query, false);
             uint number = bvh_instances[instance].first + rayQueryGetIntersectionPrimitiveIndexEXT(bvh_query, false);
@@ -218,8 +216,8 @@ BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) 
         if (accept_hit(instance, number, origin, direction, away, t_max, t, weights)) {
             return BvhHit(t, weights, instance, number);
         }
-        // The surface that it leaves. What was found first need not be the nearest: it is sought
-        // anew, in order of distance.
+        // Self-intersection with the surface at the origin. The first hit found need not be the
+        // nearest, so the ray restarts in order of distance.
         if (flags == gl_RayFlagsNoneEXT) {
             t_min = max(found * (1.0 + BVH_SLACK), 1e-30);
         }

@@ -1,4 +1,4 @@
-// Light between pixels. The including shader declares `light_image`.
+// Bicubic interpolation of `light_image` (pre-exposed light), which the including shader declares.
 #ifndef LIB_CUBIC
 #define LIB_CUBIC
 
@@ -34,8 +34,7 @@ float channel_at(vec2 at, int channel) {
             }
         }
     }
-    // No dark rings around lamps: the value stays between those of the four pixels around the
-    // place.
+    // Clamping to the four nearest pixels prevents dark ringing around bright lights.
     return clamp(sum, least, most);
 }
 

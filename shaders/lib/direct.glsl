@@ -1,6 +1,6 @@
-// What one light adds to a pixel. The including shader declares `frame`. Lights with a surface need
-// AREA_LIGHTS: without any in the scene their code would only cost registers, and on Mesa's
-// software driver, which runs both sides of a branch, time.
+// Direct light of one light at one pixel: luminance (nits by channel), shadowed. The including
+// shader declares `frame`. Area lights need AREA_LIGHTS: without any in the scene their code costs
+// registers, and on llvmpipe, which runs both sides of a branch, time.
 #ifndef LIB_DIRECT
 #define LIB_DIRECT
 #include "lib/lights.glsl"
@@ -17,13 +17,13 @@ bool has_surface(Light light) {
     return (light.kind & LIGHT_KIND_BITS) >= LIGHT_SPHERE;
 }
 
-// The part of a light (by channel) that the last call of apply_shadow let through, for passes that
-// need it although the surface is dark.
+// Fraction of the light (by channel) that the last call of apply_shadow let through, for passes
+// that need it even where the surface is dark.
 vec3 light_transmittance = vec3(1.0);
 bool needs_light_transmittance = false;
 
-// Shadows by surfaces, of lights that cast them, and the transmittance of volumes, which dim every
-// light. Dark values need neither.
+// Applies the shadow of shadow-casting lights, and the transmittance of volumes for every light.
+// Black values skip both.
 void apply_shadow(Light light, Surface s, inout vec3 diffuse, inout vec3 specular) {
     light_transmittance = vec3(1.0);
     if (needs_light_transmittance || diffuse != vec3(0.0) || specular != vec3(0.0)) {
@@ -37,7 +37,7 @@ void apply_shadow(Light light, Surface s, inout vec3 diffuse, inout vec3 specula
     }
 }
 
-// Of a place in water what matters is where the light enters it: on the level surface.
+// Underwater, shadows are evaluated where the light enters the level water surface.
 void move_to_water_entry(vec3 entry, inout Surface s) {
     if (in_water != NONE && entry != s.position) {
         s.position = entry;
@@ -52,15 +52,14 @@ void move_to_water_entry(vec3 entry, inout Surface s) {
     }
 }
 
-// Angular radius (rad) of a sun's disk where its light arrives: water refracts it to a narrower
-// one.
+// Angular radius (rad) of a sun at its receiver: refraction into water narrows it.
 float arriving_radius(float radius, vec3 position, vec3 entry) {
     return entry == position ? radius : radius / WATER_IOR;
 }
 
-// Luminance (nits by channel) of a surface towards the camera under one light without a surface:
-// its diffuse and specular parts. `radius`: angular radius (rad) of a sun's disk; 0 of other lights
-// and of parallel light.
+// Diffuse and specular luminance (nits by channel) of a surface toward the camera under one
+// punctual or directional light. `radius`: angular radius (rad) of a sun's disk; 0 for other lights
+// and for parallel light.
 void direct_light(Light light, float radius, Surface s, out vec3 diffuse, out vec3 specular) {
     vec3 l, from, entry;
     vec3 e = arriving_light(light, s.position, l, from, entry);
@@ -87,7 +86,7 @@ void direct_light(Light light, float radius, Surface s, out vec3 diffuse, out ve
 }
 
 #ifdef AREA_LIGHTS
-// The same of one light with a surface.
+// As direct_light, for one area light.
 void direct_area_light(Light light, Surface s, out vec3 diffuse, out vec3 specular) {
     area_light(light, s, diffuse, specular);
     vec3 left = water_on_the_way(s.position, normalize(light.position - s.position));

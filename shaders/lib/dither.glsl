@@ -1,4 +1,4 @@
-// Dither: the twin of `dithered` in src/camera/tonemap.rs; a test holds them together.
+// Dither to 8-bit codes. Mirrors `dithered` in src/camera/tonemap.rs; a test compares both.
 #ifndef LIB_DITHER
 #define LIB_DITHER
 
@@ -14,12 +14,12 @@ uvec2 pcg2d(uvec2 v) {
     return v;
 }
 
-// Codes of 0 to 255, not rounded, to whole ones whose mean over many pixels is the code. Lipshitz,
+// Rounds fractional codes (0 to 255) so that their mean over many pixels is the code. Lipshitz,
 // Wannamaker and Vanderkooy, "Quantization and Dither: A Theoretical Survey", J. AES 40(5), 1992:
-// noise of triangular distribution, two steps wide, so that neither mean nor variance of the error
-// depends on the code. Within half a step of black and white it would be cut off: there even noise
-// of one step, which keeps the mean, and black black. All channels take the same noise, so that
-// grey stays grey.
+// noise of triangular distribution, two steps wide, makes mean and variance of the error
+// independent of the code. Within half a step of black and white, where that noise would be
+// clipped, uniform noise of one step keeps the mean, and black stays black. All channels use the
+// same noise, so that gray stays gray.
 vec3 dithered(vec3 code, uvec2 pixel) {
     vec2 u = vec2(pcg2d(pixel) >> 8u) / 16777216.0;
     float triangular = u.x + u.y - 1.0;

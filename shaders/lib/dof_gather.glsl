@@ -1,11 +1,11 @@
-// Spreading circles of confusion: what the passes for one size class and for the smallest one
-// share. The including shader declares `lens`, `reaches`, and the images of the next greater class,
+// Depth of field gather: functions shared by the passes of the size classes and of the smallest
+// class. The including shader declares `lens`, `reaches`, and the images of the next larger class,
 // `near_coarser`, `far_coarser`, `background_coarser`.
 #ifndef LIB_DOF_GATHER
 #define LIB_DOF_GATHER
 #include "lib/upsample.glsl"
 
-// The greatest radii (texels), in front of the focus and behind it, of what may reach a texel.
+// Maximum CoC radii (texels) that can reach a texel, in front of the focus plane and behind it.
 vec2 max_coc_at(ivec2 texel, ivec2 size) {
     ivec2 tiles = (size + 15) / 16;
     ivec2 tile = texel / 16;
@@ -18,13 +18,13 @@ vec2 max_coc_at(ivec2 texel, ivec2 size) {
     return reach;
 }
 
-// No more than the whole of a texel is covered.
+// Normalizes a layer whose coverage exceeds 1.
 vec4 whole(vec4 layer) {
     return layer / max(layer.a, 1.0);
 }
 
-// A layer behind another fills what that leaves open. Each pixel of the picture is in one layer
-// only, so that their parts add up and do not overlap.
+// Composites a layer behind another. Each pixel belongs to one layer only, so coverages add and do
+// not overlap.
 vec4 over(vec4 front, vec4 back) {
     return front + back * (min(1.0 - front.a, back.a) / max(back.a, 1e-6));
 }

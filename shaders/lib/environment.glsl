@@ -1,10 +1,11 @@
-// Light from all around: sky or environment map. The including shader declares `frame`; `brdf.glsl`
-// comes before it.
+// Image-based lighting from the sky or environment map and from local probes: irradiance (lx),
+// prefiltered luminance (nits) and split-sum reflectance. The including shader declares `frame`;
+// `brdf.glsl` comes before it.
 #ifndef LIB_ENVIRONMENT
 #define LIB_ENVIRONMENT
 
-// src/photometry/environment: the map, then its irradiance, its blurred levels, and the table of
-// reflectances; then the same parts but the table of each probe.
+// Layout of src/photometry/environment: the map, its irradiance, its prefiltered levels, the DFG
+// table; then for each probe the same parts without the table.
 layout(set = 0, binding = 30, scalar) readonly buffer environment_block {
     EnvironmentConstants environment;
     vec3 environment_texels[];
@@ -14,13 +15,13 @@ layout(set = 0, binding = 31, scalar) readonly buffer probe_block { Probe probes
 #include "lib/probes.glsl"
 #include "lib/occlusion.glsl"
 
-// As IRRADIANCE_SIZE, SPECULAR_SIZES and DFG_SIZE of the host.
+// Match IRRADIANCE_SIZE, SPECULAR_SIZES and DFG_SIZE of the host.
 const uint IRRADIANCE_SIZE = 64u;
 const uint SPECULAR_LEVELS = 7u;
 const uint SPECULAR_SIZES[7] = uint[](256u, 128u, 64u, 64u, 32u, 32u, 32u);
 const uint DFG_SIZE = 32u;
 
-// From the world to the map: a turn about the vertical.
+// World to environment direction: a rotation about the vertical axis.
 vec3 environment_direction(vec3 d) {
     return vec3(d.x * environment.turn_cos + d.z * environment.turn_sin, d.y,
                 d.z * environment.turn_cos - d.x * environment.turn_sin);
@@ -30,7 +31,7 @@ vec3 environment_fetch(uint offset, uint width, uint x, uint y) {
     return environment_texels[offset + y * width + x];
 }
 
-// Where the parts of a map lie among the texels: the environment's, or a probe's.
+// Offsets of the parts of a map (environment or probe) in texels.
 struct LightMap {
     uint texels;
     uint width;
@@ -45,8 +46,8 @@ LightMap environment_map() {
                     environment.specular_offset);
 }
 
-// Luminance (nits by channel) that comes from a direction of the map (unit). Interpolated in full
-// precision: the eight bits of weight that samplers have would show as bands.
+// Luminance (nits by channel) of the map from a unit direction. Interpolated in full precision: the
+// 8-bit filter weights of samplers would cause banding.
 vec3 map_luminance(LightMap map, vec3 d) {
     float s = asin(clamp(d.y, -1.0, 1.0)) / (PI * 0.5);
     s = map.square_rows != 0u ? sign(s) * sqrt(abs(s)) : s;
@@ -65,7 +66,7 @@ vec3 map_luminance(LightMap map, vec3 d) {
     return mix(upper, lower, y - y0);
 }
 
-// Luminance (nits by channel) that comes from a direction (unit).
+// Luminance (nits by channel) of the environment from a unit direction.
 vec3 environment_luminance(vec3 world) {
     return map_luminance(environment_map(), environment_direction(world));
 }
@@ -81,19 +82,18 @@ vec3 environment_table(uint offset, uint size, vec2 at) {
                f.y);
 }
 
-// An octahedral map about +Y whose outer texels lie on its edges (Cigolle et al. 2014, section
-// 3.2).
+// Octahedral map about +Y whose outer texels lie on its edges (Cigolle et al. 2014, section 3.2).
 vec3 environment_octahedral(uint offset, uint size, vec3 d) {
     d /= abs(d.x) + abs(d.y) + abs(d.z);
     vec2 e = d.y >= 0.0 ? d.xz : (1.0 - abs(d.zx)) * vec2(d.x >= 0.0 ? 1.0 : -1.0, d.z >= 0.0 ? 1.0 : -1.0);
     return environment_table(offset, size, e * 0.5 + 0.5);
 }
 
-// Luminance around a direction of the map as a surface of that roughness sees it.
+// Prefiltered luminance (nits) around a direction of the map for a perceptual roughness.
 vec3 map_blurred(LightMap map, vec3 d, float roughness) {
     float level = clamp(roughness, 0.0, 1.0) * float(SPECULAR_LEVELS);
     uint low = min(uint(level), SPECULAR_LEVELS - 1u);
-    // Between two levels by the width of the lobe, which is that of roughness squared.
+    // Interpolates levels by lobe width, which is proportional to roughness squared.
     float part = (level * level - float(low * low)) / float(2u * low + 1u);
     uint offset = map.specular;
     for (uint i = 0u; i + 1u < low; ++i) {
@@ -104,8 +104,8 @@ vec3 map_blurred(LightMap map, vec3 d, float roughness) {
     return mix(sharp, environment_octahedral(next, SPECULAR_SIZES[low], d), part);
 }
 
-// Where a ray from a place in a probe's box leaves the box, as a direction from where the probe was
-// captured. Lagarde and Zanuttini 2012, "Local Image-based Lighting With Parallax-corrected
+// Parallax correction: the exit point of a ray from the probe's box, as a direction from the
+// capture position. Lagarde and Zanuttini 2012, "Local Image-based Lighting With Parallax-corrected
 // Cubemap".
 vec3 probe_direction(Probe probe, vec3 position, vec3 d) {
     if ((probe.flags & PROBE_PARALLAX) == 0u) {
@@ -115,7 +115,7 @@ vec3 probe_direction(Probe probe, vec3 position, vec3 d) {
     vec3 faces = vec3(d.x < 0.0 ? -probe.half_size.x : probe.half_size.x,
                       d.y < 0.0 ? -probe.half_size.y : probe.half_size.y,
                       d.z < 0.0 ? -probe.half_size.z : probe.half_size.z);
-    // A ray along a face never meets it.
+    // A ray parallel to a face never hits it.
     vec3 t = vec3(abs(d.x) > 1e-6 ? (faces.x - local.x) / d.x : 1e30, abs(d.y) > 1e-6 ? (faces.y - local.y) / d.y : 1e30,
                   abs(d.z) > 1e-6 ? (faces.z - local.z) / d.z : 1e30);
     vec3 to = local + d * min(t.x, min(t.y, t.z)) + probe.center - probe.position;
@@ -123,24 +123,24 @@ vec3 probe_direction(Probe probe, vec3 position, vec3 d) {
     return size > 0.0 ? to / size : d;
 }
 
-// Where the parts of a probe's map lie.
+// Offsets of the parts of a probe's map.
 LightMap probe_map(Probe probe) {
     uint irradiance = probe.first + probe.width * probe.width / 2u;
     return LightMap(probe.first, probe.width, probe.width / 2u, 0u, irradiance,
                     irradiance + IRRADIANCE_SIZE * IRRADIANCE_SIZE);
 }
 
-// Off: a later pass adds what surfaces reflect of their surroundings.
+// False: a later pass adds the specular environment light.
 bool add_environment_specular = true;
 
-// Whether there is light from all around at all.
+// Whether there is any environment light.
 bool has_environment() {
     return environment.enabled != 0u || frame.probe_count != 0u;
 }
 
-// Illuminance (lx by channel) that a plane at a place (relative to the camera) has from all around:
-// from probes whose box the place is in, small ones first, and from the environment what they
-// leave.
+// Illuminance (lx by channel) of a plane from the environment. Probes whose box contains the
+// position (relative to the camera) come first, small ones first; the environment fills the
+// remaining weight.
 vec3 environment_irradiance(vec3 position, vec3 normal) {
     vec3 sum = vec3(0.0);
     float rest = 1.0;
@@ -159,8 +159,8 @@ vec3 environment_irradiance(vec3 position, vec3 normal) {
     return sum;
 }
 
-// Luminance (nits by channel) that a surface of that roughness sees from a place around a
-// direction, likewise.
+// Prefiltered luminance (nits by channel) around a direction for a perceptual roughness, with the
+// same weights.
 vec3 prefiltered_environment(vec3 position, vec3 towards, float roughness) {
     vec3 sum = vec3(0.0);
     float rest = 1.0;
@@ -180,8 +180,8 @@ vec3 prefiltered_environment(vec3 position, vec3 towards, float roughness) {
     return sum;
 }
 
-// Light that was reflected on by what hides the surroundings, as though that had this surface's
-// reflectance: Jimenez et al. 2016, the polynomial of its near-field global illumination.
+// Multi-bounce ambient occlusion: interreflection among occluders with this surface's reflectance.
+// Jimenez et al. 2016, polynomial fit of the near-field global illumination.
 vec3 multi_bounce_ao(float visible, vec3 reflectance) {
     vec3 a = 2.0404 * reflectance - 0.3324;
     vec3 b = -4.7951 * reflectance + 0.6417;
@@ -189,16 +189,16 @@ vec3 multi_bounce_ao(float visible, vec3 reflectance) {
     return max(vec3(visible), ((visible * a + b) * visible + c) * visible);
 }
 
-// Scale and bias of F0, and the diffuse reflectance of a white base colour.
+// DFG table: scale and bias of F0, and the diffuse reflectance of a white base color.
 vec3 environment_reflectances(Surface s) {
     return environment_table(environment.dfg_offset, DFG_SIZE, vec2(clamp(dot(s.normal, s.view), 0.0, 1.0), sqrt(s.alpha)));
 }
 
-// What a surface reflects of the environment towards the camera where nothing hides it. Split sum:
-// Karis 2013, equation 7.
+// Specular environment reflection (nits) toward the camera, without occlusion. Split sum: Karis
+// 2013, equation 7.
 vec3 environment_reflection(Surface s) {
     vec3 dfg = environment_reflectances(s);
-    // The middle of the lobe leans from the mirror direction to the normal: Lagarde and de Rousiers
+    // Dominant lobe direction, between the mirror direction and the normal: Lagarde and de Rousiers
     // 2014, listing 21.
     vec3 mirrored = reflect(-s.view, s.normal);
     float smoothness = 1.0 - s.alpha;
@@ -208,10 +208,10 @@ vec3 environment_reflection(Surface s) {
     return (f0 * dfg.x + dfg.y) * reflected;
 }
 
-// Luminance of a surface towards the camera under the environment: diffuse and specular parts.
+// Diffuse and specular luminance (nits) of a surface toward the camera under the environment.
 //
-// The diffuse part takes the irradiance about the bent normal as though it came evenly, which is
-// exact for even light.
+// The diffuse part uses the irradiance about the bent normal as uniform light, which is exact for a
+// uniform environment.
 void environment_light(Surface s, AmbientVisibility v, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
@@ -233,8 +233,7 @@ void environment_light(Surface s, AmbientVisibility v, out vec3 diffuse, out vec
     if (add_environment_specular) {
         specular = environment_reflection(s) * specular_visibility(s, v);
 #ifdef LIB_WATER
-        // In water a surface mirrors the sky's cone and the floor: about as bright as what lights
-        // it.
+        // Underwater, a surface mirrors the sky cone and the bed: approximated by its irradiance.
         if (under) {
             specular = (mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic) * dfg.x + dfg.y) * irradiance / PI * v.map;
         }

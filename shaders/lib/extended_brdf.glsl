@@ -1,7 +1,8 @@
-// The lobes of glTF's material extensions, evaluated forward: KHR_materials_ior, specular,
+// Lobes of the glTF material extensions for the forward pass: KHR_materials_ior, specular,
 // clearcoat, sheen, anisotropy, iridescence, transmission (thin walls) and diffuse_transmission,
-// composed as the extensions have it (docs/layered.md). `brdf.glsl` comes before it;
-// EXTENDED_MATERIALS is defined for what is shared with surfaces that have none of this.
+// composed as the extensions specify (docs/extended-materials.md). Results are per irradiance
+// (1/sr). `brdf.glsl` comes before it; EXTENDED_MATERIALS selects the extended code in shared
+// files.
 #ifndef LIB_EXTENDED_BRDF
 #define LIB_EXTENDED_BRDF
 #include "lib/sun_disk.glsl"
@@ -10,15 +11,15 @@ layout(set = 0, binding = 21, scalar) readonly buffer extended_lut_block { vec3 
 
 const uint LAYER_TABLE_SIZE = 32u;
 const float COAT_F0 = 0.04;
-// As src/passes/layer_tables.rs: no sheen is narrower, since a smaller roughness shines at grazing
-// angles that hardly any ray meets.
+// Matches src/passes/layer_tables.rs. A smaller sheen roughness reflects only at grazing angles
+// that hardly any ray has.
 const float MIN_SHEEN_ROUGHNESS = 0.07;
 
-// What a pixel's surface has beyond Surface. Normals are on the viewer's side.
+// Extension parameters of a pixel's surface, beyond Surface. Normals are on the viewer's side.
 struct Layers {
-    vec3 f0;                   // of the dielectric, along the normal
-    float specular;            // its strength at every angle
-    vec3 tangent;              // unit, across the normal: the rougher way
+    vec3 f0;                   // dielectric F0 (at normal incidence)
+    float specular;            // specular weight, at every angle
+    vec3 tangent;              // unit, perpendicular to the normal: direction of the greater alpha
     vec3 bitangent;
     vec2 alphas;               // along tangent and bitangent
     float coat;
@@ -36,7 +37,7 @@ struct Layers {
     bool thin;
 };
 
-// Scale and bias of F0, albedo of white sheen, at a cosine to the view and a perceptual roughness.
+// Scale and bias of F0 and albedo of white sheen, by view cosine and perceptual roughness.
 vec3 layer_albedo(float nv, float roughness) {
     vec2 p = clamp(vec2(nv, roughness), 0.0, 1.0) * float(LAYER_TABLE_SIZE - 1u);
     vec2 low = min(floor(p), vec2(float(LAYER_TABLE_SIZE - 2u)));
@@ -62,7 +63,7 @@ float charlie_curve(float x, float alpha) {
     return a / (1.0 + b * pow(max(x, 1e-6), c)) + d * x + e;
 }
 
-// The same, equation 3 and its table.
+// Estevez and Kulla 2017, equation 3 and its table.
 float charlie_lambda(float cosine, float alpha) {
     return exp(cosine < 0.5 ? charlie_curve(cosine, alpha)
                             : 2.0 * charlie_curve(0.5, alpha) - charlie_curve(1.0 - cosine, alpha));
@@ -70,7 +71,7 @@ float charlie_lambda(float cosine, float alpha) {
 
 float sheen_alpha(Layers y) { return y.sheen_roughness * y.sheen_roughness; }
 
-// White sheen's BRDF times n.l.
+// BRDF of white sheen times n.l.
 float sheen_lobe(Layers y, float nl, float nv, float nh) {
     float alpha = sheen_alpha(y);
     float g = 1.0 / (1.0 + charlie_lambda(nv, alpha) + charlie_lambda(nl, alpha));
@@ -79,9 +80,9 @@ float sheen_lobe(Layers y, float nl, float nv, float nh) {
 
 float max3(vec3 v) { return max(v.r, max(v.g, v.b)); }
 
-// What a film's interference leaves of a phase, in linear Rec.709: Belcour and Barla 2017, "A
+// Interference term of a thin film for a phase shift, in linear Rec.709: Belcour and Barla 2017, "A
 // Practical Extension to Microfacet Theory for the Modeling of Varying Iridescence", section 4 and
-// its supplement's fit of the CIE's observer.
+// its supplement's fit of the CIE observer.
 vec3 film_sensitivity(float path, vec3 shift) {
     float phase = 2.0 * PI * path * 1e-9;
     vec3 xyz = vec3(5.4856e-13, 4.4201e-13, 5.2481e-13) * sqrt(2.0 * PI * vec3(4.3278e9, 9.3046e9, 6.6121e9))
@@ -96,9 +97,9 @@ vec3 film_sensitivity(float path, vec3 shift) {
 
 vec3 schlick(vec3 f0, float cosine) { return f0 + (1.0 - f0) * schlick_weight(cosine); }
 
-// Reflectance of a surface of that F0 under a thin film. KHR_materials_iridescence, appendix.
+// Reflectance of a surface of this F0 under a thin film. KHR_materials_iridescence, appendix.
 vec3 film_fresnel(vec3 base_f0, float film_ior, float thickness, float cosine) {
-    // A film that vanishes has the index of air.
+    // A film of vanishing thickness has the index of air.
     float ior = mix(1.0, film_ior, smoothstep(0.0, 0.03, thickness));
     float sine2 = (1.0 - cosine * cosine) / (ior * ior);
     if (sine2 >= 1.0) {
@@ -109,7 +110,7 @@ vec3 film_fresnel(vec3 base_f0, float film_ior, float thickness, float cosine) {
     float r12 = first * first + (1.0 - first * first) * schlick_weight(cosine);
     float t121 = 1.0 - r12;
     float phase12 = ior < 1.0 ? PI : 0.0;
-    // Guarded against an index of 1, as the extension has it.
+    // Guards against an index of 1, as the extension does.
     vec3 root = sqrt(min(clamp(base_f0, 0.0, 1.0) + 1e-4, 0.9999));
     vec3 base_ior = (1.0 + root) / (1.0 - root);
     vec3 second = (base_ior - ior) / (base_ior + ior);
@@ -125,11 +126,11 @@ vec3 film_fresnel(vec3 base_f0, float film_ior, float thickness, float cosine) {
         term *= amplitude;
         sum += term * 2.0 * film_sensitivity(float(m) * path, float(m) * shift);
     }
-    // Colours beyond what the primaries can show; above 1 energy would be made.
+    // Clamps out-of-gamut colors, and values above 1, which would create energy.
     return clamp(sum, 0.0, 1.0);
 }
 
-// Reflectance between dielectrics of relative index `eta`, unpolarised: Fresnel's equations.
+// Unpolarized Fresnel reflectance between dielectrics of relative index `eta`.
 float fresnel_exact(float cosine, float eta) {
     float sine2 = (1.0 - cosine * cosine) / (eta * eta);
     if (sine2 >= 1.0) {
@@ -141,7 +142,7 @@ float fresnel_exact(float cosine, float eta) {
     return 0.5 * (s * s + p * p);
 }
 
-// Reflectances at a cosine between view and half vector, whose Schlick weight is w.
+// Reflectances at a cosine between view and half vector with Schlick weight w.
 struct Reflectances {
     vec3 opaque;               // of the opaque dielectric
     vec3 glass;
@@ -155,8 +156,7 @@ Reflectances layer_fresnel(Surface s, Layers y, float cosine, float w) {
     f.metal = mix(s.base_color, vec3(1.0), w);
     f.glass = vec3(0.0);
     if (y.transmission > 0.0) {
-        // What refracts by Snell's law reflects by Fresnel's: its rise takes the place of
-        // Schlick's.
+        // Refraction follows Snell's law, so the exact Fresnel term replaces Schlick's.
         float r0 = (y.ior - 1.0) / (y.ior + 1.0);
         r0 *= r0;
         float rise = clamp((fresnel_exact(cosine, y.ior) - r0) / max(1.0 - r0, 1e-6), 0.0, 1.0);
@@ -171,10 +171,10 @@ Reflectances layer_fresnel(Surface s, Layers y, float cosine, float w) {
     return f;
 }
 
-// What of a specular lobe of reflectance 1 is reflected, by metal, glass and opaque dielectric as
-// they are mixed; with `multi_scatter` what facets pass on to each other too, by Turquin 2019,
-// "Practical multiple scattering compensation for microfacet models", equation 16. `all`: the
-// lobe's directional albedo.
+// Reflectance of the specular lobe, mixed of metal, glass and opaque dielectric. With
+// `multi_scatter` it includes interreflection among microfacets: Turquin 2019, "Practical multiple
+// scattering compensation for microfacet models", equation 16. `all`: directional albedo of the
+// lobe.
 vec3 mixed_reflectance(Surface s, Layers y, Reflectances f, float all) {
     vec3 opaque = f.opaque;
     vec3 metal = f.metal;
@@ -186,26 +186,25 @@ vec3 mixed_reflectance(Surface s, Layers y, Reflectances f, float all) {
     return mix(mix(opaque, f.glass, y.transmission), metal, s.metallic);
 }
 
-// The directional albedo of the base's lobe; two alphas count as their geometric mean.
+// Directional albedo of the base lobe; two alphas are replaced by their geometric mean.
 float base_albedo(Layers y, float nv) {
     vec2 scale_bias = layer_albedo(nv, sqrt(sqrt(y.alphas.x * y.alphas.y))).xy;
     return scale_bias.x + scale_bias.y;
 }
 
-// What the sheen leaves of what lies below it, seen from v and lit from l.
+// Transmittance of the sheen layer for view and light cosines.
 float below_sheen(Layers y, float nl, float nv) {
     float most = max3(y.sheen_color);
     return most > 0.0 ? 1.0 - most * max(layer_albedo(nv, y.sheen_roughness).z, layer_albedo(nl, y.sheen_roughness).z) : 1.0;
 }
 
-// What of light reaches below the coat and comes back, and what the coat reflects itself:
-// KHR_materials_clearcoat.
+// Fresnel reflectance of the coat; the layers below receive the rest: KHR_materials_clearcoat.
 float coat_fresnel(Surface s, Layers y) {
     float cosine = clamp(dot(y.coat_normal, s.view), 0.0, 1.0);
     return y.coat * (COAT_F0 + (1.0 - COAT_F0) * schlick_weight(cosine));
 }
 
-// D V n.l of the base.
+// D V n.l of the base lobe.
 float base_lobe(Surface s, Layers y, vec3 l, vec3 h, float nl, float nv) {
     if (y.alphas.x == y.alphas.y) {
         return d_ggx(s.normal, h, clamp(dot(s.normal, h), 0.0, 1.0), s.alpha) * v_smith(nl, nv, s.alpha) * nl;
@@ -216,8 +215,8 @@ float base_lobe(Surface s, Layers y, vec3 l, vec3 h, float nl, float nv) {
     return d_ggx_anisotropic(local_h, y.alphas) * v_smith_anisotropic(local_l, local_v, y.alphas) * nl;
 }
 
-// D V n.l of the base: its mean over a disk of that angular radius (rad) around l. `vh`: the cosine
-// between the view and the half vector, of a disk that which stands for it.
+// Mean of the base lobe's D V n.l over a disk of this angular radius (rad) around l. `vh`: cosine
+// between the view and the half vector; for a disk, of its representative half vector.
 float base_lobe_sun_disk(Surface s, Layers y, vec3 l, float radius, vec3 h, float nl, float nv, inout float vh) {
     if (radius <= 0.0) {
         return base_lobe(s, y, l, h, nl, nv);
@@ -234,7 +233,7 @@ float base_lobe_sun_disk(Surface s, Layers y, vec3 l, float radius, vec3 h, floa
 void evaluate_extended_brdf(Surface s, Layers y, vec3 l, float radius, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
-    // A disk that the surface's horizon cuts lights both sides.
+    // A disk that the surface's horizon cuts illuminates both sides.
     float sine = sin(radius);
     float nl = disk_cosine(dot(s.normal, l), sine);
     float behind = disk_cosine(-dot(s.normal, l), sine);
@@ -268,7 +267,7 @@ void evaluate_extended_brdf(Surface s, Layers y, vec3 l, float radius, out vec3 
         }
     }
     if (behind > 0.0) {
-        // Light from behind, mirrored to the viewer's side, has the half vector.
+        // Light from behind uses the half vector of its mirror image on the viewer's side.
         vec3 mirrored = l - 2.0 * dot(s.normal, l) * s.normal;
         vec3 hm = mirrored + s.view;
         hm *= inversesqrt(max(dot(hm, hm), 1e-12));
@@ -278,7 +277,7 @@ void evaluate_extended_brdf(Surface s, Layers y, vec3 l, float radius, out vec3 
         float under = below * below_sheen(y, behind, nv) * (1.0 - s.metallic);
         diffuse += under * (1.0 - y.transmission) * y.diffuse_transmission * (1.0 - max3(f.opaque)) / PI * behind
             * y.diffuse_transmission_color;
-        // Rough panes spread what comes through as they spread the reflection.
+        // Rough panes spread transmission as they spread reflection.
         if (y.thin && y.transmission > 0.0 && s.alpha > MIN_ALPHA) {
             specular += under * y.transmission * (1.0 - max3(f.glass)) * lobe * s.base_color;
         }

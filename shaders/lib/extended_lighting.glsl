@@ -1,10 +1,10 @@
-// Light on a surface with further lobes: what lib/direct.glsl and lib/environment.glsl do for the
-// others.
+// Direct and environment light (nits by channel) of surfaces with extension lobes: the counterpart
+// of lib/direct.glsl and lib/environment.glsl.
 #ifndef LIB_EXTENDED_LIGHTING
 #define LIB_EXTENDED_LIGHTING
 #include "lib/ggx_sampling.glsl"
 
-// Shadow rays to a light behind a leaf leave from its other side.
+// Shadow rays to a light behind a two-sided surface start from its other side.
 void apply_shadow_extended(Light light, Surface s, bool behind, inout vec3 diffuse, inout vec3 specular) {
 #ifdef RAY_TRACED_SHADOWS
     vec3 seen_origin = ray_origin;
@@ -23,12 +23,12 @@ void apply_shadow_extended(Light light, Surface s, bool behind, inout vec3 diffu
 #endif
 }
 
-// Luminance (nits by channel) towards the camera under one light without a surface.
+// Luminance (nits by channel) toward the camera under one punctual or directional light.
 void direct_light_extended(Light light, Surface s, Layers y, out vec3 diffuse, out vec3 specular) {
     vec3 l, from, entry;
     vec3 e = arriving_light(light, s.position, l, from, entry);
     e *= profile_factor(light, -from);
-    // Of points the half width is 0.
+    // half_width is 0 for point lights.
     evaluate_extended_brdf(s, y, l, arriving_radius(light.half_width, s.position, entry), diffuse, specular);
     diffuse *= e;
     specular *= e;
@@ -36,9 +36,9 @@ void direct_light_extended(Light light, Surface s, Layers y, out vec3 diffuse, o
 }
 
 #ifdef AREA_LIGHTS
-// The same of one light with a surface. The base lobe, stretched or not, and the coat are
-// integrated as lib/area.glsl does; sheen, whose lobe is wide, is taken at the middle of what is
-// seen of the light, and so is a film's reflectance.
+// As direct_light_extended, for one area light. The base lobe (isotropic or not) and the coat are
+// integrated as in lib/area.glsl. Sheen, a wide lobe, and film reflectance are evaluated at the
+// middle of the light's visible part.
 void direct_area_light_extended(Light light, Surface s, Layers y, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
@@ -47,7 +47,7 @@ void direct_area_light_extended(Light light, Surface s, Layers y, out vec3 diffu
     float below = 1.0 - coat;
     float opaque = (1.0 - s.metallic) * (1.0 - y.transmission);
     vec3 through = vec3(0.0);
-    // One lobe a turn: base, coat, the other side.
+    // One lobe per iteration: base, coat, diffuse transmission.
     for (int lobe = 0; lobe < 3; ++lobe) {
         if (lobe == 1 && y.coat <= 0.0 || lobe == 2 && y.diffuse_transmission <= 0.0) {
             continue;
@@ -87,7 +87,7 @@ void direct_area_light_extended(Light light, Surface s, Layers y, out vec3 diffu
         float w = area.shine.x > 0.0 ? clamp(area.shine.y / area.shine.x, 0.0, 1.0) : 0.0;
         f = layer_fresnel(s, y, 1.0 - pow(w, 0.2), w);
 #ifdef TRACED_REFRACTION
-        // Rays that are mirrored meet what glows (lib/refraction_traced.glsl); lamps are left to
+        // Traced reflection rays hit emissive meshes (lib/refraction_traced.glsl); other lights use
         // the integral.
         f.glass *= (light.kind & LIGHT_MESH) != 0u ? 0.0 : 1.0;
 #endif
@@ -100,7 +100,7 @@ void direct_area_light_extended(Light light, Surface s, Layers y, out vec3 diffu
     diffuse *= light.intensity;
     specular *= light.intensity;
     through *= light.intensity;
-    // A light that reaches below the horizon may be hidden on one side and free on the other.
+    // A light across the horizon may be occluded on one side and visible on the other.
     for (int side = 0; side < 2; ++side) {
         bool behind = side == 1;
         vec3 none = vec3(0.0);
@@ -113,14 +113,14 @@ void direct_area_light_extended(Light light, Surface s, Layers y, out vec3 diffu
 }
 #endif
 
-// Points of the unit square that fill it evenly: the powers of the root of x^3 = x + 1 (Roberts
-// 2018, "The Unreasonable Effectiveness of Quasirandom Sequences").
+// Quasirandom points of the unit square: powers of the root of x^3 = x + 1 (Roberts 2018, "The
+// Unreasonable Effectiveness of Quasirandom Sequences").
 vec2 even_point(int i) {
     return fract(0.5 + float(i) * vec2(0.7548776662466927, 0.5698402909980532));
 }
 
-// The light of its surroundings that a lobe with two alphas reflects at a reflectance of 1: facets
-// as they are seen, each with a lookup as wide as its share of them.
+// Environment luminance reflected by an anisotropic lobe of reflectance 1: visible microfacet
+// normals, each with a lookup as wide as its share of the lobe.
 vec3 environment_stretched(Surface s, Layers y) {
     const int FACETS = 24;
     vec3 v = vec3(dot(y.tangent, s.view), dot(y.bitangent, s.view), max(dot(s.normal, s.view), 1e-4));
@@ -133,7 +133,7 @@ vec3 environment_stretched(Surface s, Layers y) {
         if (l.z <= 0.0) {
             continue;
         }
-        // Smith's masking with correlated heights over that of the view alone: Heitz 2014,
+        // Height-correlated Smith masking-shadowing over the masking of the view alone: Heitz 2014,
         // equations 99 and 43.
         float all = seen * l.z + length(vec3(y.alphas * l.xy, l.z)) * v.z;
         float kept = l.z * (seen + v.z) / all;
@@ -143,7 +143,7 @@ vec3 environment_stretched(Surface s, Layers y) {
     return sum / float(FACETS);
 }
 
-// The mean luminance around a surface as its sheen weighs it.
+// Mean environment luminance (nits), weighted by the sheen lobe.
 vec3 environment_sheen(Surface s, Layers y) {
     const int DIRECTIONS = 24;
     float nv = max(dot(s.normal, s.view), 1e-2);
@@ -162,15 +162,15 @@ vec3 environment_sheen(Surface s, Layers y) {
     return sum / max(weights, 1e-12);
 }
 
-// The middle of a lobe leans from the mirror direction to the normal: Lagarde and de Rousiers 2014,
-// listing 21.
+// Dominant direction of a lobe, between the mirror direction and the normal: Lagarde and de
+// Rousiers 2014, listing 21.
 vec3 lobe_middle(vec3 n, vec3 v, float alpha) {
     float smoothness = 1.0 - alpha;
     return normalize(mix(n, reflect(-v, n), smoothness * (sqrt(smoothness) + alpha)));
 }
 
-// As below_sheen, for matte light from all around: the mean over four angles of light at even
-// shares of its cosine.
+// As below_sheen, for diffuse environment light: mean over four light angles at equal
+// cosine-weighted shares.
 float below_sheen_around(Layers y, float nv) {
     if (max3(y.sheen_color) <= 0.0) {
         return 1.0;
@@ -182,8 +182,8 @@ float below_sheen_around(Layers y, float nv) {
     return sum / 4.0;
 }
 
-// As environment_light: split sums for base and coat; sheen by its albedo and the mean light that
-// its lobe sees.
+// As environment_light: split sums for base and coat; for sheen its albedo times the mean luminance
+// over its lobe.
 void environment_light_extended(Surface s, Layers y, AmbientVisibility v, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
@@ -197,8 +197,8 @@ void environment_light_extended(Surface s, Layers y, AmbientVisibility v, out ve
     float coat = coat_fresnel(s, y);
     float below = 1.0 - coat;
     float under = below * (1.0 - max3(y.sheen_color) * layer_albedo(nv, y.sheen_roughness).z);
-    // The table's third column is 1 less the mean reflectance of F0 = 0.04: it gives the mean of
-    // Schlick's weight.
+    // The table's third column is 1 minus the mean reflectance at F0 = 0.04, which yields the mean
+    // Schlick weight.
     float matte = environment_table(environment.dfg_offset, DFG_SIZE, vec2(nv, 0.0)).z;
     float mean = clamp(1.0 - matte / (1.0 - DIELECTRIC_F0), 0.0, 1.0);
     Reflectances f = layer_fresnel(s, y, 1.0 - pow(mean, 0.2), mean);
@@ -216,7 +216,7 @@ void environment_light_extended(Surface s, Layers y, AmbientVisibility v, out ve
     float w = all > 0.0 ? albedo.y / all : 0.0;
     f = layer_fresnel(s, y, nv, w);
 #ifdef TRACED_REFRACTION
-    // Rays find what it mirrors (lib/refraction_traced.glsl).
+    // Traced rays compute the mirror reflection (lib/refraction_traced.glsl).
     f.glass = vec3(0.0);
 #endif
     vec3 towards = lobe_middle(s.normal, s.view, s.alpha);

@@ -1,4 +1,4 @@
-// What a fragment has beyond lib/surface.glsl: factors times textures of the further lobes.
+// Extension parameters of a fragment, beyond lib/surface.glsl: factors times textures.
 #ifndef LIB_EXTENDED_SURFACE
 #define LIB_EXTENDED_SURFACE
 #include "lib/ggx_sampling.glsl"
@@ -19,7 +19,7 @@ layout(set = 2, binding = 11) uniform sampler2D film_thickness_texture;
 layout(set = 2, binding = 12) uniform sampler2D diffuse_transmission_texture;
 layout(set = 2, binding = 13) uniform sampler2D diffuse_transmission_color_texture;
 
-// As sample_slot; white without sampling where there is no texture.
+// As sample_slot; white, without sampling, where there is no texture.
 vec4 sample_layer(sampler2D picture, uint slot) {
     uint index = materials[material_index].layers;
     if ((layered[index].textures >> slot & 1u) == 0u) {
@@ -28,29 +28,29 @@ vec4 sample_layer(sampler2D picture, uint slot) {
     return sample_rows(picture, layered[index].uv_rows[slot * 2], layered[index].uv_rows[slot * 2 + 1]);
 }
 
-// Tangent and bitangent of the mesh about a normal, both on the viewer's side of it.
+// Tangent and bitangent of the mesh, orthogonal to a normal and on the viewer's side.
 void mesh_axes(vec3 n, out vec3 t, out vec3 b) {
     vec3 along = in_tangent.xyz - n * dot(n, in_tangent.xyz);
     float l2 = dot(along, along);
     if (l2 > 1e-12) {
         t = along * inversesqrt(l2);
     } else {
-        // Without tangents any direction must do.
+        // Without mesh tangents any tangent is valid.
         t = orthonormal_basis(n)[0];
     }
     b = cross(n, t) * (in_tangent.w < 0.0 ? -1.0 : 1.0);
 }
 
-// What the fragment has beyond its G-buffer surface, whose normal and alpha are known.
+// Extension layers of the fragment, whose normal and alpha are known.
 Layers fragment_layers(Surface s) {
     ExtendedMaterial m = layered[materials[material_index].layers];
     Layers y;
     float side = gl_FrontFacing ? 1.0 : -1.0;
-    // KHR_materials_specular: F0 = min(((n-1)/(n+1))^2 colour, 1), all of it times the strength.
+    // KHR_materials_specular: F0 = min(((n-1)/(n+1))^2 color, 1), times the strength.
     float ratio = m.ior > 0.0 ? (m.ior - 1.0) / (m.ior + 1.0) : 1.0;
     y.specular = m.specular * sample_layer(specular_texture, 2u).a;
     y.f0 = clamp(ratio * ratio * m.specular_color * sample_layer(specular_color_texture, 3u).rgb, 0.0, 1.0);
-    // An index of 1 is no border at all.
+    // An index of 1 has no interface.
     y.specular = m.ior == 1.0 ? 0.0 : y.specular;
     mesh_axes(s.normal, y.tangent, y.bitangent);
     y.alphas = vec2(s.alpha);
@@ -95,12 +95,12 @@ Layers fragment_layers(Surface s) {
     y.diffuse_transmission_color = clamp(m.diffuse_transmission_color * sample_layer(diffuse_transmission_color_texture, 13u).rgb, 0.0, 1.0);
     y.transmission = clamp(m.transmission * sample_layer(transmission_texture, 0u).r, 0.0, 1.0);
     y.thin = (m.flags & EXTENDED_VOLUME) == 0u;
-    // As the path tracer has it, 0 stands for an index at which all is reflected.
+    // As in the path tracer, an index of 0 means total reflection.
     y.ior = m.ior > 0.0 ? max(m.ior, 1.0) : 1e6;
     return y;
 }
 
-// Metres (with the node's scale) of the volume behind the fragment.
+// Thickness (m) of the volume behind the fragment, with the node's scale.
 float fragment_thickness(float scale) {
     return layered[materials[material_index].layers].thickness * scale * sample_layer(thickness_texture, 1u).g;
 }

@@ -1,41 +1,41 @@
-// Bright sources (docs/starburst.md). The list that pass `bright sources` makes is read as
+// Flare sources: constants, projection and light bounds (docs/starburst.md). Readers declare the
+// list of pass `flare_sources` as
 //     layout(set = 0, binding = N, scalar) readonly buffer flare_source_block {
 //         uint bright_count;           // entries, the brightest first
-//         uint bright_candidates;      // how many there were
-//         uint bright_dropped;         // how many of them have no entry
-//         float bright_dropped_light;  // the sum of their ranks
-//         FlareSource bright_sources[];
+//         uint bright_candidates;      // candidates in total
+//         uint bright_dropped;         // candidates without an entry
+//         float bright_dropped_light;  // sum of their ranks
 //     };
 #ifndef LIB_FLARE_SOURCES
 #define LIB_FLARE_SOURCES
 #include "shared/flare_sources.glsl"
 
-// Sources that are kept of a frame (MAX_SOURCES in src/passes/flare_sources.rs).
+// Maximum number of flare sources per frame (MAX_SOURCES in src/passes/flare_sources.rs).
 const uint MAX_SOURCES = 64u;
-// Clusters that compete for that.
+// Maximum number of candidate clusters.
 const uint MAX_CLUSTERS = 256u;
 // Pixels along a tile's edge.
 const int BRIGHT_TILE = 16;
-// Exposed luminance from which on a pixel is bright: one stop above white.
+// Threshold of bright pixels (exposed luminance): one stop above white.
 const float BRIGHT = 2.0;
-// A source's light, as of one pixel, below which nothing of it is seen.
+// Visibility threshold: minimum light of a source, summed into one pixel.
 const float MIN_SOURCE = 1.0 / 16.0;
 
 float bright_luminance(vec3 c) { return dot(c, vec3(0.2126, 0.7152, 0.0722)); }
 
-// The part of a pixel's light that is above the threshold; NaN and negative light have none.
+// Light of a pixel above the threshold; 0 for NaN and negative light.
 vec3 bright_excess(vec3 light) {
     float y = bright_luminance(light);
     return y > BRIGHT ? light * (1.0 - BRIGHT / y) : vec3(0.0);
 }
 
-// Unit vector in world axes away from the camera, through a place of the picture (pixels).
+// Unit vector in world axes from the camera through an image position (pixels).
 vec3 bright_ray(vec2 place, mat4 inverse_projection, vec2 size) {
     vec4 p = inverse_projection * vec4(place / size * 2.0 - 1.0, 1.0, 1.0);
     return normalize(p.xyz / p.w);
 }
 
-// Camera axes: right, up, back.
+// World to camera axes: right, up, back.
 vec3 to_camera(vec3 d, vec3 right, vec3 up, vec3 forward) {
     return vec3(dot(d, right), dot(d, up), -dot(d, forward));
 }
@@ -49,7 +49,7 @@ float pixel_solid_angle(float pitch, float cosine) {
     return pitch * pitch * cosine * cosine * cosine;
 }
 
-// A radius (m) around a lamp's position that holds its body.
+// Radius (m) around a light's position that bounds its emitter.
 float light_bounding_radius(Light light) {
     uint kind = light.kind & LIGHT_KIND_BITS;
     if (kind == LIGHT_RECTANGLE) {
@@ -64,8 +64,8 @@ float light_bounding_radius(Light light) {
     return light.half_width;
 }
 
-// Whether a pixel shows a lamp's body; `at` is the surface that it shows, relative to the camera,
-// where there is one.
+// Whether a pixel shows a light's emitter. `at`: camera-relative position of the visible surface,
+// if there is one.
 bool shows_light(Light light, bool is_surface, vec3 at, vec3 ray, float pitch) {
     if ((light.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL) {
         return !is_surface && length(ray + light.direction) < light.half_width + 1.5 * pitch;

@@ -1,5 +1,5 @@
-// Reading a surface back from the G-buffer. The including shader declares `frame`, or is given what
-// is asked of it (lib/flat_constants.glsl, included before).
+// Reads surfaces from the G-buffer: camera-relative position (m), normal, view direction and
+// material. The including shader declares `frame`, or includes lib/flat_constants.glsl before.
 #ifndef LIB_GBUFFER
 #define LIB_GBUFFER
 #extension GL_EXT_samplerless_texture_functions : require
@@ -8,7 +8,7 @@ layout(set = 0, binding = 1) uniform texture2D depth_image;
 layout(set = 0, binding = 2) uniform utexture2D surface_image;
 layout(set = 0, binding = 3) uniform utexture2D normal_image;
 
-// Camera-relative position of a pixel's centre at this depth.
+// Camera-relative position of a pixel center at this depth.
 vec3 position_at(ivec2 pixel, float depth) {
 #ifdef LIB_FLAT_CONSTANTS
     vec4 p = place_of * vec4(vec2(pixel), depth, 1.0);
@@ -19,9 +19,8 @@ vec3 position_at(ivec2 pixel, float depth) {
     return p.xyz / p.w;
 }
 
-// Unit vector towards the camera. Both are computed and one is taken: on the software driver a
-// branch by uniform numbers alone has the shader compiled anew in each frame, with their values in
-// it (docs/reflections.md, "Cost").
+// Unit vector toward the camera. Computes both projections and selects one: on llvmpipe a branch on
+// uniforms recompiles the shader each frame with their values (docs/reflections.md, "Cost").
 vec3 view_at(vec3 position) {
 #ifndef LIB_FLAT_CONSTANTS
     vec4 forward = frame.forward;
@@ -29,7 +28,7 @@ vec3 view_at(vec3 position) {
     return -mix(normalize(position), forward.xyz, bvec3(forward.w != 0.0));
 }
 
-// Of a pixel with this depth and this packed normal.
+// Surface of a pixel with this depth (bits) and packed normal. False where it is unlit.
 bool load_surface(ivec2 pixel, uvec2 seen, out Surface s) {
     float roughness;
     float occlusion;
@@ -46,9 +45,9 @@ bool load_surface(ivec2 pixel, float depth, out Surface s) {
     return load_surface(pixel, uvec2(floatBitsToUint(depth), texelFetch(normal_image, pixel, 0).x), s);
 }
 
-// How far a place moves from a pixel to the next one along an axis, on the side whose depths go on
-// in a line: depth after the projection is linear on a plane, so that the side that shows the same
-// triangle has no bend.
+// Position change from a pixel to the next one along an axis, on the side with the smaller second
+// difference of depth. Projected depth is linear on a plane, so that side lies on the same
+// triangle.
 vec3 step_across(ivec2 pixel, ivec2 axis, float depth, vec3 position) {
     ivec2 last = ivec2(frame.size) - 1;
     bool has_low = all(greaterThanEqual(pixel - 2 * axis, ivec2(0)));
@@ -65,7 +64,7 @@ vec3 step_across(ivec2 pixel, ivec2 axis, float depth, vec3 position) {
     return below ? position - position_at(pixel - axis, low) : position_at(pixel + axis, high) - position;
 }
 
-// Share of indirect light that the material's occlusion map leaves, 0 to 1 (lib/packing.glsl,
+// Fraction of indirect light that the material's occlusion map leaves, 0 to 1 (lib/packing.glsl,
 // lib/occlusion.glsl).
 float surface_occlusion(ivec2 pixel) {
     return float(texelFetch(surface_image, pixel, 0).y >> 24 & 127u) / 127.0;

@@ -1,24 +1,23 @@
-// Rays along paths with two reflections, and soft edges. The including shader declares `ghosts`
-// (GhostConstants), `surfaces`, `paths` and `crossings`. The twin of src/optics/trace.rs and
-// src/optics/ghosts.
+// Lens ghost tracing: ray paths with two reflections (mm), and soft iris and rim edges. Mirrors
+// src/optics/trace.rs and src/optics/ghosts. The including shader declares `ghosts`
+// (GhostConstants), `surfaces`, `paths` and `crossings`.
 #ifndef LIB_GHOSTS
 #define LIB_GHOSTS
 #include "shared/ghosts.glsl"
 
 const float PI = 3.14159265;
 
-// How far toward the rim a ray counts that passes beside the whole sphere.
+// Relative rim distance assigned to a ray that misses the whole sphere.
 const float BESIDE = 1.05;
 
-// The part of a disc of radius 1 on one side of a line at a signed distance: what is seen of the
-// source past a straight edge.
+// Fraction of a disk of radius 1 on one side of a line at a signed distance: the part of the source
+// visible past a straight edge.
 float disc_part(float t) {
     t = clamp(t, -1.0, 1.0);
     return 0.5 + (t * sqrt(max(1.0 - t * t, 0.0)) + asin(t)) / PI;
 }
 
-// Distance of the iris' edge over that of its corners: the twin of Iris::edge in
-// src/camera/lens.rs.
+// Distance of the iris edge over that of its corners. Mirrors Iris::edge in src/camera/lens.rs.
 float iris_edge(vec2 q, float blades, float curvature, float rotation) {
     if (blades < 3.0) {
         return 1.0;
@@ -34,8 +33,8 @@ float amplitude(float a, float b) {
     return a + b > 0.0 ? (a - b) / (a + b) : 0.0;
 }
 
-// The part of unpolarised light that is reflected: the twin of `reflectance` in
-// src/optics/coating.rs. In the film no wave decays: rays so steep are clamped to grazing ones.
+// Reflectance of unpolarized light. Mirrors `reflectance` in src/optics/coating.rs. The film has no
+// evanescent wave: steeper rays are clamped to grazing ones.
 float reflectance(float n0, float n2, float film_index, float film, float cosine, float wavelength) {
     float c0 = clamp(cosine, 0.0, 1.0);
     float sine2 = (1.0 - c0 * c0) * n0 * n0;
@@ -59,28 +58,27 @@ float reflectance(float n0, float n2, float film_index, float film, float cosine
     return clamp(0.5 * (r.x + r.y), 0.0, 1.0);
 }
 
-// What becomes of a ray.
+// State of a ghost ray.
 struct GhostRay {
     vec2 place;
     float weight;
     float soft;                // of rims
     float hard;                // of rims
-    float reach;               // of rims, less the half widths of their edges
+    float reach;               // of rims, minus the half widths of their edges
     vec2 iris[3];
     float iris_soft[3];
     uint crossings;            // of the iris
     bool arrives;
 };
 
-// Half widths of edges at each crossing, over the rim's radius, along x and along y: by the
-// source's disc and the pixel.
+// Half widths of the edges at each crossing over the rim radius, along x and along y, from the
+// source disk and the pixel.
 shared vec2 edges[384];
 
-// Light that is seen at one place of the sensor through different places of the source's disc
-// crosses a rim at places that differ by (b - a B / A) u, and a pixel's width on the sensor is a /
-// A there.
+// Light at one sensor position from different points of the source disk crosses a rim at positions
+// that differ by (b - a B / A) u. A pixel's width on the sensor corresponds to a / A there.
 void find_edges(GhostPath path, vec4 matrix, vec2 alpha, uint thread, uint threads) {
-    // Ghosts smaller than the source's own disc have no edges of their own.
+    // A ghost smaller than the source's own disk has no edges of its own.
     vec2 blur = sqrt(matrix.yw * matrix.yw * alpha * alpha + ghosts.pixel * ghosts.pixel);
     vec2 least = blur / max(path.radius, 1e-6);
     vec2 size = max(abs(matrix.xz), least);
@@ -127,7 +125,7 @@ GhostRay new_ghost_ray() {
     return f;
 }
 
-// Across a beam: unit vectors, the first in the plane of beam and axis or level.
+// Unit vectors perpendicular to a beam; the first lies in the plane of beam and axis, or level.
 void across(vec3 d, out vec3 first, out vec3 second) {
     vec2 aside = ghosts.level == 0u && length(d.xy) > 1e-6 ? normalize(d.xy) : vec2(1.0, 0.0);
     first = normalize(vec3(aside, 0.0) - d * dot(vec3(aside, 0.0), d));
@@ -135,7 +133,7 @@ void across(vec3 d, out vec3 first, out vec3 second) {
 }
 
 #ifdef PARAXIAL
-// By matrices: `p` lies in the plane of the first vertex.
+// Paraxial tracing by matrices: `p` lies in the plane of the first vertex.
 GhostRay follow(GhostPath path, vec4 matrix, float part, vec2 p, vec3 d, uint channel) {
     GhostRay f = new_ghost_ray();
     vec2 u = d.xy / d.z;
@@ -160,7 +158,7 @@ GhostRay follow(GhostPath path, vec4 matrix, float part, vec2 p, vec3 d, uint ch
     return f;
 }
 #else
-// By exact rays: `p` lies across the beam.
+// Exact ray tracing: `p` lies in the plane perpendicular to the beam.
 GhostRay follow(GhostPath path, vec4 matrix, float part, vec2 p, vec3 d, uint channel) {
     GhostRay f = new_ghost_ray();
     vec3 first, second;
@@ -195,7 +193,7 @@ GhostRay follow(GhostPath path, vec4 matrix, float part, vec2 p, vec3 d, uint ch
             cross_iris(f, q, i);
         } else {
             cross_rim(f, q, at_least, i);
-            // Back through a surface, and the second reflection, happen on its sensor's side.
+            // Backward crossings, and the second reflection, happen on the surface's sensor side.
             bool from_after = way < 0;
             float n0 = from_after ? s.after[channel] : s.before[channel];
             float n2 = from_after ? s.before[channel] : s.after[channel];
@@ -228,7 +226,7 @@ float edge_of(vec2 q) {
     return iris_edge(q, ghosts.blades, ghosts.curvature, ghosts.rotation);
 }
 
-// The farthest toward rims and blades: beyond 1 it is stopped.
+// Maximum relative distance toward rims and blades; beyond 1 the ray is blocked.
 float max_hard_distance(GhostRay f) {
     float worst = f.hard;
     for (uint i = 0u; i < f.crossings; ++i) {
@@ -237,7 +235,7 @@ float max_hard_distance(GhostRay f) {
     return worst;
 }
 
-// The same for light from anywhere on the source's disc: up to 1 some of it passes.
+// As above for light from anywhere on the source disk: up to 1 some of it passes.
 float max_soft_distance(GhostRay f) {
     float worst = f.reach;
     for (uint i = 0u; i < f.crossings; ++i) {
@@ -250,13 +248,13 @@ vec4 matrix_of(GhostPath path, uint channel) {
     return channel == 0u ? path.red : channel == 1u ? path.green : path.blue;
 }
 
-// Where the light of a source goes: lenses count z toward the sensor, as the camera's axes count
-// back.
+// Propagation direction of a source's light: lenses count z toward the sensor, camera axes count it
+// backward.
 vec3 travels(FlareSource source) {
     return -source.direction;
 }
 
-// The source's radius on the sensor.
+// Radius of the source disk on the sensor.
 vec2 disc_radius(vec4 matrix, float alpha) {
     vec2 r = matrix.yw * alpha;
     return sqrt(r * r + ghosts.pixel * ghosts.pixel);

@@ -1,13 +1,14 @@
-// Levels of the glare pyramid: images of half the resolution, with a texel around the picture.
+// Bloom pyramid levels: each has half the resolution of the last, with a border of one texel.
+// Pre-exposed light.
 #ifndef LIB_GLARE
 #define LIB_GLARE
 
-// Texels that a level has beyond each border of the picture.
+// Border texels of a level on each side of the image.
 const int MARGIN = 1;
 
-// The next coarser level at a texel of the finer one, counted from the picture's corner: linearly
-// between its texels. These weights are those of the way down, transposed, so that light from A to
-// B is as much as from B to A.
+// Bilinear sample of the next coarser level at a texel of the finer one, counted from the image
+// corner. The weights are the transpose of the downsampling weights, so that light transport
+// between two pixels is symmetric.
 vec4 upsample_bloom(texture2D image, ivec2 texel) {
     vec2 at = (vec2(texel) + 0.5) * 0.5 - 0.5;
     ivec2 low = ivec2(floor(at));

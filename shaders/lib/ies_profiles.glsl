@@ -1,11 +1,11 @@
-// Measured distributions of lamps (IES LM-63): src/passes/profiles.rs lays them out,
-// photometry::ies says what they mean.
+// Photometric distributions of luminaires (IES LM-63), relative to the maximum intensity.
+// src/passes/profiles.rs writes the layout; photometry::ies documents its meaning.
 #ifndef LIB_PROFILES
 #define LIB_PROFILES
 
-// For each profile eight words: coordinates, symmetry, counts of vertical and horizontal angles,
-// where these lie, where the values lie, nothing. Then angles in degrees and intensities over the
-// strongest, as floats.
+// Header of eight words per profile: coordinates, symmetry, counts of vertical and horizontal
+// angles, their offset, the offset of the values, unused. Then follow angles in degrees and
+// intensities over the maximum, as floats.
 layout(set = 0, binding = 25, scalar) readonly buffer profile_block { uint profile_words[]; };
 
 const uint PROFILE_TYPE_B = 1u;
@@ -20,10 +20,10 @@ const uint PROFILE_LISTED = 6u;
 
 float profile_float(uint at) { return uintBitsToFloat(profile_words[at]); }
 
-// The angle before `x` (degrees) in a rising list and the part of the way to the next; false
-// outside of the list.
+// Index of the angle before `x` (degrees) in an ascending list, and the interpolation weight of the
+// next; false outside the list.
 bool profile_locate(uint first, uint count, float x, out uint before, out float part) {
-    // What angles lose in single precision and in the device's arc tangent.
+    // Rounding of angles in single precision and in the device's arc tangent.
     const float SLACK = 0.01;
     before = 0u;
     part = 0.0;
@@ -35,7 +35,7 @@ bool profile_locate(uint first, uint count, float x, out uint before, out float 
     if (count == 1u) {
         return true;
     }
-    // Most lists are even: look there first, else halve.
+    // Most lists are uniform: guess the index first, else use bisection.
     before = min(uint(max((x - low) / (high - low), 0.0) * float(count - 1u)), count - 2u);
     if (!(profile_float(first + before) <= x && x <= profile_float(first + before + 1u))) {
         uint end = count - 1u;
@@ -55,8 +55,7 @@ bool profile_locate(uint first, uint count, float x, out uint before, out float 
     return true;
 }
 
-// The same for horizontal angles, which fold by the file's symmetry; `after` may be the first
-// again.
+// Likewise for horizontal angles, folded by the file's symmetry; `after` may wrap to the first.
 bool profile_locate_horizontal(uint symmetry, uint first, uint count, float x, out uint before, out uint after, out float part) {
     float turn = x < 0.0 ? x + 360.0 : x;
     float signed = turn > 180.0 ? turn - 360.0 : turn;
@@ -79,7 +78,7 @@ bool profile_locate_horizontal(uint symmetry, uint first, uint count, float x, o
     }
     float last = profile_float(first + count - 1u);
     if (symmetry == PROFILE_FULL && turn > last) {
-        // Between the last plane and the first, one turn on.
+        // Between the last plane and the first, one turn later.
         before = count - 1u;
         after = 0u;
         float gap = profile_float(first) + 360.0 - last;
@@ -91,10 +90,10 @@ bool profile_locate_horizontal(uint symmetry, uint first, uint count, float x, o
     return found;
 }
 
-// Intensity in a direction (unit, away from the lamp) over the strongest; 0 where the file lists
-// nothing.
+// Intensity in a direction (unit, away from the light) over the maximum; 0 outside the listed
+// angles.
 //
-// LM-75-01, as photometry::ies: the lamp shines along its -Z, horizontal angle 0 is its +X, 90 its
+// LM-75-01, as photometry::ies: the light emits along its -Z; horizontal angle 0 is its +X, 90 its
 // +Y.
 float profile_factor(Light light, vec3 away) {
     if (light.profile == NONE) {

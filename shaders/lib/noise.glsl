@@ -1,4 +1,4 @@
-// Numbers for samples of a pixel.
+// Random and blue-noise samples per pixel and frame, 0 to 1.
 #ifndef LIB_NOISE
 #define LIB_NOISE
 
@@ -9,12 +9,12 @@ uint random(uint v) {
     return v >> 22u ^ v;
 }
 
-// Two numbers from 0 to 1. Neighbours have different parts of one even pattern: the 64 texels of a
-// block of 8 by 8 have the points of a Hammersley set in the order of their Morton codes, so that
-// of each square of texels the points are spread, and what is left of noise is of high frequency
-// (Ahmed and Wonka 2020, "Screen-Space Blue-Noise Diffusion of Monte Carlo Sampling Error via
-// Hierarchical Ordering of Pixels"). Blocks are shifted by chance, frames by the plastic number's
-// sequence (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences").
+// Two blue-noise samples. The 64 texels of an 8 x 8 block take the points of a Hammersley set in
+// the order of their Morton codes. The points of each square of texels are therefore well
+// distributed, and the remaining noise is of high frequency (Ahmed and Wonka 2020, "Screen-Space
+// Blue-Noise Diffusion of Monte Carlo Sampling Error via Hierarchical Ordering of Pixels"). Blocks
+// are shifted randomly, frames by the plastic number's sequence (Roberts 2018, "The Unreasonable
+// Effectiveness of Quasirandom Sequences").
 vec2 blue_noise_2d(uvec2 texel, uint number) {
     uint code = 0u;
     for (uint bit = 0u; bit < 3u; ++bit) {
@@ -26,15 +26,15 @@ vec2 blue_noise_2d(uvec2 texel, uint number) {
     return fract(point + shift + fract(float(number & 1023u) * vec2(0.7548776662, 0.5698402910)));
 }
 
-// Two more, which have nothing to do with those: in every pixel by chance, in its frames by another
-// such sequence (that of four dimensions has these as its second and fourth).
+// Two samples independent of those: random per pixel, and per frame the second and fourth dimension
+// of the four-dimensional sequence of Roberts 2018.
 vec2 next_sample(uvec2 texel, uint number) {
     uint seed = random(random(texel.x * 2u + 1u) ^ texel.y);
     vec2 shift = vec2(seed & 0xffffu, seed >> 16u) / 65536.0;
     return fract(shift + fract(float(number & 1023u) * vec2(0.7338918566, 0.5385972572)));
 }
 
-// Two by chance in every pixel and every frame, which have nothing to do with either.
+// Two random numbers per pixel and frame, independent of both.
 vec2 random_2d(uvec2 texel, uint number) {
     uint seed = random(random(random(texel.x * 2u) ^ texel.y) ^ number);
     return vec2(seed & 0xffffu, seed >> 16u) / 65536.0;

@@ -1,7 +1,7 @@
-// How the G-buffer stores a surface: 12 bytes and depth, and 8 bytes of emission.
+// G-buffer packing of a surface: 12 bytes including depth and normal, and 8 bytes of emission.
 //
-// word x: base colour red 12, green 12, blue's upper 8 bits; word y: blue's lower 4, metallic 8,
-// roughness 12, occlusion 7, unlit 1. Base colour is stored as its square root: at a reflectance of
+// word x: base color red 12, green 12, blue's upper 8 bits; word y: blue's lower 4, metallic 8,
+// roughness 12, occlusion 7, unlit 1. Base color is stored as its square root: at a reflectance of
 // 0.18 half a step is 0.06 %, eight bits of sRGB would be 0.7 %.
 #ifndef LIB_PACKING
 #define LIB_PACKING
@@ -48,9 +48,9 @@ vec3 unpack_direction(uint p) {
 
 vec3 unpack_normal(uint p) { return normalize(unpack_direction(p)); }
 
-// Half floats end at 65504; a greater value would become infinity and spread. Negative values and
-// NaN become 0. Readers of an image that passes add to bound what they read: the sum of two bounded
-// values may be infinite.
+// Clamps to the half float range, 0 to 65504; NaN and negative values become 0. Infinity would
+// spread through later passes. Readers of an image that passes add to clamp as well: the sum of two
+// clamped values may be infinite.
 vec3 to_half_range(vec3 v) {
     return clamp(mix(vec3(0.0), v, greaterThan(v, vec3(0.0))), 0.0, 65504.0);
 }

@@ -1,9 +1,9 @@
-// What a barrel's rim leaves open of a round pupil.
+// Overlap of a round pupil and a barrel rim (mechanical vignetting); lengths in pupil radii.
 #ifndef LIB_PUPIL
 #define LIB_PUPIL
 
-// The part of a circle of radius 1 that lies in one of radius `r`, at least 1, whose centre is at
-// the distance `d`: the twin of pupil_overlap in src/camera/effects.rs, which cites its source.
+// Fraction of a circle of radius 1 inside a circle of radius `r` (at least 1) at center distance
+// `d`. Mirrors pupil_overlap in src/camera/effects.rs, which cites its source.
 float pupil_overlap(float r, float d) {
     if (d <= r - 1.0) {
         return 1.0;

@@ -1,15 +1,14 @@
-// Shadows by rays: how much of a light a point sees (docs/shadows.md).
+// Ray-traced shadows: visibility of a light from a point, 0 to 1 (docs/shadows.md).
 #ifndef LIB_RAY_TRACED_SHADOWS
 #define LIB_RAY_TRACED_SHADOWS
 #include "lib/ggx_sampling.glsl"
 #include "lib/bvh.glsl"
 
-// Where shadow rays leave the pixel's surface: a point on the surface itself, and its geometric
-// normal on the side that is seen. Set once a pixel.
+// Origin of shadow rays: a point on the pixel's surface, and the geometric normal on the visible
+// side. Set once per pixel.
 vec3 ray_origin;
 vec3 ray_normal;
-// The same point for rays from the other side: on the triangle, where the seen side's lies above
-// it.
+// Origin for rays from the other side: on the triangle, below the smooth surface of `ray_origin`.
 vec3 ray_origin_behind;
 
 // Octahedral map, as src/bvh/triangle.rs packs it.
@@ -21,24 +20,23 @@ vec3 unpack_vertex_normal(uint bits) {
     return normalize(n);
 }
 
-// A surface that no tree holds: alpha-blended ones.
+// Origin for a surface that is not in the BVH: alpha-blended ones.
 void set_shadow_ray_origin_free(Surface s) {
     ray_origin = s.position;
     ray_origin_behind = s.position;
     ray_normal = s.normal;
 }
 
-// The unit normal of a triangle in its place, on the side that its winding says.
+// World-space unit normal of a triangle, on the side of its winding order.
 vec3 triangle_normal(BvhInstance instance, BvhTriangle triangle) {
     mat3 rows = mat3(instance.rows[0].xyz, instance.rows[1].xyz, instance.rows[2].xyz);
-    // Columns of mat3 are the rows of the inverse: times it is by the inverse transpose, as normals
-    // go.
+    // Columns of mat3 are the rows of the inverse, so the product applies the inverse transpose.
     vec3 across = cross(triangle.b - triangle.a, triangle.c - triangle.a);
     return normalize(rows * (across / max(max_of(abs(across)), 1e-30)));
 }
 
-// Where a ray met a triangle: on the triangle itself, not somewhere along the ray, so that what
-// leaves it is lifted off by rounding only.
+// Hit position on the triangle itself, not along the ray, so that a rounding-sized lift suffices
+// for rays that leave it.
 vec3 hit_position(BvhHit hit) {
     BvhInstance instance = bvh_instances[hit.instance];
     BvhTriangle triangle = bvh_triangles[hit.triangle];
@@ -48,13 +46,13 @@ vec3 hit_position(BvhHit hit) {
     return inverse(transpose(rows)) * (p - vec3(instance.rows[0].w, instance.rows[1].w, instance.rows[2].w));
 }
 
-// The surface that the pixel shows, found again: the depth buffer's point is right to `span` (m)
-// along the line of sight, the triangle is exact.
+// Finds the pixel's surface in the BVH: the depth buffer's point is accurate to `span` (m) along
+// the view ray, the triangle is exact.
 void set_shadow_ray_origin(Surface s, float span) {
     BvhHit hit = trace_ray(s.position + s.view * span, -s.view, vec3(0.0), 2.0 * span, false);
     if (hit.instance == NONE) {
-        // Beyond what the depth buffer resolves, or a mask that the picture's mip levels and its
-        // texels see otherwise.
+        // Beyond the depth buffer's resolution, or a mask that the image's mip level and the ray
+        // test evaluate differently.
         ray_origin = s.position + s.normal * span;
         ray_origin_behind = s.position - s.normal * span;
         ray_normal = s.normal;
@@ -66,9 +64,9 @@ void set_shadow_ray_origin(Surface s, float span) {
     vec3 normal = triangle_normal(instance, triangle);
     bool back = dot(normal, s.view) < 0.0;
     ray_normal = back ? -normal : normal;
-    // Onto the smooth surface that the vertex normals describe, so that a facet does not shade its
-    // neighbour's light: Hanika 2021, "Hacking the Shadow Terminator", Ray Tracing Gems II, chapter
-    // 4. Nothing moves on flat shading.
+    // Moves the origin onto the smooth surface of the vertex normals, so that facets do not shadow
+    // their neighbors: Hanika 2021, "Hacking the Shadow Terminator", Ray Tracing Gems II, chapter
+    // 4. Flat shading leaves it unchanged.
     vec3 weights = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
     vec3 p = weights.x * triangle.a + weights.y * triangle.b + weights.z * triangle.c;
     vec3 na = unpack_vertex_normal(triangle.normal_a);
@@ -81,18 +79,19 @@ void set_shadow_ray_origin(Surface s, float span) {
     ray_origin = ray_origin_behind + inverse(transpose(rows)) * up;
 }
 
-// A pattern without visible period whose neighbours differ much: Jimenez 2014, "Next Generation
-// Post Processing in Call of Duty: Advanced Warfare", interleaved gradient noise.
+// Interleaved gradient noise: Jimenez 2014, "Next Generation Post Processing in Call of Duty:
+// Advanced Warfare".
 float gradient_noise(vec2 pixel) {
     return fract(52.9829189 * fract(dot(pixel, vec2(0.06711056, 0.00583715))));
 }
 
-// Sample i of n: the Hammersley set, shifted around by the pixel (Cranley and Patterson 1976).
+// Sample i of n: Hammersley set with a Cranley-Patterson rotation per pixel (Cranley and Patterson
+// 1976).
 vec2 light_sample(uint i, uint n, vec2 shift) {
     return fract(vec2((float(i) + 0.5) / float(n), float(bitfieldReverse(i)) * (1.0 / 4294967296.0)) + shift);
 }
 
-// The unit disk from the unit square, keeping areas. Shirley and Chiu 1997.
+// Area-preserving map from the unit square to the unit disk. Shirley and Chiu 1997.
 vec2 concentric(vec2 u) {
     vec2 p = u * 2.0 - 1.0;
     bool x = abs(p.x) > abs(p.y);
@@ -101,17 +100,16 @@ vec2 concentric(vec2 u) {
     return r * vec2(cos(angle), sin(angle));
 }
 
-// A direction in the cone around axes' third whose opening holds 1 - cos <= height, by a point of
-// the unit disk, keeping areas.
+// Area-preserving map from the unit disk to directions in the cone about axes[2] with 1 - cos <=
+// height.
 vec3 in_cone(mat3 axes, float height, vec2 disk) {
     float low = dot(disk, disk) * height;
     // sin = sqrt(low (2 - low)), and the disk's radius is sqrt(low / height).
     return axes[2] * (1.0 - low) + (axes[0] * disk.x + axes[1] * disk.y) * sqrt(height * (2.0 - low));
 }
 
-// A point of the unit disk's part above the height `low`, keeping areas: the segment up to the
-// angle t from the top has the area t - sin t cos t, which Newton's steps invert, from the nearer
-// end.
+// Uniform sample of the unit disk's segment above the height `low`. The segment up to the angle t
+// from the top has the area t - sin t cos t, which Newton iterations invert from the nearer end.
 vec2 in_segment(float low, vec2 u) {
     float whole = acos(clamp(low, -1.0, 1.0));
     float area = u.y * (whole - sin(whole) * cos(whole));
@@ -125,7 +123,7 @@ vec2 in_segment(float low, vec2 u) {
     return vec2((2.0 * u.x - 1.0) * sin(t), height);
 }
 
-// A direction to a sun's disk, evenly by solid angle: to what of it the world's horizon leaves.
+// Uniform direction (by solid angle) to the part of a sun's disk above the horizon.
 vec3 in_sun(Light light, vec2 u) {
     float half_sine = sin(0.5 * light.half_height);
     float height = 2.0 * half_sine * half_sine;
@@ -139,10 +137,10 @@ vec3 in_sun(Light light, vec2 u) {
     return in_cone(orthonormal_basis(axis), height, concentric(u));
 }
 
-// A point of a rectangle, evenly by the solid angle under which it is seen, in its own axes from
-// the eye: `low` and `high` are its corners at the depth z0 < 0. w = 0 where it is too small for
-// that and even points serve as well. Ureña, Fajardo and King 2013, "An Area-Preserving
-// Parametrization for Spherical Rectangles", section 3.
+// Uniform sample of a rectangle by solid angle, in its own axes from the eye: `low` and `high` are
+// its corners at the depth z0 < 0. w = 0 where it is so small that uniform area sampling suffices.
+// Ureña, Fajardo and King 2013, "An Area-Preserving Parametrization for Spherical Rectangles",
+// section 3.
 vec4 in_spherical_rectangle(vec2 low, vec2 high, float z0, vec2 u) {
     vec3 n0 = normalize(vec3(0.0, z0, -low.y));
     vec3 n1 = normalize(vec3(-z0, 0.0, high.x));
@@ -165,12 +163,12 @@ vec4 in_spherical_rectangle(vec2 low, vec2 high, float z0, vec2 u) {
     return vec4(x, clamp(y, low.y, high.y), z0, 1.0);
 }
 
-// Rays to a lamp end this fraction of their length before it: what lies on the lamp's surface does
-// not hide it.
+// Shadow rays end this fraction of their length before the light, so that geometry on the light's
+// surface does not occlude it.
 const float LIGHT_RAY_MARGIN = 1e-4;
 
-// A ray towards the light, as long as it has to be free; w: what the sample adds to the illuminance
-// if it is, up to a factor that all samples share.
+// Shadow ray to a light sample; its length is the distance to the light. w: contribution to the
+// illuminance if unoccluded, up to a factor common to all samples.
 vec4 sample_light(Light light, vec3 normal, vec2 u) {
     uint kind = light.kind & LIGHT_KIND_BITS;
     vec3 d = light.position - ray_origin;
@@ -198,7 +196,8 @@ vec4 sample_light(Light light, vec3 normal, vec2 u) {
     vec3 up = cross(light.direction, light.right);
     vec3 facing = light.direction;
     if (kind == LIGHT_RECTANGLE) {
-        // Much larger than it is far, few even points would lie where its light comes from.
+        // Uniform area samples rarely hit the relevant part of a rectangle much larger than its
+        // distance.
         float depth = -dot(facing, d);
         bool shines = depth > 0.0 || (light.kind & LIGHT_TWO_SIDED) != 0u;
         vec2 middle = vec2(dot(d, light.right), dot(d, up));
@@ -213,8 +212,7 @@ vec4 sample_light(Light light, vec3 normal, vec2 u) {
     vec2 p = u * 2.0 - 1.0;
     vec2 size = vec2(light.half_width, light.half_height);
     if (kind == LIGHT_TUBE) {
-        // Its outline as the point sees it: a strip through the axis; each round end counts by its
-        // area.
+        // Visible outline: a strip through the axis; each round end counts by its area.
         facing = d - light.right * dot(d, light.right);
         facing *= -inversesqrt(max(dot(facing, facing), 1e-24));
         up = cross(facing, light.right);
@@ -223,8 +221,8 @@ vec4 sample_light(Light light, vec3 normal, vec2 u) {
         p = concentric(u);
         size = vec2(light.half_width);
     } else if (kind == LIGHT_TRIANGLE) {
-        // Evenly on its area, from its middle (Turk 1990, "Generating Random Points in Triangles",
-        // Graphics Gems).
+        // Uniform on its area, relative to its centroid (Turk 1990, "Generating Random Points in
+        // Triangles", Graphics Gems).
         float root = sqrt(u.x);
         vec2 weights = vec2(1.0 - root, root * u.y) - 1.0 / 3.0;
         p = vec2(light.half_width * weights.x + light.spot_offset * weights.y, light.half_height * weights.y);
@@ -234,16 +232,16 @@ vec4 sample_light(Light light, vec3 normal, vec2 u) {
     float d2 = max(dot(d, d), 1e-24);
     float cosine = -dot(facing, d);
     cosine = (light.kind & LIGHT_TWO_SIDED) != 0u ? abs(cosine) : cosine;
-    // Cosines at both ends over d^2, for samples that lie evenly on the area.
+    // Cosines at both ends over d^2, for uniform area samples.
     return vec4(d, max(dot(normal, d), 0.0) * max(cosine, 0.0) / (d2 * d2));
 }
 
-// The part of a light's illuminance that reaches the surface, 0 to 1: a ratio of two sums over the
-// same samples, with and without what is in the way (Heitz, Hill and McGuire 2018, "Combining
-// Analytic Direct Illumination and Stochastic Shadows"). The unshadowed light itself is exact.
-// Samples are weighted as a matte surface weighs them. `share` is the unshadowed light over the
-// luminance of white: as many rays are sent as keep the noise of stratified samples, at most one
-// half over their number, below 1/512 of white; no more than the look asks for.
+// Visible fraction of a light's illuminance, 0 to 1: the ratio of two sums over the same samples,
+// with and without occlusion (Heitz, Hill and McGuire 2018, "Combining Analytic Direct Illumination
+// and Stochastic Shadows"). The unshadowed light itself is exact. Samples have diffuse weights.
+// `share` is the unshadowed light over the luminance of white. It sets the ray count so that
+// stratified noise, at most one half over that count, stays below 1/512 of white;
+// frame.shadow_samples is the maximum.
 float traced_visibility(Light light, Surface s, float share) {
     uint kind = light.kind & LIGHT_KIND_BITS;
     bool one = kind == LIGHT_POINT || (kind == LIGHT_DIRECTIONAL && light.half_width == 0.0);
@@ -252,7 +250,8 @@ float traced_visibility(Light light, Surface s, float share) {
     vec2 shift = vec2(gradient_noise(pixel), gradient_noise(pixel.yx + vec2(37.0, 17.0)));
     float all = 0.0;
     float free = 0.0;
-    // More, where the first ones fall below the horizon: without any there would be no ratio.
+    // More samples where the first ones fall below the horizon: without any, the ratio is
+    // undefined.
     uint most = one ? 1u : frame.shadow_samples;
     for (uint i = 0u; i < most && (i < count || all <= 0.0); ++i) {
         vec4 to = sample_light(light, s.normal, light_sample(i, i < count ? count : most, shift));
@@ -267,8 +266,8 @@ float traced_visibility(Light light, Surface s, float share) {
     if (all > 0.0) {
         return free / all;
     }
-    // Inside of the lamp nothing hides it. Else hardly any of it is above the horizon: what it
-    // gives there is next to nothing, and must not shine through walls.
+    // Inside the light nothing occludes it. Otherwise hardly any of it is above the horizon: its
+    // tiny contribution must not leak through walls.
     vec3 d = light.position - ray_origin;
     return kind == LIGHT_SPHERE && dot(d, d) <= light.half_width * light.half_width ? 1.0 : 0.0;
 }

@@ -1,11 +1,11 @@
-// What is seen through a refracting surface: the lit opaque picture, where the bent ray meets it
-// (docs/layered.md).
+// Screen-space refraction background: the lit opaque image (pre-exposed) sampled where the
+// refracted ray hits it (docs/extended-materials.md).
 #ifndef LIB_REFRACTION
 #define LIB_REFRACTION
 #extension GL_EXT_samplerless_texture_functions : require
 
-// The lit picture of what is opaque, and in alpha how far it lies along the camera's axis (m), 0
-// where nothing is; then halved again and again.
+// Lit opaque image; alpha is the distance along the camera axis (m), 0 for the background. Each
+// further level has half the resolution.
 layout(set = 0, binding = 12) uniform texture2D background_0;
 layout(set = 0, binding = 13) uniform texture2D background_1;
 layout(set = 0, binding = 14) uniform texture2D background_2;
@@ -14,7 +14,7 @@ layout(set = 0, binding = 16) uniform texture2D background_4;
 layout(set = 0, binding = 17) uniform texture2D background_5;
 const uint BACKGROUND_LEVELS = 6u;
 
-// Interpolated between pixels, over one part in `steep` of the way.
+// Bilinear interpolation, over 1/`steep` of a texel.
 vec3 background_linear(texture2D image, vec2 place, float steep) {
     ivec2 size = textureSize(image, 0);
     vec2 at = place * vec2(size) - 0.5;
@@ -28,7 +28,7 @@ vec3 background_linear(texture2D image, vec2 place, float steep) {
 
 vec3 background_level(uint level, vec2 place) {
     switch (level) {
-        // What bends may magnify: between pixels it changes over half of one.
+        // Refraction may magnify: transitions between pixels take half a pixel.
         case 0u: return background_linear(background_0, place, 2.0);
         case 1u: return background_linear(background_1, place, 1.0);
         case 2u: return background_linear(background_2, place, 1.0);
@@ -38,7 +38,7 @@ vec3 background_level(uint level, vec2 place) {
     }
 }
 
-// The picture at a place (0 to 1), blurred to `level`.
+// Background at an image position (0 to 1), blurred to `level`.
 vec3 background_at(vec2 place, float level) {
     level = clamp(level, 0.0, float(BACKGROUND_LEVELS - 1u));
     uint low = uint(level);
@@ -46,7 +46,7 @@ vec3 background_at(vec2 place, float level) {
     return level > float(low) ? mix(sharp, background_level(low + 1u, place), level - float(low)) : sharp;
 }
 
-// Place on the picture (0 to 1), false where it is not on it.
+// Projects to the image position (0 to 1); false outside the image.
 bool place_of(vec3 position, out vec2 place) {
     vec4 clip = frame.view_projection * vec4(position, 1.0);
     place = clip.xy / max(clip.w, 1e-6) * 0.5 + 0.5;
@@ -57,7 +57,7 @@ float background_distance(vec2 place) {
     return texelFetch(background_0, ivec2(place * vec2(textureSize(background_0, 0))), 0).a;
 }
 
-// Metres across a pixel at a place: found once at the surface, and by distance elsewhere.
+// Pixel footprint (m): computed once at the surface, scaled by distance elsewhere.
 float pixel_at_surface;
 
 float pixel_size_here() {

@@ -1,6 +1,6 @@
-// What is seen through a refracting surface, by rays: bodies are crossed as they are, face by face,
-// with what each face reflects and lets through (docs/layered.md). A ray that meets something
-// opaque takes its light from the picture where the picture shows it; else the hit is lit anew.
+// Ray-traced refraction (pre-exposed): rays cross refractive bodies face by face, with reflection
+// and transmission at each face (docs/extended-materials.md). An opaque hit takes its light from
+// the image where it is visible there; other hits are shaded.
 #ifndef LIB_REFRACTION_TRACED
 #define LIB_REFRACTION_TRACED
 #include "lib/ggx_sampling.glsl"
@@ -8,36 +8,36 @@
 #include "lib/ray_traced_shadows.glsl"
 #endif
 
-// Facets of a rough surface that light comes through, and that mirror; rays at most to each; to a
+// Facets per rough surface for transmission and for reflection; maximum rays per facet, and per
 // smooth surface.
 const uint FACETS = 16u;
 const uint MIRRORED_FACETS = 8u;
 const uint FACET_RAYS = 10u;
 const uint SMOOTH_RAYS = 32u;
-// What adds less than this part of white, or of what comes along it, is not followed.
+// Paths below this fraction of white, or of the light along them, end.
 const float MIN_SHARE = 1.0 / 512.0;
 const uint WAITING = 8u;
 
 struct Path {
     vec3 origin;
     vec3 direction;
-    vec3 away;           // unit, from the surface that it leaves
-    vec3 share;          // of the light along it, what arrives at the camera
-    uint body;           // layered material of the volume that it is in, or NONE
-    float width;         // metres that the lookup stands for where it begins
-    bool skip_lights;  // what it meets of lamps is in the integral of the surface that mirrors
-    bool skip_suns;   // and suns that it meets
-    float reach;         // of rays to a lamp: where they end; their share is all its light. Else 0
+    vec3 away;           // unit, away from the surface at its origin
+    vec3 share;          // throughput to the camera
+    uint body;           // extended material of the volume around it, or NONE
+    float width;         // footprint (m) of the lookup at its origin
+    bool skip_lights;  // light emitters at its end are in the mirroring surface's integral
+    bool skip_suns;   // likewise suns
+    float reach;         // shadow rays: length, with all the light in `share`; else 0
 };
 
 Path path_waiting[WAITING];
 uint path_count;
-// Indices by colour, for dispersion: -1 red, 0 green and all others, 1 blue.
+// Index offset for dispersion: -1 red, 0 green and undispersed, 1 blue.
 float path_color;
-// The facet's point of the unit square at each further face.
+// The facet's sample of the unit square at each further face.
 vec2 path_facet;
 
-// Where there is no room what matters least is given up.
+// A full stack drops the path of least share.
 void path_add(Path path) {
     if (max3(path.share) < MIN_SHARE) {
         return;
@@ -57,8 +57,8 @@ void path_add(Path path) {
 
 struct HitPoint {
     vec3 position;
-    vec3 normal;         // unit, of the mesh, on the outer side
-    vec3 away;           // unit, of the triangle, likewise
+    vec3 normal;         // unit shading normal, on the outer side
+    vec3 away;           // unit triangle normal, likewise
     uint material;
 };
 
@@ -73,31 +73,30 @@ HitPoint make_surface_hit(BvhHit hit, vec3 d) {
     n = rows * n;
     float l2 = dot(n, n);
     n = l2 > 1e-30 ? n * inversesqrt(l2) : away;
-    // Both as the vertex normals say which side is outside.
+    // The vertex normals define the outer side of both.
     away = dot(away, n) < 0.0 ? -away : away;
-    // A normal that leans beyond the ray's side of the triangle would send light through it.
+    // A shading normal beyond the ray's side of the triangle would leak light.
     n = dot(n, d) * dot(away, d) > 0.0 ? n : away;
     return HitPoint(hit_position(hit), n, away, instance.surface & ~BVH_NO_SHADOW);
 }
 
-// The mean of a material's base colour.
+// Mean base color of a material.
 vec3 mean_base_color(Material m) {
     vec3 root = vec3((uvec3(m.mean_color) >> uvec3(0u, 10u, 20u)) & 1023u) / 1023.0;
     return clamp(m.base_color.rgb * root * root, 0.0, 1.0);
 }
 
-// Rays to the sky of a place in water that the picture does not show.
+// Sky rays per off-screen underwater hit.
 const uint SKY_RAYS = 4u;
 
-// The light of an open sky on a place in water waits for rays that find out how much of the sky it
-// sees, through the surface.
+// Queues rays that test sky visibility, through the water surface, of an underwater hit.
 void queue_sky_rays(vec3 position, vec3 light) {
     float depth = frame.water_medium[in_water].w - position.y;
     vec2 pixel = gl_FragCoord.xy + frame.noise_shift;
     float across = gradient_noise(pixel);
     float about = gradient_noise(pixel.yx + vec2(53.0, 29.0));
     for (uint i = 0u; i < SKY_RAYS; ++i) {
-        // By the cosine in the air, as an even sky lights a level surface.
+        // Cosine-weighted in air, as a uniform sky illuminates a level surface.
         float r2 = (float(i) + across) / float(SKY_RAYS);
         float angle = 2.0 * PI * fract(about + float(i) * 0.618034);
         vec2 level = sqrt(r2) * vec2(cos(angle), sin(angle));
@@ -109,9 +108,9 @@ void queue_sky_rays(vec3 position, vec3 light) {
     }
 }
 
-// Luminance, pre-exposed, of something opaque that the picture does not show: its emission and
-// light from all around, on a matte surface of its mean colour (what glows by a picture stays
-// dark). Lamps without a surface wait for a ray each.
+// Shades an opaque off-screen hit (pre-exposed luminance): emission and environment light on a
+// diffuse surface of its mean color. Textured emission stays dark. Lights without a surface queue
+// one shadow ray each.
 vec3 shade_hit(HitPoint met, vec3 d, vec3 share) {
     Material m = materials[met.material];
     float side = dot(met.away, d) > 0.0 ? -1.0 : 1.0;
@@ -153,8 +152,8 @@ vec3 shade_hit(HitPoint met, vec3 d, vec3 share) {
 }
 
 #ifdef AREA_LIGHTS
-// Luminance (nits by channel) of the nearest lamp's surface that a ray meets before `t`, which
-// becomes where; w: 1 where there is one. The trees hold no lamps.
+// Luminance (nits by channel) of the nearest light surface hit before `t`, which becomes its
+// distance; w: 1 for a hit. The BVH contains no light surfaces.
 vec4 intersect_lights(vec3 from, vec3 d, inout float t) {
     vec4 met = vec4(0.0);
     uint count = (frame.bits & FRAME_PROBE_CAPTURE) != 0u ? 0u : min(frame.light_count, REFRACTION_LIGHTS);
@@ -164,7 +163,7 @@ vec4 intersect_lights(vec3 from, vec3 d, inout float t) {
         vec3 to = lamp.position - from;
         float at = -1.0;
         if (kind == LIGHT_SPHERE || kind == LIGHT_TUBE) {
-            // A tube is the points that are as near to its axis.
+            // A tube is a sphere swept along its axis.
             float along = kind == LIGHT_TUBE ? dot(d, lamp.right) : 0.0;
             vec3 across = d - along * lamp.right;
             vec3 off = kind == LIGHT_TUBE ? to - dot(to, lamp.right) * lamp.right : to;
@@ -204,7 +203,7 @@ bool is_water(uint body) {
     return body != NONE && layered[body].water != NONE;
 }
 
-// What a volume leaves of light over a distance (m); all of it outside of one.
+// Transmittance of a volume over a distance (m); 1 outside volumes.
 vec3 left_of(uint body, float t) {
     return body != NONE ? exp(-layered[body].absorption * t) : vec3(1.0);
 }
@@ -215,19 +214,19 @@ float smith_lambda(float cosine, float alpha) {
     return 0.5 * (sqrt(1.0 + alpha * alpha * (1.0 - c2) / max(c2, 1e-12)) - 1.0);
 }
 
-// What of light along l is not masked, where facets are drawn as they are seen from v; heights
-// correlated (there, equation 99).
+// Height-correlated shadowing of the light direction l, for facets sampled as visible from v (Heitz
+// 2014, equation 99).
 float unmasked(float v, float l, float alpha) {
     float seen = 1.0 + smith_lambda(v, alpha);
     return seen / (seen + smith_lambda(l, alpha));
 }
 
-// Points of the unit square in four dimensions that fill them evenly: the powers of the root of x^5
-// = x + 1 (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences").
+// Quasirandom points in four dimensions: powers of the root of x^5 = x + 1 (Roberts 2018, "The
+// Unreasonable Effectiveness of Quasirandom Sequences").
 const vec4 EVEN = vec4(0.8566748838545029, 0.733891856627126, 0.6287067210378087, 0.5385972572236101);
 
-// A face of a body that refracts, or of a thin wall, met by a path; `glass` is how much of it
-// refracts.
+// Continues a path at a face of a refractive body or of a thin wall; `glass` is the refracted
+// fraction.
 void cross_face(Path path, HitPoint met, uint layer, float glass, float width) {
     Material m = materials[met.material];
     ExtendedMaterial l = layered[layer];
@@ -261,17 +260,17 @@ void cross_face(Path path, HitPoint met, uint layer, float glass, float width) {
     Path through = mirrored;
     through.share = vec3(0.0);
     if (reflects < 1.0) {
-        // Through a thin wall goes the reflection, mirrored to the other side.
+        // Through a thin wall: the reflection, mirrored to the other side.
         vec3 on = thin ? back - 2.0 * back_cosine * n : refract(d, h, 1.0 / eta);
         float on_cosine = -dot(on, n);
         kept = on_cosine <= 0.0 ? 0.0 : is_rough ? unmasked(-dot(n, d), on_cosine, alpha) : 1.0;
         uint body = thin ? path.body : side > 0.0 ? layer : NONE;
-        // Straight on through a clear pane, which shadow rays pass too.
+        // A clear pane transmits straight on; shadow rays pass it too.
         bool straight = thin && !is_rough;
         through = Path(met.position, on, -away, share * ((1.0 - reflects) * kept) * tint, body, width,
                        straight && path.skip_lights, straight && path.skip_suns, 0.0);
     }
-    // What is added last is followed first.
+    // The path added last is traced first.
     bool mirror_first = max3(mirrored.share) > max3(through.share);
     for (int i = 0; i < 2; ++i) {
         if ((i == 0) == mirror_first) {
@@ -282,8 +281,8 @@ void cross_face(Path path, HitPoint met, uint layer, float glass, float width) {
     }
 }
 
-// Light that comes along a path, times a share: of the picture where that shows where it ends, else
-// of what is around, else of the surface met, lit anew. `met` counts where `hit`.
+// Light at the end of a path, times a share: from the image where the end is visible, else from the
+// environment, else by shading the hit. `met` is valid where `hit` is true.
 vec3 light_at_end(Surface s, Path path, vec3 share, bool hit, HitPoint met, float width, float spread) {
     vec3 end = hit ? met.position : path.origin + path.direction * 1e5;
     float along = dot(end, frame.forward.xyz);
@@ -294,16 +293,16 @@ vec3 light_at_end(Surface s, Path path, vec3 share, bool hit, HitPoint met, floa
     bool shown = place_of(end, place);
     if (shown) {
         float there = background_distance(place);
-        // The camera and the ray see the same side; half precision, and a pixel's own depth. What a
-        // surface mirrors of a sun is in its highlight: the sun's disk in the picture would be it
-        // once more.
+        // The camera and the ray must see the same side; the tolerance covers half precision and
+        // the pixel's depth range. A sun's reflection is in the surface's highlight, so its disk in
+        // the image would count twice.
         shown = !hit ? there <= 0.0 && !path.skip_suns
                      : steep * dot(met.away, path.direction) > 0.0
                 && abs(there - along) < 0.002 * along + 1.5 * pixel / max(abs(steep), 0.03);
     }
     if (shown && hit && water_here != NONE) {
-        // Beside an edge a lookup would mix what stands before: floors under water are near the
-        // walls around it.
+        // A lookup beside an edge would include foreground light: underwater floors are near the
+        // walls around them.
         vec2 step = 0.75 / vec2(textureSize(background_0, 0));
         for (int i = 0; i < 4; ++i) {
             float beside = background_distance(clamp(place + step * vec2(i < 2 ? -1.0 : 1.0, (i & 1) == 0 ? -1.0 : 1.0), vec2(0.0), vec2(0.999999)));
@@ -322,8 +321,8 @@ vec3 light_at_end(Surface s, Path path, vec3 share, bool hit, HitPoint met, floa
     return share * prefiltered_environment(path.origin, path.direction, clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
 }
 
-// Light that comes through the surface, and what it mirrors; pre-exposed. One loop for all: each
-// place in the code that walks the trees costs drivers that compile it.
+// Refracted and mirrored light of the surface, pre-exposed. One loop for all rays: each further
+// trace call site costs shader compilation time.
 vec3 refracted_light(Surface s, Layers y) {
     uint layer = materials[material_index].layers;
     float coat = 1.0 - coat_fresnel(s, y);
@@ -331,10 +330,10 @@ vec3 refracted_light(Surface s, Layers y) {
     float share = (1.0 - s.metallic) * y.transmission * coat * below_sheen(y, nv, nv);
     pixel_at_surface = pixel_size_here();
     bool is_rough = s.alpha > MIN_ALPHA;
-    // KHR_materials_dispersion: the indices of red, green and blue lie half of (ior - 1) 0.025
-    // dispersion aside.
+    // KHR_materials_dispersion: the indices of red and blue differ from green's by half of (ior -
+    // 1) 0.025 dispersion.
     uint colors = layered[layer].dispersion > 0.0 && !y.thin ? 3u : 1u;
-    // Through water's facets things are seen as through its mean face, as blurred as they spread.
+    // Rough water refracts through its mean face; the lookup is blurred by the spread.
     bool spreads = is_rough && water_here == NONE;
     uint through = (spreads ? FACETS : 1u) * colors;
     uint mirrored = is_rough ? MIRRORED_FACETS : 1u;
@@ -344,8 +343,7 @@ vec3 refracted_light(Surface s, Layers y) {
                       gradient_noise(pixel + vec2(71.0, 5.0)), gradient_noise(pixel.yx + vec2(13.0, 59.0)));
     mat3 axes = orthonormal_basis(s.normal);
     vec3 v = s.view * axes;
-    // Of what it mirrors, indirect light, the occlusion map leaves a share; what comes through is
-    // not dimmed.
+    // The occlusion map dims the mirrored indirect light, not the transmitted light.
     float map = fragment_occlusion();
     vec3 sum = vec3(0.0);
     for (uint job = 0u; job < through + mirrored; ++job) {
@@ -371,20 +369,20 @@ vec3 refracted_light(Surface s, Layers y) {
         float side = mirrors ? 1.0 : -1.0;
         float cosine = side * dot(d, s.normal);
         if (water_here != NONE && mirrors && cosine <= 0.0) {
-            // A wave that sends it down would hit another wave, which sends it up again.
+            // Waves that reflect downward would hit another wave, which reflects upward again.
             d -= 2.0 * cosine * s.normal;
             cosine = -cosine;
         }
         float kept = cosine <= 0.0 ? 0.0 : is_rough ? unmasked(nv, cosine, s.alpha) : 1.0;
-        // What a facet stands for, as directions have it.
+        // Lookup width of a facet, in directions.
         float spread = is_rough ? 1.5 * (mirrors ? 2.0 : bends) * s.alpha * inversesqrt(float(mirrors ? mirrored : through)) : 0.0;
         if (water_here != NONE && !mirrors) {
-            // What is lit in water is as bright as it is there; out of it, radiance spreads by the
-            // square of the index.
+            // Surfaces in water are shaded with their brightness in water; outside, radiance scales
+            // by the inverse square of the index.
             on /= WATER_IOR * WATER_IOR;
         }
         path_count = 0u;
-        // A rough pane has a lobe for what suns send through it (evaluate_extended_brdf).
+        // A rough pane has a lobe for transmitted sunlight (evaluate_extended_brdf).
         bool skip_suns = mirrors || y.thin && is_rough;
         uint body = mirrors || y.thin ? NONE : layer;
         path_add(Path(s.position, d, side * s.normal, share * kept * on, body, 0.0, mirrors, skip_suns, 0.0));
@@ -394,7 +392,7 @@ vec3 refracted_light(Surface s, Layers y) {
             bool to_lamp = path.reach > 0.0;
             float reach = to_lamp ? path.reach : 1e30;
             BvhHit hit = BvhHit(reach, vec2(0.0), NONE, 0u);
-            // The last ones take what comes from their direction, unhindered.
+            // The last paths take the light of their direction without tracing.
             if (i < most) {
                 hit = trace_ray(path.origin, path.direction, path.away, reach, to_lamp);
             }
@@ -403,8 +401,7 @@ vec3 refracted_light(Surface s, Layers y) {
                 continue;
             }
 #ifdef AREA_LIGHTS
-            // What the surface itself mirrors of lamps is integrated as for other surfaces; nothing
-            // lies behind them.
+            // The surface's own reflections of light surfaces are integrated as for other surfaces.
             vec4 lamp = intersect_lights(path.origin, path.direction, hit.t);
             if (lamp.w > 0.0) {
                 sum += path.skip_lights ? vec3(0.0) : path.share * left_of(path.body, hit.t) * lamp.rgb * frame.pre_exposure;

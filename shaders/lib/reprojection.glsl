@@ -1,16 +1,16 @@
-// The frame before: places of its pixels, and which pixels have moved by themselves. The including
-// shader names the block with the matrices as REPROJECTION_BLOCK, or is given them
-// (lib/flat_constants.glsl, included before).
+// Temporal reprojection: positions (m) of last frame's pixels, and motion thresholds. The including
+// shader names the block with the matrices as REPROJECTION_BLOCK, or includes
+// lib/flat_constants.glsl before.
 #ifndef LIB_REPROJECTION
 #define LIB_REPROJECTION
 
-// Velocities are half floats: a motion counts from so many pixels on, and by such a part of the
-// velocity.
+// Minimum object motion (pixels), and as a fraction of the velocity, since velocities are half
+// floats.
 const float MIN_MOTION = 0.03;
 const float MOTION_DIGITS = 0.002;
 
 #ifdef LIB_FLAT_CONSTANTS
-// Where a place is in this frame's picture and in the last one's (pixels), times w; and w.
+// Homogeneous pixel position of a point in this frame and in the last one: pixels times w, and w.
 vec3 current_pixel(vec4 place) {
     return vec3(dot(current_pixel_rows[0], place), dot(current_pixel_rows[1], place), dot(current_pixel_rows[2], place));
 }
@@ -28,7 +28,7 @@ vec2 to_pixels(vec4 clip) {
 }
 #endif
 
-// Place of a past pixel's surface, relative to this frame's camera.
+// Position of a past pixel's surface, relative to this frame's camera.
 vec3 reprojected_position(vec2 at, float depth) {
 #ifdef LIB_FLAT_CONSTANTS
     vec4 p = previous_position_matrix * vec4(at, depth, 1.0);

@@ -1,4 +1,5 @@
-// Looking up the shadow maps' atlas. The including shader declares `frame`.
+// Shadow map lookup: percentage-closer filtering of the shadow atlas, 0 in shadow to 1. The
+// including shader declares `frame`.
 #ifndef LIB_SHADOW_MAPS
 #define LIB_SHADOW_MAPS
 #extension GL_EXT_samplerless_texture_functions : require
@@ -6,23 +7,23 @@
 layout(set = 0, binding = 40, scalar) readonly buffer shadow_map_block { ShadowMap shadow_maps[]; };
 layout(set = 0, binding = 41) uniform texture2D shadow_atlas;
 
-// Texels that a lookup may touch beyond its place (src/passes/shadow_maps.rs).
+// Texels that the filter reads beyond its position (src/passes/shadow_maps.rs).
 const float SHADOW_BORDER = 3.0;
 
-// The plane of the surface that is asked for: set once a pixel by set_shadow_plane.
+// Unit normal of the receiver plane, set once per pixel by set_shadow_plane.
 vec3 shadow_plane;
-// How wrong (the tangent of an angle) its normal may be.
+// Uncertainty of that normal (tangent of an angle).
 float shadow_plane_doubt;
 
-// A unit normal of the triangle, of either side, and its doubt. What contradicts the shading normal
-// is not believed.
+// Sets the receiver plane to the triangle's unit normal, of either side, unless it contradicts the
+// shading normal.
 void set_shadow_plane(vec3 face, float doubt, vec3 shading) {
     bool believed = doubt < 0.25 && abs(dot(face, shading)) > 0.5;
     shadow_plane = believed ? face : shading;
     shadow_plane_doubt = believed ? doubt : 0.25;
 }
 
-// The same from how a place changes to the next pixels.
+// As above, from the position's screen-space derivatives.
 void set_shadow_plane_across(vec3 dx, vec3 dy, float doubt, vec3 shading) {
     vec3 face = cross(dx, dy);
     float square = dot(face, face);
@@ -30,9 +31,8 @@ void set_shadow_plane_across(vec3 dx, vec3 dy, float doubt, vec3 shading) {
     set_shadow_plane(flat_pixel ? shading : face * inversesqrt(square), flat_pixel ? 1.0 : doubt, shading);
 }
 
-// How a plane's depth changes across a map, by its clip coordinates: the plane's derivative as a
-// place moves on it, turned round (Isidoro, "Shadow Mapping: GPU-Based Tips and Techniques", GDC
-// 2006, receiver plane depth bias).
+// Depth slope of a plane across the map, in clip coordinates: the plane's derivative, inverted
+// (Isidoro, "Shadow Mapping: GPU-Based Tips and Techniques", GDC 2006, receiver plane depth bias).
 vec2 plane_slope(mat4 to_clip, vec3 ndc, vec3 normal) {
     vec3 a = normalize(cross(normal, abs(normal.x) < 0.7 ? vec3(1.0, 0.0, 0.0) : vec3(0.0, 1.0, 0.0)));
     vec4 along = to_clip * vec4(a, 0.0);
@@ -40,17 +40,16 @@ vec2 plane_slope(mat4 to_clip, vec3 ndc, vec3 normal) {
     vec3 u = along.xyz - ndc * along.w;
     vec3 v = across.xyz - ndc * across.w;
     float turned = u.x * v.y - u.y * v.x;
-    // A plane that the light runs along has no slope; it is hardly lit either.
+    // A plane parallel to the light has no slope; it is hardly lit either.
     float least = 1e-4 * length(u.xy) * length(v.xy) + 1e-30;
     turned = abs(turned) < least ? (turned < 0.0 ? -least : least) : turned;
     return vec2(u.z * v.y - u.y * v.z, u.x * v.z - u.z * v.x) / turned;
 }
 
-// The fraction of two by two texels around a place that light reaches: percentage-closer filtering
-// (Reeves, Salesin and Cook, "Rendering Antialiased Shadows with Depth Maps", 1987). Depth is
-// reversed: what is nearer to the lamp has more. Each texel is compared with the depth that the
-// surface has there, by the one of two slopes that is nearer to the lamp: those of its plane and of
-// the smooth surface that its shading normal speaks of.
+// Lit fraction of 2 x 2 texels: percentage-closer filtering (Reeves, Salesin and Cook, "Rendering
+// Antialiased Shadows with Depth Maps", 1987). Depth is reversed: greater is nearer to the light.
+// Each texel is compared with the receiver's depth there, by the slope nearer to the light: that of
+// its plane, or that of its shading normal.
 float filtered_depth_test(ShadowMap map, vec2 place, float depth, vec2 slope, vec2 smooth_slope) {
     vec2 size = vec2(textureSize(shadow_atlas, 0));
     vec2 texel = (map.rect.xy + (place * 0.5 + 0.5) * map.rect.zw) * size - 1.0;
@@ -64,10 +63,9 @@ float filtered_depth_test(ShadowMap map, vec2 place, float depth, vec2 slope, ve
     for (int y = 0; y < 3; ++y) {
         for (int x = 0; x < 3; ++x) {
             ivec2 at = clamp(base + ivec2(x, y), low, high);
-            // From the place to the texel's centre, in clip coordinates.
+            // From the position to the texel center, in clip coordinates.
             vec2 way = (vec2(x, y) - 0.5 - f) * (2.0 / map.size);
-            // What has drawn nothing is 0, and lets light through however far off the plane is
-            // there.
+            // Empty texels store 0 and are always lit, however far the extrapolated plane is.
             float there = max(depth + max(dot(way, slope), dot(way, smooth_slope)), 0.0);
             lit += texelFetch(shadow_atlas, at, 0).x <= there ? across[x] * down[y] : 0.0;
         }
@@ -75,18 +73,18 @@ float filtered_depth_test(ShadowMap map, vec2 place, float depth, vec2 slope, ve
     return lit / 4.0;
 }
 
-// How far (texels) a surface is lifted off itself along its normal: what hollow surfaces bulge
-// beyond their plane within the filter's reach.
+// Normal offset (texels): deviation of concave surfaces from their plane within the filter's
+// radius.
 const float SHADOW_HOLLOW = 0.35;
-// How far (texels) the filter reaches, along a diagonal.
+// Filter radius (texels), along a diagonal.
 const float SHADOW_REACH = 2.1;
 
-// What of a light its map lets reach a point of a surface; `texel` is the size (m) of the map's
-// texels there, `slack` what depths are uncertain by, as a factor and a term.
+// Visibility of a surface point in one map; `texel` is the texel size (m) there, `slack` the depth
+// uncertainty as a factor and an offset.
 float mapped_visibility(ShadowMap map, vec3 position, vec3 shading, vec3 to_light, float texel, vec2 slack) {
     float cosine = dot(shadow_plane, to_light);
-    // Where the light turns round between the plane and the smooth surface, the plane is in its own
-    // shadow.
+    // Where the light is on different sides of the plane and of the smooth surface, the plane
+    // shadows itself.
     bool plane = cosine * dot(shading, to_light) * dot(shading, shadow_plane) > 0.0;
     cosine = clamp(abs(plane ? cosine : dot(shading, to_light)), 0.1, 1.0);
     float lift = texel * (SHADOW_HOLLOW + SHADOW_REACH * shadow_plane_doubt / cosine) / cosine;
@@ -99,9 +97,8 @@ float mapped_visibility(ShadowMap map, vec3 position, vec3 shading, vec3 to_ligh
     return filtered_depth_test(map, ndc.xy, depth * slack.x + slack.y, slope, smooth_slope);
 }
 
-// The greater side (m) of a map's texel at a point whose w in its clip space is this. Rows of a map
-// that shows a part of a lamp's view lean towards where it looks; only what lies across that
-// counts.
+// Greater side (m) of a map's texel at a point with this clip-space w. Only the components of the
+// map's rows perpendicular to the view direction count.
 float shadow_texel(ShadowMap map, float w) {
     mat3 rows = transpose(mat3(map.to_clip));
     vec3 forward = vec3(map.to_clip[0].w, map.to_clip[1].w, map.to_clip[2].w);
@@ -110,11 +107,11 @@ float shadow_texel(ShadowMap map, float w) {
     return 2.0 * w / (map.size * min(length(right), length(up)));
 }
 
-// The outer part of a cascade over which it gives way to the next.
+// Outer fraction of a cascade that blends into the next.
 const float CASCADE_BLEND = 0.1;
 
-// Whether a light reaches a point of a surface with this unit shading normal, by its maps: 0 to 1.
-// Beyond what they cover it does.
+// Visibility of a light from a surface point with this unit shading normal, 0 to 1. Points outside
+// the maps are lit.
 float shadow_map_visibility(Light light, vec3 position, vec3 shading) {
     uint first = light.shadow;
     ShadowMap map = shadow_maps[first];
@@ -124,8 +121,8 @@ float shadow_map_visibility(Light light, vec3 position, vec3 shading) {
         uint axis = size.x >= size.y && size.x >= size.z ? 0u : (size.y >= size.z ? 1u : 2u);
         map = shadow_maps[first + 2u * axis + (d[axis] < 0.0 ? 1u : 0u)];
     } else if (map.count > 1u) {
-        // The first cascade that has the point, with room for the filter; in its outer part more
-        // and more the next one, so that no change of resolution is seen (Engel, "Cascaded Shadow
+        // The first cascade that contains the point and the filter radius; its outer part blends
+        // into the next cascade, which hides the change of resolution (Engel, "Cascaded Shadow
         // Maps", ShaderX5, 2006).
         float nearer = 1.0;
         float counts = -1.0;
@@ -135,8 +132,7 @@ float shadow_map_visibility(Light light, vec3 position, vec3 shading) {
             float room = 1.0 - 2.0 * SHADOW_BORDER / cascade.size;
             float inside = room - max(abs(clip.x), abs(clip.y));
             if (inside > 0.0) {
-                // Positions come from the depth buffer, right to some units in the last place of a
-                // float.
+                // Depth buffer positions have an error of a few ulp.
                 vec3 along = vec3(cascade.to_clip[0].z, cascade.to_clip[1].z, cascade.to_clip[2].z);
                 float slack = length(along) * length(position) * 4e-6 + 4e-7;
                 float texel = shadow_texel(cascade, 1.0);
@@ -157,7 +153,7 @@ float shadow_map_visibility(Light light, vec3 position, vec3 shading) {
     if (w <= 0.0) {
         return 1.0;
     }
-    // A fraction of the distance: what positions from the depth buffer are uncertain by, with room.
+    // Relative uncertainty of positions from the depth buffer, with a margin.
     float slack = 1.0 + 1e-4 + 4e-6 * length(position) / w;
     vec3 to_light = normalize(light.position - position);
     return mapped_visibility(map, position, shading, to_light, shadow_texel(map, w), vec2(slack, 0.0));

@@ -1,4 +1,4 @@
-// How much of a light a point sees.
+// Visibility of a light from a surface point, by shadow maps or rays.
 #ifndef LIB_SHADOWS
 #define LIB_SHADOWS
 #include "lib/shadow_maps.glsl"
@@ -6,8 +6,7 @@
 #include "lib/ray_traced_shadows.glsl"
 #endif
 
-// 0 in full shadow to 1. `share`: the light that it is to be multiplied with, over the luminance of
-// white.
+// Visibility, 0 to 1. `share`: the unshadowed light over the luminance of white.
 float light_visibility(Light light, Surface s, float share) {
     if (frame.shadow_method == SHADOWS_OFF) {
         return 1.0;

@@ -1,33 +1,31 @@
-// A pixel's depth as a plane, and how thick it is. The including shader declares `ssr`, and
+// Depth plane and thickness of a depth buffer pixel. The including shader declares `ssr`, and
 // includes lib/flat_constants.glsl before.
 #ifndef LIB_SSR_PLANE
 #define LIB_SSR_PLANE
 
-// Depth at a pixel's centre, and its change a pixel right and down: of both neighbours (what
-// changes from the left one, to the right one; from the one above, to the one below) that whose
-// depth differs less, for the other may be of another surface. Depth after division is linear in
-// the picture on a plane, so planes are exact.
+// Depth at a pixel center and its slopes to the right and down. `across` and `down` hold the depth
+// differences to both neighbors (left, right; above, below). The smaller one counts, since the
+// other may belong to another surface. Projected depth is linear on a plane, so planes are exact.
 vec3 depth_plane(ivec2 pixel, float z, vec2 across, vec2 down) {
     ivec2 last = ivec2(ssr.size) - 1;
     bool from_left = pixel.x == last.x || pixel.x > 0 && abs(across.x) < abs(across.y);
     bool from_above = pixel.y == last.y || pixel.y > 0 && abs(down.x) < abs(down.y);
     vec2 slope = vec2(from_left ? across.x : across.y, from_above ? down.x : down.y);
-    // Something a pixel wide has no neighbours of its own.
+    // A feature one pixel wide has no neighbors of its own, so the slope is clamped.
     return vec3(z, clamp(slope, -0.5 * z, 0.5 * z));
 }
 
-// Distance along the line of sight (m) of a depth, as a fraction: both parts are linear in depth.
+// View distance (m) of a depth, as numerator and denominator: both are linear in depth.
 vec2 far_of(float depth) {
     return far_terms.xy * depth + far_terms.zw;
 }
 
-// The depth at which what is seen at this one ends: farther by its thickness. Below 0 where that is
-// beyond all depths.
+// Depth of the back side of a pixel's surface, by its thickness. Negative beyond all depths.
 float depth_behind(float depth) {
     if (depth <= 0.0) {
         return -1.0;
     }
-    // The depth d at which (a d + b) / (c d + e) is this distance.
+    // Solves (a d + b) / (c d + e) = distance for the depth d.
     vec2 ac = far_terms.xy;
     vec2 be = far_terms.zw;
     vec2 part = ac * depth + be;

@@ -1,32 +1,31 @@
-// How a ray and what it found are kept: sixteen bytes, for a pixel reads those of many neighbours.
-// The including shader includes lib/ssr.glsl before.
+// Packing of a reflection ray and its hit into 16 bytes; a pixel reads those of many neighbors. The
+// including shader includes lib/ssr.glsl before.
 #ifndef LIB_SSR_RAYS
 #define LIB_SSR_RAYS
 
-// A ray from its pixel's surface.
+// A reflection ray from its pixel's surface.
 struct Ray {
-    vec3 to;          // its end (m)
-    float density;    // 1/sr; 0: no ray was sent
-    vec3 light;       // that it found, by its share
-    float share;      // of lib/ssr.glsl
+    vec3 to;          // end point relative to its origin (m)
+    float density;    // 1/sr; 0: no ray was traced
+    vec3 light;       // pre-exposed light at the hit, times the share
+    float share;      // confidence, see lib/ssr.glsl
 };
 
 float power_of_two(int exponent) { return uintBitsToFloat(uint(exponent + 127) << 23); }
 
-// The upper half of a float, rounded: 8 bits of digits, for what only weighs.
+// Upper half of a float, rounded: 8 significant bits, enough for weights.
 uint pack_short(float v) { return floatBitsToUint(v) + 0x8000u >> 16; }
 float unpack_short(uint bits) { return uintBitsToFloat(bits << 16); }
 
-// Three numbers from 0 to 65472 with ten digits each and one exponent: thirty bits of digits and
-// six of the exponent, its lower two in the first word. In the manner of
-// VK_FORMAT_E5B9G9R9_UFLOAT_PACK32 (Vulkan 1.3, "Shared Exponent to RGB"), whose five leave too
-// little of what an exposure of eight stops less makes dark.
+// Three numbers from 0 to 65472 with a shared exponent: ten bits each and a six-bit exponent, whose
+// lower two bits are in the first word. Like VK_FORMAT_E5B9G9R9_UFLOAT_PACK32 (Vulkan 1.3, "Shared
+// Exponent to RGB"), whose five exponent bits lose precision in images eight stops darker.
 uvec2 pack_light(vec3 v) {
-    // Not a number becomes 0, as everything below it.
+    // NaN and negative values become 0.
     v = min(mix(vec3(0.0), v, greaterThan(v, vec3(0.0))), 65472.0);
     float most = max(max(v.r, v.g), max(v.b, 3.552713678800501e-15));
-    // Of a number in [2^e, 2^(e+1)) it is e + 48; where rounding would need an eleventh digit one
-    // more.
+    // Exponent e + 48 for a number in [2^e, 2^(e+1)), one more where rounding would need an
+    // eleventh digit.
     uint exponent = (floatBitsToUint(most) >> 23) - 79u;
     exponent += most * power_of_two(57 - int(exponent)) >= 1023.5 ? 1u : 0u;
     uvec3 digits = uvec3(v * power_of_two(57 - int(exponent)) + 0.5);
@@ -38,12 +37,12 @@ vec3 unpack_light(uvec2 bits) {
     return vec3(uvec3(bits.x, bits.x >> 10, bits.x >> 20) & 1023u) * power_of_two(int(exponent) - 57);
 }
 
-// A share in twelve bits: RAY_MISS is the last number, and MIN_SHARE is not 0.
+// A share in twelve bits: RAY_MISS is the last code, and MIN_SHARE is not 0.
 const uint SKY_BITS = 4095u;
 uint pack_share(float share) { return share < 0.0 ? SKY_BITS : uint(share * float(SKY_BITS - 1u) + 0.5); }
 float unpack_share(uint bits) { return bits == SKY_BITS ? RAY_MISS : float(bits) / float(SKY_BITS - 1u); }
 
-// A vector of a length from 1e-7 to 1e15 with 18 digits and a sign each, and one exponent.
+// A vector of length 1e-7 to 1e15: 18 digits and a sign per component, and one exponent.
 uvec2 pack_end(vec3 to) {
     vec3 size = abs(to);
     float most = max(max(size.x, size.y), size.z);

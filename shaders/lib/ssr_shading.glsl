@@ -1,10 +1,10 @@
-// Reflections into the light of a pixel. The including shader declares `ssr` and, as
-// `reflectance_image`, the table of reflectances (src/photometry/environment): by cosine to the
-// view and roughness scale and bias of F0.
+// Applies reflections to a pixel's light (pre-exposed). The including shader declares `ssr` and
+// `reflectance_image`, the DFG table (src/photometry/environment): scale and bias of F0, by view
+// cosine and perceptual roughness.
 #ifndef LIB_SSR_LIGHT
 #define LIB_SSR_LIGHT
 
-// As DFG_SIZE of the host.
+// Matches DFG_SIZE of the host.
 const int SIZE = 32;
 
 vec3 specular_albedo(Surface s) {
@@ -19,16 +19,16 @@ vec3 specular_albedo(Surface s) {
     return mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic) * dfg.x + dfg.y;
 }
 
-// What of a pixel's light was found in the picture. It is indirect light, of which the occlusion
-// map leaves a share.
+// Reflected light found by rays, times the specular albedo. The occlusion map dims it, as it is
+// indirect light.
 vec3 found_light(Surface s, ivec2 pixel, vec3 reflection) {
     return reflection != vec3(0.0) ? specular_albedo(s) * surface_occlusion(pixel) * reflection : vec3(0.0);
 }
 
-// Light with what was found and with the share that the surroundings keep: together they have the
-// weight that the surroundings alone had.
-vec3 with_reflections(vec3 light, vec3 surroundings, float share, vec3 found) {
-    return to_half_range(light + (ssr.bare == 0u ? surroundings * share : vec3(0.0)) + found);
+// Adds the found reflection and the remaining environment reflection; their weights sum to that of
+// the environment alone.
+vec3 with_reflections(vec3 light, vec3 environment, float share, vec3 found) {
+    return to_half_range(light + (ssr.bare == 0u ? environment * share : vec3(0.0)) + found);
 }
 
 #endif

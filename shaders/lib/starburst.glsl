@@ -1,16 +1,16 @@
-// The image of a point (src/optics/starburst.rs) by its table: levels of 512 x 512 texels, each
-// twice as wide as the one before, in steps of half a cycle at 550 nm.
+// Starburst lookup: the point spread function (src/optics/starburst.rs) as levels of 512 x 512
+// texels, each twice as wide as the last, in steps of half a cycle at 550 nm.
 #ifndef LIB_STARBURST
 #define LIB_STARBURST
 #include "shared/flare_sources.glsl"
 
 const int BURST_HALF = 256;
-// The last level of the table (LAST_LEVEL in src/passes/starburst.rs). What lies beyond follows
+// Last level of the table (LAST_LEVEL in src/passes/starburst.rs); light beyond is extrapolated
 // from it.
 const int BURST_LAST = 8;
 
-// The light on a texel. It is stored times 2^level and the cube of the distance, so that it is
-// about the same everywhere.
+// Light of a texel. Stored times 2^level and the cube of the distance, which makes it nearly
+// constant.
 vec3 burst_texel(ivec2 at, int level) {
     uint packed = burst_texels[(level * 2 * BURST_HALF + at.y + BURST_HALF) * 2 * BURST_HALF + at.x + BURST_HALF];
     // EXT_texture_shared_exponent: three mantissas of nine bits, an exponent with a bias of 15.
@@ -20,20 +20,20 @@ vec3 burst_texel(ivec2 at, int level) {
     return ldexp(mantissas, ivec3(int(packed >> 27) - 24 - level)) / (far2 * sqrt(far2));
 }
 
-// The light on a square around a place, all in steps: Starburst::on_square. What falls within `own`
-// of the centre to all sides is left out.
+// Light on a square around a position, in steps: Starburst::on_square. The square of half side
+// `own` around the center is excluded.
 vec3 burst_square(vec2 at, float side, float own) {
     float reach = max(abs(at.x), abs(at.y)) + 0.5 * side;
     float fine = reach < 3.0 * side ? 0.125 : reach < 10.5 * side ? 0.5 : 1.0;
     int level = clamp(int(floor(log2(max(side * fine, 1.0)))), 0, BURST_LAST);
-    // Texels as large as the box at least: between them light is linear.
+    // Texels at least as large as the box, between which light is linear.
     while (level < BURST_LAST && reach + 0.5 * ldexp(1.0, level) > ldexp(float(BURST_HALF), level)) {
         ++level;
     }
     float scale = 1.0;
     float texel = ldexp(1.0, level);
     while (reach + 0.5 * texel > texel * float(BURST_HALF) && scale > 1e-6) {
-        // Twice as far and twice as large has half of the light.
+        // Twice the distance and size has half the light.
         at *= 0.5;
         side *= 0.5;
         own *= 0.5;
@@ -62,14 +62,13 @@ vec3 burst_square(vec2 at, float side, float own) {
     return light * (scale * size * size / (wide * wide));
 }
 
-// The side (pixels) of what is looked up for a pixel of a source with a disk: wide enough for
-// neighbouring points of the disk to overlap. What diffraction moves by less than half of it stays
-// where it is.
+// Side (pixels) of the lookup for a pixel of a source with a disk: wide enough for neighboring
+// points of the disk to overlap. Light diffracted by less than half of it stays in place.
 float burst_side(float disk) {
     return disk < 0.5 ? 1.0 : max(0.7 * disk, 1.0);
 }
 
-// The light beyond a square around the centre: Starburst::beyond.
+// Light beyond a square around the center: Starburst::beyond.
 float burst_beyond(float half_side, vec4 beyond) {
     float widths = log2(max(half_side / float(BURST_HALF), 1.0));
     if (widths >= 2.0) {

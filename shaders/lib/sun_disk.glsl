@@ -1,12 +1,11 @@
-// A disk of light infinitely far away (a sun) on a surface: closed forms, so that a highlight is
-// never brighter than the disk is. `brdf.glsl` comes before it.
+// BRDF integrals over a sun: a uniform disk at infinite distance, in closed form, so that a
+// highlight is never brighter than the disk. `brdf.glsl` comes before it.
 #ifndef LIB_DISK
 #define LIB_DISK
 #include "lib/ggx_sampling.glsl"
 
-// The mean cosine to a normal over a disk's directions, none below the horizon: `z` is that of its
-// middle. Stokes' theorem on the cone under which it is seen (Snyder 1996, "Area light sources for
-// real-time graphics").
+// Mean clamped cosine over the directions of a disk; `z` is the cosine to its center. Stokes'
+// theorem on the cone of its directions (Snyder 1996, "Area light sources for real-time graphics").
 float disk_cosine(float z, float sine) {
     if (abs(z) >= sine) {
         return max(z, 0.0);
@@ -20,16 +19,16 @@ float disk_cosine(float z, float sine) {
     return max(sum, 0.0) / (PI * sine * sine);
 }
 
-// What a lobe mirrors of a disk.
+// Reflection of a disk by a specular lobe.
 struct MirroredDisk {
     float lobe;        // mean of D V n.l over the disk (1/sr)
-    float vh;          // cosine between the view and the half vector that stands for it
+    float vh;          // cosine between the view and the representative half vector
 };
 
-// The largest eigenvalue of a symmetric matrix that has one positive one, by its invariants;
+// Largest eigenvalue of a symmetric matrix with one positive eigenvalue, by its invariants;
 // `deviation` and `skew` are those of its deviator. Smith 1961, "Eigenvalues of a symmetric 3 x 3
-// matrix"; the arc cosine loses digits where the others are much larger, which Newton's steps from
-// above give back.
+// matrix". The arc cosine loses precision where the other eigenvalues are much larger; Newton
+// iterations from above restore it.
 float positive_eigenvalue(float trace, float minors, float determinant, float deviation, float skew) {
     float x = trace / 3.0 + 2.0 * deviation * cos(acos(clamp(skew, -1.0, 1.0)) / 3.0) + 1e-3 * deviation;
     x = minors > 0.0 ? min(x, determinant / minors) : x;
@@ -41,16 +40,16 @@ float positive_eigenvalue(float trace, float minors, float determinant, float de
     return x;
 }
 
-// GGX's facets that mirror a disk around `l` to `v` (both unit, in the surface's frame) have the
-// half vectors of an elliptic cone, exactly: through the circle that the view and the disk's edge
-// add up to. Their slopes over alpha are spread as a cosine's directions are (Heitz, Dupuy, Hill
-// and Neubelt 2016, section 3), so that the share of facets is the cone's vector irradiance, whose
-// axis is the cone's. What else the BRDF has is taken at the mean half vector of the cone. Of disks
-// that do not hold -v.
+// Reflection of a disk around `l` toward `v` (both unit, in the surface's frame) by GGX
+// microfacets. The half vectors form an exact elliptic cone, through the circle of sums of the view
+// and the disk's edge. Slopes over alpha are distributed as the directions of a cosine lobe (Heitz,
+// Dupuy, Hill and Neubelt 2016, section 3), so the facet fraction is the vector irradiance of the
+// cone, along its axis. The other BRDF terms use the cone's mean half vector. Valid for disks that
+// do not contain -v.
 MirroredDisk mirrored_cone(vec3 v, vec3 l, float radius, vec2 alphas) {
     float sine = sin(radius);
-    // The sum of both, and what it takes to be one: without cancellation where they are nearly
-    // opposite.
+    // Sum of both directions and its distance from a unit vector, without cancellation where they
+    // are nearly opposite.
     vec3 both = v + l;
     float half_sine = sin(0.5 * radius);
     float less = 2.0 * half_sine * half_sine;
@@ -60,8 +59,8 @@ MirroredDisk mirrored_cone(vec3 v, vec3 l, float radius, vec2 alphas) {
     vec3 c = (both - l * less) * scale;
     vec3 a = axes[0] * scale * sine;
     vec3 b = axes[1] * scale * sine;
-    // Planes that touch the cone have normals n with n.(c c - a a - b b).n = 0: one positive
-    // eigenvalue, along its axis.
+    // Planes tangent to the cone have normals n with n.(c c - a a - b b).n = 0: one positive
+    // eigenvalue, along the axis.
     vec3 diagonal = c * c - a * a - b * b;
     vec3 rest = c.yzx * c.zxy - a.yzx * a.zxy - b.yzx * b.zxy;
     float trace = diagonal.x + diagonal.y + diagonal.z;
@@ -77,7 +76,7 @@ MirroredDisk mirrored_cone(vec3 v, vec3 l, float radius, vec2 alphas) {
     vec3 side = rest / deviation;
     float skew = 0.5 * (off.x * off.y * off.z + 2.0 * side.x * side.y * side.z - dot(off, side * side));
     float value = positive_eigenvalue(trace, minors, determinant, deviation, skew);
-    // The axis: a column of the adjugate of what is left without the eigenvalue, the greatest.
+    // The axis: the largest column of the adjugate of the matrix minus the eigenvalue.
     vec3 d = diagonal - value;
     vec3 own = d.yzx * d.zxy - rest * rest;
     vec3 mixed = rest.yzx * rest.zxy - rest * d;
@@ -86,40 +85,40 @@ MirroredDisk mirrored_cone(vec3 v, vec3 l, float radius, vec2 alphas) {
     axis *= inversesqrt(max(dot(axis, axis), 1e-36));
     axis = dot(axis, c) < 0.0 ? -axis : axis;
     if (axis.z < 0.1) {
-        // Far from the lobe a difference of large numbers has no digits left for what is small.
+        // Far from the lobe the small component is lost to cancellation: recompute it.
         axis.z = (c.z * dot(c, axis) - a.z * dot(a, axis) - b.z * dot(b, axis)) / value;
     }
-    // The cone's half angles have the squared tangents of the other two eigenvalues over this one.
+    // The squared tangents of the cone's half angles are the other two eigenvalues over this one.
     float product = determinant / value;
     float share = max(axis.z, 0.0) * sqrt(product / (2.0 * value * value - value * trace + product));
     vec3 h = normalize(axis / scale);
     float vh = clamp(dot(v, h), 0.0, 1.0);
-    // Of a disk that the surface's horizon cuts the mean direction may lie below it, and what is
-    // above shines all the same.
+    // For a disk that the surface's horizon cuts, the mean direction may be below it although part
+    // of the disk is visible.
     float least = l.z < sine ? disk_cosine(l.z, sine) : 0.0;
     l = 2.0 * vh * h - v;
     l.z = max(l.z, least);
     float visible = l.z * v_smith_anisotropic(l, v, alphas);
-    // No mirror is brighter than what it shows.
+    // A mirror is never brighter than what it reflects.
     share = min(share * 4.0 * vh * visible / max(h.z, 1e-6), 1.0);
     return MirroredDisk(share / (PI * sine * sine), vh);
 }
 
-// D V n.l of a direction to the light `l`, at most `most`.
+// D V n.l of a light direction `l`, at most `most`.
 float lobe_towards(vec3 v, vec3 l, vec2 alphas, float most, out float vh) {
     vec3 h = normalize(l + v);
     vh = clamp(dot(v, h), 0.0, 1.0);
     return l.z > 0.0 ? min(d_ggx_anisotropic(h, alphas) * v_smith_anisotropic(l, v, alphas) * l.z, most) : 0.0;
 }
 
-// What facets mirror of a disk of that angular radius (rad) around `l` to `v`, both unit and in the
-// surface's frame.
+// Specular reflection of a disk of this angular radius (rad) around `l` toward `v`, both unit and
+// in the surface's frame.
 MirroredDisk mirrored_disk(vec3 v, vec3 l, float radius, vec2 alphas) {
     v.z = max(v.z, 1e-4);
-    // A disk that holds the direction away from the viewer, along the surface: half vectors lie all
-    // around, in no cone. It is known by the disk within it around the mirror direction, and by a
-    // few directions: the greater of both. Over all such disks that is within a factor of two as a
-    // rule, too dark as a rule, and never brighter than the disk.
+    // For a disk that contains -v, half vectors lie in all directions and form no cone. The result
+    // is the maximum of two estimates: the inscribed disk around the mirror direction, and a few
+    // sample directions. Its error over such disks is usually within a factor of two, usually too
+    // dark, and never brighter than the disk.
     bool around = length(v + l) <= 2.0 * sin(0.5 * radius);
     vec3 mirror = vec3(-v.xy, v.z);
     float within = radius - 2.0 * asin(min(0.5 * length(mirror - l), 1.0));
@@ -134,7 +133,7 @@ MirroredDisk mirrored_disk(vec3 v, vec3 l, float radius, vec2 alphas) {
         float sum = 0.0;
         float vhs = 0.0;
         for (float i = 0.5; i < COUNT; ++i) {
-            // Sunflower: even by area.
+            // Vogel spiral: uniform by area.
             float out_by = sine * sqrt(i / COUNT);
             float turn = 2.399963 * i;
             float vh;
@@ -143,7 +142,7 @@ MirroredDisk mirrored_disk(vec3 v, vec3 l, float radius, vec2 alphas) {
             sum += lobe;
             vhs += lobe * vh;
         }
-        // Also where the disk's is no number.
+        // Also taken where the disk's estimate is NaN.
         if (!(sum <= COUNT * disk.lobe)) {
             disk = MirroredDisk(sum / COUNT, vhs / max(sum, 1e-30));
         }
@@ -151,7 +150,7 @@ MirroredDisk mirrored_disk(vec3 v, vec3 l, float radius, vec2 alphas) {
     return disk;
 }
 
-// As evaluate_brdf, under a disk of that angular radius (rad) around l; of radius 0, the same.
+// As evaluate_brdf, under a disk of this angular radius (rad) around l; equal to it for radius 0.
 void evaluate_brdf_sun_disk(Surface s, vec3 l, float radius, out vec3 diffuse, out vec3 specular) {
     if (radius <= 0.0) {
         evaluate_brdf(s, l, diffuse, specular);

@@ -1,12 +1,12 @@
-// What a fragment of the scene is made of: material factors times textures. Included by the passes
-// that draw geometry.
+// Material of a fragment: factors times textures. Included by the passes that draw geometry.
+// Emission is in nits.
 #ifndef LIB_SURFACE
 #define LIB_SURFACE
 
 layout(set = 0, binding = 2, scalar) readonly buffer material_block { Material materials[]; };
 
-// UNTEXTURED is for materials without any texture: software drivers pay dearly for each sample of a
-// white one.
+// UNTEXTURED compiles without textures: on software drivers each sample of a white texture is
+// expensive.
 #ifndef UNTEXTURED
 layout(set = 1, binding = 0) uniform sampler2D base_color_texture;
 layout(set = 1, binding = 1) uniform sampler2D metallic_roughness_texture;
@@ -24,19 +24,18 @@ layout(location = 3) in vec4 in_uv;
 layout(location = 4) in vec4 in_color;
 
 #ifndef UNTEXTURED
-// How the coordinates change to the next pixel; a global, so that it is taken before anything is
-// discarded. Passes whose pixels several frames share say by TEXTURE_SCALE how much finer than a
-// pixel their samples lie.
+// Texture coordinate derivatives; global, so that they are computed before any discard. Passes that
+// accumulate several frames per pixel set TEXTURE_SCALE, the sample spacing in pixels.
 #ifndef TEXTURE_SCALE
 #define TEXTURE_SCALE 1.0
 #endif
 vec4 uv_dx = dFdx(in_uv) * TEXTURE_SCALE;
 vec4 uv_dy = dFdy(in_uv) * TEXTURE_SCALE;
 
-// A texture by its coordinate set and transform. The derivatives are those of the interpolated
-// coordinates, carried through the transform: implicit ones would be of what helper invocations
-// read from the material buffer, where Mesa's software driver 22.3 reads zeros, so that pixels at a
-// triangle's edge took a far too small mip.
+// Samples a texture by its coordinate set and transform, with explicit derivatives of the
+// interpolated coordinates. Implicit derivatives would use the material buffer reads of helper
+// invocations, which llvmpipe of Mesa 22.3 returns as zeros: pixels at triangle edges would use far
+// too small mips.
 vec4 sample_rows(sampler2D picture, vec4 row0, vec4 row1) {
     bool first = row0.w == 0.0;
     vec3 uv = vec3(first ? in_uv.xy : in_uv.zw, 1.0);
@@ -61,9 +60,9 @@ vec4 fragment_base_color() {
     return color;
 }
 
-// Perceptual roughness of a surface whose normals vary within the pixel: what src/passes/mips.rs
-// (`variance`, with the papers) keeps in the alpha of a normal map is added to the square of the
-// distribution's alpha, which is roughness^4.
+// Perceptual roughness widened by the normal variance within the pixel. The alpha of a normal map
+// (`variance` in src/passes/mips.rs, with the papers) is added to the square of the distribution's
+// alpha, which is roughness^4.
 float widened_roughness(float roughness, float variance) {
     float square = roughness * roughness;
     return sqrt(sqrt(min(square * square + variance, 1.0)));
@@ -99,8 +98,7 @@ vec3 fragment_emission() {
     return emission;
 }
 
-// Shading normal: glTF 2.0 section 3.9.3, the texture's xy scaled; back faces see the opposite
-// side.
+// Shading normal: glTF 2.0 section 3.9.3, with scaled texture xy; flipped on back faces.
 vec3 fragment_normal(uint flags) {
     float side = gl_FrontFacing ? 1.0 : -1.0;
     float l2 = dot(in_normal, in_normal);

@@ -1,38 +1,38 @@
-// What is shown of a still view's mean. One sample in hundreds that finds something moves the mean
-// of a still view at once by what can be seen: the picture follows it slowly, and the slower the
-// longer the history, to the same mean. The including shader declares `frame`.
+// Temporal stabilization of a static view. Rare bright samples (one in hundreds) move the mean
+// visibly; the displayed image follows the mean slowly, the slower the longer the history, and
+// converges to it. Exposed light. The including shader declares `frame`.
 #ifndef LIB_TEMPORAL_STABILIZATION
 #define LIB_TEMPORAL_STABILIZATION
 #include "lib/ycocg.glsl"
 
-// Parts of a step of eight bits that a mean of many frames may move the picture by in a frame; by
-// more before so many frames are in it.
+// Maximum change of the displayed image per frame in 8-bit steps, for a long history; shorter
+// histories allow more.
 const float STABILIZATION_STEP = 0.1;
 const float STABILIZATION_FRAMES = 64.0;
-// Stops that the exposure may change by from frame to frame meanwhile: after more the picture is
-// the mean at once, for a step of exposure changes the whole of it.
+// Maximum exposure change per frame (stops): beyond it the image jumps to the mean, since an
+// exposure step changes all pixels.
 const float STABILIZATION_MAX_STOPS = 0.5;
 
 bool exposure_is_stable() {
     return abs(log2(frame.history_scale)) < STABILIZATION_MAX_STOPS;
 }
 
-// A step of eight bits by sRGB's curve (of exposed light): 1/3300 of white in the dark, about a
-// sixtieth of the light where it is not.
+// Size of an 8-bit sRGB step (exposed light): 1/3300 of white in the dark, about 1/60 of the light
+// elsewhere.
 vec4 eight_bit_step(vec4 light) {
     return vec4(1.0 / 3300.0) + light / 60.0;
 }
 
-// How far what is shown (exposed light) may go in a frame towards a mean of so many. What is early
-// goes by the greater of both: a pixel that was dark so far would else stay behind by as much as
-// the exposure is bright.
+// Maximum change of the displayed value (exposed light) toward a mean of `count` frames. Short
+// histories use the greater of both values: else a pixel that was dark would lag by the exposure's
+// brightness.
 vec4 stabilization_step(vec4 shown, vec4 mean, float count) {
     float early = STABILIZATION_FRAMES / count;
     return STABILIZATION_STEP * (eight_bit_step(shown) + early * early * early * eight_bit_step(max(shown, mean)));
 }
 
-// What is shown now: what was shown, gone towards the mean by a step at most. Not a number fails
-// every comparison.
+// Displayed value: the last one, moved toward the mean by at most `step`. NaN fails every
+// comparison, so it selects the mean.
 vec4 stabilize(vec4 mean, vec4 shown, vec4 step) {
     bool sound = all(greaterThanEqual(shown, vec4(0.0))) && all(lessThanEqual(shown, vec4(MAX_HALF)));
     return sound ? clamp(mean, shown - step, shown + step) : mean;

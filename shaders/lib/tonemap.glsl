@@ -1,10 +1,10 @@
-// Tone mappers: the twins of src/camera/tonemap.rs, which cites their sources; a test holds them
-// together.
+// Tone mapping operators from exposed linear Rec.709 to display light, 0 to 1. Mirrors
+// src/camera/tonemap.rs, which cites the sources; a test compares both.
 #ifndef LIB_TONEMAP
 #define LIB_TONEMAP
 
 vec3 sanitize(vec3 c) {
-    // A comparison with NaN is false, so that NaN becomes 0 here.
+    // NaN fails every comparison, so it selects 0.
     return min(mix(vec3(0.0), c, greaterThan(c, vec3(0.0))), vec3(65504.0));
 }
 

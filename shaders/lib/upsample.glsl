@@ -1,8 +1,8 @@
-// Reading an image of half the resolution.
+// Bilinear upsampling of an image of half the resolution.
 #ifndef LIB_UPSAMPLE
 #define LIB_UPSAMPLE
 
-// Linearly between its texels, as the texel of the finer image sees it.
+// Bilinear sample at a texel of the finer image.
 vec4 upsample_bilinear(texture2D image, ivec2 texel) {
     vec2 at = (vec2(texel) + 0.5) * 0.5 - 0.5;
     ivec2 last = textureSize(image, 0) - 1;

@@ -1,4 +1,4 @@
-// Volumes before a surface that is drawn over the finished picture. The including shader has
+// Volumes in front of a transparent surface (pre-exposed). The including shader has
 // lib/volumes.glsl.
 #ifndef LIB_VOLUMES_OVER
 #define LIB_VOLUMES_OVER
@@ -7,9 +7,9 @@
 layout(set = 0, binding = 62) uniform texture2D volume_light_image;
 layout(set = 0, binding = 63) uniform texture2D volume_through_image;
 
-// Light of a surface, premultiplied by its opacity, as it gets through the volumes before it, with
-// what they add: the part of what they add along the whole line of sight that they take of its
-// light.
+// Attenuates the light of a surface, premultiplied by its opacity, by the volumes in front of it
+// and adds their in-scattering. The in-scattered light is scaled from the whole view ray by the
+// absorbed fraction.
 vec3 apply_volumes(vec3 light, float opacity, vec3 position) {
     if (volume_head.count == 0u) {
         return light;

@@ -1,4 +1,4 @@
-// What participating volumes do to light on its way (docs/volumes.md). The including shader has
+// Transmittance and density of participating media (docs/volumes.md). The including shader has
 // shared/frame.glsl.
 #ifndef LIB_VOLUMES
 #define LIB_VOLUMES
@@ -8,20 +8,20 @@ layout(set = 0, binding = 60, scalar) readonly buffer volume_block {
     VolumeConstants volume_head;
     Volume volumes[];
 };
-// Of each voxel its density and that of the next one along x, as half floats.
+// Density of each voxel and of the next one along x, as half floats.
 layout(set = 0, binding = 61, scalar) readonly buffer volume_density_block { uint volume_densities[]; };
 
 vec3 to_volume(uint i, vec4 p) {
     return vec3(dot(volumes[i].rows[0], p), dot(volumes[i].rows[1], p), dot(volumes[i].rows[2], p));
 }
 
-// A row of a grid between two voxels along x.
+// Interpolates between two voxels along x.
 float volume_row(uint voxel, float part) {
     vec2 pair = unpackHalf2x16(volume_densities[voxel]);
     return mix(pair.x, pair.y, part);
 }
 
-// The density at a place of the box: trilinear between the voxels' middles.
+// Density at a position of the box: trilinear between voxel centers.
 float volume_density(uint i, vec3 place) {
     uint first = volumes[i].first;
     if (first == NONE) {
@@ -39,12 +39,12 @@ float volume_density(uint i, vec3 place) {
     return mix(near, far, f.z);
 }
 
-// Where a ray is inside of a volume: from x to y, in lengths of its direction; nowhere where y is
-// not greater.
+// Ray interval inside a volume, from x to y in units of the direction; empty where y is not
+// greater.
 vec2 volume_span(uint i, vec3 origin, vec3 direction, float limit) {
     vec3 o = to_volume(i, vec4(origin, 1.0));
     vec3 d = to_volume(i, vec4(direction, 0.0));
-    // No division by zero: a ray along a face is next to parallel to it.
+    // Avoids division by zero for rays parallel to a face.
     d = mix(d, mix(vec3(1e-20), vec3(-1e-20), lessThan(d, vec3(0.0))), lessThan(abs(d), vec3(1e-20)));
     vec3 a = -o / d;
     vec3 b = (1.0 - o) / d;
@@ -53,8 +53,7 @@ vec2 volume_span(uint i, vec3 origin, vec3 direction, float limit) {
     return vec2(max(max(max(near.x, near.y), near.z), 0.0), min(min(min(far.x, far.y), far.z), limit));
 }
 
-// The optical depth (by channel) of a way; `shift` (0 to 1) is where in its part of the way each
-// place is.
+// Optical depth (by channel) along a ray; `shift` (0 to 1) is the sample position within each step.
 vec3 volume_depth(vec3 origin, vec3 direction, float limit, float shift) {
     vec3 depth = vec3(0.0);
     for (uint i = 0u; i < volume_head.count; ++i) {
@@ -63,7 +62,7 @@ vec3 volume_depth(vec3 origin, vec3 direction, float limit, float shift) {
         if (way > 0.0) {
             float mean = 1.0;
             if (volumes[i].first != NONE) {
-                // Straight through the grid: places are found by adding.
+                // Samples advance by a constant step in grid space.
                 vec3 from = to_volume(i, vec4(origin + direction * span.x, 1.0));
                 vec3 step = to_volume(i, vec4(direction * way, 0.0)) / float(volume_head.shadow_steps);
                 mean = 0.0;
@@ -78,7 +77,7 @@ vec3 volume_depth(vec3 origin, vec3 direction, float limit, float shift) {
     return depth;
 }
 
-// What volumes let through of a lamp's light, which is taken to come from its middle.
+// Transmittance of the volumes toward a light, taken at its center.
 vec3 light_through_volumes(Light light, vec3 position, float shift) {
     if (volume_head.count == 0u) {
         return vec3(1.0);

@@ -1,15 +1,16 @@
-// Lamps as places within volumes see them. The including shader declares `frame` and `lights`.
+// Lights in volumes: selection along a view ray, equiangular sampling and visibility. The including
+// shader declares `frame` and `lights`.
 #ifndef LIB_VOLUMES_LIGHTS
 #define LIB_VOLUMES_LIGHTS
 
-// So many lamps are looked at along a line of sight; of more, so many are chosen by chance.
+// Maximum lights evaluated per view ray; more lights are sampled randomly.
 const uint MAX_VOLUME_LIGHTS = 8u;
 
 uint lamps[MAX_VOLUME_LIGHTS];
 float light_weights[MAX_VOLUME_LIGHTS];
 uint lamp_count;
 
-// A radius that holds what shines.
+// Bounding radius of the emitter.
 float light_radius(Light lamp) {
     uint kind = lamp.kind & LIGHT_KIND_BITS;
     if (kind == LIGHT_POINT) {
@@ -33,8 +34,8 @@ float lamp_area(Light lamp) {
         : kind == LIGHT_TRIANGLE ? 0.5 * r * lamp.half_height : 1.0;
 }
 
-// A lamp before a line of sight: where it passes it, and how far away, not nearer than the lamp is
-// large.
+// Position of the closest approach of a view ray to a light, and its distance, at least the light's
+// radius.
 vec2 lamp_passed(Light lamp, vec3 origin, vec3 d) {
     vec3 to = lamp.position - origin;
     float along = dot(to, d);
@@ -43,14 +44,13 @@ vec2 lamp_passed(Light lamp, vec3 origin, vec3 d) {
     return vec2(along, sqrt(max(dot(off, off) + radius * radius, 1e-12)));
 }
 
-// The angle under which a lamp sees a part of a line of sight, without the loss of digits of a
-// difference.
+// Angle that a segment of a view ray subtends at a light, without cancellation.
 float lamp_angle(vec2 passed, float a, float b) {
     return atan(passed.y * (b - a), passed.y * passed.y + (a - passed.x) * (b - passed.x));
 }
 
-// Which lamps are looked at along a line of sight: all of few; of many so many draws by what each
-// would add at most, so that the mean is right.
+// Selects the lights of a view ray: all if they are few, else samples by their maximum
+// contribution, with unbiased weights.
 void sample_volume_lights(vec3 origin, vec3 d, float begin, float end, uvec2 seed, uint number) {
     uint all = frame.light_count - frame.directional_count;
     lamp_count = min(all, MAX_VOLUME_LIGHTS);
@@ -74,8 +74,8 @@ void sample_volume_lights(vec3 origin, vec3 d, float begin, float end, uvec2 see
         float strength = max(lamp.intensity.r, max(lamp.intensity.g, lamp.intensity.b)) * lamp_area(lamp);
         float weight = strength * lamp_angle(passed, begin, end) / passed.y;
         sum += weight;
-        // Chao 1982, "A general purpose unequal probability sampling plan": a reservoir of one, so
-        // many times.
+        // Chao 1982, "A general purpose unequal probability sampling plan": independent reservoirs
+        // of size one.
         for (uint k = 0u; k < MAX_VOLUME_LIGHTS; ++k) {
             dice[k] = random(dice[k]);
             if (float(dice[k] >> 8u) * (1.0 / 16777216.0) * sum < weight) {
@@ -89,15 +89,15 @@ void sample_volume_lights(vec3 origin, vec3 d, float begin, float end, uvec2 see
     }
 }
 
-// A step as a lamp sees it.
+// Sample of a step for one light.
 struct LightStep {
     vec3 position;
-    float distance;            // along the line of sight (m)
-    float way;                 // what the lamp's light there counts for (m)
+    float distance;            // along the view ray (m)
+    float way;                 // sample weight (m)
 };
 
-// The place that divides the angle under which a lamp sees a step. What is 1/(d^2 + r^2) in all of
-// the step is counted exactly, and all else on the mean.
+// Equiangular sample: uniform in the angle that the step subtends at the light. A factor 1/(d^2 +
+// r^2) over the step is integrated exactly, all else in the mean.
 LightStep sample_equiangular(Light lamp, vec3 origin, vec3 d, vec2 ends, float shift) {
     vec2 passed = lamp_passed(lamp, origin, d);
     float angle = lamp_angle(passed, ends.x, ends.y);
@@ -116,7 +116,7 @@ float triangle_angle(vec3 a, vec3 b, vec3 c) {
     return abs(2.0 * atan(dot(a, cross(b, c)), 1.0 + dot(a, b) + dot(b, c) + dot(c, a)));
 }
 
-// Solid angle (sr) under which a place sees what shines of a lamp with a surface, `d` away.
+// Solid angle (sr) of the emitting side of an area light at distance vector `d`.
 float light_solid_angle(Light lamp, vec3 d) {
     uint kind = lamp.kind & LIGHT_KIND_BITS;
     if (kind == LIGHT_SPHERE) {
@@ -137,13 +137,13 @@ float light_solid_angle(Light lamp, vec3 d) {
     }
     vec2 size = vec2(lamp.half_width, lamp.half_height);
     if (kind == LIGHT_TUBE) {
-        // Its outline: a strip through the axis; each round end counts by its area.
+        // Outline: a strip through the axis; each round end counts by its area.
         vec3 facing = d - right * dot(d, right);
         up = normalize(cross(facing, right) + right * 1e-12);
         size = vec2(lamp.half_height + PI / 4.0 * lamp.half_width, lamp.half_width);
     }
     if (kind == LIGHT_DISK) {
-        // Twelve triangles of together the same area.
+        // Twelve triangles with the disk's area.
         const float steps = 12.0;
         float grown = lamp.half_width * sqrt(2.0 * PI / steps / sin(2.0 * PI / steps));
         vec3 middle = normalize(d);
@@ -165,7 +165,7 @@ float light_solid_angle(Light lamp, vec3 d) {
 }
 #endif
 
-// Whether a place that is on no surface is lit by a map of a light: the texel that it falls on.
+// Shadow map test of a point in a volume, by its nearest texel.
 bool lit_by_map(ShadowMap map, vec4 clip) {
     vec3 ndc = clip.xyz / clip.w;
     vec2 size = vec2(textureSize(shadow_atlas, 0));
@@ -175,7 +175,7 @@ bool lit_by_map(ShadowMap map, vec4 clip) {
     return texelFetch(shadow_atlas, at, 0).x <= max(ndc.z * (1.0 + 1e-4) + 4e-7, 0.0);
 }
 
-// Whether a light's maps light a place (lib/shadow_maps.glsl does so for surfaces).
+// Shadow map visibility of a point in a volume (lib/shadow_maps.glsl handles surfaces).
 bool lit_by_maps(Light light, vec3 position) {
     uint first = light.shadow;
     ShadowMap map = shadow_maps[first];
@@ -199,7 +199,7 @@ bool lit_by_maps(Light light, vec3 position) {
     return !seen || lit_by_map(map, clip);
 }
 
-// How much of a light a place sees, by one ray or texel.
+// Visibility of a light from a point, by one ray or texel.
 float volume_light_visibility(Light light, vec3 position, vec2 u) {
     if (frame.shadow_method == SHADOWS_OFF || (light.kind & LIGHT_SHADOW) == 0u) {
         return 1.0;
@@ -217,8 +217,8 @@ float volume_light_visibility(Light light, vec3 position, vec2 u) {
 #endif
 }
 
-// Illuminance (lx by channel) of a lamp at a place, on a plane that faces each ray, and where it
-// comes from (unit).
+// Illuminance (lx by channel) of a light at a point, on a plane perpendicular to each ray, and the
+// direction to the light (unit).
 vec3 volume_light(Light lamp, vec3 position, vec2 u, out vec3 to_lamp) {
 #ifdef AREA_LIGHTS
     if ((lamp.kind & LIGHT_KIND_BITS) >= LIGHT_SPHERE) {

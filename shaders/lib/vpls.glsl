@@ -1,12 +1,12 @@
-// Patches that bounced light made (src/gi), and the tree by which one of them is chosen. The
-// including shader declares `gi` and includes lib/ray_traced_shadows.glsl.
+// Virtual point lights (src/gi) and their light tree, with importance sampling. The including
+// shader declares `gi` and includes lib/ray_traced_shadows.glsl.
 #ifndef LIB_VPLS
 #define LIB_VPLS
 
 layout(set = 0, binding = 40, scalar) readonly buffer vpl_block { Vpl vpls[]; };
 layout(set = 0, binding = 41, scalar) readonly buffer vpl_node_block { VplNode vpl_nodes[]; };
 
-// The cosine of an angle less another one, at least of 0. Both are given by cosine and sine.
+// Cosine and sine of an angle minus another, at least 0.
 vec2 less_angle(vec2 angle, vec2 other) {
     return angle.x >= other.x ? vec2(1.0, 0.0)
                               : vec2(angle.x * other.x + angle.y * other.y, angle.y * other.x - angle.x * other.y);
@@ -17,21 +17,20 @@ vec2 with_sine(float cosine) {
     return vec2(cosine, sqrt(1.0 - cosine * cosine));
 }
 
-// Mean of a cosine, 0 where it is below, that is spread evenly by `spread` to both sides of its
-// middle.
+// Mean of a clamped cosine over a uniform interval of half width `spread` around its middle.
 float mean_cosine(float middle, float spread) {
     float above = max(middle + spread, 0.0);
     return middle >= spread ? middle : above * above / max(4.0 * spread, 1e-6);
 }
 
-// What a node may give a plane at most and what it gives about, as illuminance up to a factor:
-// Conty Estevez and Kulla 2018, "Importance Sampling of Many Lights With Adaptive Tree Splitting",
-// section 4, with cosines at their greatest, and at the mean about the node's middle. The first is
-// never 0 where any of its patches gives any; both are exact for a leaf in the open.
+// Maximum and estimated illuminance of a plane by a node, up to a factor: Conty Estevez and Kulla
+// 2018, "Importance Sampling of Many Lights With Adaptive Tree Splitting", section 4, with maximum
+// cosines, and with mean cosines about the node's center. The maximum is positive where any VPL
+// contributes; both are exact for an unoccluded leaf.
 //
-// In place of one over the square of the distance to the middle stands its mean over a disk of the
-// node's radius r, that lies as far as the box is near: ln(1 + r^2 / d^2) / r^2. Of a node around
-// the place few patches give most.
+// The inverse squared distance is replaced by its mean over a disk of the node's radius r at the
+// distance d of the box: ln(1 + r^2 / d^2) / r^2. In a node around the position few VPLs contribute
+// most.
 vec2 node_weights(VplNode node, vec3 place, vec3 normal) {
     vec3 half_size = 0.5 * (node.high - node.low);
     vec3 to = 0.5 * (node.low + node.high) - place;
@@ -45,7 +44,7 @@ vec2 node_weights(VplNode node, vec3 place, vec3 normal) {
     vec2 received = with_sine(dot(normal, l));
     vec2 sent = with_sine(-dot(unpack_vertex_normal(node.axis), l));
     float wide = min(sqrt(r2 / d2), 1.0);
-    // Around the place directions cancel, and so do normals in a wide cone.
+    // Around the position directions cancel, and so do normals in a wide cone.
     float middle = min(sqrt(d2 / max(r2, 1e-12)), 1.0);
     float turned = with_sine(node.cos_spread).y;
     turned = node.cos_spread > 0.0 ? turned : 1.0;
@@ -60,12 +59,12 @@ vec2 node_weights(VplNode node, vec3 place, vec3 normal) {
     return vec2(most, most > 0.0 ? about : 0.0);
 }
 
-// Of choices, the part by what nodes give at most: light that is rarely chosen though it gives much
-// is a firefly, and so is all else where a node that gives little is chosen often.
+// Weight of the maximum in the choice probabilities. Bright nodes chosen too rarely cause
+// fireflies; dim nodes chosen too often make all others noisy.
 const float CAUTION = 0.25;
 
-// One patch for a place (relative to the anchor), by `u` from 0 to 1, and how probable it was; NONE
-// where none lights it.
+// Samples one VPL for a position (relative to the anchor) by `u` in 0 to 1, with its probability;
+// NONE where none contributes.
 uint sample_vpl(vec3 place, vec3 normal, float u, out float probability) {
     uint at = 0u;
     probability = 1.0;
@@ -87,15 +86,15 @@ uint sample_vpl(vec3 place, vec3 normal, float u, out float probability) {
     return vpl_nodes[at].first;
 }
 
-// Light of a patch at a place in the open.
+// Unoccluded light of a VPL at a position.
 struct VplLight {
-    vec3 to;               // to the patch (m)
+    vec3 to;               // to the VPL (m)
     vec3 l;                // unit
     vec3 illuminance;      // lx by channel on a plane that faces it
-    float kept;            // of it, the part below the bound
+    float kept;            // fraction that remains after clamping
 };
 
-// `normal`: of the surface there. min(G, b) with b = 1 / shortest^2: Kollig and Keller 2004,
+// `normal`: of the receiver. min(G, b) with b = 1 / clamp_distance^2: Kollig and Keller 2004,
 // "Illumination in the Presence of Weak Singularities", section 3. Radiant intensity is flux / pi
 // times the cosine.
 VplLight vpl_light(Vpl vpl, vec3 place, vec3 normal) {
@@ -110,12 +109,12 @@ VplLight vpl_light(Vpl vpl, vec3 place, vec3 normal) {
     return light;
 }
 
-// Rays to a patch end by such a part of its radius before its surface. They leave theirs lifted by
-// what rounding may move them (lib/bvh.glsl), so that their ends are lifted too: into the surface
-// that the patch lies on, where both face each other.
+// Shadow rays end this fraction of the VPL's radius in front of it. Their origins are lifted by the
+// rounding error (lib/bvh.glsl), which also lifts their ends: into the surface of the VPL where
+// both face each other.
 const float VPL_RAY_MARGIN = 0.01;
 
-// Whether nothing is between a surface, left to the side of `away`, and a patch.
+// Shadow ray from a surface, on the side of `away`, to a VPL: true if unoccluded.
 bool vpl_visible(vec3 origin, vec3 away, Vpl vpl) {
     if ((gi.flags & GI_VISIBILITY) == 0u) {
         return true;

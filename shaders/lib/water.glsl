@@ -1,23 +1,23 @@
-// Light below a level surface of water (docs/water.md): what lamps and surroundings send to a place
-// in it, and what it scatters towards the viewer. src/photometry/water.rs has the constants. The
-// including shader declares `frame`; lights.glsl comes before it.
+// Light below a level water surface (docs/water.md): illuminance (lx) by lights and sky, and single
+// scattering (nits). src/photometry/water.rs has the constants. The including shader declares
+// `frame`; lights.glsl comes before it.
 #ifndef LIB_WATER
 #define LIB_WATER
 #include "lib/water_optics.glsl"
 
-// What a level surface lets in of even light from above, and reflects of even light from below
-// (both are tested against src/photometry/water.rs).
+// Transmittance of a level surface for uniform light from above, and its reflectance for uniform
+// light from below (both tested against src/photometry/water.rs).
 const float WATER_LETS_IN = 0.9337;
 const float WATER_REFLECTS_WITHIN = 0.4745;
-// The mean of 1 / cosine over what has come in of an even sky, and over even light.
+// Mean of 1 / cosine over the transmitted light of a uniform sky, and over uniform light.
 const float WATER_SKY_PATH = 1.19;
 const float WATER_EVEN_PATH = 1.66;
 
-// The water that the place which is being lit lies in, or NONE.
+// Water around the shaded position, or NONE.
 uint in_water = NONE;
 
-// What the strongest sun sends through rippled water over what it sends through a level surface, by
-// where that would let it in (pass `caustics`); not read where there is none.
+// Caustics: irradiance of the strongest sun through the rippled surface over that through a level
+// surface, by entry position (pass `caustics`). Not read where there is none.
 layout(set = 0, binding = 58, scalar) readonly buffer caustic_block { float caustics[]; };
 
 float caustic_texel(ivec2 at, ivec2 size, uint first) {
@@ -25,7 +25,7 @@ float caustic_texel(ivec2 at, ivec2 size, uint first) {
     return caustics[first + uint(within.y * size.x + within.x)];
 }
 
-// The same at a place of the surface, by x and z.
+// Caustics at a surface position, by x and z.
 float water_caustics(vec2 entry) {
     vec4 map = frame.water_caustics[in_water];
     if (map.x == 0.0) {
@@ -42,7 +42,7 @@ float water_caustics(vec2 entry) {
     return mix(above, below, part.y);
 }
 
-// The number of the water that a place (relative to the camera) lies in, or NONE.
+// Index of the water around a position (relative to the camera), or NONE.
 uint water_at(vec3 p) {
     for (uint i = 0u; i < frame.water_count; ++i) {
         vec4 place = frame.water_extent[i];
@@ -54,9 +54,8 @@ uint water_at(vec3 p) {
     return NONE;
 }
 
-// What comes to a place from a light without a surface: as light_illuminance, or through the water
-// that it is in. `from`: unit, to the light where no water is in the way any more; `entry`: where
-// that is.
+// Illuminance by a light without a surface: as light_illuminance, or through the water. `from`:
+// unit direction to the light above the water; `entry`: where the light enters the water.
 vec3 arriving_light(Light light, vec3 position, out vec3 to_light, out vec3 from, out vec3 entry) {
     bool directional = (light.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL;
     entry = position;
@@ -75,7 +74,7 @@ vec3 arriving_light(Light light, vec3 position, out vec3 to_light, out vec3 from
         float t = water_cosine(c);
         to_light = vec3(from.x / WATER_IOR, t, from.z / WATER_IOR);
         entry = position + to_light * (depth / t);
-        // A level plane keeps its flux.
+        // The flux through a level plane is conserved.
         float gathered = (light.kind & LIGHT_CAUSTICS) != 0u ? water_caustics(entry.xz) : 1.0;
         return straight * (gathered * (1.0 - water_fresnel(c)) * c / t) * exp(-extinction * (depth / t));
     }
@@ -84,8 +83,8 @@ vec3 arriving_light(Light light, vec3 position, out vec3 to_light, out vec3 from
     if (above <= 0.0) {
         return straight * exp(-extinction * length(d));
     }
-    // Where the way is quickest (Fermat): n sin t = sin i, by Newton's steps from where the water
-    // is deep.
+    // Refraction point by Fermat's principle: n sin t = sin i, by Newton iterations from the
+    // deep-water estimate.
     float r = length(d.xz);
     float x = r * depth / (depth + above * WATER_IOR);
     for (int i = 0; i < 4; ++i) {
@@ -103,7 +102,7 @@ vec3 arriving_light(Light light, vec3 position, out vec3 to_light, out vec3 from
     to_light = normalize(entry - position);
     float c = max(from.y, 1e-4);
     float t = max(to_light.y, 1e-4);
-    // Flux in a thin cone over the level area that it meets: r = above tan i + depth tan t,
+    // Flux of a thin cone over its area on a level plane: r = above tan i + depth tan t,
     // differentiated.
     float spread = (above / c + depth / (WATER_IOR * t)) * (above / (c * c) + depth * c / (WATER_IOR * t * t * t));
     float cone = clamp(dot(light.direction, -from) * light.spot_scale + light.spot_offset, 0.0, 1.0);
@@ -112,8 +111,7 @@ vec3 arriving_light(Light light, vec3 position, out vec3 to_light, out vec3 from
     return light.intensity * (cone * cone * window * (1.0 - water_fresnel(c)) / (spread * t)) * exp(-extinction * (depth / t));
 }
 
-// What of light from a lamp with a surface, or from anywhere, comes through the water on a straight
-// way.
+// Transmittance of the water along a straight path, for area lights and environment light.
 vec3 water_on_the_way(vec3 position, vec3 to_light) {
     if (in_water == NONE) {
         return vec3(1.0);
@@ -123,20 +121,20 @@ vec3 water_on_the_way(vec3 position, vec3 to_light) {
     return (1.0 - water_fresnel(c)) * exp(-frame.water_medium[in_water].rgb * (depth / water_cosine(c)));
 }
 
-// What is left of an even sky's illuminance on a plane in the water that faces it, over that of a
-// level plane in the air. In the water the sky is a cone of half angle asin(1/n): a plane sees all
-// of it, a part or nothing.
+// Illuminance by a uniform sky of an underwater plane, over that of a level plane in air.
+// Underwater the sky is a cone of half angle asin(1/n), which a plane faces fully, partly or not at
+// all.
 vec3 water_sky(vec3 position, vec3 normal) {
     float depth = frame.water_medium[in_water].w - position.y;
-    // Half angle of 48.6 degrees, cosine 0.661, sine 0.75: exact above 0.75 and below -0.75, 0.187
-    // for 0.199 upright.
+    // Half angle of 48.6 degrees, cosine 0.661, sine 0.75: exact above 0.75 and below -0.75; 0.187
+    // instead of 0.199 for vertical planes.
     float c = normal.y;
     float seen = c > 0.75 ? c : max(c + 0.75, 0.0) * max(c + 0.75, 0.0) / 3.0;
     return WATER_LETS_IN * seen * exp(-WATER_SKY_PATH * depth * frame.water_medium[in_water].rgb);
 }
 
-// What a matte place's light gains that the surface sends back down: light of the bed around, for
-// it comes down 2.3 times the depth and farther away. As though that were lit as the place is.
+// Gain of diffuse light by internal reflection at the surface, which returns light of the
+// surrounding bed 2.3 depths away and farther. Assumes that the bed is lit like this position.
 vec3 water_returns(vec3 position) {
     if (in_water == NONE) {
         return vec3(1.0);
@@ -146,14 +144,14 @@ vec3 water_returns(vec3 position) {
     return 1.0 / (1.0 - WATER_REFLECTS_WITHIN * frame.water_bed[in_water].rgb * through);
 }
 
-// Luminance (nits by channel) within the water that a path of length t adds by scattering once,
-// evenly: the integral of what suns and sky send to each depth, times what is left on the way back,
-// in closed form. `sky`: illuminance of the surface from all around (lx); `lit`: the part (by
-// channel) of the first suns that reaches the surface.
+// Single-scattered luminance (nits by channel) along a path of length t in water, isotropic: the
+// integral over depth of sun and sky light times the transmittance back, in closed form. `sky`:
+// illuminance of the surface by the environment (lx); `lit`: visible fraction (by channel) of the
+// first suns at the surface.
 vec3 water_scatters(uint water, float depth, vec3 direction, float t, vec3 sky, vec3 lit[MAX_WATER_SUNS], uint suns) {
     vec3 extinction = max(frame.water_medium[water].rgb, vec3(1e-7));
     vec3 scattering = frame.water_scatter[water].rgb;
-    // How fast the path goes down, in depth a metre.
+    // Depth gained per meter of the path.
     float down = -direction.y;
     t = min(t, 1e4);
     vec3 sum = vec3(0.0);
@@ -171,7 +169,7 @@ vec3 water_scatters(uint water, float depth, vec3 direction, float t, vec3 sky, 
             fluence = lights[i].intensity * ((1.0 - water_fresnel(c)) * c * slant * lit[i]);
         }
         vec3 rate = extinction * (1.0 + down * slant);
-        // Up towards the surface light grows on the way: the rate may be nothing or less.
+        // Toward the surface the light increases along the path: the rate may be zero or negative.
         vec3 x = rate * t;
         vec3 filled = mix((1.0 - exp(-x)) / rate, vec3(t), lessThan(abs(x), vec3(1e-4)));
         sum += fluence * exp(-extinction * (slant * depth)) * filled;

@@ -1,10 +1,10 @@
-// A level surface of water: Fresnel's equations and Snell's law (src/photometry/water.rs).
+// Optics of a level water surface: Fresnel's equations and Snell's law (src/photometry/water.rs).
 #ifndef LIB_WATER_OPTICS
 #define LIB_WATER_OPTICS
 
 const float WATER_IOR = 1.333;
 
-// Fresnel's equations from above, unpolarised light.
+// Unpolarized Fresnel reflectance from above.
 float water_fresnel(float cosine) {
     float c = clamp(cosine, 0.0, 1.0);
     float t = sqrt(1.0 - (1.0 - c * c) / (WATER_IOR * WATER_IOR));
@@ -13,7 +13,7 @@ float water_fresnel(float cosine) {
     return 0.5 * (s * s + p * p);
 }
 
-// The cosine in the water of light that comes in at this cosine.
+// Cosine of the refracted ray in the water for a cosine in air.
 float water_cosine(float cosine) {
     return sqrt(1.0 - (1.0 - cosine * cosine) / (WATER_IOR * WATER_IOR));
 }

@@ -1,18 +1,18 @@
-// How the surface of water ripples (docs/water.md); the twin in single precision of
-// src/scene/water. The including shader declares `frame` and says with WATER_SET in which set the
-// textures are.
+// Water ripples: surface slopes from a flow map (docs/water.md); the single-precision version of
+// src/scene/water. The including shader declares `frame`, and defines WATER_SET as the descriptor
+// set of the textures.
 #ifndef LIB_WATER_RIPPLES
 #define LIB_WATER_RIPPLES
 
 layout(set = WATER_SET, binding = 14) uniform sampler2D water_flow_texture;
 layout(set = WATER_SET, binding = 15) uniform sampler2D water_ripple_texture;
 
-// As in src/scene/water/flow.rs.
+// Matches src/scene/water/flow.rs.
 const vec2 WATER_LAYER_SHIFT = vec2(0.5);
 
 struct WaterLayer {
-    float weight;    // both weights sum to 1
-    vec2 back;       // metres that the pattern is looked up away from its place
+    float weight;    // the weights of both layers sum to 1
+    vec2 back;       // lookup offset from the position (m)
     vec2 shift;      // tiles
 };
 
@@ -26,19 +26,19 @@ WaterLayer water_layer(float turn, float layer, vec2 velocity, float period) {
 
 struct WaterRipples {
     vec2 slope;       // dh/dx, dh/dz
-    float variance;   // what slopes too fine for the texels that are looked up add to the square of alpha
-    float flow;       // how fast it flows, as a part of the full speed, 0 to 1
-    WaterLayer a;     // the two layers
+    float variance;   // squared alpha of slopes finer than the sampled texels
+    float flow;       // flow speed as a fraction of the full speed, 0 to 1
+    WaterLayer a;     // both layers
     WaterLayer b;
 };
 
-// At x and z; dx and dy are their changes to the next places that are looked up. What jumps with a
-// layer's cycle is in none of them.
+// Ripples at x and z; dx and dy are the position's derivatives. The layers' cycle jumps are not in
+// the derivatives.
 WaterRipples water_ripples(uint water, vec2 p, vec2 dx, vec2 dy) {
     vec4 to_map = frame.water_flow[water];
     vec4 texel = textureGrad(water_flow_texture, p * to_map.zw + to_map.xy, dx * to_map.zw, dy * to_map.zw);
     vec4 motion = frame.water_motion[water];
-    // Eight bits are 0 at 128.
+    // 8-bit value 128 means 0.
     vec2 part = clamp((texel.rg * 255.0 - 128.0) / 127.0, vec2(-1.0), vec2(1.0));
     vec2 velocity = part * motion.x;
     float turn = frame.water_ripple[water].w + texel.a;
@@ -52,7 +52,8 @@ WaterRipples water_ripples(uint water, vec2 p, vec2 dx, vec2 dy) {
     vec4 rb = textureGrad(water_ripple_texture, (p - r.b.back) * ripple.z + ripple.xy + r.b.shift, gx, gy);
     vec3 na = ra.xyz * 2.0 - 1.0;
     vec3 nb = rb.xyz * 2.0 - 1.0;
-    // Slopes are blended so that their variance stays, normals would lose up to half of it.
+    // Blending slopes with this norm preserves their variance, of which blended normals lose up to
+    // half.
     float squares = r.a.weight * r.a.weight + r.b.weight * r.b.weight;
     r.flow = min(length(part), 1.0);
     float strength = mix(motion.z, motion.w, r.flow);

@@ -1,5 +1,5 @@
-// The surface of water as it is drawn: its ripples, what foam lies on it, what it scatters
-// (docs/water.md). The including shader has `layered` and the textures of set 2.
+// Water surface shading inputs: ripples, foam, depth and scattered light (docs/water.md). The
+// including shader has `layered` and the textures of set 2.
 #ifndef LIB_WATER_SURFACE
 #define LIB_WATER_SURFACE
 #define WATER_SET 2
@@ -7,23 +7,23 @@
 
 layout(set = 2, binding = 16) uniform sampler2D water_foam_texture;
 
-// What foam reflects (src/scene/water/mod.rs).
+// Foam reflectance (src/scene/water/mod.rs).
 const float FOAM_REFLECTANCE = 0.55;
 
-// The water that is being drawn, or NONE; how deep (m) it is there; the part (by channel) of the
-// first suns that reaches it.
+// Water of the fragment, or NONE; its depth there (m); visible fraction (by channel) of the first
+// suns.
 uint water_here = NONE;
 float water_depth = 0.0;
 vec3 water_suns[MAX_WATER_SUNS] = vec3[](vec3(1.0), vec3(1.0), vec3(1.0), vec3(1.0));
 
 struct WaterSurface {
     vec2 slope;       // dh/dx, dh/dz
-    float variance;   // what slopes too fine for the pixel add to the square of alpha
-    float foam;       // how much of it is foam, 0 to 1
+    float variance;   // squared alpha of slopes finer than the pixel
+    float foam;       // foam coverage, 0 to 1
 };
 
-// Of the fragment; dx and dy are its place's changes to the next pixels. What jumps with a layer's
-// cycle is in none of them.
+// Water surface of the fragment; dx and dy are the position's derivatives. The layers' cycle jumps
+// are not in the derivatives.
 WaterSurface water_surface(uint water, vec3 p, vec3 dx, vec3 dy) {
     WaterRipples r = water_ripples(water, p.xz, dx.xz, dy.xz);
     WaterSurface w;
@@ -44,7 +44,7 @@ WaterSurface water_surface(uint water, vec3 p, vec3 dx, vec3 dy) {
     return w;
 }
 
-// How deep (m) the water is below the fragment, straight on: by what the picture shows behind it.
+// Water depth (m) below the fragment along the view ray, from the background image.
 float water_depth_here(vec3 p) {
     float there = background_distance(gl_FragCoord.xy / vec2(frame.size));
     if (there <= 0.0) {
@@ -55,7 +55,7 @@ float water_depth_here(vec3 p) {
     return max(p.y - floor_point.y, 0.0);
 }
 
-// What the water that is drawn scatters along a path in it from a place (luminance, pre-exposed).
+// Light scattered by the drawn water along a path (pre-exposed luminance).
 vec3 water_glow(vec3 from, vec3 direction, float t) {
     if (has_environment() || frame.directional_count > 0u) {
         vec3 sky = has_environment() ? environment_irradiance(from, vec3(0.0, 1.0, 0.0)) : vec3(0.0);

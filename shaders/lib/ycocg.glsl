@@ -1,16 +1,15 @@
-// Light as temporal passes compare it.
+// Luminance compression and YCoCg color space for the temporal passes (pre-exposed light).
 #ifndef LIB_YCOCG
 #define LIB_YCOCG
 
-// Half floats end there: the farthest depth (m) that is told apart, the most light.
+// Half float maximum: limit of distinguishable depth (m) and of light.
 const float MAX_HALF = 65504.0;
 
 float luminance(vec3 c) { return dot(c, vec3(0.2126, 0.7152, 0.0722)); }
 
-// Weighing light by 1 / (1 + luminance) and dividing by the mean weight is the plain mean of this,
-// taken back. `judged` brings light to the exposure that histories are judged at, which goes after
-// the picture's slowly: else what was squeezed before a step of exposure would be another mean than
-// what is after it.
+// A mean with weights 1 / (1 + luminance) equals the plain mean of compressed values, inverted by
+// `stretch`. `judged` scales light to the smoothed exposure of the history comparison: else
+// compression before and after an exposure step would differ.
 vec3 compress_luminance(vec3 c, float judged) {
     c *= judged;
     return c / (1.0 + luminance(c));

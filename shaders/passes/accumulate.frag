@@ -1,7 +1,6 @@
 #version 460
-// The mean of this frame's light and the frames before it. What the history holds was exposed for
-// another frame: it is rescaled when it is read (Lagarde and de Rousiers 2014, section 5.1,
-// pre-exposed lighting).
+// Accumulates frames: the running mean of pre-exposed light. The history is rescaled to this
+// frame's exposure when read (Lagarde and de Rousiers 2014, section 5.1, pre-exposed lighting).
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"
@@ -19,9 +18,9 @@ void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     vec3 light = to_half_range(texelFetch(light_image, pixel, 0).rgb);
     vec3 mean = light;
-    // The first frame does not look at what a history held before.
+    // The first frame ignores the history.
     if (weight < 1.0) {
-        // Finite whatever the step in exposure: a single float ends at 3.4e38.
+        // Finite for any exposure step: a single float ends at 3.4e38.
         vec3 before = min(texelFetch(history_image, pixel, 0).rgb * frame.history_scale, vec3(1e30));
         mean = mix(before, light, weight);
     }

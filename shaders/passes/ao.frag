@@ -1,11 +1,11 @@
 #version 460
-// How much of its surroundings each pixel sees, as far as the depth buffer knows: the share of its
-// hemisphere, weighed with the cosine, that is open, and the mean direction of what is (the bent
-// normal).
+// Ambient occlusion from the depth buffer: the occluded share of each pixel's cosine-weighted
+// hemisphere, and the sum of its occluded directions. Pass `ao_filter` turns them into visibility
+// and bent normal.
 //
 // Jimenez, Wu, Pesce, Jarabo 2016, "Practical Realtime Strategies for Accurate Indirect Occlusion":
-// in planes through the line of sight (slices) the horizons to both sides are searched for; between
-// them the integral is known in closed form.
+// each slice (a plane through the view ray) searches the horizons on both sides; the integral
+// between them has a closed form.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ao.glsl"
@@ -18,45 +18,45 @@ layout(set = 0, binding = 31, scalar) readonly buffer probe_block { Probe probes
 #include "lib/probes.glsl"
 
 layout(push_constant, scalar) uniform ao_block { AoConstants ao; };
-// What is hidden: the sum of its directions, and its share.
+// Occluded part: the sum of its directions, and its share (0 to 1).
 layout(location = 0) out vec4 out_hidden;
 
-// Integral from the line of sight to an angle h of |sin| times the cosine to the normal, which
-// stands at the angle n: in the paper the inner integral.
+// Integral from the view direction to an angle h of |sin| times the cosine to the normal, which is
+// at the angle n: the paper's inner integral.
 float arc(float h, float n) {
     return 0.25 * (cos(n) - cos(2.0 * h - n) + 2.0 * h * sin(n));
 }
 
-// The same of the direction (across and along the line of sight), by integrating
-// sin^2 t cos(t - n) = cos(t - n) / 2 - (cos(3t - n) + cos(t + n)) / 4 and
-// sin t cos t cos(t - n) = (sin(3t - n) + sin(t + n)) / 4.
+// As above for the direction (across and along the view direction), by integrating sin^2 t cos(t -
+// n) = cos(t - n) / 2 - (cos(3t - n) + cos(t + n)) / 4 and sin t cos t cos(t - n) = (sin(3t - n) +
+// sin(t + n)) / 4.
 vec2 arc_direction(float h, float n) {
     return vec2(6.0 * sin(h - n) - sin(3.0 * h - n) - 3.0 * sin(h + n) + 8.0 * sin(n),
                 4.0 * cos(n) - cos(3.0 * h - n) - 3.0 * cos(h + n)) / 12.0;
 }
 
-// Whether something is the wall of the box whose probe lights a place: its light comes from there.
+// Whether `place` is on a wall of the probe's box: the probe includes light from there.
 bool lit_by(uint probe, vec3 place) {
     return probe < frame.probe_count && probe_wall(probes[probe], place);
 }
 
-// A plane through the line of sight.
+// A plane through the view ray.
 struct Slice {
-    vec3 view;       // unit, towards the camera
-    vec3 across;     // unit, across the line of sight
-    vec3 axis;       // unit, at right angles to both
-    float tilt;      // by how much the surface sinks along the line of sight a step along the axis
+    vec3 view;       // unit, toward the camera
+    vec3 across;     // unit, perpendicular to the view direction
+    vec3 axis;       // unit, perpendicular to both
+    float tilt;      // descent of the surface along the view direction per step along the axis
 };
 
-// Cosine of the horizon to one side of a slice; `low` is that of the surface's own.
+// Cosine of the horizon on one side of a slice; `low` is that of the tangent plane.
 //
-// Samples are centres of pixels, which lie beside the slice. They are brought into it along the
-// surface's plane: brought in any other way, near ones of a level surface would rise above it.
+// Samples are pixel centers beside the slice. They are moved into it along the tangent plane: any
+// other way would raise near samples of a level surface above it.
 float horizon(vec3 position, Slice slice, vec2 center, vec2 to_end, float low, float start, uint probe) {
     float cosine = low;
     float reach = length(to_end);
     for (uint i = 0u; i < ao.steps; ++i) {
-        // Denser where what is near hides most.
+        // Denser near the pixel, where occluders hide most.
         float t = (float(i) + start) / float(ao.steps);
         vec2 place = center + to_end * (max(t * t * reach, 1.0) / reach);
         if (any(lessThan(place, vec2(0.0))) || any(greaterThanEqual(place, vec2(frame.size)))) {
@@ -72,12 +72,12 @@ float horizon(vec3 position, Slice slice, vec2 center, vec2 to_end, float low, f
             float rise = dot(to, slice.view) + slice.tilt * dot(to, slice.axis);
             float aside = dot(to, slice.across);
             float flat_length = sqrt(rise * rise + aside * aside);
-            // What is near the radius counts less, so that no edge shows where it ends.
+            // Fades out occluders near the radius, which prevents a visible cutoff.
             float weight = clamp((ao.radius - away) / max(ao.radius * ao.falloff, 1e-6), 0.0, 1.0);
             seen = flat_length > 0.0 && !lit_by(probe, hiding) ? mix(low, rise / flat_length, weight) : low;
         }
-        // Behind what sticks up the horizon sinks again: it is taken to be as thick as it is wide
-        // on the screen.
+        // Behind an occluder the horizon decays: its thickness is assumed equal to its width on the
+        // screen.
         cosine = seen > cosine ? seen : max(mix(cosine, seen, ao.thickness), low);
     }
     return cosine;
@@ -98,15 +98,15 @@ void main() {
     while (probe < frame.probe_count && probe_weight(probes[probe], position) <= 0.0) {
         ++probe;
     }
-    // Two directions across the line of sight.
+    // Two directions perpendicular to the view direction.
     vec3 beside = position_at(pixel + ivec2(1, 0), depth) - position;
     vec3 right = normalize(beside - dot(beside, view) * view);
     vec3 up = cross(view, right);
     vec4 clip = frame.view_projection * vec4(position, 1.0);
-    // Of 16 pixels each has another turn of the slices and one of four offsets of the samples, as
-    // in the paper. The filter takes their mean.
+    // Each of 16 pixels has its own slice rotation and one of four sample offsets, as in the paper.
+    // The filter averages them.
     float turn = float(((texel.x + texel.y) & 3) << 2 | (texel.x & 3)) / 16.0;
-    // Where several frames make a picture, other turns each.
+    // Accumulated frames use different rotations.
     turn = fract(turn + frame.noise_shift);
     float start = float((texel.y - texel.x) & 3) * 0.25 + 0.125;
     float hidden = 0.0;
@@ -114,7 +114,7 @@ void main() {
     for (uint i = 0u; i < ao.slices; ++i) {
         float angle = (float(i) + turn) / float(ao.slices) * PI;
         vec3 across = cos(angle) * right + sin(angle) * up;
-        // Pixels a metre that way.
+        // Pixels per meter in that direction.
         vec4 step = frame.view_projection * vec4(across, 0.0);
         vec2 slope = (step.xy * clip.w - clip.xy * step.w) / (clip.w * clip.w) * 0.5 * vec2(frame.size);
         vec2 to_end = slope * ao.radius;
@@ -135,8 +135,8 @@ void main() {
         float behind = horizon(position, slice, center, -to_end, sin(n), start, probe);
         float h1 = max(-acos(clamp(behind, -1.0, 1.0)), n - 0.5 * PI);
         float h2 = min(acos(clamp(ahead, -1.0, 1.0)), n + 0.5 * PI);
-        // What is hidden of this slice: an open pixel keeps all its light, however few slices it
-        // has.
+        // Occluded part of this slice: an unoccluded pixel keeps all its light, however few slices
+        // it has.
         float low1 = n - 0.5 * PI;
         float low2 = n + 0.5 * PI;
         hidden += share * (arc(low1, n) + arc(low2, n) - arc(h1, n) - arc(h2, n));

@@ -1,7 +1,6 @@
 #version 460
-// The mean of what neighbouring pixels of the same surface see of their surroundings: 16 pixels
-// have one pattern of directions among them (ao.frag). At half resolution it fills the pixels
-// between, too.
+// Bilateral filter of ambient occlusion: averages the 16 pixel patterns of pass `ao` over one
+// surface, and upsamples half resolution. Output: world-space bent normal and visibility, 0 to 1.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ao.glsl"
@@ -26,7 +25,7 @@ void main() {
     }
     vec3 position = position_at(pixel, depth);
     vec3 normal = unpack_normal(texelFetch(normal_image, pixel, 0).x);
-    // A neighbour's distance from the plane of this pixel, against how far pixels are apart.
+    // Neighbor's distance from this pixel's plane, relative to the pixel spacing.
     float apart = distance(position_at(pixel + ivec2(1, 0), depth), position) * float(ao.scale);
     ivec2 last = textureSize(hidden_image, 0) - 1;
     vec4 sum = vec4(0.0);
@@ -43,7 +42,7 @@ void main() {
             if (there <= 0.0) {
                 continue;
             }
-            // Half at the rim: each of the 16 patterns has the weight 1 in all.
+            // Half weight at the border: each of the 16 patterns has the total weight 1.
             float weight = (abs(x) == 2 ? 0.5 : 1.0) * (abs(y) == 2 ? 0.5 : 1.0);
             float off = abs(dot(position_at(at, there) - position, normal)) / apart;
             float facing = max(dot(unpack_normal(texelFetch(normal_image, at, 0).x), normal), 0.0);
@@ -55,10 +54,10 @@ void main() {
         }
     }
     vec4 hidden = whole > 1e-4 ? sum / whole : vec4(0.0);
-    // The mean of an open hemisphere is 2/3 of the normal. Taking the mean of what is hidden, not
-    // of what is open, leaves the normals of what nothing hides as they are.
+    // The mean direction of an unoccluded hemisphere is 2/3 of the normal. Averaging the occluded
+    // part keeps the normals of unoccluded pixels exact.
     vec3 bent = normal * (2.0 / 3.0) - hidden.xyz;
-    // Where hardly anything is open its direction is noise.
+    // A nearly closed hemisphere has a noisy direction.
     bent = dot(bent, normal) > 0.02 ? normalize(bent) : normal;
     out_open = vec4(bent, clamp(1.0 - hidden.w, 0.0, 1.0));
 }

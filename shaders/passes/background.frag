@@ -1,6 +1,6 @@
 #version 460
-// What is seen where no surface is: the environment, and the disks of suns and moons, in nits and
-// pre-exposed.
+// Background pixels: the environment, and the disks of suns and moons. Output: pre-exposed
+// luminance.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
@@ -14,7 +14,7 @@ layout(set = 0, binding = 5, scalar) readonly buffer light_block { Light lights[
 
 layout(location = 0) out vec4 out_light;
 
-// Unit vector away from the camera through a place of the picture.
+// Unit vector from the camera through an image position (pixels).
 vec3 ray_at(vec2 place) {
     if (frame.forward.w != 0.0) {
         return frame.forward.xyz;
@@ -31,26 +31,27 @@ void main() {
     vec2 place = vec2(pixel) + 0.5;
     vec3 d = ray_at(place);
     vec3 nits = environment.enabled != 0u ? environment_luminance(d) : vec3(0.0);
-    // Radians that a pixel covers, for edges that are as soft as a pixel.
+    // Angle (rad) of a pixel, for edges one pixel wide.
     float footprint = max(length(ray_at(place + vec2(1.0, 0.0)) - d), 1e-6);
     uint disks = (frame.bits & FRAME_PROBE_CAPTURE) != 0u ? 0u : frame.directional_count;
     for (uint i = 0u; i < disks; ++i) {
         float radius = lights[i].half_height;
         if (radius > 0.0) {
-            // By the chord, which keeps its precision where the cosine is near 1.
+            // By the chord, which stays precise where the cosine is near 1.
             float angle = 2.0 * asin(min(length(d - lights[i].position) * 0.5, 1.0));
-            // An edge as soft as a pixel spreads light beyond the disk: a soft disk of radius q has
-            // the area pi (q^2 + f^2/12), so q is taken such that it is the true one. Below that it
-            // fades as a whole.
+            // A soft edge adds area: a soft disk of radius q has the area pi (q^2 + f^2/12), so q
+            // is chosen to conserve the area. Disks smaller than a pixel fade instead.
             float f2 = footprint * footprint;
             float soft = sqrt(max(radius * radius - f2 / 12.0, f2 / 4.0));
             float coverage = clamp((soft - angle) / footprint + 0.5, 0.0, 1.0) * min(3.0 * radius * radius / f2, 1.0);
             float kept = lights[i].half_width;
             if (kept < radius) {
-                // The horizon cuts it, softly too; of a disk that fades as a whole the part above.
+                // The horizon cuts the disk with a soft edge; a fading disk scales by its visible
+                // area.
                 coverage *= 3.0 * radius * radius < f2 ? kept * kept / (radius * radius) : clamp(d.y / footprint + 0.5, 0.0, 1.0);
             }
-            // A disk of even luminance gives L pi sin^2(radius) on a plane that faces it.
+            // A disk of uniform luminance L has the illuminance L pi sin^2(radius) on a plane that
+            // faces it.
             float sine = sin(min(kept, PI * 0.5));
             nits += lights[i].intensity / (PI * sine * sine) * coverage;
         }

@@ -1,7 +1,7 @@
 #version 460
 // features: SPLIT_LIGHTING AREA_LIGHTS RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:BVH_ALPHA_MASKS|USE_RAY_QUERY
-// Alpha-blended surfaces over the lit picture, back to front. They are not in the G-buffer, so that
-// every lamp is evaluated: the tile lists know only opaque depths.
+// Forward pass for alpha-blended surfaces, back to front over the lit image (pre-exposed). They
+// evaluate every light, since light lists cover opaque depths only.
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
@@ -26,7 +26,7 @@ layout(location = 2) out vec4 out_specular;
 layout(location = 3) out vec4 out_emission;
 #endif
 
-// A global, so that it is taken before anything is discarded.
+// Global, so that the derivatives are computed before any discard.
 vec3 position_dx = dFdx(in_position);
 vec3 position_dy = dFdy(in_position);
 
@@ -78,7 +78,7 @@ void main() {
             }
         } while (next < frame.light_count);
 #endif
-        // What hides their surroundings was measured for opaque surfaces only.
+        // Ambient occlusion covers opaque surfaces only.
         environment_light(s, unmeasured_visibility(s, fragment_occlusion()), d, r);
         diffuse += d;
         specular += r;

@@ -1,7 +1,7 @@
 #version 460
-// Glare of the lens: a part of each pixel's light is spread over the picture. Light that would
-// leave the picture, or stay within its pixel, is not moved: the light's sum and even fields stay
-// as they are (docs/camera-effects.md).
+// Bloom: scatters a fraction of each pixel's pre-exposed light over the image. Light that would
+// leave the image stays in its pixel, so total energy and uniform fields are conserved
+// (docs/camera-effects.md).
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"
@@ -13,7 +13,7 @@ layout(set = 0, binding = 1) uniform texture2D coarser_image;
 layout(push_constant, scalar) uniform bloom_block { BloomConstants bloom; };
 layout(location = 0) out vec4 out_light;
 
-// Finite: sums of blended light may be infinite.
+// Clamps to finite values: sums of blended light may be infinite.
 vec3 light_at(ivec2 pixel) {
     return to_half_range(texelFetch(light_image, pixel, 0).rgb);
 }

@@ -1,9 +1,9 @@
 #version 460
 // variants: FIRST
-// The next coarser level of the glare pyramid: weights 1 3 3 1 a direction, the uniform quadratic
-// B-spline's two-scale relation, under which each texel keeps its share of the light. Alpha is the
-// share of a picture of ones. Nothing lies beyond the picture; levels have a texel around it, whose
-// splines reach into it. FIRST reads the picture itself.
+// Bloom pyramid downsampling with weights 1 3 3 1 per axis, the two-scale relation of the uniform
+// quadratic B-spline, which conserves energy. Pre-exposed light; alpha is the coverage, the result
+// for an image of ones. Light beyond the image is 0; levels have a border of one texel whose
+// splines reach into the image. FIRST reads the full-resolution image.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "lib/glare.glsl"
@@ -28,7 +28,8 @@ void main() {
             }
             vec4 light = texelFetch(light_image, at, 0);
 #ifdef FIRST
-            // Sums of blended light may be infinite, which no coarser level would lose again.
+            // Sums of blended light may be infinite, and infinity would spread to all coarser
+            // levels.
             light = vec4(to_half_range(light.rgb), 1.0);
 #endif
             sum += weights[x] * weights[y] * light;

@@ -1,7 +1,7 @@
 #version 460
 // variants: LAST
-// A level's share of the glare and, from the coarser levels, what is wider. LAST is the coarsest:
-// nothing is wider.
+// Bloom pyramid upsampling: a level's weighted share of the bloom plus the coarser levels.
+// Pre-exposed light. LAST is the coarsest level.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"

@@ -1,9 +1,9 @@
 #version 460
 // variants: USE_RAY_QUERY
-// Where the light goes that a sun sends through rippled water: small bundles, evenly over the
-// surface, are bent by its slopes, meet what lies below, and are counted where a level surface
-// would have let in what comes there (docs/water.md). Counts are whole numbers, so that their sums
-// do not depend on an order.
+// Water caustics: traces uniform bundles of sunlight through the rippled surface, refracts them by
+// its slopes, and deposits each hit at the point where a level surface would refract to it
+// (docs/water.md). Output: flux relative to level water (CAUSTIC_UNIT) and depths (mm). Integer
+// sums are independent of order.
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
@@ -51,14 +51,13 @@ void main() {
         return;
     }
     float depth = -bent.y * hit.t;
-    // Level water would send light to the same place through here.
+    // Entry point at which level water would refract to the same position.
     vec2 entry = at + hit.t * bent.xz + to_sun.xz * (depth / (WATER_IOR * water_cosine(to_sun.y)));
     vec2 texel = (entry - place.xy) / size * vec2(caustics.texels);
-    // A facet above so much level area turned to the sun, and what it lets in, over those of a
-    // level one.
+    // Projected area and transmittance of the facet over those of a level surface.
     float lets_in = (1.0 - water_fresnel(c)) / (1.0 - water_fresnel(to_sun.y));
-    // Under a sun at the horizon a facet may get any number of times what level water gets:
-    // thousands of such bundles are within what a count holds.
+    // Under a sun near the horizon the ratio is unbounded; clamped, thousands of such bundles fit
+    // into the counter.
     float share = min(c / (normal.y * to_sun.y) * lets_in, 64.0) / float(CAUSTIC_BUNDLES * CAUSTIC_BUNDLES);
     ivec2 corner = ivec2(floor(texel - 0.5));
     vec2 part = texel - 0.5 - vec2(corner);

@@ -1,6 +1,6 @@
 #version 460
-// Lateral chromatic aberration: the lens images red, green and blue at slightly different sizes.
-// Green stays as it is.
+// Lateral chromatic aberration: scales red and blue relative to green, which is unchanged.
+// Pre-exposed light.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"

@@ -1,7 +1,7 @@
 #version 460
-// Which lamps matter where. Pixels are grouped into clusters: 16x16 pixels across, an eighth of an
-// octave in depth. A cluster lists its lamps but for those that could add, all together, less than
-// a bound to any of its pixels. docs/light-lists.md derives the bound.
+// Light lists per cluster: 16x16 pixels and one eighth of an octave of depth. A cluster drops
+// lights whose total contribution to any of its pixels is below a bound; docs/clustered-lights.md
+// derives it.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
@@ -21,10 +21,10 @@ layout(set = 0, binding = 9, scalar) writeonly buffer entry_block { uint entries
 layout(set = 0, binding = 10, scalar) buffer report_block { uint report[]; };
 layout(set = 0, binding = 11) uniform texture2D emission_image;
 
-// As a tile's start: its lists found no room.
+// Tile start of a tile whose lists found no space.
 const uint NO_ROOM = 0xffffffffu;
 
-// Steps of the table of losses: half octaves of lux from 2^-30 on (src/passes/light_tree.rs).
+// Entries of the loss table: half octaves of lux from 2^-30 (src/passes/light_tree.rs).
 const uint STEPS = 128u;
 
 shared uint nearest_slice;
@@ -35,11 +35,11 @@ shared uint least_alphas[SLICES];
 shared uint greatest_bases[SLICES];
 shared uint least_views[SLICES];
 shared uint greatest_f0s[SLICES];
-// Entries that a slice's list takes; then where it begins in the tile's.
+// List lengths of the slices; then their starts within the tile.
 shared uint list_starts[SLICES];
 shared uint tile_start;
 
-// Orders floats of both signs as unsigned integers.
+// Maps floats of both signs to ordered unsigned integers.
 uint ordered(float x) {
     uint u = floatBitsToUint(x);
     return (u & 0x80000000u) != 0u ? ~u : u | 0x80000000u;
@@ -49,25 +49,25 @@ float unordered(uint u) {
     return uintBitsToFloat((u & 0x80000000u) != 0u ? u & 0x7fffffffu : ~u);
 }
 
-// What a cluster's pixels have in common.
+// Bounds of a cluster's pixels.
 struct Cluster {
     vec3 low;
     vec3 high;
-    float least;        // illuminance (lx) below which a lamp is left out
+    float least;        // illuminance (lx) below which a light is dropped
 };
 
-// No specular BRDF times cosine exceeds this (1/sr), for roughness from `alpha` on, n.v from `nv`
-// on and F0 up to `f0`. V n.l <= 1 / (2 sqrt((n.v)^2 (1 - alpha^2) + alpha^2)) <= 1 / (2 max(n.v,
-// alpha)). D falls with the angle between normal and half vector, which is at least what the angle
-// between view and half vector exceeds that between view and normal by; F rises with that same
-// angle. So the range of that angle is cut into pieces, and each takes D at its beginning and F at
-// its end. The greatest D at an angle is that of the alpha nearest to the angle's tangent.
+// Upper bound of the specular BRDF times cosine (1/sr), for roughness at least `alpha`, n.v at
+// least `nv` and F0 at most `f0`. V n.l <= 1 / (2 sqrt((n.v)^2 (1 - alpha^2) + alpha^2)) <= 1 / (2
+// max(n.v, alpha)). The angle between normal and half vector is at least the view-half angle minus
+// the view-normal angle. D falls with the former, F rises with the view-half angle. Each interval
+// of the view-half angle therefore takes D at its start and F at its end. The maximum D at an angle
+// is that of the alpha nearest to the angle's tangent.
 float greatest_specular(float alpha, float nv, float f0) {
     const uint PIECES = 12u;
     float view_angle = acos(clamp(nv, 0.0, 1.0));
     float greatest = 0.0;
     for (uint i = 0u; i < PIECES; ++i) {
-        // Some devices give arc cosines to no more than three digits.
+        // Some devices have arc cosines of only three digits.
         float from = max(float(i) / float(PIECES) * 0.5 * PI - view_angle - 2e-3, 0.0);
         float nh = cos(from);
         float a = clamp(tan(from), alpha, 1.0);
@@ -79,7 +79,7 @@ float greatest_specular(float alpha, float nv, float f0) {
     return greatest * 0.5 / max(nv, alpha);
 }
 
-// Whether a lamp's cone and range leave the cluster dark.
+// Whether a light's cone and range miss the cluster.
 bool misses(Light light, Cluster c, float gap2) {
     if (gap2 * light.inverse_range2 >= 1.0) {
         return true;
@@ -87,11 +87,11 @@ bool misses(Light light, Cluster c, float gap2) {
     if (light.spot_scale <= 0.0) {
         return false;
     }
-    // A cone of more than a half space leaves too little dark to look for.
+    // A cone wider than a hemisphere is not culled.
     if (light.spot_offset > 0.0) {
         return false;
     }
-    // A cone against the cluster's sphere.
+    // Cone against the cluster's bounding sphere.
     vec3 d = 0.5 * (c.low + c.high) - light.position;
     float radius = 0.5 * length(c.high - c.low);
     float cos_outer = clamp(-light.spot_offset / light.spot_scale, 0.0, 1.0);
@@ -100,7 +100,7 @@ bool misses(Light light, Cluster c, float gap2) {
     return cos_outer * across - sqrt(1.0 - cos_outer * cos_outer) * along > radius || along < -radius;
 }
 
-// Walks the tree; writes the first `room` lamps from `offset` on and returns how many there are.
+// Traverses the light tree; writes the first `room` lights from `offset` and returns their number.
 uint list(Cluster c, uint offset, uint room) {
     uint count = 0u;
     uint i = 0u;
@@ -123,7 +123,7 @@ uint list(Cluster c, uint offset, uint room) {
     return count;
 }
 
-// Adds to a counter of two words.
+// Adds to a 64-bit counter in two words.
 void count_up(uint low, uint high, uint more) {
     uint before = atomicAdd(report[low], more);
     if (before + more < before) {
@@ -148,7 +148,7 @@ void main() {
     }
     barrier();
 
-    // Each thread looks at half a column.
+    // Each thread reads half a column.
     ivec2 first = ivec2(gl_WorkGroupID.xy) * 16 + ivec2(int(thread & 15u), int(thread >> 4) * 8);
     uint nearest = 0u;
     for (int row = 0; row < 8; ++row) {
@@ -163,7 +163,7 @@ void main() {
         tile_slices[tile] = nearest_slice;
     }
 
-    // What neighbouring pixels of one slice share is gathered before it goes to the group.
+    // Merges neighboring pixels of one slice before the shared atomics.
     uint slice = SLICES;
     vec3 low, high;
     float alpha, base, facing, f0;
@@ -200,8 +200,8 @@ void main() {
             float nv = max(dot(s.normal, s.view), 0.0);
             float own_f0 = mix(DIELECTRIC_F0, brightest, s.metallic);
             if ((frame.bits & FRAME_FORWARD) != 0u) {
-                // Lobes that the G-buffer does not hold reflect all light at most, and are no
-                // sharper than their mark says.
+                // Extended lobes have a reflectance of at most 1, and the roughness of their mark
+                // at least.
                 float mark = texelFetch(emission_image, pixel, 0).a;
                 if (mark >= FORWARD_MARK) {
                     nv = mark >= 2.0 * FORWARD_MARK ? 0.0 : nv;
@@ -218,7 +218,7 @@ void main() {
     }
     barrier();
 
-    // One thread a slice.
+    // One thread per slice.
     uint index = tile * SLICES + thread;
     uint lamps = frame.light_count - frame.directional_count;
     bool lit = pixel_counts[thread] > 0u && lamps > 0u;
@@ -234,7 +234,7 @@ void main() {
         float most = unordered(greatest_bases[thread]) / PI
             + greatest_specular(unordered(least_alphas[thread]), unordered(least_views[thread]), unordered(greatest_f0s[thread]));
         to_white = most * frame.pre_exposure;
-        // The greatest threshold whose loss stays below the bound, by bisection: losses rise with
+        // Bisection for the maximum threshold whose loss is within the bound; losses increase with
         // the threshold.
         uint above = STEPS;
         while (above > below) {
@@ -251,9 +251,9 @@ void main() {
     list_starts[thread] = found;
     barrier();
 
-    // One addition reserves room for the whole tile: compare-and-swap loops of thousands of threads
-    // serialize on one word. Each tile adds at most `most` entries, so the counter cannot wrap; the
-    // rare larger tile compares and swaps.
+    // One atomic addition reserves the entries of the whole tile: compare-and-swap loops of
+    // thousands of threads serialize on one word. Each tile adds at most `most` entries, so the
+    // counter cannot wrap; rare larger tiles use compare-and-swap.
     if (thread == 0u) {
         uint whole = 0u;
         for (uint i = 0u; i < SLICES; ++i) {
@@ -287,8 +287,8 @@ void main() {
     if (listed) {
         bool fits = tile_start != NO_ROOM;
         if (fits) {
-            // The compiler may round this walk otherwise than the last: what it lists counts, and
-            // if it is more than there is room for, the cluster evaluates all lamps.
+            // The compiler may round this traversal differently from the first: its own count is
+            // used, and if it exceeds the reserved space, the cluster evaluates all lights.
             uint offset = tile_start + list_starts[thread];
             evaluated = list(c, offset, found);
             fits = evaluated <= found;

@@ -1,8 +1,8 @@
 #version 460
 // variants: OCCLUDERS OCCLUSION_TEST
-// Which placements are drawn, with which level of detail, and how many of a block's are before
-// each: a block is 256 placements, a work group. OCCLUDERS: of what the last frame drew, what hides
-// others. OCCLUSION_TEST: not what lies behind the depth pyramid.
+// GPU culling: visibility and level of detail of each instance, and its rank within its block (256
+// instances, one work group). OCCLUDERS: the occluders among last frame's visible instances.
+// OCCLUSION_TEST: culls instances behind the depth pyramid.
 #extension GL_GOOGLE_include_directive : require
 #include "lib/culling.glsl"
 
@@ -11,9 +11,9 @@ layout(local_size_x = 256) in;
 layout(set = 0, binding = 0, scalar) uniform cull_block { CullConstants cull; };
 layout(set = 0, binding = 1, scalar) readonly buffer instance_transform_block { InstanceTransform placements[]; };
 layout(set = 0, binding = 2, scalar) readonly buffer bucket_block { CullBucket buckets[]; };
-// Of each placement: by level, a byte each, how many of its block are before it; and its state.
+// Per instance: rank within its block by level, one byte each; and its state.
 layout(set = 0, binding = 3, scalar) writeonly buffer rank_block { uvec2 ranks[]; };
-// Of each block: drawn placements by level; the upper half of the last word counts hidden ones.
+// Per block: visible instances by level; the upper half of the last word counts occluded ones.
 layout(set = 0, binding = 4, scalar) writeonly buffer count_block { uvec4 counts[]; };
 #ifdef OCCLUDERS
 layout(set = 0, binding = 5, scalar) readonly buffer seen_block { uint seen[]; };
@@ -25,12 +25,12 @@ layout(set = 0, binding = 6, scalar) readonly buffer pyramid_block { float pyram
 layout(set = 0, binding = 7) uniform texture2D depth_image;
 #endif
 
-// Sums by level, 16 bits each.
+// Prefix sums by level, 16 bits each.
 shared uvec2 sums[BLOCK];
 shared uint hidden_count;
 
 bool in_view(vec3 center, float radius) {
-    // Rounding of the centre grows with its distance.
+    // The rounding error of the center grows with its distance.
     precise float reach = -(radius + 1e-6 * (abs(center.x) + abs(center.y) + abs(center.z)));
     bool inside = true;
     for (uint i = 0u; i < 5u; ++i) {
@@ -41,7 +41,7 @@ bool in_view(vec3 center, float radius) {
     return inside;
 }
 
-// The coarsest level whose error stays small enough in the picture.
+// The coarsest level whose screen error is within the limit.
 uint detail(CullBucket bucket, float stretch, vec3 center, float radius) {
     uint level = 0u;
     if (cull.error_scale > 0.0) {
@@ -66,8 +66,7 @@ float farthest(uint level, uvec2 texel) {
     return pyramid[cull.level_offset[level] + texel.y * width + texel.x];
 }
 
-// Whether the box around a mesh lies behind what the pyramid shows, at all pixels that it may
-// cover. No pixel of it is then nearer than that.
+// Whether the mesh's bounding box is behind the depth pyramid at all pixels that it may cover.
 bool hidden(CullBucket bucket, InstanceTransform p, vec3 translation) {
     vec3 center = p.axis_x * bucket.center.x + p.axis_y * bucket.center.y + p.axis_z * bucket.center.z + translation;
     vec3 x = p.axis_x * bucket.half_size.x;
@@ -79,8 +78,8 @@ bool hidden(CullBucket bucket, InstanceTransform p, vec3 translation) {
     for (uint i = 0u; i < 8u; ++i) {
         vec3 corner = center + ((i & 1u) != 0u ? x : -x) + ((i & 2u) != 0u ? y : -y) + ((i & 4u) != 0u ? z : -z);
         vec4 clip = cull.view_projection * vec4(corner, 1.0);
-        // A corner before the near plane, or so near the camera's plane that rounding matters: it
-        // may be seen.
+        // A corner in front of the near plane, or too near the camera plane for the arithmetic, may
+        // be visible.
         if (!(clip.w > 1e-6 * (abs(corner.x) + abs(corner.y) + abs(corner.z))) || !(clip.z < clip.w)) {
             return false;
         }
@@ -89,11 +88,10 @@ bool hidden(CullBucket bucket, InstanceTransform p, vec3 translation) {
         high = max(high, ndc.xy);
         nearest = max(nearest, ndc.z);
     }
-    // What rounding may add to depths of a projection by distance is in proportion; of a parallel
-    // one it is absolute.
+    // Rounding of perspective depths is relative, of parallel ones absolute.
     nearest = nearest * (1.0 + 1e-4) + (cull.parallel != 0u ? 1e-5 : 0.0);
     vec2 size = vec2(cull.size);
-    // Rounding of pixels: a hundredth, and more for what is far outside.
+    // Rounding of pixel positions: a hundredth, and more far outside the image.
     vec2 margin = vec2(0.01) + 1e-5 * max(abs(low), abs(high)) * size;
     vec2 from = (low * 0.5 + 0.5) * size - margin;
     vec2 to = (high * 0.5 + 0.5) * size + margin;
@@ -102,7 +100,7 @@ bool hidden(CullBucket bucket, InstanceTransform p, vec3 translation) {
     }
     uvec2 first = uvec2(clamp(floor(from), vec2(0.0), size - 1.0));
     uvec2 last = uvec2(clamp(floor(to), vec2(0.0), size - 1.0));
-    // The finest level at which four by four texels cover it.
+    // The finest level at which 4 x 4 texels cover the box.
     uint level = 0u;
     while (level < 10u && any(greaterThan((last >> level) - (first >> level), uvec2(3u)))) {
         ++level;
@@ -143,7 +141,7 @@ void main() {
 #ifdef OCCLUSION_TEST
         if (drawn && hidden(buckets[p.bucket], p, translation)) {
             drawn = false;
-            // A sum: its order does not matter.
+            // The sum is independent of order.
             atomicAdd(hidden_count, 1u);
         }
 #endif
@@ -160,7 +158,7 @@ void main() {
     }
     sums[thread] = own;
     barrier();
-    // Sums of all before and this one (Hillis and Steele 1986, "Data Parallel Algorithms").
+    // Inclusive prefix sum (Hillis and Steele 1986, "Data Parallel Algorithms").
     for (uint step = 1u; step < BLOCK; step *= 2u) {
         uvec2 before = thread >= step ? sums[thread - step] : uvec2(0u);
         barrier();

@@ -1,6 +1,6 @@
 #version 460
-// Instances of what is drawn, without gaps, in the order of the placements, finest level first; and
-// a draw command for each level of each bucket.
+// Compacts the visible instances, in instance order, finest level first, and writes one indirect
+// draw command per level of each bucket.
 #extension GL_GOOGLE_include_directive : require
 #include "lib/culling.glsl"
 #include "shared/frame.glsl"
@@ -16,7 +16,7 @@ layout(set = 0, binding = 5, scalar) writeonly buffer instance_block { Instance 
 // VkDrawIndexedIndirectCommand: indices, instances, first index, vertex offset, first instance.
 layout(set = 0, binding = 6, scalar) writeonly buffer command_block { uint commands[]; };
 
-// Drawn placements of a level before this one.
+// Visible instances of a level before this one.
 uint rank_of(uint placement, uint level) {
     if (placement >= cull.placements) {
         return bases[(cull.placements + BLOCK - 1u) / BLOCK][level];
@@ -24,7 +24,7 @@ uint rank_of(uint placement, uint level) {
     return bases[placement / BLOCK][level] + (ranks[placement].x >> (8u * level) & 0xffu);
 }
 
-// The first instance of a level.
+// First output instance of a level.
 uint level_start(uint level) {
     uvec4 all = bases[(cull.placements + BLOCK - 1u) / BLOCK];
     uint start = 0u;

@@ -1,5 +1,5 @@
 #version 460
-// Vertices of the scene to clip space, for their depths alone.
+// Occluder depth prepass: scene vertices to clip space, depth only.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 

@@ -1,9 +1,8 @@
 #version 460
 // variants: COARSE
-// Five levels of the depth pyramid: each texel is the farthest (least) of two by two of the level
-// below. Sizes are rounded up, so that texel (x, y) of level n stands for the pixels from (x, y)
-// 2^n on, whatever the picture's size. COARSE: from level 5 on instead of from the picture's
-// depths.
+// Depth pyramid for occlusion culling, five levels per dispatch: each texel is the farthest
+// (minimum) of 2 x 2 texels below. Reversed depth. Sizes are rounded up: texel (x, y) of level n
+// covers the pixels from (x, y) 2^n. COARSE starts from level 5 instead of the depth image.
 #extension GL_GOOGLE_include_directive : require
 #include "lib/culling.glsl"
 
@@ -24,7 +23,7 @@ uvec2 level_size(uint level) {
     return (cull.size + (1u << level) - 1u) >> level;
 }
 
-// Texels outside of the picture hide nothing and show nothing: the nearest depth changes no least.
+// Texels outside the image return the nearest depth, which leaves the minimum unchanged.
 float source(uvec2 texel) {
     uvec2 size = level_size(FROM);
     if (any(greaterThanEqual(texel, size))) {

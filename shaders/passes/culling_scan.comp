@@ -1,5 +1,5 @@
 #version 460
-// How many placements of each level are before each block: one work group goes through all blocks.
+// Prefix sums of the visible instances per level over all blocks, in one work group.
 #extension GL_GOOGLE_include_directive : require
 #include "lib/culling.glsl"
 
@@ -7,9 +7,9 @@ layout(local_size_x = 256) in;
 
 layout(set = 0, binding = 0, scalar) uniform cull_block { CullConstants cull; };
 layout(set = 0, binding = 1, scalar) readonly buffer count_block { uvec4 counts[]; };
-// One more than blocks: the last holds the sums over all.
+// One more than the block count: the last entry holds the totals.
 layout(set = 0, binding = 2, scalar) writeonly buffer base_block { uvec4 bases[]; };
-// Drawn placements, hidden ones.
+// Visible instances, occluded ones.
 layout(set = 0, binding = 3, scalar) writeonly buffer report_block { uint report[]; };
 
 shared uvec4 sums[BLOCK];

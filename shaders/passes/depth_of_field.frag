@@ -1,12 +1,12 @@
 #version 460
-// Depth of field: the smallest circles of confusion at full resolution, together with the greater
-// ones.
+// Depth of field, final composite: gathers the smallest circles of confusion (CoC) at full
+// resolution over the coarser classes. Pre-exposed light.
 //
-// Each pixel of the sharp picture spreads over its own circle of confusion (Potmesil and
-// Chakravarty 1981). A foreground spreads over what is in focus; a background does not, because a
-// pixel takes from what lies behind it no farther than its own circle reaches (Sousa 2013,
-// "Graphics gems of CryEngine 3"; Jimenez 2014, "Next generation post processing in Call of Duty:
-// Advanced Warfare"). Greater circles come at lower resolutions (lib/coc.glsl).
+// Each pixel of the sharp image spreads over its own CoC (Potmesil and Chakravarty 1981). A
+// foreground spreads over in-focus pixels; a background does not, because a pixel gathers light
+// from behind only within its own circle (Sousa 2013, "Graphics gems of CryEngine 3"; Jimenez 2014,
+// "Next generation post processing in Call of Duty: Advanced Warfare"). Larger circles are gathered
+// at lower resolutions (lib/coc.glsl).
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"
@@ -32,7 +32,7 @@ void main() {
     vec2 reach = max_coc_at(pixel, size);
     vec4 near = vec4(0.0);
     vec4 far = vec4(0.0);
-    // Of what is behind the focus, the part nearer than this pixel's surface.
+    // Far-field light nearer than this pixel's surface.
     vec4 before = vec4(0.0);
     int taps = min(int(ceil(max(reach.x, reach.y) - 0.5)), REACH);
     vec2 from_center = gl_FragCoord.xy - 0.5 * vec2(size);
@@ -44,8 +44,7 @@ void main() {
             vec4 circle = texelFetch(coc_image, clamp(pixel + ivec2(x, y), ivec2(0), size - 1), 0);
             bool front = circle.a < 0.0;
             float radius = abs(circle.a);
-            // What lies behind this pixel's surface is seen past it no farther than this pixel's
-            // own circle.
+            // Light behind this pixel's surface reaches it only within its own circle.
             if (own.a >= 0.0 && circle.a > own.a) {
                 radius = own.a;
             }
@@ -54,8 +53,8 @@ void main() {
             if (distance >= radius + 0.5) {
                 continue;
             }
-            // The shape of a circle of a pixel or two cannot be seen, and must not take from the
-            // pixel itself.
+            // Circles of one or two pixels stay round: their shape is invisible, and must not
+            // remove light from the pixel itself.
             float shaped = clamp(radius - 1.0, 0.0, 1.0);
             float edge = mix(1.0, aperture_edge(offset, circle.a, front ? near_rim : far_rim), shaped);
             float area = mix(1.0, area_here, shaped);
@@ -73,15 +72,14 @@ void main() {
     far = over(over(whole(before), whole(far)), upsample_bilinear(far_coarser, pixel));
     vec3 back = far.rgb;
     if (own.a >= 0.0) {
-        // What nearer things hide of this surface's surroundings is taken to be like what is seen
-        // of them.
+        // Light of this surface hidden by nearer objects is estimated from its visible part.
         back = far.a > 0.0 ? far.rgb / far.a : own.rgb;
     } else {
         vec4 fill = upsample_bilinear(background_coarser, pixel);
         if (fill.a > 0.0) {
             back += (1.0 - far.a) * fill.rgb / fill.a;
         } else {
-            // Nothing but foreground anywhere near.
+            // Only foreground nearby.
             back = near.rgb / max(near.a, 1e-6);
         }
     }

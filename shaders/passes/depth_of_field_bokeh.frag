@@ -1,5 +1,5 @@
 #version 460
-// A highlight's disc, added to the picture.
+// Bokeh sprite of a highlight, added to the image (pre-exposed).
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"
@@ -21,8 +21,8 @@ void main() {
     float inside = disc(abs(radius) * aperture_edge(offset, radius, in_rim), length(offset));
     float seen = 1.0;
     if (radius > 0.0) {
-        // What is nearer than the highlight hides it: all of it where that is sharp, less where it
-        // is about as blurred.
+        // Nearer surfaces occlude the highlight: fully where they are sharp, partly where they are
+        // about as blurred.
         float here = texelFetch(coc_image, ivec2(gl_FragCoord.xy), 0).a;
         seen = smoothstep(0.5, 1.0, (here + 0.5) / radius);
     }

@@ -1,5 +1,5 @@
 #version 460
-// A highlight's disc: one triangle around it.
+// Bokeh sprite of a highlight: a triangle around its disk.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/effects.glsl"
 
@@ -29,7 +29,7 @@ void main() {
     vec2 size = vec2(textureSize(coc_image, 0));
     vec2 rim = rim_center(highlight.center - 0.5 * size, highlight.radius);
     float radius = abs(highlight.radius);
-    // The same luminance all over the disc: the light over the area.
+    // Uniform luminance over the disk: the light over the area.
     out_light = highlight.light / shape_area(highlight.radius, rim);
     out_place = vec3(highlight.center, highlight.radius);
     out_rim = rim;

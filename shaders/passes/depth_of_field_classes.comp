@@ -1,8 +1,7 @@
 #version 460
-// One size class of circles of confusion at its own resolution: means over blocks of 2^level
-// pixels, premultiplied by the part of the block that is of the class, in front of the focus and
-// behind it apart; and what lies behind a foreground of this class, to fill what its blurred edges
-// uncover.
+// Downsamples one CoC size class: means over blocks of 2^level pixels, premultiplied by the class
+// coverage, for near and far field; and the background behind a foreground of this class, which
+// fills the areas that its blurred edges reveal. Pre-exposed light.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"
@@ -50,8 +49,7 @@ void main() {
                 far += share * vec4(circle.rgb, 1.0);
                 radii.y += share * circle.a;
             }
-            // What is before the focus itself, but far less than the class, counts as its
-            // background.
+            // Near-field pixels with a CoC far below the class count as its background.
             behind += smoothstep(-1.25 * limit, -0.75 * limit, circle.a) * vec4(circle.rgb, 1.0);
         }
     }

@@ -1,7 +1,8 @@
 #version 460
-// The circle of confusion of every pixel, and the highlights: pixels that stand out so far from
-// what surrounds them that their disc would be seen by itself. A highlight's light is taken out of
-// the picture here and drawn as a disc later; no light is lost or made.
+// Circle of confusion (CoC, signed radius in pixels) per pixel, and extraction of highlights:
+// pixels so much brighter than their neighborhood that their bokeh disk is visible by itself. A
+// highlight's light is removed here and drawn as a sprite later; energy is conserved. Pre-exposed
+// light.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"
@@ -14,8 +15,8 @@ layout(set = 0, binding = 2) uniform texture2D light_image;
 layout(set = 0, binding = 3, rgba16f) uniform writeonly image2D coc_image;
 layout(set = 0, binding = 4, scalar) writeonly buffer reach_block { vec2 reaches[]; };
 layout(set = 0, binding = 5, scalar) writeonly buffer highlight_block { Highlight highlights[]; };
-// Highlights of each tile, then the greatest radius of each (pixels, bits of a float), before it is
-// bounded.
+// Highlight count of each tile, then the maximum radius of each (pixels, float bits), before it is
+// clamped.
 layout(set = 0, binding = 6, scalar) writeonly buffer count_block { uint counts[]; };
 layout(push_constant, scalar) uniform lens_block { DepthOfFieldConstants lens; };
 
@@ -24,10 +25,10 @@ layout(push_constant, scalar) uniform lens_block { DepthOfFieldConstants lens; }
 #include "lib/inverse_depth.glsl"
 #include "lib/packing.glsl"
 
-// Discs of a smaller radius are spread with the rest: at full resolution nothing is lost by it.
+// Smaller disks are gathered with the rest: at full resolution nothing is lost.
 const float MIN_BOKEH_RADIUS = 3.0;
-// A highlight is this many times as bright as what lies five pixels from it, so that small lamps
-// and thin lines are drawn pixel by pixel too.
+// Minimum ratio of a highlight to the pixels at a distance of five, so that small lights and thin
+// lines are drawn pixel by pixel too.
 const float STANDS_OUT = 4.0;
 const ivec2 AROUND[4] = ivec2[](ivec2(5, 0), ivec2(5, 2), ivec2(4, 4), ivec2(2, 5));
 
@@ -42,7 +43,7 @@ vec3 light_at(ivec2 pixel) {
 
 float luminance(vec3 c) { return dot(c, vec3(0.2126, 0.7152, 0.0722)); }
 
-// Signed radius: thin lens, src/camera/focus.rs. Distances count along the axis.
+// Signed CoC radius (pixels): thin lens, src/camera/focus.rs. Distances are along the axis.
 float circle_radius(ivec2 pixel) {
     return lens.radius_at_infinity - lens.radius_slope * inverse_depth(texelFetch(depth_image, pixel, 0).x);
 }
@@ -87,7 +88,7 @@ void main() {
                 && luminance(excess) > lens.min_highlight_light * disc_area(abs(radius));
         }
     }
-    // Ranks in the order of threads, so that discs are added up in the same order each time.
+    // Ranks follow thread order, so that sprites blend in the same order each time.
     ranks[thread] = stands_out ? 1u : 0u;
     barrier();
     for (uint step = 1u; step < 256u; step *= 2u) {

@@ -1,6 +1,6 @@
 #version 460
-// Spreads one size class of circles of confusion and lays it together with the greater ones: in
-// front of the focus the greater circles are nearer, behind it they are farther.
+// Gathers one CoC size class and composites it with the larger ones: larger circles are nearer in
+// the near field, farther in the far field. Pre-exposed light.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"
@@ -37,10 +37,10 @@ void main() {
         float area_here = aperture_area_round(far_rim);
         for (int y = -taps; y <= taps; ++y) {
             for (int x = -taps; x <= taps; ++x) {
-                // Beyond the picture its border goes on.
+                // Clamps to the border of the image.
                 ivec2 at = clamp(texel + ivec2(x, y), ivec2(0), size - 1);
                 vec2 radii = texelFetch(radius_image, at, 0).xy;
-                // From the circle's centre to here.
+                // From the circle's center to this texel.
                 vec2 offset = -vec2(x, y);
                 float distance = length(offset);
                 if (distance < radii.x + 0.5) {
@@ -57,9 +57,8 @@ void main() {
     vec4 behind = texelFetch(behind_image, texel, 0);
     out_near = over(upsample_bilinear(near_coarser, texel), whole(near));
     out_far = over(whole(far), upsample_bilinear(far_coarser, texel));
-    // What coarser levels know counts where this one knows next to nothing: they see less sharply,
-    // and with a foreground of this class they may see its own kind. The weight stays within what
-    // half floats hold.
+    // Coarser levels fill only where this one has hardly any coverage: they are less sharp, and may
+    // contain the foreground of this class itself. The weight stays within the half float range.
     behind = whole(behind + upsample_bilinear(background_coarser, texel) / 16.0);
     out_behind = behind * max(1.0, 1.0 / (256.0 * max(behind.a, 1e-6)));
 }

@@ -1,7 +1,6 @@
 #version 460
-// Counts the picture's pixels by luminance: 256 bins, of which the first holds black and the others
-// an eighth of a stop each of exposed luminance, from 2^-16 to 2^15.875; what lies beyond is in the
-// end bins. Every pixel is in one bin.
+// Luminance histogram of the exposed image: bin 0 is black, the other 255 bins are an eighth of a
+// stop each, from 2^-16 to 2^15.875; values beyond go to the end bins. Every pixel is in one bin.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #extension GL_EXT_scalar_block_layout : require
@@ -13,17 +12,16 @@ layout(set = 0, binding = 0) uniform texture2D light_image;
 layout(set = 0, binding = 1, scalar) buffer histogram_block { uint histogram[256]; };
 layout(push_constant, scalar) uniform size_block { uvec2 size; };
 
-// A group counts a square of TILES x TILES times its own size.
+// A work group counts TILES x TILES times its own size.
 const uint TILES = 4u;
 
 shared uint counts[256];
 
-// The significand's bits of 2^(k/8), k = 1 to 7, rounded up: whole numbers, so that every device
-// sorts alike.
+// Significand bits of 2^(k/8), k = 1 to 7, rounded up: integers, so that every device bins alike.
 const uint EDGES[7] = uint[7](0xb95c2u, 0x1837f1u, 0x25fed7u, 0x3504f4u, 0x45672bu, 0x5744fdu, 0x6ac0c7u);
 
 uint bin_of(float exposed) {
-    // False for NaN too.
+    // NaN fails the comparison too.
     if (!(exposed > 0.0)) {
         return 0u;
     }
@@ -33,7 +31,7 @@ uint bin_of(float exposed) {
     for (int k = 0; k < 7; ++k) {
         eighth += significand >= EDGES[k] ? 1 : 0;
     }
-    // Denormals and infinity fall into the end bins by their exponents.
+    // The exponents of denormals and infinity put them into the end bins.
     int bin = (int(bits >> 23) - 127 + 16) * 8 + eighth + 1;
     return uint(clamp(bin, 1, 255));
 }

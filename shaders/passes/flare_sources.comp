@@ -1,5 +1,6 @@
 #version 460
-// Joins flare tiles to clusters, and keeps the brightest of clusters and lamps. One work group.
+// Flare source list: merges flare tiles into clusters and sorts the brightest clusters and lights
+// (pre-exposed lux). One work group.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "lib/flare_sources.glsl"
@@ -18,7 +19,7 @@ layout(set = 0, binding = 3, scalar) coherent buffer flare_source_block {
 };
 layout(push_constant, scalar) uniform flare_constant_block { FlareConstants constants; };
 
-// Tiles from a cluster's brightest within which it ends.
+// Maximum distance (tiles) of a cluster's tiles from its brightest.
 const int REACH = 8;
 
 shared float best_rank[THREADS];
@@ -34,7 +35,7 @@ ivec2 place_of(uint tile) {
     return ivec2(tile % constants.tiles.x, tile / constants.tiles.x);
 }
 
-// The tile among this one and its neighbours that has most light; the first of equals.
+// The brightest tile of the 3 x 3 neighborhood; the first of equals.
 uint uphill(uint tile) {
     ivec2 at = place_of(tile);
     uint found = tile;
@@ -52,14 +53,14 @@ uint uphill(uint tile) {
     return found;
 }
 
-// All tiles of a root as one source.
+// Merges all tiles of a root into one source.
 FlareSource gather(uint root) {
     ivec2 at = place_of(root);
     ivec2 low = max(at - REACH, ivec2(0));
     ivec2 high = min(at + REACH, ivec2(constants.tiles) - 1);
     vec3 light = vec3(0.0);
     float weight = 0.0;
-    // About the root's centre, which keeps digits.
+    // About the root's center, which preserves precision.
     vec2 from = tiles[root].center;
     vec3 moments = vec3(0.0);
     for (int y = low.y; y <= high.y; ++y) {
@@ -80,7 +81,7 @@ FlareSource gather(uint root) {
     float cosine = max(dot(ray, frame.forward.xyz), 0.01);
     FlareSource source;
     source.direction = to_camera(ray, constants.right.xyz, constants.up.xyz, frame.forward.xyz);
-    // A disk's mean squared distance from its middle is half of its squared radius.
+    // The mean squared distance of a disk's points from its center is half the squared radius.
     source.angular_radius = sqrt(2.0 * spread) * constants.pitch * cosine * cosine;
     source.illuminance = light * pixel_solid_angle(constants.pitch, cosine);
     source.visibility = 1.0;
@@ -98,7 +99,7 @@ void main() {
         tiles[tile].root = tiles[tile].weight > 0.0 ? uphill(tile) : NONE;
     }
     all_see();
-    // To the summit: each step is twice as long as the last.
+    // Pointer jumping to the local maximum: each step doubles the distance.
     for (uint i = 0u; i < 8u; ++i) {
         for (uint tile = thread; tile < tile_count; tile += THREADS) {
             uint root = tiles[tile].root;
@@ -108,7 +109,7 @@ void main() {
         }
         all_see();
     }
-    // A long slope ends: what is far from the summit is a cluster of its own.
+    // Tiles far from the local maximum form their own clusters.
     for (uint tile = thread; tile < tile_count; tile += THREADS) {
         uint root = tiles[tile].root;
         ivec2 d = root == NONE ? ivec2(0) : abs(place_of(root) - place_of(tile));
@@ -120,7 +121,7 @@ void main() {
         candidates[constants.light_count + i].rank = 0.0;
     }
     all_see();
-    // Roots in the order of tiles.
+    // Roots in tile order.
     uint share = (tile_count + THREADS - 1u) / THREADS;
     uint from = min(thread * share, tile_count);
     uint to = min(from + share, tile_count);
@@ -152,7 +153,7 @@ void main() {
         at += 1u;
     }
     all_see();
-    // The brightest first.
+    // Selection sort, brightest first.
     uint candidate_count = constants.light_count + min(roots, MAX_CLUSTERS);
     uint kept = 0u;
     for (uint slot = 0u; slot < MAX_SOURCES; ++slot) {

@@ -1,7 +1,7 @@
 #version 460
 // features: RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:BVH_ALPHA_MASKS|USE_RAY_QUERY
-// What each light of the scene sends to the lens, and how much of it is seen: by the depth buffer
-// where it lies in the picture, by rays from the eye beyond its border.
+// Flare source candidates of the scene lights: illuminance at the lens (pre-exposed lux) and
+// visible fraction, by the depth buffer within the image, by rays beyond its border.
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
@@ -26,26 +26,26 @@ const float PI = 3.14159265358979;
 
 layout(push_constant, scalar) uniform flare_constant_block { FlareConstants constants; };
 
-// Places on a lamp that are looked for.
+// Visibility samples per light.
 const uint SAMPLES = 32u;
-// A point is looked for in a disk of this radius (pixels, beyond the border too), so that an edge
-// hides it bit by bit.
+// Point lights are sampled over a disk of this radius (pixels), so that an edge occludes them
+// gradually.
 const float POINT_RADIUS = 2.0;
-// What is this much nearer than a lamp, of its distance, hides it; a flat one, whose own surface a
-// pixel may show elsewhere, has more room.
+// Relative depth margin of occluders. Flat lights have a larger one, since a pixel may show their
+// own surface elsewhere.
 const float BEFORE = 1e-3;
 const float BEFORE_FLAT = 3e-3;
 
-// Points of the unit disk, evenly. Vogel 1979, "A better way to construct the sunflower head".
+// Uniform points of the unit disk. Vogel 1979, "A better way to construct the sunflower head".
 vec2 sunflower(uint i) {
     float radius = sqrt((float(i) + 0.5) / float(SAMPLES));
     float angle = float(i) * 2.39996323;
     return radius * vec2(cos(angle), sin(angle));
 }
 
-// x: seen; y: beyond the picture's border. `d` is a place on the lamp relative to the camera, or a
-// direction to what is infinitely far; `nearer` the part of its distance at which something may
-// hide it; `shift` moves it by pixels.
+// x: visible; y: beyond the image border. `d`: sample position relative to the camera, or the
+// direction to an infinite light; `nearer`: fraction of its distance below which geometry occludes
+// it; `shift`: offset in pixels.
 vec2 seen(vec3 d, bool far, float nearer, vec2 shift) {
     vec4 clip = frame.view_projection * vec4(d, far ? 0.0 : 1.0);
     vec2 place = (clip.xy / max(clip.w, 1e-30) * 0.5 + 0.5) * vec2(frame.size) + shift;
@@ -61,7 +61,7 @@ vec2 seen(vec3 d, bool far, float nearer, vec2 shift) {
     bool open = trace_ray(vec3(0.0), along, vec3(0.0), far ? 1.0 : nearer, true).instance == NONE;
     return vec2(open ? 1.0 : 0.0, 1.0);
 #else
-    // What lies beyond the border cannot be known without rays.
+    // Without rays, visibility beyond the border is unknown.
     return vec2(0.0, 1.0);
 #endif
 }
@@ -83,7 +83,7 @@ void main() {
     vec3 up = cross(light.direction, light.right);
     float cosine = -dot(light.direction, to);
     cosine = (light.kind & LIGHT_TWO_SIDED) != 0u ? abs(cosine) : max(cosine, 0.0);
-    // Illuminance (lx) on a plane that faces the lamp's middle, and what luminance (nits) it is of.
+    // Illuminance (lx) on a plane that faces the light's center, and luminance (nits).
     vec3 lux;
     vec3 nits = light.intensity;
     float r2 = light.half_width * light.half_width;
@@ -103,12 +103,12 @@ void main() {
             : 4.0 * light.half_width * light.half_height;
         float facing = cosine;
         if (kind == LIGHT_TUBE) {
-            // The cylinder's outline across the line of sight, and the round ends.
+            // Projected outline of the cylinder, and the round ends.
             float along = dot(light.right, to);
             facing = 1.0;
             area = area * sqrt(max(1.0 - along * along, 0.0)) + PI * r2;
         }
-        // As a disk of the same area on its axis.
+        // Approximated by a disk of the same area on its axis.
         lux = nits * (area * facing / (distance2 + area / PI));
     }
     FlareSource source;
@@ -121,7 +121,7 @@ void main() {
     float front = -source.direction.z;
     float strength = bright_luminance(source.illuminance);
     bool bright = !body || bright_luminance(nits) * frame.pre_exposure > BRIGHT;
-    // From behind, no light enters the lens.
+    // Light from behind does not enter the lens.
     bool wanted = front > 0.01 && bright && (light.kind & LIGHT_HIDDEN) == 0u && strength > MIN_SOURCE * pixel_solid_angle(constants.pitch, 1.0) && !isinf(strength);
     for (uint i = 0u; wanted && i < SAMPLES; ++i) {
         vec2 p = sunflower(i);
@@ -154,14 +154,14 @@ void main() {
             at = d + light.right * (light.half_width * weights.x + light.spot_offset * weights.y) + up * (light.half_height * weights.y);
         }
         vec2 found = seen(at, far, max(nearer, 0.0), shift);
-        // What glows in the picture is found there.
+        // Emissive meshes inside the image are found as bright pixels.
         found.x *= kind == LIGHT_TRIANGLE ? found.y : 1.0;
         sum += vec2(found.x, found.x * found.y);
     }
     source.visibility = sum.x / float(SAMPLES);
     source.outside = sum.y / float(SAMPLES);
     source.rank = strength * source.visibility;
-    // Also what is no number.
+    // NaN fails the comparison too.
     source.rank = source.rank > MIN_SOURCE * pixel_solid_angle(constants.pitch, max(front, 0.01)) ? source.rank : 0.0;
     candidates[number] = source;
 }

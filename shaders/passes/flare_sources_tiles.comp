@@ -1,6 +1,6 @@
 #version 460
-// Bright pixels that no lamp accounts for, by tiles: glowing surfaces, highlights, what mirrors
-// show.
+// Bright pixels per tile that no scene light accounts for: emissive surfaces, highlights,
+// reflections. Pre-exposed light.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"
@@ -16,7 +16,7 @@ layout(set = 0, binding = 4, scalar) readonly buffer candidate_block { FlareSour
 layout(set = 0, binding = 5, scalar) writeonly buffer flare_tile_block { FlareTile tiles[]; };
 layout(push_constant, scalar) uniform flare_constant_block { FlareConstants constants; };
 
-// Lamps whose bodies a tile may show; where there are more, pixels look at all.
+// Maximum lights whose emitters a tile may show; with more, pixels test all lights.
 const uint LAMPS_A_TILE = 32u;
 
 shared uint any_bright;
@@ -77,7 +77,7 @@ void main() {
             uint lamp = all_lamps ? i : lamps[i];
             bool shows = candidates[lamp].rank > 0.0 && (candidates[lamp].flags & SOURCE_VISIBLE_EMITTER) != 0u
                 && shows_light(lights[lamp], depth > 0.0, at, ray, constants.pitch);
-            // Pieces of what glows are found in the picture.
+            // Emissive triangles count as bright pixels.
             bright = !(shows && (lights[lamp].kind & LIGHT_KIND_BITS) != LIGHT_TRIANGLE);
         }
     }
@@ -87,7 +87,7 @@ void main() {
     lights_sum[thread] = vec4(excess, weight);
     places_sum[thread] = weight * vec4(from_middle, dot(from_middle, from_middle), 0.0);
     barrier();
-    // In pairs: the same order each time.
+    // Pairwise sums: deterministic order.
     for (uint step = 128u; step > 0u; step /= 2u) {
         if (thread < step) {
             lights_sum[thread] += lights_sum[thread + step];

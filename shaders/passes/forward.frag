@@ -1,9 +1,9 @@
 #version 460
 // features: SPLIT_LIGHTING AREA_LIGHTS RAY_TRACED_SHADOWS BLENDED BLENDED:TRACED_REFRACTION RAY_TRACED_SHADOWS/TRACED_REFRACTION:USE_RAY_QUERY
-// Surfaces with lobes that the G-buffer does not hold, drawn once more and lit here
-// (docs/layered.md). Without BLENDED: where the G-buffer holds their depth, by the light lists.
-// With BLENDED: blended and refracting surfaces over the lit picture, every lamp. With
-// TRACED_REFRACTION rays through refracting bodies are traced.
+// Forward pass for extended materials: lobes beyond the G-buffer, pre-exposed
+// (docs/extended-materials.md). Without BLENDED: redraws G-buffer surfaces at equal depth, with
+// light lists. With BLENDED: blended and refractive surfaces over the lit image, with every light.
+// With TRACED_REFRACTION rays cross refractive bodies.
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
@@ -11,7 +11,7 @@
 #endif
 #define EXTENDED_MATERIALS
 #if defined(RAY_TRACED_SHADOWS) || defined(TRACED_REFRACTION)
-// Known always, which saves variants.
+// Always defined, which saves variants.
 #define BVH_ALPHA_MASKS
 #endif
 #include "shared/frame.glsl"
@@ -56,7 +56,7 @@ layout(location = 3) out vec4 out_emission;
 #endif
 #endif
 
-// A global, so that it is taken before anything is discarded.
+// Global, so that the derivatives are computed before any discard.
 vec3 position_dx = dFdx(in_position);
 vec3 position_dy = dFdy(in_position);
 
@@ -82,7 +82,7 @@ void main() {
         WaterSurface water = water_surface(water_here, s.position, position_dx, position_dy);
         foam = water.foam;
         s.normal = normalize(s.normal - vec3(water.slope.x, 0.0, water.slope.y) * sign(s.normal.y));
-        // A wave that leans from the viewer is seen along its surface.
+        // A wave that faces away from the viewer is tilted to grazing.
         s.normal = normalize(s.normal + s.view * max(0.01 - dot(s.normal, s.view), 0.0));
         s.alpha = max(sqrt(min(s.alpha * s.alpha + water.variance, 1.0)), MIN_ALPHA);
         s.base_color *= FOAM_REFLECTANCE;
@@ -170,7 +170,7 @@ void main() {
     specular += r;
     diffuse *= frame.pre_exposure;
     specular *= frame.pre_exposure;
-    // KHR_materials_clearcoat: the coat lies over what shines too.
+    // KHR_materials_clearcoat: the coat covers emission too.
     vec3 emission = fragment_emission() * frame.pre_exposure * (1.0 - coat_fresnel(s, y));
     float opacity = 1.0;
 #ifdef BLENDED
@@ -188,7 +188,7 @@ void main() {
         emission *= opacity;
         refracted *= opacity;
     }
-    // What is seen through it has the volumes of the whole line of sight already.
+    // The refracted background already includes the volumes of the whole view ray.
     vec3 own = apply_volumes(diffuse + specular + emission, opacity * (1.0 - y.transmission), s.position);
     out_light = vec4(to_half_range(own + refracted), opacity);
     specular += refracted;

@@ -1,5 +1,5 @@
 #version 460
-// One triangle that covers the picture, at depth 0.
+// Fullscreen triangle at depth 0.
 
 void main() {
     vec2 p = vec2(gl_VertexIndex == 1 ? 3.0 : -1.0, gl_VertexIndex == 2 ? 3.0 : -1.0);

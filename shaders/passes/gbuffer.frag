@@ -1,6 +1,7 @@
 #version 460
 // variants: ALPHA_TEST UNTEXTURED
-// Opaque surfaces into the G-buffer; with ALPHA_TEST, alpha-tested ones.
+// G-buffer of opaque surfaces: packed material and normal, and pre-exposed emission. ALPHA_TEST:
+// alpha-tested ones.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "lib/packing.glsl"
@@ -26,8 +27,8 @@ void main() {
     vec3 emission = fragment_emission() * frame.pre_exposure;
     out_surface = pack_surface(base.rgb, metallic_roughness.x, metallic_roughness.y, fragment_occlusion(), unlightable);
     out_normal = pack_normal(fragment_normal(flags));
-    // An unlit surface shows its base colour whatever the exposure: as if it gave that fraction of
-    // the luminance that the camera renders white. Meters see none.
+    // An unlit surface shows its base color at any exposure, as if it emitted that fraction of the
+    // luminance of white. Light meters ignore it.
     vec3 shown = (frame.bits & FRAME_METERING) != 0u ? vec3(0.0) : base.rgb;
     out_emission = vec4(to_half_range(unlit ? shown : emission), materials[material_index].forward_mark);
 }

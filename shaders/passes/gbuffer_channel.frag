@@ -1,5 +1,6 @@
 #version 460
-// One channel of the G-buffer as plain floats, for --aov.
+// Debug output (--aov) of one G-buffer channel as floats: unitless, or meters relative to the
+// camera.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"

@@ -1,6 +1,6 @@
 #version 460
 // variants: EXTENDED_MATERIALS
-// Vertices of the scene to clip space, camera-relative.
+// Scene vertices to clip space and camera-relative world space (m).
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 
@@ -20,14 +20,14 @@ layout(location = 2) out vec4 out_tangent;
 layout(location = 3) out vec4 out_uv;
 layout(location = 4) out vec4 out_color;
 #ifdef EXTENDED_MATERIALS
-// Metres to a length of the mesh.
+// Meters per object-space length.
 layout(location = 5) flat out float out_scale;
 #endif
 
 void main() {
     Instance instance = instances[gl_InstanceIndex];
-    // The layered pass and velocities draw again what the G-buffer holds, where depth is equal: the
-    // same arithmetic everywhere.
+    // The forward and velocity passes redraw the G-buffer at equal depth: the arithmetic must be
+    // identical.
     precise vec4 world = instance.to_world * vec4(position, 1.0);
     precise vec4 place = frame.view_projection * vec4(world.xyz, 1.0);
     out_position = world.xyz;

@@ -1,12 +1,12 @@
 #version 460
 // features: AREA_LIGHTS RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:BVH_ALPHA_MASKS|USE_RAY_QUERY
-// Bounced light by the patches that it makes (instant radiosity: Keller 1997), one ray a chosen
-// patch: what a white matte surface would show of it, and highlights of rough surfaces.
+// Indirect light by virtual point lights (VPLs; instant radiosity: Keller 1997), one shadow ray per
+// chosen VPL: diffuse luminance of a white surface, and specular highlights of rough surfaces.
 //
-// The light of near patches is bounded, and rays no longer than the bound reaches bring what that
-// takes: Kollig and Keller 2004, equation 5. Where there is light from all around, that ray goes on
-// to what hides it, and another one finds what is reflected of it, and what smooth surfaces reflect
-// of others. Where rays meet metals and other narrow lobes, these throw on what they see.
+// Near VPLs are clamped, and rays up to the clamp distance recover the lost energy: Kollig and
+// Keller 2004, equation 5. With an environment that ray continues as its visibility ray, and a
+// second one traces the specular reflection of the environment and, on smooth surfaces, of other
+// surfaces. Ray hits on metals and other narrow lobes continue as specular paths.
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
@@ -36,20 +36,20 @@ layout(set = 0, binding = 6, scalar) readonly buffer hit_material_block { HitMat
 #include "lib/ycocg.glsl"
 #include "lib/vpls.glsl"
 
-// Pre-exposed luminance of a white matte surface; alpha: luminance that the bound took of it.
+// Pre-exposed luminance of a white diffuse surface; alpha: luminance lost to VPL clamping.
 layout(location = 0) out vec4 out_diffuse;
-// Pre-exposed luminance of what is reflected specularly.
+// Pre-exposed specular luminance.
 layout(location = 1) out vec4 out_specular;
 
-// Lamps that a hit is lit by, each; of more one is chosen.
+// Maximum lights evaluated at a hit; with more, one is sampled.
 const uint MAX_HIT_LIGHTS = 4u;
-// Rays from a hit to a lamp with a size.
+// Shadow rays from a hit to an area light.
 const uint HIT_SAMPLES = 4u;
-// Panes that let light straight through, which a ray passes.
+// Maximum clear panes that a ray passes.
 const uint PANES = 4u;
 
-// Illuminance (lx by channel) of one lamp on a surface that a ray has met, shadows included; and
-// the luminance of its highlight.
+// Illuminance (lx by channel) of one light at a ray hit, with shadows, and the luminance of its
+// specular highlight.
 vec3 hit_light_illuminance(Light lamp, Surface s, vec2 u, out vec3 highlight) {
     uint kind = lamp.kind & LIGHT_KIND_BITS;
     vec3 e, diffuse;
@@ -58,7 +58,7 @@ vec3 hit_light_illuminance(Light lamp, Surface s, vec2 u, out vec3 highlight) {
         vec3 l;
         e = light_illuminance(lamp, kind == LIGHT_DIRECTIONAL, s.position, l);
         e *= profile_factor(lamp, -l);
-        // Of points the half width is 0.
+        // half_width is 0 for point lights.
         evaluate_brdf_sun_disk(s, l, lamp.half_width, diffuse, highlight);
         highlight *= e;
         e *= lamp.half_width > 0.0 ? disk_cosine(dot(s.normal, l), sin(lamp.half_width)) : max(dot(s.normal, l), 0.0);
@@ -72,12 +72,12 @@ vec3 hit_light_illuminance(Light lamp, Surface s, vec2 u, out vec3 highlight) {
         e = vec3(0.0);
 #endif
     }
-    // No lobe, no edge of one.
+    // Surfaces without a specular lobe have no grazing highlight either.
     highlight = s.base_color == vec3(0.0) ? vec3(0.0) : highlight;
     if (e == vec3(0.0) || (lamp.kind & LIGHT_SHADOW) == 0u || frame.shadow_method == SHADOWS_OFF) {
         return e;
     }
-    // A share of what is free, as in lib/ray_traced_shadows.glsl.
+    // Visible fraction, as in lib/ray_traced_shadows.glsl.
     uint count = kind == LIGHT_POINT || kind == LIGHT_DIRECTIONAL ? 1u : HIT_SAMPLES;
     float all = 0.0;
     float free = 0.0;
@@ -93,14 +93,14 @@ vec3 hit_light_illuminance(Light lamp, Surface s, vec2 u, out vec3 highlight) {
     return e * share;
 }
 
-// A direction by the cosine: the disk's even points, lifted (Malley's method).
+// Cosine-weighted direction: uniform disk points projected to the hemisphere (Malley's method).
 vec3 sample_cosine_hemisphere(vec3 normal, vec2 u) {
     vec2 disk = concentric(u);
     mat3 axes = orthonormal_basis(normal);
     return normalize(axes[0] * disk.x + axes[1] * disk.y + normal * sqrt(max(1.0 - dot(disk, disk), 0.0)));
 }
 
-// What a ray meets first that stops light.
+// First hit that blocks light.
 BvhHit trace_first_hit(vec3 origin, vec3 d, vec3 away, float reach) {
     float gone = 0.0;
     BvhHit hit = trace_ray(origin, d, away, reach, false);
@@ -112,31 +112,30 @@ BvhHit trace_first_hit(vec3 origin, vec3 d, vec3 away, float reach) {
     return hit;
 }
 
-// Luminance that comes from what is all around, blurred by about as much as a ray stands for:
-// single texels are no fireflies.
+// Environment luminance (nits), blurred by about the solid angle of a ray, which prevents fireflies
+// from single texels.
 vec3 sky_luminance(vec3 d, float blur) {
     return map_blurred(environment_map(), environment_direction(d), blur);
 }
 
-// For diffuse light: about a degree, so that the smallest lights of a map are found at all; wider,
-// and what sees a part of the sky would have light of the rest.
+// For diffuse light: about a degree, so that rays find the smallest lights of a map. A wider blur
+// would leak light from occluded parts of the sky.
 const float DIFFUSE_BLUR = 0.15;
-// Of a lobe's roughness, where a ray stands for one of sixteen: lobes' solid angles go with the
-// fourth power of it (Krivanek and Colbert 2008, "Real-time Shading with Filtered Importance
-// Sampling").
+// For specular lobes, relative to the roughness, where a ray stands for a sixteenth: a lobe's solid
+// angle is proportional to roughness^4 (Krivanek and Colbert 2008, "Real-time Shading with Filtered
+// Importance Sampling").
 const float LOBE_BLUR = 0.5;
 
-// Lobes at the ends of rays are so wide at least: a narrower one is hit by few of the rays that end
-// there, and is a firefly then.
+// Minimum lobe alpha at ray hits: few rays sample a narrower lobe, which causes fireflies.
 const float MIN_HIT_ALPHA = 0.05;
 
-// A place that a ray has met. Its normal is the triangle's, on the side of the ray.
+// Position of a ray hit; its normal is the triangle's, on the side of the ray.
 struct HitPoint {
     vec3 place;
     vec3 away;
 };
 
-// Rays leave that place from there on.
+// Makes the hit the origin of further shadow rays.
 HitPoint hit_point(BvhHit hit, vec3 d) {
     HitPoint met;
     met.place = hit_position(hit);
@@ -147,8 +146,7 @@ HitPoint hit_point(BvhHit hit, vec3 d) {
     return met;
 }
 
-// Unit normal between a triangle's vertices, on the side of `away`; that itself where the ray would
-// see its back.
+// Unit interpolated normal, on the side of `away`; `away` itself where the ray would see its back.
 vec3 smooth_normal(BvhHit hit, vec3 d, vec3 away) {
     BvhInstance instance = bvh_instances[hit.instance];
     BvhTriangle triangle = bvh_triangles[hit.triangle];
@@ -160,13 +158,13 @@ vec3 smooth_normal(BvhHit hit, vec3 d, vec3 away) {
     return dot(n, d) < 0.0 ? normalize(n) : away;
 }
 
-// Whether rays find what is all around.
+// Whether environment visibility rays are enabled.
 bool traces_environment() {
     return (gi.flags & GI_SKY) != 0u && environment.enabled != 0u;
 }
 
-// Illuminance (lx by channel) of lamps at a place that `hit_point` gave, and the luminance of their
-// highlights.
+// Illuminance (lx by channel) of the lights at a position from `hit_point`, and the luminance of
+// their highlights.
 vec3 direct_illuminance(Surface s, vec2 u, out vec3 highlights) {
     vec3 sum = vec3(0.0);
     highlights = vec3(0.0);
@@ -183,15 +181,15 @@ vec3 direct_illuminance(Surface s, vec2 u, out vec3 highlights) {
     return sum;
 }
 
-// Of some patches one is chosen, by what they would give in the open: resampled importance sampling
-// (Talbot, Cline and Egbert 2005), by a reservoir.
+// Resampled importance sampling of VPLs by their unoccluded contribution (Talbot, Cline and Egbert
+// 2005), with a reservoir.
 struct Reservoir {
     float sum;       // of weights so far
-    float choice;    // what is left of the number after each choice is even again
+    float choice;    // random number, uniform again after each choice
 };
 
-// Whether a candidate of that weight takes the place of the one before. What gives nothing leaves
-// the choice as it is: of a sum of nothing no even number would be left.
+// Whether a candidate of this weight replaces the previous one. Zero weights leave the reservoir
+// unchanged, since a zero sum would break the random number.
 bool takes(inout Reservoir r, float weight) {
     if (!(weight > 0.0)) {
         return false;
@@ -205,10 +203,10 @@ bool takes(inout Reservoir r, float weight) {
     return false;
 }
 
-// Patches of which one is chosen.
+// Candidates per chosen VPL.
 const uint CANDIDATES = 4u;
 
-// Illuminance (lx by channel) of patches, by one of so many of them, and of what is all around.
+// Illuminance (lx by channel) by one of `candidates` VPLs, and by the environment.
 vec3 vpl_illuminance(vec3 p, vec3 away, vec2 u, uint candidates) {
     vec3 sum = vec3(0.0);
     Reservoir reservoir = Reservoir(0.0, u.x);
@@ -240,16 +238,16 @@ vec3 vpl_illuminance(vec3 p, vec3 away, vec2 u, uint candidates) {
     return sum;
 }
 
-// Surfaces that what a mirror shows is found by, one after the other.
+// Maximum surfaces along a specular path.
 const uint MAX_SPECULAR_BOUNCES = 4u;
-// Pixels by whose numbers the further turns of a ray are drawn lie so far off.
+// Pixel offset between the noise of successive path segments.
 const uint NEXT_TURN = 8192u;
 
-// Luminance that something met reflects, by lamps, patches (one of so many candidates is chosen)
-// and what is all around: `diffuse` of what it reflects diffusely, and all of what its narrower
-// lobes throw, which is in no patch: of lamps, and by one ray more, drawn by `pixel`, of what that
-// ray meets and of what is all around, which is blurred by `blur` of the lobe's roughness. Of more
-// than two `steps` a matte surface sends a ray too, for what narrow lobes throw on it.
+// Luminance reflected at a hit: by lights, VPLs (one of `candidates`) and the environment.
+// `diffuse` scales the diffuse part. Narrow lobes count fully, since VPLs exclude them: highlights
+// of lights, and one more ray, sampled by `pixel`, to surfaces or to the environment, blurred by
+// `blur` times the lobe's roughness. With more than two `steps` a diffuse surface also traces a
+// ray, for caustics of narrow lobes.
 vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, uvec2 pixel, float diffuse, float blur, uint candidates, uint steps) {
     vec3 light = vec3(0.0);
     vec3 through = vec3(1.0);
@@ -262,7 +260,7 @@ vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, uvec2 pixel, float diffuse, float 
         }
         HitPoint met = hit_point(hit, d);
         vec3 normal = glossy ? smooth_normal(hit, d, met.away) : met.away;
-        // A metal of the lobe's F0: its highlight is the lobe's.
+        // A metal with the lobe's F0: its highlight is the lobe's.
         Surface s = Surface(met.place, normal, -d, m.specular, 1.0, max(m.alpha, MIN_HIT_ALPHA));
         vec3 thrown;
         vec3 sum = direct_illuminance(s, u, thrown);
@@ -293,7 +291,7 @@ vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, uvec2 pixel, float diffuse, float 
         }
         hit = trace_first_hit(met.place, l, met.away, 1e9);
         if (hit.instance == NONE) {
-            // Matte light of it is there already.
+            // Diffuse environment light is already included.
             if (glossy && traces_environment()) {
                 light += through * sky_luminance(l, max(blur * sqrt(s.alpha), DIFFUSE_BLUR));
             }
@@ -305,20 +303,20 @@ vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, uvec2 pixel, float diffuse, float 
     return light;
 }
 
-// What a white matte surface reflects of light from a direction, with the cosine (1/sr).
+// Reflection of a white diffuse surface for a light direction, with the cosine (1/sr).
 float diffuse_brdf_at(Surface s, vec3 l) {
     vec3 diffuse, specular;
     evaluate_brdf(Surface(s.position, s.normal, s.view, vec3(1.0), 0.0, s.alpha), l, diffuse, specular);
     return diffuse.x;
 }
 
-// A patch, and what it gives in the open.
+// A VPL and its unoccluded contribution.
 struct VplSample {
     uint vpl;
     vec3 matte;
     vec3 glossy;
-    float taken;     // luminance that the bound takes
-    float target;    // luminance of both
+    float taken;     // luminance lost to clamping
+    float target;    // luminance of diffuse and specular parts
 };
 
 VplSample evaluate_vpl(uint index, Surface s, vec3 place, vec3 away, bool shines) {
@@ -331,7 +329,7 @@ VplSample evaluate_vpl(uint index, Surface s, vec3 place, vec3 away, bool shines
     chosen.matte = light.illuminance * (light.kept * reflected);
     chosen.taken = luminance(light.illuminance) * ((1.0 - light.kept) * reflected);
     if (shines) {
-        // As wide as the patch is seen, at least.
+        // Widens the lobe by the VPL's angular size.
         float wide = vpls[index].size * inversesqrt(max(dot(light.to, light.to), 1e-12));
         Surface wider = s;
         wider.alpha = min(sqrt(s.alpha * s.alpha + 0.25 * wide * wide), 1.0);

@@ -1,11 +1,11 @@
 #version 460
 // variants: SPLIT_LIGHTING
-// Bounced light on the surfaces of the picture; with SPLIT_LIGHTING, its diffuse and specular parts
-// apart too.
+// Adds indirect light to the image (pre-exposed): diffuse times albedo, and specular;
+// SPLIT_LIGHTING writes both parts separately too.
 //
-// In a view that stands still the picture goes after the mean of the frames by less than a step of
-// eight bits a frame: rare finds move that mean by more, and would be seen as flicker. It comes to
-// the same mean, some frames later.
+// In a static view the displayed image follows the accumulated mean by less than an 8-bit step per
+// frame: rare samples change the mean by more, which would be visible as flicker. It converges to
+// the same mean some frames later.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/gi.glsl"
@@ -22,9 +22,9 @@ layout(set = 0, binding = 6) uniform texture2D specular_image;
 layout(set = 0, binding = 7) uniform texture2D displayed_image;
 layout(set = 0, binding = 9) uniform texture2D ao_image;
 
-// Added to what is there: alpha 0 keeps it.
+// Added to the image: alpha 0 keeps the destination alpha.
 layout(location = 0) out vec4 out_light;
-// What was added, for the next frame.
+// Added light, for the next frame.
 layout(location = 1) out vec4 out_displayed;
 #ifdef SPLIT_LIGHTING
 layout(location = 2) out vec4 out_diffuse;
@@ -44,7 +44,7 @@ void main() {
         diffuse = (1.0 - s.metallic) * s.base_color * texelFetch(diffuse_image, pixel, 0).rgb * beyond_rays(map, measured.w);
         specular = texelFetch(specular_image, pixel, 0).rgb * beyond_rays(map, in_lobe);
     }
-    // Reflections in the picture take what these found no light for.
+    // Screen-space reflections use the specular part where their rays found no hit.
     const uint LATER = FRAME_SSR | FRAME_GI_SPECULAR;
     vec3 light = to_half_range(diffuse + ((frame.bits & LATER) == LATER ? vec3(0.0) : specular));
     if (gi.stabilization_step > 0.0 && exposure_is_stable()) {

@@ -1,11 +1,11 @@
 #version 460
 // variants: FIRST
-// Means over neighbours on the same surface that have about the same light, ever farther apart; the
-// less the light is known to vary from frame to frame, the nearer to it neighbours must be.
-// Dammertz et al. 2010, "Edge-Avoiding A-Trous Wavelet Transform for fast Global Illumination
-// Filtering"; Schied et al. 2017, "Spatiotemporal Variance-Guided Filtering".
+// Edge-avoiding a-trous filter of indirect light (pre-exposed): averages neighbors of the same
+// surface and similar luminance at growing distances; the lower the variance, the stricter the
+// luminance test. Dammertz et al. 2010, "Edge-Avoiding A-Trous Wavelet Transform for fast Global
+// Illumination Filtering"; Schied et al. 2017, "Spatiotemporal Variance-Guided Filtering".
 //
-// FIRST: how much it varies is found from the history, or from neighbours where there is none.
+// FIRST estimates the variance, from the history or from neighbors where there is none.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
@@ -14,36 +14,35 @@
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #ifndef FIRST
-// Pixels from one neighbour to the next.
+// Pixels between taps.
 layout(push_constant, scalar) uniform step_block { int spacing; };
 #endif
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 5) uniform texture2D diffuse_image;
 layout(set = 0, binding = 6) uniform texture2D specular_image;
 
-// Light; alpha: variance of its luminance.
+// Diffuse light; alpha: variance of its luminance.
 layout(location = 0) out vec4 out_diffuse;
-// Highlights; alpha: frames in the mean.
+// Specular light; alpha: history length in frames.
 layout(location = 1) out vec4 out_specular;
 
-// Frames in the mean.
+// History length in frames.
 #ifdef FIRST
 #define FRAMES_OF(diffuse, specular) diffuse.a
 #else
 #define FRAMES_OF(diffuse, specular) specular.a
 #endif
 
-// Standard deviations that neighbours may be off.
+// Luminance tolerance in standard deviations.
 const float ROOM = 4.0;
-// So many times more room has a frame by itself: its light is in few pixels. It goes with the
-// square of their number, for the variance of few frames, which is that of neighbours, holds what
-// truly changes from place to place as well.
+// Tolerance factor of a single frame, whose light is in few pixels; it falls with the square of the
+// frame count. The variance of short histories comes from neighbors and includes true spatial
+// variation.
 const float FEW = 16.0;
-// Frames from which on a pixel's own history tells how much it varies.
+// Minimum history length (frames) for the temporal variance estimate.
 const float KNOWN = 8.0;
 
-// Neighbours whose mirror direction is off by more than this part of the lobe's width show
-// something else.
+// Mirror direction tolerance between neighbors, as a fraction of the lobe width.
 const float LOBE_PART = 0.35;
 
 struct Here {
@@ -52,7 +51,7 @@ struct Here {
     float distance_;
 };
 
-// How much another pixel is of the same surface, 0 to 1.
+// Weight of another pixel as the same surface, 0 to 1.
 float likeness(Here here, ivec2 other) {
     float depth = texelFetch(depth_image, other, 0).x;
     if (depth <= 0.0) {
@@ -67,12 +66,12 @@ float likeness(Here here, ivec2 other) {
 }
 
 #ifndef FIRST
-// Where a pixel's surface mirrors what.
+// Mirror direction of a pixel's surface.
 vec3 mirrored_at(vec3 place, vec3 normal) {
     return reflect(-view_at(place), normal);
 }
 
-// Of a pixel's lobe, as a half angle (rad); facets turn what they mirror by twice their own turn.
+// Half angle (rad) of a pixel's lobe; facets turn reflections by twice their own angle.
 float lobe_at(ivec2 pixel) {
     float roughness = float(texelFetch(surface_image, pixel, 0).y >> 12 & 4095u) / 4095.0;
     return 2.0 * max(roughness * roughness, MIN_ALPHA);
@@ -80,7 +79,7 @@ float lobe_at(ivec2 pixel) {
 #endif
 
 #ifdef FIRST
-// Variance of the mean: of the pixel's own frames, or of its neighbours' light.
+// Variance of the mean, by the pixel's own history or by its neighbors.
 float variance_at(ivec2 pixel, Here here, vec4 diffuse, vec4 specular) {
     float mean = luminance(diffuse.rgb);
     float count = max(diffuse.a, 1.0);
@@ -105,7 +104,7 @@ float variance_at(ivec2 pixel, Here here, vec4 diffuse, vec4 specular) {
     return mix(around, own, clamp((count - 1.0) / (KNOWN - 1.0), 0.0, 1.0));
 }
 #else
-// Of 3 by 3 pixels: single variances are noise themselves.
+// Mean variance of 3 x 3 pixels, since single variances are noisy.
 float variance_around(ivec2 pixel) {
     float sum = 0.0, weights = 0.0;
     for (int y = -1; y <= 1; ++y) {
@@ -127,20 +126,20 @@ void main() {
     out_diffuse = vec4(diffuse.rgb, 0.0);
     out_specular = vec4(specular.rgb, 0.0);
     float depth = texelFetch(depth_image, pixel, 0).x;
-    // Not a surface, or an unlit one.
+    // Background or unlit surface.
     if (depth <= 0.0 || FRAMES_OF(diffuse, specular) <= 0.0) {
         return;
     }
     vec3 place = position_at(pixel, depth);
     Here here = Here(place, unpack_normal(texelFetch(normal_image, pixel, 0).x), length(place));
 #ifdef FIRST
-    // What it is from here on stands in the picture's alpha.
+    // The variance replaces the history length in alpha.
     out_diffuse.a = variance_at(pixel, here, diffuse, specular);
     out_specular.a = diffuse.a;
 #else
     const float KERNEL[3] = float[](1.0, 2.0 / 3.0, 1.0 / 6.0);
     float level = luminance(diffuse.rgb);
-    // A frame by itself has its light in few pixels: those are not to be left out.
+    // A single frame has its light in few pixels, which the filter must keep.
     float frames = max(specular.a, 1.0);
     float room = ROOM * (1.0 + FEW / (frames * frames)) * sqrt(max(variance_around(pixel), 0.0)) + 1e-7;
     vec3 sum = diffuse.rgb;

@@ -1,6 +1,6 @@
 #version 460
-// Bounced light joins that of the frames before, where the surface was seen then; and how much it
-// varies is kept with it.
+// Temporal accumulation of indirect light (pre-exposed): reprojects and validates the history, and
+// accumulates the luminance's second moment.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/gi.glsl"
@@ -20,19 +20,19 @@ layout(set = 0, binding = 8) uniform texture2D history_image;
 layout(set = 0, binding = 9) uniform texture2D history_specular_image;
 layout(set = 0, binding = 10) uniform utexture2D history_data_image;
 
-// Mean of the frames; alpha: how many they are.
+// Mean diffuse light; alpha: history length in frames.
 layout(location = 0) out vec4 out_history;
-// The same of highlights; alpha: mean square of the luminance of what is diffuse.
+// Mean specular light; alpha: mean squared diffuse luminance.
 layout(location = 1) out vec4 out_specular;
-// Depth of the surface and its normal.
+// Depth (bits) and packed normal of the surface.
 layout(location = 2) out uvec2 out_past;
 
-// What is off its plane by as much, as a part of its distance, is another surface.
+// Plane distance tolerance, relative to the view distance.
 const float SURFACE_STEP = 0.01;
-// Cosine between normals of one surface.
+// Minimum cosine between normals of one surface.
 const float NORMAL_STEP = 0.9;
-// Least alpha of surfaces whose reflections are kept as long as their diffuse light, and frames
-// that mirrors keep in motion.
+// Minimum alpha at which reflections keep the full history, and the history length (frames) of
+// mirrors in motion.
 const float FOLLOWS = 0.0625;
 const float FEW = 2.0;
 
@@ -48,8 +48,8 @@ void main() {
     out_past = uvec2(floatBitsToUint(depth), normal_bits);
     bool unlit = texelFetch(surface_image, pixel, 0).y >> 31 != 0u;
     if (depth <= 0.0 || unlit) {
-        // Nothing that light acts on is seen here now: no frames, so that neighbours leave it out;
-        // where samples move about within the pixel, what they saw stays.
+        // Background or unlit now: history length 0 excludes the pixel from the filter. In a
+        // jittered static view the history is kept.
         bool stays = gi.static_view != 0u && gi.max_history > 0.0;
         float scale = frame.history_scale;
         out_history = stays ? texelFetch(history_image, pixel, 0) * vec4(vec3(scale), 1.0) : vec4(0.0);
@@ -73,7 +73,7 @@ void main() {
         bool ahead = clip_now.w > 0.0 && clip_then.w > 0.0;
         vec2 camera = ahead ? to_pixels(clip_now) - to_pixels(clip_then) : velocity;
         bool moves = distance(velocity, camera) > MIN_MOTION + MOTION_DIGITS * length(velocity);
-        // Where the surface was seen: of its exact place, not of the pixel's centre.
+        // Previous position of the surface sample, not of the pixel center.
         vec2 there = (ahead ? to_pixels(clip_now) : vec2(pixel) + 0.5) - velocity - gi.previous_jitter;
         vec2 corner = floor(there - 0.5);
         vec2 f = there - 0.5 - corner;
@@ -88,7 +88,8 @@ void main() {
             float depth_was = uintBitsToFloat(was.x);
             vec3 seen = reprojected_position(vec2(texel) + 0.5 + gi.previous_jitter, depth_was);
             float turned = dot(unpack_normal(was.y), normal);
-            // What moves by itself was elsewhere, and turned another way; its velocity says where.
+            // A moving object was elsewhere with another orientation: its velocity gives the
+            // position, and the plane test is skipped.
             bool same = depth_was > 0.0
                 && (moves ? turned > 0.5
                           : turned > NORMAL_STEP && abs(dot(seen - place, normal)) < SURFACE_STEP * length(seen - gi.previous_eye));
@@ -105,7 +106,7 @@ void main() {
         past /= weights;
         past_glossy /= weights;
     }
-    // Not a number fails every comparison.
+    // NaN fails every comparison, so it discards the history.
     bool sound = past.a > 0.0 && all(greaterThanEqual(past.rgb, vec3(0.0))) && all(lessThanEqual(past.rgb, vec3(MAX_HALF)))
         && all(greaterThanEqual(past_glossy, vec4(0.0))) && all(lessThanEqual(past_glossy, vec4(MAX_HALF * MAX_HALF)));
     if (!sound) {
@@ -117,7 +118,7 @@ void main() {
         return;
     }
     float count = min(past.a, gi.max_history);
-    // What smooth surfaces reflect does not move as they do.
+    // Reflections of smooth surfaces do not move with the surface.
     float roughness = float(texelFetch(surface_image, pixel, 0).y >> 12 & 4095u) / 4095.0;
     float follows = clamp(roughness * roughness / FOLLOWS, 0.0, 1.0);
     float shine_count = gi.static_view != 0u ? count : min(count, mix(FEW, gi.max_history, follows));

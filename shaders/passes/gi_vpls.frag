@@ -1,5 +1,5 @@
 #version 460
-// A patch's ball: what it sends on as its colour, rounded by shade.
+// VPL debug view: a shaded ball in the color of the VPL's flux.
 layout(location = 0) flat in vec3 in_color;
 layout(location = 1) in vec2 in_place;
 layout(location = 0) out vec4 out_light;

@@ -1,5 +1,5 @@
 #version 460
-// Each patch as a ball: a triangle around it, before the surface that it lies on.
+// VPL debug view: one triangle per VPL, in front of the surface that it lies on.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/gi.glsl"
@@ -14,7 +14,7 @@ layout(location = 1) out vec2 out_place;
 void main() {
     Vpl vpl = vpls[gl_InstanceIndex];
     float level = dot(vpl.flux, vec3(0.2126, 0.7152, 0.0722));
-    // All balls shine alike, so the area is as the flux.
+    // All balls have equal luminance, so the area is proportional to the flux.
     float radius = gi.ball * sqrt(max(level, 0.0));
     vec3 center = vpl.position + gi.anchor;
     vec3 view = frame.forward.w != 0.0 ? -frame.forward.xyz : -normalize(center);

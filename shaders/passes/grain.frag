@@ -1,6 +1,6 @@
 #version 460
-// Grain: shot and read noise of the sensor, on exposed light; the mean stays. Each channel collects
-// its own electrons.
+// Film grain: shot and read noise of the sensor on exposed light, independent per channel; the mean
+// is unchanged.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"
@@ -25,7 +25,7 @@ uvec3 hash(uvec3 v) {
 
 // Normally distributed, mean 0, deviation 1: Box and Muller 1958.
 vec3 normal_noise(uvec2 pixel, uint frame) {
-    // 24 bits, so that neither 0 nor 1 comes.
+    // 24 bits plus one half, so that neither 0 nor 1 occurs.
     vec3 a = (vec3(hash(uvec3(pixel, 2u * frame)) >> 8u) + 0.5) / 16777216.0;
     vec3 b = (vec3(hash(uvec3(pixel, 2u * frame + 1u)) >> 8u) + 0.5) / 16777216.0;
     return sqrt(-2.0 * log(a)) * cos(6.28318531 * b);
@@ -34,7 +34,7 @@ vec3 normal_noise(uvec2 pixel, uint frame) {
 void main() {
     vec3 light = to_half_range(texelFetch(light_image, ivec2(gl_FragCoord.xy), 0).rgb);
     vec3 deviation = sqrt(grain.shot * light + grain.read * grain.read);
-    // Below black too: a sensor's black level leaves room for it, and the mean of black stays 0.
+    // Values below black are kept, as a sensor's black level allows; the mean of black stays 0.
     vec3 noisy = light + deviation * normal_noise(uvec2(gl_FragCoord.xy), grain.frame);
     out_light = vec4(clamp(noisy, vec3(-65504.0), vec3(65504.0)), 1.0);
 }

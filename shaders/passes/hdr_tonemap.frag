@@ -1,7 +1,6 @@
 #version 460
-// Exposed scene-linear light for displays that show more than white: white balance, tone mapper,
-// highlights beyond it, and the sRGB curve, which goes on beyond 1. The twin of
-// src/camera/display.rs; a test holds them together.
+// HDR tone mapping of exposed scene-linear light: white balance, tone mapper, highlights beyond it,
+// and the sRGB curve, extended beyond 1. Mirrors src/camera/display.rs; a test compares both.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #extension GL_EXT_scalar_block_layout : require
@@ -11,7 +10,7 @@ layout(set = 0, binding = 0) uniform texture2D light_image;
 layout(push_constant, scalar) uniform hdr_picture_block { uint operator; float headroom; mat3 white_balance; };
 layout(location = 0) out vec4 out_color;
 
-// `highlight_gain` of src/camera/display.rs, which gives its reasons.
+// Mirrors `highlight_gain` of src/camera/display.rs, which documents it.
 float highlight_gain(float most) {
     float u = max(most - 1.0, 0.0);
     float room = headroom - 1.0;

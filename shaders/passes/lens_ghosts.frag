@@ -1,5 +1,6 @@
 #version 460
-// What of a ghost passes rims and blades, with edges as soft as the source's disc makes them.
+// Lens ghost shading (pre-exposed): clips a ghost by rims and iris blades, with edges softened by
+// the source disk.
 #extension GL_GOOGLE_include_directive : require
 #include "lib/ghosts.glsl"
 

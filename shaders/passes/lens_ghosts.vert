@@ -1,5 +1,5 @@
 #version 460
-// Meshes of ghosts: an instance is a chunk of 8 by 8 cells, or a disc.
+// Lens ghost meshes: an instance is a chunk of 8 x 8 cells, or a disk.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/ghosts.glsl"
 #include "shared/flare_sources.glsl"
@@ -60,7 +60,7 @@ void main() {
             whole = whole && node.light >= 0.0;
             near = max(near, node.soft);
         }
-        // No ray, or all of it beyond a rim's edge: edges are straight lines between nodes.
+        // Skips cells without a ray, or fully beyond a rim's edge: edges are linear between nodes.
         if (!whole || near < -1.0) {
             return;
         }
@@ -69,7 +69,6 @@ void main() {
         out_iris = vec4(unpackHalf2x16(node.iris.x), unpackHalf2x16(node.iris.y));
         out_edge = vec4(unpackHalf2x16(node.iris.z), node.soft, node.light);
     }
-    // The sensor's image is upside down: its right is the picture's left, its up the picture's
-    // down.
+    // The sensor image is upside down: sensor right is image left, sensor up is image down.
     gl_Position = vec4(-place.x / ghosts.gate_half.x, place.y / ghosts.gate_half.y, 0.0, 1.0);
 }

@@ -1,5 +1,5 @@
 #version 460
-// Adds the ghosts, drawn at half the picture's resolution, to the light.
+// Adds the half-resolution lens ghosts to the pre-exposed image.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "lib/packing.glsl"
@@ -14,7 +14,7 @@ vec3 ghost_texel(ivec2 at) {
 
 void main() {
     vec3 light = to_half_range(texelFetch(light_image, ivec2(gl_FragCoord.xy), 0).rgb);
-    // Linear between texels: their sum over the picture stays.
+    // Bilinear upsampling conserves the sum over the image.
     vec2 size = vec2(textureSize(light_image, 0)), small = vec2(textureSize(ghost_image, 0));
     vec2 at = gl_FragCoord.xy / size * small - 0.5;
     ivec2 low = ivec2(floor(at));

@@ -1,6 +1,6 @@
 #version 460
-// Which ghosts are drawn, and where in memory: one work group goes through all, so that their order
-// is always the same.
+// Selects the ghosts to draw and allocates their memory. One work group, so that the order is
+// deterministic.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/ghosts.glsl"
 #include "shared/flare_sources.glsl"
@@ -12,12 +12,12 @@ layout(set = 0, binding = 1, scalar) readonly buffer flare_source_block {
     uint count; uint candidate_count; uint dropped; float dropped_light; FlareSource sources[];
 } bright;
 layout(set = 0, binding = 2, scalar) readonly buffer found_block { GhostProbe found[]; };
-// Flags and numbers of the sources, then whether each of their ghosts was drawn: of the last frame
+// Flags and indices of the sources, then whether each of their ghosts was drawn: of the last frame
 // and of this one.
 layout(set = 0, binding = 3, scalar) readonly buffer last_block { uint last[]; };
 layout(set = 0, binding = 4, scalar) writeonly buffer kept_block { uint kept[]; };
 layout(set = 0, binding = 5, scalar) writeonly buffer item_block { GhostItem items[]; };
-// Work groups of the trace, then the draw.
+// Indirect dispatch of the trace pass, then the indirect draw.
 layout(set = 0, binding = 6, scalar) writeonly buffer command_block { uint commands[]; };
 layout(set = 0, binding = 7, scalar) writeonly buffer report_block { uint report[]; };
 
@@ -42,7 +42,7 @@ void main() {
     if (thread < GHOST_SOURCES) {
         uint slot = GHOST_SOURCES;
         bool there = thread < count;
-        // 0 is nobody.
+        // Key 0 is an empty slot.
         uvec2 key = there ? uvec2(bright.sources[thread].flags + 1u, bright.sources[thread].light) : uvec2(0u);
         for (uint i = 0u; i < GHOST_SOURCES; ++i) {
             if (there && slot == GHOST_SOURCES && last[2u * i] == key.x && last[2u * i + 1u] == key.y) {
@@ -106,7 +106,7 @@ void main() {
         } else if (own.state == GHOST_OFFSCREEN) {
             atomicAdd(counts[2], 1u);
         }
-        // What found no room leaves none for those behind it: all that is drawn lies at the start.
+        // Dropped ghosts still advance the offsets, so all drawn items are at the start.
         carried += sums[GROUP - 1u];
         barrier();
     }

@@ -1,6 +1,6 @@
 #version 460
-// What of the entrance each ghost of each source uses, how bright it is at most, and how fine its
-// mesh must be: a work group a ghost. The twin of `narrowed` in src/optics/ghosts/mesh.rs.
+// Probes each ghost of each source, one work group per ghost: entrance window (mm), flux (mm^2),
+// maximum exposed luminance and mesh resolution. Mirrors `narrowed` in src/optics/ghosts/mesh.rs.
 // variants: PARAXIAL
 #extension GL_GOOGLE_include_directive : require
 #define GHOST_TRACING
@@ -20,8 +20,8 @@ layout(set = 0, binding = 5, scalar) writeonly buffer found_block { GhostProbe f
 
 #include "lib/ghosts.glsl"
 
-// Cells a side, and nodes in rows of them; rounds; nodes that pass by which it is found; how far
-// nodes count before that.
+// Cells per side, nodes per side, node count, rounds, passing nodes at which the search ends,
+// search margin before that, threads per group.
 const uint PROBE = 16u;
 const uint SIDE = PROBE + 1u;
 const uint NODES = SIDE * SIDE;
@@ -29,7 +29,7 @@ const uint ROUNDS = 4u;
 const uint ENOUGH = 40u;
 const float REACH = 1.0;
 const uint GROUP = 64u;
-// Illuminance that differs by more needs the next finer mesh.
+// Illuminance ratios above which the next finer mesh is used.
 const vec2 UNEVEN = vec2(1.5, 4.0);
 
 shared float worst[NODES];
@@ -76,7 +76,7 @@ void main() {
     vec4 whole = vec4(-vec2(ghosts.front_radius), vec2(ghosts.front_radius));
     float facing = 1.0;
 #ifdef PARAXIAL
-    // What passes every rim lies within a rectangle for each.
+    // Rays that pass every rim lie within a rectangle per rim.
     vec2 u = d.xy / d.z;
     whole = vec4(-FAR, -FAR, FAR, FAR);
     for (uint i = 0u; i < path.crossings; ++i) {
@@ -170,7 +170,7 @@ void main() {
         }
         return;
     }
-    // Of the last round: light, its moments, the brightest and the darkest triangle.
+    // From the last round: flux, its moments, the brightest and the darkest triangle.
     vec2 sides = (window.zw - window.xy) / float(PROBE);
     float cell = sides.x * sides.y * facing;
     if (thread == 0u) {
@@ -185,7 +185,7 @@ void main() {
     float light = 0.0;
     for (uint i = thread; i < NODES; i += GROUP) {
         if (worst[i] <= 1.0) {
-            // In micrometres, within what integers hold.
+            // Micrometers, within the integer range.
             ivec2 at = ivec2(clamp(place[i], vec2(-1e5), vec2(1e5)) * 1e3);
             atomicMin(bound_least.x, at.x);
             atomicMin(bound_least.y, at.y);
@@ -224,8 +224,8 @@ void main() {
         light += light_sums[i];
     }
     if (!(light > 0.0)) {
-        // All that passes lies between nodes: too little to matter, and seen only with the source's
-        // disc.
+        // All passing rays lie between nodes: negligible, and visible only through the source's
+        // disk.
         found[out_index] = result;
         return;
     }
@@ -241,7 +241,7 @@ void main() {
     result.cells = uneven < UNEVEN.x ? 16u : uneven < UNEVEN.y ? 32u : 64u;
     result.window = next;
     result.state = GHOST_MESH;
-    // Edges lie up to a cell beyond the nodes.
+    // Edges may lie one cell beyond the nodes.
     vec2 margin = vec2(bound_most - bound_least) * 1e-3 / 8.0 + ghosts.pixel;
     vec2 low = vec2(bound_least) * 1e-3 - margin, high = vec2(bound_most) * 1e-3 + margin;
     if (all(greaterThan(disc, size))) {

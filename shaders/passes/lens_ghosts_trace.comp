@@ -1,7 +1,7 @@
 #version 460
-// The meshes of the ghosts that are drawn: a work group a ghost and channel. What enters a triangle
-// leaves it: illuminance at nodes is what enters the triangles around them over their area on the
-// sensor.
+// Traces the meshes of the drawn ghosts, one work group per ghost and channel. Flux per triangle is
+// conserved: the illuminance at a node is the flux entering its triangles over their area on the
+// sensor (mm).
 // variants: PARAXIAL
 #extension GL_GOOGLE_include_directive : require
 #define GHOST_TRACING
@@ -25,7 +25,7 @@ layout(set = 0, binding = 8, scalar) writeonly buffer chunk_block { uint chunks[
 #include "lib/ghosts.glsl"
 
 const uint GROUP = 64u;
-// Points a side at which a triangle that an edge cuts is tested.
+// Test points per side of a triangle that an edge cuts.
 const uint POINTS = 4u;
 
 shared vec4 sums[GROUP];
@@ -39,7 +39,7 @@ float doubled(vec2 a, vec2 b, vec2 c) {
     return abs(p.x * q.y - p.y * q.x);
 }
 
-// Where a node lies between the blades' edges: distance from the nearest in half widths, and 1 at
+// Position of a node relative to the iris edges: distance from the nearest in half widths, and 1 at
 // the edge.
 vec2 at_blades(vec2 q[3], uint count, vec3 soft) {
     vec2 at = vec2(1e6, 0.0);
@@ -50,7 +50,7 @@ vec2 at_blades(vec2 q[3], uint count, vec3 soft) {
     return at;
 }
 
-// Light through a triangle: past hard edges by what enters, and as it is drawn.
+// Flux through a triangle: with hard edges, and as drawn.
 vec2 through(uvec3 t, uint first, float cell, uint count, vec3 soft, float cap, inout vec4 moments) {
     GhostNode a = nodes[first + t.x], b = nodes[first + t.y], c = nodes[first + t.z];
     if (min(min(a.light, b.light), c.light) < 0.0) {
@@ -119,12 +119,12 @@ void main() {
     }
     memoryBarrierBuffer();
     barrier();
-    // Others read only whether it is below 0, which stays.
+    // Other threads only read the sign, which does not change.
     for (uint i = thread; i < count; i += GROUP) {
         int x = int(i % side), y = int(i / side);
         GhostNode node = nodes[first + i];
         float entering = 0.0, area = 0.0;
-        // The six triangles around a node, of the four cells.
+        // The six triangles around a node, from its four cells.
         const ivec2 ring[7] = ivec2[7](ivec2(1, 0), ivec2(0, 1), ivec2(-1, 1), ivec2(-1, 0), ivec2(0, -1), ivec2(1, -1), ivec2(1, 0));
         for (int k = 0; k < 6; ++k) {
             ivec2 p = ivec2(x, y) + ring[k], q = ivec2(x, y) + ring[k + 1];
@@ -172,7 +172,7 @@ void main() {
             if (item.state == GHOST_DISC) {
                 vec2 size = 2.0 * sqrt(max(moments.zw / max(light.x, 1e-30) - layer.center * layer.center, vec2(0.0)));
                 layer.soft = clamp(max(size.x / disc.x, size.y / disc.y), 0.0, 1.0);
-                // A disc with such an edge has (1 + soft^2 / 4) of its area.
+                // A disk with this edge has (1 + soft^2 / 4) of its area.
                 layer.scale = light.x / (PI * disc.x * disc.y * (1.0 + 0.25 * layer.soft * layer.soft));
             } else {
                 layer.scale = light.y > 0.0 ? min(light.x / light.y, 1e6) : 0.0;
@@ -181,7 +181,7 @@ void main() {
             total = light.x;
         }
         barrier();
-        // No place has more than all of the light spread over the source's disc.
+        // Upper bound: all the light spread over the source's disk.
         cap = total / (PI * disc.x * disc.y);
         barrier();
     }

@@ -1,7 +1,7 @@
 #version 460
-// The picture as a real lens forms it: each place of the sensor sees the direction that rays
-// through its surfaces found, each colour its own, with the light that the pupil lets through. The
-// grid is over a quarter of the picture (optics/imaging.rs).
+// Lens distortion, lateral chromatic aberration and vignetting of a real lens (pre-exposed):
+// resamples each color channel by the ray-traced grid, times the pupil's transmittance. The grid
+// covers one quadrant of the image (optics/imaging.rs).
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #extension GL_EXT_scalar_block_layout : require
@@ -9,8 +9,8 @@
 #include "lib/packing.glsl"
 
 layout(set = 0, binding = 0) uniform texture2D light_image;
-// Two vectors a node: how much farther from the middle the pinhole has what is seen here, right and
-// up, of red, green, blue; light over the middle's.
+// Two vectors per node: scale about the image center to the pinhole position, right and up,
+// for red, green, blue; light relative to the center.
 layout(set = 0, binding = 1, scalar) readonly buffer grid_block { vec4 grid[]; };
 layout(push_constant, scalar) uniform lens_image_block { LensImageConstants lens; };
 layout(location = 0) out vec4 out_light;
@@ -37,7 +37,7 @@ Node node_at(vec2 from_center) {
     return Node(found[0], found[1]);
 }
 
-// Of a place that the pinhole does not show either: nothing is known of what is there.
+// Channel of the pinhole image; 0 outside it.
 float seen(vec2 at, int channel) {
     vec2 size = 2.0 * lens.center;
     if (any(lessThan(at, vec2(-0.5))) || any(greaterThan(at, size + 0.5))) {

@@ -1,7 +1,7 @@
 #version 460
 // features: SPLIT_LIGHTING AREA_LIGHTS RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:BVH_ALPHA_MASKS|USE_RAY_QUERY
-// Light of every listed lamp and of the environment on every pixel; with SPLIT_LIGHTING, its
-// diffuse and specular parts apart too.
+// Deferred lighting (pre-exposed): direct light of the light lists and environment light per pixel;
+// SPLIT_LIGHTING writes diffuse and specular parts separately too.
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
@@ -36,22 +36,23 @@ void main() {
     vec4 emission = texelFetch(emission_image, pixel, 0);
     vec3 diffuse = vec3(0.0);
     vec3 specular = vec3(0.0);
-    // Of the environment, where screen-space reflections take its place.
-    vec3 surroundings = vec3(0.0);
+    // Specular environment light, kept separate where screen-space reflections replace it.
+    vec3 environment_specular = vec3(0.0);
     Surface s;
-    // What has further lobes is lit by the layered pass.
+    // The forward pass lights pixels with extended lobes.
     if (depth > 0.0 && emission.a < FORWARD_MARK && load_surface(pixel, depth, s)) {
         vec3 d, r;
         in_water = water_at(s.position);
 #ifdef RAY_TRACED_SHADOWS
-        // The depth buffer is right to some units in the last place: of the depth, and of 1 where
-        // the driver interpolates.
+        // The depth buffer is accurate to a few ulp: of the depth, and of 1 where the driver
+        // interpolates.
         set_shadow_ray_origin(s, distance(s.position, position_at(pixel, depth * (1.0 - 6e-5) - 2.4e-7)));
 #endif
         if (frame.shadow_method == SHADOWS_MAPS) {
             vec3 dx = step_across(pixel, ivec2(1, 0), depth, s.position);
             vec3 dy = step_across(pixel, ivec2(0, 1), depth, s.position);
-            // What rounding of depths, of 1 where the driver interpolates, may turn it by.
+            // Angular error of the plane by depth rounding, relative to 1 where the driver
+            // interpolates.
             float span = 2.0 * distance(s.position, position_at(pixel, depth * (1.0 - 2.4e-7) - 1.2e-7));
             set_shadow_plane_across(dx, dy, span * inversesqrt(max(min(dot(dx, dx), dot(dy, dy)), 1e-30)), s.normal);
         }
@@ -74,8 +75,8 @@ void main() {
             }
         }
 #ifdef AREA_LIGHTS
-        // Lights with a surface by themselves, so that drivers that run both sides of a branch do
-        // not pay for them at every other light; the body comes first for the same reason.
+        // Area lights use their own loop, so that drivers that run both sides of a branch do not
+        // pay for them at every other light. The body comes first for the same reason.
         uint next = 0u;
         do {
             uint lamp = 0u;
@@ -106,7 +107,7 @@ void main() {
         }
         diffuse *= water_returns(s.position);
         if (apart) {
-            surroundings = r;
+            environment_specular = r;
         } else {
             specular += r;
         }
@@ -116,6 +117,6 @@ void main() {
     out_light = vec4(to_half_range(diffuse + specular + emission.rgb), 1.0);
 #ifdef SPLIT_LIGHTING
     out_diffuse = vec4(to_half_range(diffuse), 1.0);
-    out_specular = vec4(to_half_range(specular + surroundings * frame.pre_exposure), 1.0);
+    out_specular = vec4(to_half_range(specular + environment_specular * frame.pre_exposure), 1.0);
 #endif
 }

@@ -1,6 +1,6 @@
 #version 460
-// Each pixel takes from its neighbours what of it belongs to them: in linear light, as a finer
-// picture's mean would.
+// Morphological anti-aliasing, blending: mixes each pixel with its neighbors by the coverage
+// weights, in linear pre-exposed light.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "lib/packing.glsl"

@@ -1,9 +1,10 @@
 #version 460
-// Where neighbouring pixels differ to the eye: to the left (red) and above (green).
+// Morphological anti-aliasing, edge detection on display-like values: left edge (red) and top edge
+// (green).
 //
 // Jimenez, Echevarria, Sousa and Gutierrez 2012, "SMAA: Enhanced Subpixel Morphological
-// Antialiasing", section 3.1: an edge counts that is at least half as strong as the strongest one
-// around it.
+// Antialiasing", section 3.1: an edge must be at least half as strong as the strongest one around
+// it.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "lib/packing.glsl"
@@ -11,12 +12,12 @@
 layout(set = 0, binding = 0) uniform texture2D light_image;
 layout(location = 0) out vec2 out_edges;
 
-// The least difference that is an edge, of the range of the display.
+// Minimum difference of an edge, relative to the display range.
 const float THRESHOLD = 0.1;
-// An edge this many times weaker than its neighbour is none.
+// An edge this many times weaker than a neighbor is dropped.
 const float MASKED = 2.0;
 
-// Exposed light about as it looks on a display: compressed and with a gamma of 2.
+// Exposed light, approximately as displayed: compressed, with a gamma of 2.
 vec3 shown(ivec2 pixel) {
     vec3 c = to_half_range(texelFetch(light_image, clamp(pixel, ivec2(0), textureSize(light_image, 0) - 1), 0).rgb);
     return sqrt(c / (1.0 + c));

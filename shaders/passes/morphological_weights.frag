@@ -1,24 +1,25 @@
 #version 460
-// How much of each pixel belongs to the neighbour across an edge, from the shape of the edge.
+// Morphological anti-aliasing, blending weights: the coverage of each pixel by the neighbor across
+// an edge.
 //
 // Reshetov 2009, "Morphological Antialiasing", section 2: a run of edges between two pixel rows,
-// with the steps at its ends, stands for straight lines from half a pixel off at an end to the
-// run's middle; what they cut off a pixel is known exactly. A run whose ends step to the same side
-// is left alone: it is the end of something thin or a spot, and what is cut off it here is given to
-// nobody. A step that goes on beyond the run is a corner, and keeps most of its shape: Jimenez,
-// Echevarria, Sousa and Gutierrez 2012, "SMAA: Enhanced Subpixel Morphological Antialiasing", on
-// sharp geometric features. Red: of this pixel to the one above; green: of the one above to this
-// one; blue and alpha: the same to the left.
+// with steps at its ends, is replaced by lines from half a pixel at an end to the run's middle. The
+// area that they cut off a pixel is exact. A run whose ends step to the same side is skipped: it
+// ends a thin feature or a spot, whose area would be lost. A step that continues beyond the run is
+// a corner, and keeps most of its shape: Jimenez, Echevarria, Sousa and Gutierrez 2012, "SMAA:
+// Enhanced Subpixel Morphological Antialiasing", on sharp geometric features. Red: share of this
+// pixel for the one above; green: of the one above for this one; blue and alpha: the same to the
+// left.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 
 layout(set = 0, binding = 0) uniform texture2D edge_image;
 layout(location = 0) out vec4 out_weights;
 
-// The longest run to either side that is looked at (pixels).
+// Maximum run length on either side (pixels).
 const int REACH = 32;
 
-// What is left of the height at a corner.
+// Remaining line height at a corner.
 const float ROUNDING = 0.25;
 
 bool edge(ivec2 pixel, bool across) {
@@ -26,21 +27,20 @@ bool edge(ivec2 pixel, bool across) {
     return (across ? e.x : e.y) > 0.5;
 }
 
-// The line's height over the run at its end, by the steps there: half a pixel to one side or none.
+// Height of the line at a run's end, by the steps there: half a pixel to one side or 0.
 float height(bool before, bool after) {
     return before == after ? 0.0 : (before ? 0.5 : -0.5);
 }
 
-// The integral of a half's line from its end of height 1 at 0 to 0 at half the length.
+// Integral of the line from height 1 at 0 to height 0 at half the length.
 float fall(float t, float l) { return t - t * t / l; }
 
-// The parts of the pixels on either side of a run, before it (above or left) in x. `along` is the
-// run's direction and `side` points from it to the pixels before it; `across` says which of the two
-// directions its edges have.
+// Coverages on both sides of a run; x: before it (above or left). `along` is the run's direction
+// and `side` points from it to the pixels before it; `across` selects the edge channel.
 vec2 parts(ivec2 pixel, ivec2 along, ivec2 side, bool across) {
     int back = 0;
     int forth = 0;
-    // Steps end a run, and so does its own end.
+    // Steps and the end of the edge terminate a run.
     while (back < REACH && edge(pixel - along * (back + 1), across)
            && !edge(pixel - along * back, !across) && !edge(pixel - along * back + side, !across)) {
         ++back;
@@ -63,9 +63,9 @@ vec2 parts(ivec2 pixel, ivec2 along, ivec2 side, bool across) {
     float to = from + 1.0;
     float half_way = 0.5 * l;
     float left = from < half_way ? low * (fall(min(to, half_way), l) - fall(from, l)) : 0.0;
-    // The other half, counted from its end.
+    // The other half, from its end.
     float right = to > half_way ? high * (fall(min(l - from, half_way), l) - fall(l - to, l)) : 0.0;
-    // Above the run lies what belongs to the pixels below it, and the other way round.
+    // Area above the run belongs to the pixels below it, and vice versa.
     return vec2(max(left, 0.0) + max(right, 0.0), max(-left, 0.0) + max(-right, 0.0));
 }
 

@@ -1,11 +1,11 @@
 #version 460
-// Motion blur: each pixel of the sharp picture spreads evenly over the way that it moves while the
-// shutter is open.
+// Motion blur (pre-exposed): spreads each pixel of the sharp image uniformly over its path during
+// the exposure.
 //
 // McGuire et al. 2012, "A Reconstruction Filter for Plausible Motion Blur"; Guertin, McGuire and
 // Nowrouzezahrai 2014, "A Fast and Stable Feature-Aware Motion Blur Filter" (samples along the
-// neighbourhood's and the pixel's own velocity). Their weights fall off along the way; here they
-// are the box that an open shutter is, so that light keeps its sum and a blur its length.
+// neighborhood's and the pixel's own velocity). Unlike theirs, the weights are a box, as of an open
+// shutter, which conserves energy and blur length.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"
@@ -23,7 +23,7 @@ layout(set = 0, binding = 4) uniform texture2D around_image;
 layout(push_constant, scalar) uniform motion_block { MotionBlurConstants blur; };
 layout(location = 0) out vec4 out_light;
 
-// Blurs of less than this half length are left as they are (pixels).
+// Minimum half length of a blur (pixels).
 const float LEAST = 0.25;
 
 ivec2 inside(vec2 at) {
@@ -32,7 +32,7 @@ ivec2 inside(vec2 at) {
 
 vec3 light_texel(int x, int y) { return to_half_range(texelFetch(light_image, ivec2(x, y), 0).rgb); }
 
-// Linearly between pixels.
+// Bilinear.
 vec3 light_at(vec2 at) {
     vec2 corner = clamp(at - 0.5, vec2(0.0), blur.size - 1.0);
     ivec2 low = ivec2(corner);
@@ -43,14 +43,14 @@ vec3 light_at(vec2 at) {
     return mix(upper, lower, part.y);
 }
 
-// Half of the way, no longer than a tile.
+// Half of the path, at most a tile.
 vec2 half_way(vec2 velocity) {
     float length2 = 0.5 * length(velocity);
     return velocity * (0.5 * min(length2, blur.tile) / max(length2, 1e-6));
 }
 
-// How much nearer the surface at `there` is than the one at `here`, both by `inverse_depth`: 0 for
-// the same or farther, 1 from 2 % on.
+// Weight of the surface at `there` as nearer than the one at `here`, both by `inverse_depth`: 0 for
+// the same or farther, 1 from 2 %.
 float nearer(float there, float here) {
     return clamp((there - here) / max(0.02 * max(there, here), 1e-12), 0.0, 1.0);
 }
@@ -63,34 +63,32 @@ void main() {
         out_light = vec4(light_at(here), 1.0);
         return;
     }
-    // Lines of the picture are exposed one after another: this one sees the scene this much before
-    // or after the middle one, in exposure times. What is seen here then lies elsewhere in the
-    // picture of the middle.
+    // Rolling shutter: this line is exposed `delay` exposure times after the middle one (negative:
+    // before). The surface visible here is then displaced in the image of the middle time.
     float delay = blur.curtain * (here.y / blur.size.y - 0.5);
     vec2 from = here - own * delay;
     float near = inverse_depth(texelFetch(depth_image, inside(from), 0).x);
     vec2 way = half_way(texelFetch(velocity_image, inside(from), 0).xy);
 
-    // The surface seen here and what it uncovers as it moves.
+    // The surface at this pixel and the background that it uncovers.
     vec4 back = vec4(0.0);
     int steps = clamp(int(ceil(2.0 * length(way))), 1, 256);
     for (int i = 0; i < steps; ++i) {
         vec2 at = from + way * ((2.0 * float(i) + 1.0) / float(steps) - 1.0);
         float there = inverse_depth(texelFetch(depth_image, inside(at), 0).x);
-        // Nearer surfaces come in the loop below.
+        // Nearer surfaces are added in the loop below.
         back += (1.0 - nearer(there, near)) * vec4(light_at(at), 1.0);
     }
     vec3 behind = back.a > 0.0 ? back.rgb / back.a : light_at(from);
 
-    // What is nearer and passes in front of it: each sample covers this pixel for one step of the
-    // time that it takes for its whole way. Samples lie where things come from that are no faster
-    // than the fastest around.
+    // Nearer surfaces that pass in front: each sample covers this pixel for one step of the time of
+    // its whole path. Samples lie along the fastest velocity of the neighborhood.
     vec4 front = vec4(0.0);
     float fastest = length(longest);
     vec2 along = longest / fastest;
     float first = min(fastest * (delay - 0.5), 0.0);
     float last = max(fastest * (delay + 0.5), 0.0);
-    // Two samples a pixel: the edge of what passes is found to a quarter of one.
+    // Two samples per pixel resolve the edge of a moving surface to a quarter pixel.
     int passes = clamp(int(ceil(2.0 * (last - first))), 1, 1024);
     float stride = (last - first) / float(passes);
     for (int i = 0; i < passes; ++i) {

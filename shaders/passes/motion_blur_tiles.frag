@@ -1,8 +1,8 @@
 #version 460
 // variants: COLUMN NEIGHBORHOOD
-// The longest velocity of a tile: along rows, along columns (COLUMN), and of a tile and its
-// neighbours (NEIGHBORHOOD). McGuire et al. 2012, "A Reconstruction Filter for Plausible Motion
-// Blur", section 3.2.
+// Maximum velocity (pixels) per tile: along rows, along columns (COLUMN), and over 3 x 3 tiles
+// (NEIGHBORHOOD). McGuire et al. 2012, "A Reconstruction Filter for Plausible Motion Blur", section
+// 3.2.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"

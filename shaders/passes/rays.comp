@@ -1,7 +1,6 @@
 #version 460
 // variants: BVH_ALPHA_MASKS USE_RAY_QUERY
-// Rays that the host sends, each by itself and all in their order: what a device does in a second
-// beside the host (`sunny16 bench --what rays`).
+// BVH benchmark: traces independent rays from the host, in order (`sunny16 bench --what rays`).
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require

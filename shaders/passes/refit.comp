@@ -1,15 +1,15 @@
 #version 460
-// Refits the tree over a primitive whose vertices have moved: its triangles anew from the vertices,
-// then boxes from the leaves up (docs/bvh.md). One thread a leaf; of two children the one that
-// arrives last goes on to the parent (Karras 2012, "Maximizing Parallelism in the Construction of
-// BVHs, Octrees, and k-d Trees", section 4): nobody waits for anybody.
+// BVH refit of a primitive whose vertices have moved: updates its triangles from the vertices, then
+// the boxes from the leaves up (docs/bvh.md). One thread per leaf; the last of two children to
+// arrive continues with the parent, so no thread waits (Karras 2012, "Maximizing Parallelism in the
+// Construction of BVHs, Octrees, and k-d Trees", section 4).
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/skin.glsl"
 
 layout(local_size_x = 64) in;
 
-// Words of vertices as the skin pass writes them.
+// Vertices as written by the skin pass, in words.
 layout(set = 0, binding = 0, scalar) readonly buffer vertex_block { uint words[]; };
 layout(set = 0, binding = 1, scalar) readonly buffer corner_block { uint corners[]; };
 layout(set = 0, binding = 2, scalar) readonly buffer leaf_block { uint leaves[]; };
@@ -27,7 +27,7 @@ float pack_sign(float v) {
     return v < 0.0 ? -1.0 : 1.0;
 }
 
-// pack_normal of src/bvh/triangle.rs.
+// Mirrors pack_normal of src/bvh/triangle.rs.
 uint pack_octahedral(vec3 n) {
     n /= max(abs(n.x) + abs(n.y) + abs(n.z), 1e-30);
     vec2 p = n.z >= 0.0 ? n.xy : vec2((1.0 - abs(n.y)) * pack_sign(n.x), (1.0 - abs(n.x)) * pack_sign(n.y));
@@ -44,8 +44,8 @@ vec3 corner(uint number, out uint normal) {
     return p;
 }
 
-// Adds a node's share of the tree's cost (sah_cost of src/bvh/node.rs) in units of 2^-24 of the box
-// that the root had when the tree was built: sums of integers do not depend on their order.
+// Adds a node's share of the SAH cost (sah_cost of src/bvh/node.rs), in units of 2^-24 of the
+// root's surface area at build time: integer sums are independent of order.
 void add_cost(vec3 low, vec3 high, uint tests) {
     vec3 size = max(high - low, vec3(0.0));
     float area = size.x * size.y + size.y * size.z + size.z * size.x;
@@ -56,7 +56,7 @@ void add_cost(vec3 low, vec3 high, uint tests) {
     }
 }
 
-// Triangles of a leaf anew, and their box.
+// Updates the triangles of a leaf, and computes their box.
 void fit_leaf(uint at, out vec3 low, out vec3 high, out uint count) {
     uint first = bvh_nodes[at].first;
     count = bvh_nodes[at].count;
@@ -77,7 +77,7 @@ void fit_leaf(uint at, out vec3 low, out vec3 high, out uint count) {
 
 void main() {
     uint index = gl_GlobalInvocationID.x;
-    // 0 once another thread goes on.
+    // 0 once another thread continues.
     uint climbing = index < refit.leaf_count ? 1u : 0u;
     uint at = refit.root;
     uint tests = 0u;
@@ -87,19 +87,18 @@ void main() {
         at = leaves[refit.leaves + index];
         fit_leaf(at, low, high, tests);
     }
-    // As often as the tree has levels, for all threads alike: llvmpipe takes a memory barrier for a
-    // place where the threads of a work group meet, and forgets those that come to it more often
-    // than others.
+    // The loop count is uniform, the number of tree levels: llvmpipe treats a memory barrier as a
+    // work group barrier, and loses threads that reach it more often than others.
     for (uint level = 0u; level < refit.levels; ++level) {
         if (climbing != 0u) {
             bvh_nodes[at].low = low;
             bvh_nodes[at].high = high;
             add_cost(low, high, tests);
         }
-        // The box is there for others before the arrival is.
+        // The box must be visible to others before the arrival.
         memoryBarrierBuffer();
         if (climbing != 0u) {
-            // Above the root there is one more place, where nobody comes second.
+            // A virtual parent above the root has only one arrival.
             uint parent = parents[refit.links + (at - refit.root)];
             climbing = atomicAdd(arrivals[parent], 1u);
             at = refit.root + (parent - refit.links);

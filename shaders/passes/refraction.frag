@@ -1,6 +1,6 @@
 #version 460
-// The lit picture of what is opaque, for surfaces that refract: with how far it lies along the
-// camera's axis as alpha.
+// Background image for refraction: lit opaque pixels (pre-exposed); alpha is the distance along the
+// camera axis (m), 0 for the background.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"

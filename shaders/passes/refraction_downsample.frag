@@ -1,7 +1,6 @@
 #version 460
-// The next coarser level of the light behind refracting surfaces: weights 1 3 3 1 a direction, the
-// uniform quadratic B-spline's two-scale relation, under which each texel keeps its share of the
-// light.
+// Downsamples the refraction background (pre-exposed) with weights 1 3 3 1 per axis, the two-scale
+// relation of the uniform quadratic B-spline, which conserves energy.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "lib/packing.glsl"
@@ -16,7 +15,7 @@ void main() {
     vec3 sum = vec3(0.0);
     for (int y = 0; y < 4; ++y) {
         for (int x = 0; x < 4; ++x) {
-            // Beyond the picture its border goes on, so that it does not apply_shadow.
+            // Clamps to the image border, which prevents darkening.
             vec3 light = to_half_range(texelFetch(light_image, clamp(first + ivec2(x, y), ivec2(0), last), 0).rgb);
             sum += weights[x] * weights[y] * light;
         }

@@ -1,6 +1,6 @@
 #version 460
 // variants: ALPHA_TEST
-// Depth alone; with ALPHA_TEST, alpha-tested surfaces leave holes.
+// Shadow map depth; with ALPHA_TEST, alpha-tested surfaces have holes.
 #extension GL_GOOGLE_include_directive : require
 #ifdef ALPHA_TEST
 #include "shared/frame.glsl"

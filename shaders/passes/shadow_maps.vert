@@ -1,6 +1,6 @@
 #version 460
 // variants: ALPHA_TEST
-// Vertices of the scene to a shadow map's clip space.
+// Scene vertices to a shadow map's clip space.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 

@@ -1,7 +1,7 @@
 #version 460
 // variants: POSITIONS_ONLY
-// Moves the vertices of morphed and skinned meshes (glTF 2.0 sections 3.7.2.2 and 3.7.3.3). With
-// POSITIONS_ONLY only where they are at another moment, for velocities.
+// Morph targets and skinning (glTF 2.0 sections 3.7.2.2 and 3.7.3.3): bind pose to object space
+// (m). POSITIONS_ONLY computes positions at another time, for velocities.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/skin.glsl"
 
@@ -15,7 +15,7 @@ layout(set = 0, binding = 4, scalar) readonly buffer weight_block { float weight
 #ifdef POSITIONS_ONLY
 layout(set = 0, binding = 5, scalar) writeonly buffer position_block { vec3 positions[]; };
 #else
-// Words of vertices as the pipelines read them (src/passes/scene_data/geometry.rs).
+// Vertices as the pipelines read them, in words (src/passes/scene_data/geometry.rs).
 layout(set = 0, binding = 5, scalar) writeonly buffer vertex_block { uint words[]; };
 #endif
 
@@ -23,7 +23,7 @@ layout(push_constant, scalar) uniform skin_block { SkinConstants skin; };
 
 const uint WORDS = 15u;
 
-// Replaces what is not finite.
+// Replaces non-finite vectors.
 vec3 finite(vec3 v, vec3 other) {
     return any(isnan(v)) || any(isinf(v)) ? other : v;
 }
@@ -36,7 +36,7 @@ vec3 unit(vec3 v, vec3 other) {
     return l > 0.0 ? v / l : other;
 }
 
-// A point of the shape under its morph weights, and what carries it.
+// A vertex after morphing and skinning, and the linear part of its skin matrix.
 vec3 moved(uint vertex, out mat3 linear, out vec3 normal, out vec3 tangent) {
     BindPoseVertex v = rest[skin.rest + vertex];
     vec3 p = v.position;
@@ -88,7 +88,7 @@ void main() {
         vec3 c = moved(first + 2u, other, n, t);
         normal = unit(cross(b - a, c - a), vec3(0.0, 1.0, 0.0));
     } else {
-        // The inverse transpose times the determinant, which exists for flattening matrices too.
+        // Inverse transpose times the determinant, defined for singular matrices too.
         mat3 cofactor = mat3(cross(linear[1], linear[2]), cross(linear[2], linear[0]), cross(linear[0], linear[1]));
         float side = dot(linear[0], cofactor[0]) < 0.0 ? -1.0 : 1.0;
         normal = unit(cofactor * normal * side, v.normal);

@@ -1,14 +1,13 @@
 #version 460
 // variants: SINGLE_FRAME
-// Rays from reflecting surfaces through the depth buffer: one a texel, in a direction that the
-// surface reflects to the camera as its visible normals have it.
+// Screen-space reflection rays: one per texel through the depth buffer, in a direction sampled by
+// visible GGX normals. Output: packed ray with pre-exposed light.
 //
-// A straight line stays one after projection, depth included, so rays are walked in pixels and
-// depth through the pyramid of pass `ssr_depth`: over cells that they pass before or behind, down
-// into others. Both directions of depth are alike: a ray towards the camera crosses surfaces from
-// in front as others do, and what it would meet from behind is not seen. With SINGLE_FRAME no
-// neighbour's ray is used and no history follows: what a ray found is brought into the light at
-// once.
+// Projection preserves straight lines, including depth, so rays march in pixels and depth through
+// the depth pyramid of pass `ssr_hiz`: over cells that they pass in front of or behind, down into
+// others. Both directions of depth are alike: a ray toward the camera crosses surfaces from in
+// front too, and back sides are invisible. SINGLE_FRAME uses neither neighbor rays nor a history:
+// the hit is composited at once.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"
@@ -38,17 +37,16 @@ layout(set = 0, binding = 12) uniform texture2D reflectance_image;
 
 layout(location = 0) out vec4 out_light;
 #else
-// The ray, and what it found: light by how sure that is and how near to the picture's edge, and
-// that share, or what it is that it found.
+// The ray and its hit: light times confidence and edge fade, and that share, or the kind of miss.
 layout(location = 0) out uvec4 out_ray;
 #endif
 
-// Depth at a pixel's centre; beyond an edge of the picture that of the pixel at the edge.
+// Depth at a pixel center, clamped to the image border.
 float seen_depth(ivec2 pixel) {
     return uintBitsToFloat(imageLoad(surface_history_image, clamp(pixel, ivec2(0), ivec2(ssr.size) - 1)).x);
 }
 
-// A pixel's depth as a plane, and its normal.
+// Depth plane of a pixel, and its normal.
 vec3 seen_plane(ivec2 pixel, out vec3 normal) {
     uvec2 seen = imageLoad(surface_history_image, pixel).xy;
     normal = unpack_normal(seen.y);
@@ -57,12 +55,12 @@ vec3 seen_plane(ivec2 pixel, out vec3 normal) {
                        vec2(z - seen_depth(pixel - ivec2(0, 1)), seen_depth(pixel + ivec2(0, 1)) - z));
 }
 
-// The ray in pixels and depth: where it begins and where it ends, at an edge of what the camera
-// sees or infinitely far.
+// Projects the ray to pixels and depth: its start, and its end at a border of the view frustum or
+// at infinity.
 bool project_ray(vec3 from, vec3 direction, out vec3 first, out vec3 last, out bool to_infinity) {
     vec4 a = picture_of * vec4(from, 1.0);
     vec4 d = picture_of * vec4(direction, 0.0);
-    // One over the distance at which it leaves through each of the sides and the near plane.
+    // Inverse of the exit distance at each side and at the near plane.
     vec2 size = vec2(ssr.size);
     vec2 low = -d.xy / max(a.xy, 1e-12);
     vec2 high = -(d.w * size - d.xy) / max(a.w * size - a.xy, 1e-12);
@@ -76,8 +74,8 @@ bool project_ray(vec3 from, vec3 direction, out vec3 first, out vec3 last, out b
     return a.w > 0.0 && end.w > 1e-9 * a.w && distance(first.xy, last.xy) > 1e-2;
 }
 
-// A place of a pixel with this plane and this normal from which pixels around are blended, moved to
-// where all of these show the same surface.
+// Moves a bilinear lookup position so that all blended pixels show the same surface as this plane
+// and normal.
 vec2 blend_place(vec2 at, vec3 plane, vec3 normal) {
     ivec2 pixel = clamp(ivec2(at), ivec2(0), ivec2(ssr.size) - 1);
     vec2 off = clamp(at - (vec2(pixel) + 0.5), -0.5, 0.5);
@@ -93,50 +91,50 @@ vec2 blend_place(vec2 at, vec3 plane, vec3 normal) {
     return vec2(pixel) + 0.5 + off;
 }
 
-// How sure it is what a ray finds that has been behind something.
+// Confidence of a ray that has passed behind a surface.
 const float BEHIND = 0.5;
 
-// What a ray meets: pixels, depth, and how sure that is; or as the last SKY or LOST. Of a surface
-// its pixel's plane and normal too, and where the ray itself is then, in the same pixel.
+// March result: pixel position, depth and confidence, or SKY or LOST as the last. For a surface hit
+// also its plane and normal, and the ray's own position in the same pixel.
 const float LOST = 0.0;
 const float SKY = -1.0;
-// As far as the sky is (m).
+// Hit distance of the sky (m).
 const float SKY_FAR = 1e7;
-// The level of a ray that has come to a pixel whose surface it may meet.
+// Level of a ray at a pixel whose surface it may hit.
 const int ARRIVED = -1;
-// A ray is this far ahead of itself (pixels) where its pixel is asked for, which decides at edges
-// of pixels; and this far before the picture's edge it is out of it.
+// Forward offset (pixels) of the ray for pixel selection at pixel edges; distance (pixels) from the
+// image border at which the ray is outside.
 const float NUDGE = 4e-3;
 const float OUTSIDE = 2e-3;
 vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own, out vec3 plane, out vec3 normal) {
     own = last;
     plane = normal = vec3(0.0);
     vec4 met = vec4(-1.0, -1.0, -1.0, LOST);
-    // Behind what it has passed there may be anything.
+    // Behind a passed surface there may be unseen geometry.
     float sure = 1.0;
     vec3 d = last - first;
     vec2 inverse = 1.0 / mix(d.xy, vec2(1e-12), equal(d.xy, vec2(0.0)));
     vec2 offset = first.xy * inverse;
-    // Along an axis the other one is left nowhere, which lies ahead.
+    // A ray along one axis never leaves a cell along the other; its exit is set ahead.
     ivec2 ahead = ivec2(d.x >= 0.0 ? 1 : 0, d.y >= 0.0 ? 1 : 0);
     vec2 nudged = first.xy + sign(d.xy) * NUDGE;
-    // Part of the ray that lies in the picture: within it no step has to ask.
+    // Part of the ray within the image, so that steps need no test.
     vec2 edge = mix(vec2(OUTSIDE), vec2(ssr.size) - OUTSIDE, equal(ahead, ivec2(1)));
     vec2 sides = (edge - nudged) * inverse;
     float end = min(min(sides.x, sides.y), 1.0);
-    // Out of the own pixel: it cannot hide the surface from itself.
+    // Leaves the own pixel: it cannot occlude itself.
     vec2 leave = (floor(first.xy) + vec2(ahead)) * inverse - offset;
     float s = min(leave.x, leave.y);
     ivec2 pixel = ivec2(nudged + d.xy * s);
     int level = 0;
     int top = int(ssr.level_count) - 1;
-    // Read once here, not by each step.
+    // Hoisted out of the loop.
     int row = int(ssr.level_row), height = int(ssr.size.y);
     float thickness = ssr.thickness;
     uint steps = ssr.steps;
     while (s < end && steps > 0u) {
-        // To the next pixel whose surface it may meet. The test of that is apart, so that rays side
-        // by side take it together.
+        // Advances to the next pixel whose surface it may hit. The exact test is separate, so that
+        // neighboring rays take it together.
         while (s < end && steps > 0u && level != ARRIVED) {
             ivec2 cell = pixel >> level;
             vec2 leaves = vec2(cell + ahead << level) * inverse - offset;
@@ -149,7 +147,7 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own,
             sure = passes && !before ? BEHIND : sure;
             s = passes ? next : s;
             ivec2 after = ivec2(nudged + d.xy * s);
-            // Up only out of the coarser cell, which did not let the ray pass when it came in.
+            // Ascends only when leaving the coarser cell, which blocked the ray at its entry.
             ivec2 changed = (after ^ pixel) >> level;
             level = !passes ? level - 1 : (changed.x | changed.y) > 1 ? min(level + 1, top) : level;
             pixel = after;
@@ -168,16 +166,16 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own,
             float gap_in = enter_z - surface_in;
             float gap_out = leave_z - surface_out;
             bool crosses = gap_in >= 0.0 && gap_out < 0.0;
-            // It came in beside the surface, within its thickness.
+            // The ray entered beside the surface, within its thickness.
             vec2 far = far_of(enter_z), front = far_of(max(surface_in, 1e-12));
             float depth_in = far.x * front.y / (far.y * front.x) - 1.0;
             bool inside = gap_in < 0.0 && depth_in <= thickness;
-            // What faces away from the ray is met from behind, and that side is not seen.
+            // Surfaces that face away are hit from behind, on their invisible side.
             if (plane.x > 0.0 && (crosses || inside) && dot(normal, direction) < 0.0) {
-                // From the side the less sure the deeper.
+                // Side hits lose confidence with depth.
                 sure *= crosses ? 1.0 : clamp(1.0 - depth_in / thickness, 0.1, 1.0);
                 own = first + d * mix(s, next, crosses ? gap_in / (gap_in - gap_out) : 0.5);
-                // Never out of the pixel that it is in, whose surface it is.
+                // Clamped to the pixel that it hits.
                 own.xy = clamp(own.xy, vec2(pixel) + 0.01, vec2(pixel) + 0.99);
                 met = vec4(crosses ? own.xy : middle, own.z, sure);
                 break;
@@ -199,7 +197,7 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own,
 void main() {
     uvec2 texel = uvec2(gl_FragCoord.xy);
     ivec2 pixel = min(ivec2(texel * ssr.scale), ivec2(ssr.size) - 1);
-    // The depth test has left surfaces that reflect.
+    // The depth test leaves only reflective surfaces.
     Surface s;
     load_surface(pixel, imageLoad(surface_history_image, pixel).xy, s);
     vec3 direction = sample_reflection(s, blue_noise_2d(texel, ssr.number));
@@ -207,7 +205,7 @@ void main() {
     bool to_infinity;
     float far = FAR_AWAY;
     vec4 met = vec4(0.0, 0.0, -1.0, LOST);
-    // Below the surface: facets send it on to others, of which nothing is known.
+    // Directions below the surface interreflect between facets, which is unknown.
     if (dot(direction, s.normal) > 0.0 && project_ray(s.position, direction, first, last, to_infinity)) {
         vec3 own, plane, normal;
         met = walk(first, last, to_infinity, direction, own, plane, normal);

@@ -1,7 +1,7 @@
 #version 460
 // variants: RAY_CONSTANTS HISTORY_CONSTANTS DEPTH_ABOVE_HALF
-// One triangle that covers the picture, at depth 0, with what its pixels are given; with
-// DEPTH_ABOVE_HALF between 1/2 and 1.
+// Fullscreen triangle at depth 0 with the flat constants of its pixels; DEPTH_ABOVE_HALF places it
+// between 1/2 and 1.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"
@@ -11,13 +11,13 @@ layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
 #define WRITE_FLAT_CONSTANTS
 #include "lib/flat_constants.glsl"
 
-// From pixels of a picture, whose corner is (0, 0), to its clip space.
+// Pixels, from the image corner (0, 0), to clip space.
 mat4 to_clip(vec2 size) {
     return mat4(vec4(2.0 / size.x, 0.0, 0.0, 0.0), vec4(0.0, 2.0 / size.y, 0.0, 0.0), vec4(0.0, 0.0, 1.0, 0.0),
                 vec4(-1.0, -1.0, 0.0, 1.0));
 }
 
-// And back, times w.
+// Clip space to pixels, times w.
 mat4 to_picture(vec2 size) {
     return mat4(vec4(0.5 * size.x, 0.0, 0.0, 0.0), vec4(0.0, 0.5 * size.y, 0.0, 0.0), vec4(0.0, 0.0, 1.0, 0.0),
                 vec4(0.5 * size, 0.0, 1.0));

@@ -1,9 +1,9 @@
 #version 460
 // variants: OUTPUT_VELOCITY
-// Reflections into the picture: what was found in it by the surface's reflectance, and of the
-// surroundings the share that was not found. Together they have the weight that the surroundings
-// alone had. With OUTPUT_VELOCITY, velocities for passes that follow the picture: where most light
-// is reflected, it moves as the reflection does.
+// Composites screen-space reflections (pre-exposed): found light times the specular albedo, and the
+// remaining environment reflection; their weights sum to that of the environment alone.
+// OUTPUT_VELOCITY writes velocities (pixels) for later temporal passes: where reflections dominate,
+// the motion of the reflection.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"

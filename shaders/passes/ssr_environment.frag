@@ -1,13 +1,12 @@
 #version 460
 // variants: NO_ENVIRONMENT
-// What surfaces reflect of their surroundings, apart from all other light: split sums of
-// environment and probes, as lib/environment.glsl has them, before what hides the surroundings, and
-// the share of it that is not hidden; or what rays of bounced light found, of which nothing is
-// hidden any more. Then the picture that reflected rays see: all light of this frame but that of
-// lights, which light surfaces by themselves. The depth that it writes is above 0 where rays are
-// sent, so that later passes leave out all else before they shade. With NO_ENVIRONMENT there are no
-// surroundings, no surface is a light's and none has layers: rays see the light as it is, and
-// nothing is to be kept apart.
+// Environment reflection kept apart for SSR: split sums of environment and probes
+// (lib/environment.glsl) before occlusion, with the unoccluded share; or the GI passes' specular
+// light, which includes occlusion. Also the image that reflection rays see: all light of this frame
+// except light emitters, which illuminate surfaces directly. Both pre-exposed. The written depth is
+// the ray mask, positive where rays are traced, so that later passes reject other pixels by depth
+// test. NO_ENVIRONMENT: without environment, light emitters and extended materials, rays see the
+// lit image itself.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"
@@ -29,21 +28,20 @@ layout(set = 0, binding = 11) uniform texture2D traced_image;
 #include "lib/ssr.glsl"
 #include "lib/ssr_depth_plane.glsl"
 
-// Depth and normal, which later passes read together, and of which later frames ask where surfaces
-// were.
+// Depth and normal, read together by later passes, and by later frames as the surface history.
 layout(location = 0) out uvec2 out_seen;
-// The finest level of the pyramid of depths: the nearest of the piece of a plane that the pixel
-// shows, and the depth at which its farthest ends.
+// Finest level of the depth pyramid: the nearest depth of the pixel's plane, and the back-side
+// depth of its farthest point.
 layout(location = 1) out vec2 out_cell;
 #ifndef NO_ENVIRONMENT
-layout(location = 2) out vec4 out_surroundings;
+layout(location = 2) out vec4 out_environment;
 layout(location = 3) out vec4 out_picture;
 #endif
 
 void main() {
-    // Quads at the edge have pixels outside of the picture.
+    // Quads at the border have pixels outside the image.
     ivec2 pixel = min(ivec2(gl_FragCoord.xy), ivec2(ssr.size) - 1);
-    // Of each pixel's four neighbours two are in its quad. The other two are around the corner that
+    // Two of each pixel's four neighbors are in its quad; the other two surround the corner that
     // points out of it.
     ivec2 odd = pixel & 1;
     vec4 corner = textureGather(depth_around, vec2(pixel + odd) / vec2(ssr.size));
@@ -54,7 +52,7 @@ void main() {
     vec4 emission = texelFetch(emission_image, pixel, 0);
     vec3 light = to_half_range(texelFetch(light_image, pixel, 0).rgb);
     light -= depth > 0.0 && emission.a == EMITTER_MARK ? emission.rgb : vec3(0.0);
-    out_surroundings = vec4(0.0);
+    out_environment = vec4(0.0);
     out_picture = vec4(to_half_range(light), 1.0);
 #endif
     vec2 inside = vec2(dFdxFine(depth), dFdyFine(depth));
@@ -74,28 +72,28 @@ void main() {
         return;
     }
 #endif
-    bool asks = ssr_weight(sqrt(s.alpha)) > 0.0;
-    gl_FragDepth = !asks ? 0.0 : s.alpha < MIRROR ? RAY_MASK_MIRROR : RAY_MASK;
+    bool sends_ray = ssr_weight(sqrt(s.alpha)) > 0.0;
+    gl_FragDepth = !sends_ray ? 0.0 : s.alpha < MIRROR ? RAY_MASK_MIRROR : RAY_MASK;
 #ifndef NO_ENVIRONMENT
     float map = surface_occlusion(pixel);
     AmbientVisibility visible = (frame.bits & FRAME_AO) != 0u
         ? measured_visibility(texelFetch(ao_image, pixel, 0), map)
         : unmeasured_visibility(s, map);
     if ((frame.bits & FRAME_GI_SPECULAR) != 0u) {
-        // What hides the surroundings is in it, but for the occlusion map.
+        // Includes occlusion, except for the occlusion map.
         vec3 traced = texelFetch(traced_image, pixel, 0).rgb * beyond_rays(map, lobe_visibility(s, visible));
-        out_surroundings = vec4(to_half_range(traced), 1.0);
-        out_picture = vec4(to_half_range(light + out_surroundings.rgb), 1.0);
+        out_environment = vec4(to_half_range(traced), 1.0);
+        out_picture = vec4(to_half_range(light + out_environment.rgb), 1.0);
         return;
     }
     float open = specular_visibility(s, visible);
     float beyond_map = map > 0.0 ? open / map : 1.0;
     vec3 reflected = has_environment() ? environment_reflection(s) : vec3(0.0);
     reflected *= frame.pre_exposure;
-    // Of what sends no rays, the share that is not hidden is in it already: that of the
-    // surroundings is all. Rays that find the surroundings take what the occlusion map leaves of
-    // them; those that find nothing, the share that is not hidden of that.
-    out_surroundings = asks ? vec4(to_half_range(reflected * map), beyond_map) : vec4(to_half_range(reflected * open), 1.0);
+    // Surfaces without rays include occlusion here, so their environment share is 1. Rays that
+    // reach the sky take the share left by the occlusion map; lost rays take the unoccluded share
+    // of that.
+    out_environment = sends_ray ? vec4(to_half_range(reflected * map), beyond_map) : vec4(to_half_range(reflected * open), 1.0);
     out_picture = vec4(to_half_range(light + reflected * open), 1.0);
 #endif
 }

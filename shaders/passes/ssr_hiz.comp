@@ -1,10 +1,8 @@
 #version 460
 // variants: COARSE
-// The pyramid that reflected rays walk: of each cell the nearest depth that lies in it and the
-// depth at which what is seen in it ends, the farthest and as thick as things are taken for. Pass
-// `ssr_surroundings` made level 0, of the pixels; sizes are rounded up, so that cell (x, y) of
-// level n is the pixels from (x, y) 2^n on, whatever the picture's size. COARSE: levels 6 and 7
-// from level 5.
+// Depth pyramid (Hi-Z) of the SSR rays: per cell the nearest depth and the back-side depth, of the
+// farthest surface plus its thickness. Pass `ssr_environment` writes level 0. Sizes are rounded up:
+// cell (x, y) of level n covers the pixels from (x, y) 2^n. COARSE: levels 6 and 7 from level 5.
 //
 // Greene, Kass and Miller 1993, "Hierarchical Z-Buffer Visibility"; Uludag 2014, "Hi-Z Screen-Space
 // Cone-Traced Reflections" (GPU Pro 5).
@@ -30,7 +28,7 @@ void store(int level, ivec2 cell, vec2 value) {
     }
 }
 
-// Cells outside of the picture change nothing.
+// Cells outside the image leave the result unchanged.
 vec2 source(ivec2 cell) {
     if (any(greaterThanEqual(cell, level_size(FROM)))) {
         return vec2(0.0, 1.0);
@@ -40,8 +38,8 @@ vec2 source(ivec2 cell) {
 
 vec2 join(vec2 a, vec2 b) { return vec2(max(a.x, b.x), min(a.y, b.y)); }
 
-// Each invocation makes two by two cells of the first level and the one of the second that they are
-// in: few work together, for what they hand each other costs more than what they read.
+// Each invocation computes 2 x 2 cells of the first level and their parent in the second: sharing
+// data between more invocations costs more than the reads.
 void main() {
     uvec2 local = gl_LocalInvocationID.xy;
     ivec2 own = ivec2(gl_GlobalInvocationID.xy);

@@ -1,6 +1,5 @@
 #version 460
-// Where rays are sent, of every second pixel on each side: the depth that the pass of rays at half
-// resolution tests.
+// Half-resolution SSR ray mask: the depth that the half-resolution ray pass tests.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/ssr.glsl"

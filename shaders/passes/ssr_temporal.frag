@@ -1,17 +1,16 @@
 #version 460
 // variants: DEBUG REPROJECTION_MODES STATIC_VIEW CAMERA_MOTION_ONLY
-// Reflections join those of the frames before, found where what is reflected was seen in the mirror
-// then.
+// Temporal accumulation of reflections (pre-exposed), reprojected by the motion of the mirror
+// image.
 //
-// A mirror image stays where it is while the camera moves: behind the surface by the length of the
-// ray, nearer where the surface is convex. So the history is looked up where the last frame's
-// camera saw that place (Stachowiak and Uludag 2015). What is reflected may have moved, and so may
-// the mirror: then the image is made of where both were. The wider the lobe, the more a reflection
-// stays with its surface.
+// A virtual image is fixed while the camera moves: behind the surface by the ray length, nearer for
+// convex surfaces. The history lookup projects that position into the last frame (Stachowiak and
+// Uludag 2015). If the reflected object or the mirror moves, the image is computed from their
+// previous positions. The wider the lobe, the more a reflection follows its surface.
 //
-// With REPROJECTION_MODES, by the way that is set instead; with STATIC_VIEW nothing has moved since
-// a frame before, and the history lies where it is; with CAMERA_MOTION_ONLY nothing else has moved;
-// with DEBUG any of these, and what was found and chosen too.
+// REPROJECTION_MODES uses the selected method instead. STATIC_VIEW: nothing has moved, the history
+// needs no reprojection. CAMERA_MOTION_ONLY: no object has moved. DEBUG supports all of these, and
+// writes ray shares and the choice too.
 #extension GL_GOOGLE_include_directive : require
 #ifdef DEBUG
 #define REPROJECTION_MODES
@@ -43,7 +42,7 @@ layout(set = 0, binding = 11, rg32ui) uniform readonly uimage2D surface_history_
 #ifdef DEBUG
 layout(set = 0, binding = 12) uniform texture2D shares_image;
 #endif
-// Those of this frame's.
+// Depths and normals of this frame's pixels.
 layout(set = 0, binding = 13, rg32ui) uniform readonly uimage2D surface_history_now_image;
 #include "lib/ssr.glsl"
 #include "lib/virtual_image.glsl"
@@ -51,7 +50,7 @@ layout(set = 0, binding = 13, rg32ui) uniform readonly uimage2D surface_history_
 #include "lib/temporal_stabilization.glsl"
 #include "lib/reprojection.glsl"
 
-// Known where the pipeline is chosen; else asked for.
+// Constant where the variant determines it; else a uniform.
 #if defined(DEBUG)
 #define IS_STILL (ssr.still != 0u)
 #elif defined(STATIC_VIEW)
@@ -66,28 +65,28 @@ const uint REPROJECTION = SSR_VIRTUAL;
 #endif
 
 layout(location = 0) out vec4 out_history;
-// How far from the camera the image seems to be (m), frames in the history and how far (pixels)
-// what is reflected went by itself.
+// Distance (m) of the virtual image from the camera; history length in frames, and own motion
+// (pixels) of the reflected object.
 layout(location = 1) out uvec2 out_past;
-// Pixels that the reflection has moved since the last frame.
+// Motion of the reflection since the last frame (pixels).
 layout(location = 2) out vec2 out_motion;
-// What the picture shows of the history.
+// Displayed value, stabilized.
 layout(location = 3) out vec4 out_displayed;
 #ifdef DEBUG
-// Shares of rays that found a surface and that found none, their length (m), and why the history
-// was not used.
+// Shares of rays that hit a surface and that hit the sky, their length (m), and the rejection
+// reason of the history.
 layout(location = 4) out vec4 out_found;
-// Pixels that the reflection has moved, frames in the history, and the way that was chosen: 0 none,
-// 1 the surface's motion, 2 the image's.
+// Motion of the reflection (pixels), history length in frames, and the chosen motion: 0 none, 1 the
+// surface's, 2 the image's.
 layout(location = 5) out vec4 out_chosen;
 #endif
 
-// What is off by as much, as a part of its distance, is another surface, another reflection.
+// Relative distance tolerances: beyond them it is another surface, or another reflection.
 const float SURFACE_STEP = 0.01;
 const float DEPTH_STEP = 0.1;
-// Below this alpha a pixel's own ray tells the length.
+// Below this alpha the pixel's own ray gives the length.
 const float SHARP_ALPHA = 0.01;
-// Cosine between normals of one surface.
+// Minimum cosine between normals of one surface.
 const float NORMAL_STEP = 0.9;
 
 #ifndef STATIC_VIEW
@@ -95,11 +94,11 @@ bool in_picture(vec2 at) {
     return all(greaterThanEqual(at, vec2(0.0))) && all(lessThan(at, vec2(ssr.size)));
 }
 
-// What a pixel of this frame did by itself: where its surface was, how it was turned.
+// Object motion of a pixel: previous position and normal of its surface.
 struct Motion {
     bool moves;
     float own;       // pixels, beyond the camera's motion
-    bool known;      // the last frame saw it
+    bool known;      // visible in the last frame
     vec3 before;     // relative to this frame's camera
     vec3 normal;
 };
@@ -116,7 +115,7 @@ Motion motion_of(ivec2 pixel, vec3 place, vec3 normal) {
         motion.own = 0.0;
         return motion;
     }
-    // On the plane of the surface that was seen there.
+    // On the plane of the surface that was visible there.
     vec2 at = to_pixels(now) - velocity;
     vec2 texel = at - ssr.previous_jitter;
     motion.known = in_picture(texel) && now.z > 0.0;
@@ -137,8 +136,7 @@ Motion motion_of(ivec2 pixel, vec3 place, vec3 normal) {
 }
 #endif
 
-// Mean curvature (1/m) of the surface from the normals around: along each axis of the picture of
-// both sides the less.
+// Mean curvature (1/m) from neighboring normals: the smaller of both sides along each image axis.
 float curvature_at(ivec2 pixel, vec3 place, vec3 normal, uint normal_bits) {
     float sum = 0.0;
     for (int axis = 0; axis < 2; ++axis) {
@@ -148,7 +146,7 @@ float curvature_at(ivec2 pixel, vec3 place, vec3 normal, uint normal_bits) {
             if (any(lessThan(other, ivec2(0))) || any(greaterThanEqual(other, ivec2(ssr.size)))) {
                 continue;
             }
-            // Most surfaces are flat.
+            // Flat surfaces are the common case.
             uvec2 seen = imageLoad(surface_history_now_image, other).xy;
             if (seen.y == normal_bits) {
                 least = 0.0;
@@ -161,7 +159,7 @@ float curvature_at(ivec2 pixel, vec3 place, vec3 normal, uint normal_bits) {
             vec3 turned = unpack_normal(seen.y) - normal;
             vec3 step = position_at(other, depth) - place;
             float curvature = dot(turned, step) / max(dot(step, step), 1e-12);
-            // Normals have 16 bits: what they change less is nothing.
+            // Normals have 16 bits per component: smaller changes count as 0.
             curvature = dot(turned, turned) > 4e-8 ? curvature : 0.0;
             least = abs(curvature) < abs(least) ? curvature : least;
         }
@@ -170,7 +168,7 @@ float curvature_at(ivec2 pixel, vec3 place, vec3 normal, uint normal_bits) {
     return 0.5 * sum;
 }
 
-// Length of the rays (m): the few of a rough surface's pixel differ, so that of its neighbours too.
+// Ray length (m); for rough surfaces averaged with the neighbors, since single rays vary.
 float length_around(ivec2 pixel, float own, float alpha) {
     if (alpha < SHARP_ALPHA) {
         return own;
@@ -187,7 +185,7 @@ float length_around(ivec2 pixel, float own, float alpha) {
     return count > 0.0 ? count / inverse_depth : 0.0;
 }
 
-// Where the history lies (pixels), and how far the image was from the camera (m).
+// History position (pixels), and the previous distance of the image from the camera (m).
 struct Lookup {
     vec2 there;
     float distance_then;
@@ -195,8 +193,8 @@ struct Lookup {
     bool seen;
 };
 
-// The line of sight beyond a surface: in this frame's picture and in the last one's where the
-// surface is, and a metre more.
+// Homogeneous pixel positions in this frame and in the last one: of the surface, and their change
+// per meter behind it along the view ray.
 struct Sight {
     vec3 now, now_on;
     vec3 then, then_on;
@@ -207,8 +205,8 @@ Sight sight_of(Surface s) {
     return Sight(current_pixel(at), current_pixel(on), previous_pixel(at), previous_pixel(on));
 }
 
-// Where the image was seen before: `went` is how far (m) what is reflected has gone, `nearer`
-// brings the image towards the surface. Of another way than the surface's.
+// Previous position of the virtual image. `went`: motion (m) of the reflected object; `nearer`:
+// scales the image toward the surface.
 Lookup image_lookup(vec2 here, Surface s, Sight sight, Motion own, vec3 went, float t, float nearer) {
     vec3 image_then = s.position - s.view * (t * nearer);
     vec3 now = sight.now + sight.now_on * (t * nearer);
@@ -223,11 +221,11 @@ Lookup image_lookup(vec2 here, Surface s, Sight sight, Motion own, vec3 went, fl
     return Lookup(there, distance(image_then, previous_eye.xyz), 2.0, seen);
 }
 
-// The chosen way.
+// Lookup by the selected reprojection method.
 Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float t, vec2 nearer) {
     vec2 here = vec2(pixel) + 0.5;
     Sight sight = sight_of(s);
-    // The image of velocities has half floats: where nothing moves by itself the camera tells more.
+    // Velocities are half floats: for static surfaces the camera matrices are more precise.
     vec2 velocity = sight.then.z > 0.0 ? to_pixels(sight.now) - to_pixels(sight.then) : vec2(0.0);
 #ifndef CAMERA_MOTION_ONLY
     velocity = own.moves || sight.then.z <= 0.0 ? texelFetch(velocity_image, pixel, 0).xy : velocity;
@@ -242,8 +240,8 @@ Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float
         return plain;
     }
     if (REPROJECTION == SSR_SMALLEST) {
-        // Of the surface, of the surface by the camera alone, of the image by the camera alone, of
-        // what is reflected.
+        // Surface motion, surface motion by the camera alone, image motion by the camera alone,
+        // motion of the reflected object.
         vec2 by_camera = sight.then.z > 0.0 ? to_pixels(sight.now) - to_pixels(sight.then) : velocity;
         vec2 motions[4] = vec2[](velocity, by_camera,
                                  plain.seen ? here - plain.there : velocity, thing.before.xy);
@@ -257,8 +255,8 @@ Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float
         return by_surface;
     }
     Lookup image = image_lookup(here, s, sight, own, went, t, nearer.x);
-    // Of a curved mirror the image is nearer in the plane of incidence than across it: each is for
-    // motion its way.
+    // A curved mirror has different image distances in the plane of incidence and across it: each
+    // applies to its motion component.
     vec3 across = s.normal - dot(s.normal, s.view) * s.view;
     vec3 beside = current_pixel(vec4(s.position + across * (0.01 * length(s.position)), 1.0));
     vec2 along = to_pixels(beside) - to_pixels(sight.now);
@@ -271,7 +269,7 @@ Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float
     return image;
 }
 
-// Catmull-Rom's weights of four pixels in a row.
+// Catmull-Rom weights of four pixels in a row.
 vec4 cubic_weights(float f) {
     return vec4(f * (-0.5 + f * (1.0 - 0.5 * f)), 1.0 + f * f * (-2.5 + 1.5 * f), f * (0.5 + f * (2.0 - 1.5 * f)),
                 f * f * (-0.5 + 0.5 * f));
@@ -281,8 +279,8 @@ vec4 history_at(ivec2 texel) {
     return imageLoad(history_image, clamp(texel, ivec2(0), ivec2(ssr.size) - 1));
 }
 
-// Of the twelve pixels of 4x4 without its corners (Jimenez 2016, "Filmic SMAA": these count least)
-// the outer eight.
+// The outer eight of the twelve pixels of 4x4 without corners, which have the least weight (Jimenez
+// 2016, "Filmic SMAA").
 vec4 cubic_outside(ivec2 corner, vec4 wx, vec4 wy) {
     vec4 sum = wy.x * (wx.y * history_at(corner + ivec2(0, -1)) + wx.z * history_at(corner + ivec2(1, -1)));
     sum += wy.w * (wx.y * history_at(corner + ivec2(0, 2)) + wx.z * history_at(corner + ivec2(1, 2)));
@@ -297,7 +295,7 @@ void main() {
     vec2 here = vec2(pixel) + 0.5;
     uvec2 seen = imageLoad(surface_history_now_image, pixel).xy;
     vec4 now = imageLoad(reflection_image, pixel);
-    // The depth test has left surfaces that reflect.
+    // The depth test leaves only reflective surfaces.
     Surface s;
     load_surface(pixel, seen, s);
     uvec2 met = imageLoad(hit_image, pixel).xy;
@@ -305,7 +303,7 @@ void main() {
     float count = 0.0;
     uint reason = SSR_KEPT;
 #ifdef STATIC_VIEW
-    // Nothing has moved: what the last frame knew of the image holds.
+    // Static view: the image data of the last frame is valid.
     uvec2 known = imageLoad(history_data_image, pixel).xy;
     past = imageLoad(history_image, pixel);
     count = unpackHalf2x16(known.y).x;
@@ -314,7 +312,7 @@ void main() {
     out_motion = vec2(0.0);
 #else
     float t = length_around(pixel, uintBitsToFloat(met.x), s.alpha);
-    // What is reflected, where rays found it.
+    // The reflected surface at the ray hit.
     Motion thing = Motion(false, 0.0, true, vec3(1e9), s.normal);
     vec3 went = vec3(0.0);
 #ifdef CAMERA_MOTION_ONLY
@@ -337,8 +335,8 @@ void main() {
     Lookup at = lookup(pixel, s, own, thing, went, t, nearer);
     float distance_now = t > 0.0 ? length(s.position - s.view * (t * max(nearer.x, 0.0))) : 0.0;
     out_motion = clamp(here - at.there, -32000.0, 32000.0);
-    // Asked together with what pixels differ in, for a branch of its own would be by a uniform
-    // number alone (lib/gbuffer.glsl, `view_at`).
+    // Combined with a per-pixel condition, since a branch on a uniform alone recompiles the shader
+    // (lib/gbuffer.glsl, `view_at`).
     bool has_history = ssr.max_frames > 0.0;
     if (!has_history || !IS_STILL && !(at.seen && in_picture(at.there))) {
         reason = has_history ? SSR_OUTSIDE : SSR_NO_HISTORY;
@@ -388,7 +386,7 @@ void main() {
             }
         }
         if (weights > 0.05) {
-            // Without the corners' weight.
+            // Renormalized for the missing corners.
             float corners = (wx.x + wx.w) * (wy.x + wy.w);
             past = kept == 4u ? (inner + cubic_outside(corner, wx, wy)) / (1.0 - corners) : past / weights;
             count /= weights;
@@ -398,7 +396,7 @@ void main() {
         }
     }
 #endif
-    // Not a number fails every comparison.
+    // NaN fails every comparison, so it discards the history.
     bool sound = count > 0.0 && all(greaterThanEqual(past, vec4(-MAX_HALF))) && all(lessThanEqual(past, vec4(MAX_HALF)));
     count = sound ? min(count, ssr.max_frames) : 0.0;
     past = sound ? vec4(clamp(past.rgb * frame.history_scale, 0.0, MAX_HALF), clamp(past.a, 0.0, 1.0)) : vec4(0.0);
@@ -410,9 +408,8 @@ void main() {
 #endif
 #ifndef STATIC_VIEW
     if (count > 0.0 && !IS_STILL) {
-        // Clipped to mean and deviation of what this frame found around, by itself: before it is
-        // part of a picture. Few rays of a wide lobe tell less of what is around: a wider
-        // neighbourhood, and more room.
+        // Variance clipping to mean and deviation of this frame's neighborhood. Wide lobes have few
+        // rays per neighborhood: it is larger, with a greater tolerance.
         int spread = s.alpha < SHARP_ALPHA ? 1 : 2;
         float room = ssr.gamma * (1.0 + min(40.0 * s.alpha, 1.5));
         vec4 mean = vec4(0.0);
@@ -429,8 +426,8 @@ void main() {
         vec3 beyond = abs(c.rgb) / max(deviation.rgb, 1e-6);
         float most = max(max(beyond.x, beyond.y), beyond.z);
         c = mean + vec4(most > 1.0 ? c.rgb / most : c.rgb, clamp(c.a, -deviation.a, deviation.a));
-        // The mean is of light as it is: of what is squeezed it would be too dark where few rays
-        // find much.
+        // The mean is of linear light: a mean of compressed light would be too dark where few rays
+        // find bright hits.
         joined = (vec4(stretch(max(from_ycocg(c.rgb), 0.0), frame.smoothed_exposure_scale), clamp(c.a, 0.0, 1.0)) * count + now) / (count + 1.0);
     }
 #endif

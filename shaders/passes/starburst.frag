@@ -1,6 +1,7 @@
 #version 460
-// A source's starburst, added to the picture: the image of a point, spread over the source's disk.
-// Of a source that the picture shows, the light that stays in its own pixels is there already.
+// Starburst sprite of a flare source, added to the image (pre-exposed): the point spread function
+// convolved with the source disk. For visible emitters, the light that stays in their own pixels is
+// excluded.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/flare_sources.glsl"
@@ -15,11 +16,11 @@ layout(location = 0) flat in vec4 in_place;
 layout(location = 1) flat in vec4 in_light;
 layout(location = 0) out vec4 out_light;
 
-// Points of a disk that the image of a point is laid on, at most.
+// Maximum points of the source disk in the convolution.
 const uint TAPS = 24u;
 
 void main() {
-    // Pictures' y runs down, the table's up.
+    // Image y runs down, the table's up.
     vec2 offset = (gl_FragCoord.xy - in_place.xy) * vec2(1.0, -1.0);
     float disk = in_place.z;
     bool point = in_light.w <= 0.0;

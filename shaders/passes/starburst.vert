@@ -1,5 +1,5 @@
 #version 460
-// A source's starburst: a square around it.
+// Starburst sprite of a flare source: a square around it.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/flare_sources.glsl"
@@ -17,7 +17,7 @@ void main() {
     vec2 corner = vec2(gl_VertexIndex == 1 || gl_VertexIndex == 2 || gl_VertexIndex == 4 ? 1.0 : -1.0,
                        gl_VertexIndex >= 2 && gl_VertexIndex != 3 ? 1.0 : -1.0);
     vec2 place = sprite.center + sprite.reach * corner;
-    // Within what rasterizers take; only what is far beyond the border is moved.
+    // Clamped to the rasterizer's range; affects only corners far outside the image.
     place = clamp(place, -vec2(frame.size), 2.0 * vec2(frame.size));
     gl_Position = sprite.reach > 0.0 ? vec4(place / vec2(frame.size) * 2.0 - 1.0, 0.0, 1.0) : vec4(2.0, 2.0, 0.0, 1.0);
 }

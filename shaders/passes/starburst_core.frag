@@ -1,5 +1,5 @@
 #version 460
-// Takes from bright pixels the light that their sprites show elsewhere.
+// Removes from bright pixels (pre-exposed) the light that their starburst sprites distribute.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"

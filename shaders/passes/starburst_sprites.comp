@@ -1,5 +1,6 @@
 #version 460
-// What is drawn of each bright source: where, how large, how much of its light.
+// Starburst sprites of the flare sources: position and size (pixels), and distributed light
+// (pre-exposed).
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "lib/flare_sources.glsl"
@@ -19,10 +20,10 @@ layout(push_constant, scalar) uniform starburst_constant_block { StarburstConsta
 
 #include "lib/starburst.glsl"
 
-// Exposed light of a pixel that is not seen any more: a quarter of a step of eight bits.
+// Visibility threshold of exposed light: a quarter of an 8-bit step.
 const float MIN_LIGHT = 1.0 / 1024.0;
 
-// Steps of the table along the box of a source's disk: 16 texels of its last level.
+// Maximum box of a source disk in table steps: 16 texels of the last level.
 const float LARGEST_BOX = 16.0 * float(1 << BURST_LAST);
 
 void main() {
@@ -38,23 +39,23 @@ void main() {
         sprite.light = source.illuminance * (source.visibility / pixel_solid_angle(burst.pitch, cosine));
         sprite.disk = tan(min(source.angular_radius, 1.0)) / (burst.pitch * cosine * cosine);
         bool point = (source.flags & SOURCE_LIGHT) != 0u && (source.flags & SOURCE_VISIBLE_EMITTER) == 0u;
-        // A spike falls with the square of the distance, and is as wide as the source's disk or a
-        // pixel; what is as even as that of a round iris falls with the cube.
+        // A spike falls with the square of the distance, and is as wide as the source disk or a
+        // pixel; the smooth pattern of a round iris falls with the cube.
         float strongest = bright_luminance(sprite.light) * burst.spike * burst.steps / MIN_LIGHT;
         float along = sqrt(strongest / max(2.0 * sprite.disk, 1.0));
         float reach = 1024.0 / burst.steps * max(along, pow(strongest * burst.steps * 0.25, 1.0 / 3.0));
         reach = clamp(max(reach, 256.0 / burst.steps), 4.0, 4.0 * max(size.x, size.y)) + sprite.disk;
-        // Nothing of it reaches the picture.
+        // The sprite misses the image.
         bool missed = any(lessThan(sprite.center, vec2(-reach))) || any(greaterThan(sprite.center, size + reach));
         sprite.reach = missed || (point && burst.points == 0u) || isnan(reach) ? 0.0 : reach;
-        // What diffraction does to a source with so large a disk goes on within it, and to find it
-        // would take a box of more texels than a frame has time for.
+        // Diffraction of a source with so large a disk stays within it, and its box would need too
+        // many texels per frame.
         if (burst.steps * burst_side(sprite.disk) > LARGEST_BOX) {
             sprite.reach = 0.0;
         } else if (!point) {
             float own = bright_luminance(burst_square(vec2(0.0), burst.steps * burst_side(sprite.disk), 0.0));
             sprite.moved = clamp(1.0 - burst_beyond((reach - sprite.disk) * burst.steps, burst.beyond) - own, 0.0, 1.0);
-            // A sprite that is not drawn takes nothing.
+            // A sprite that is not drawn removes no light.
             sprite.moved = sprite.reach > 0.0 ? sprite.moved : 0.0;
             sprite.reach = sprite.moved > 0.0 ? sprite.reach : 0.0;
         }

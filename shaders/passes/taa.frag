@@ -1,22 +1,20 @@
 #version 460
 // variants: DEPTH
-// Temporal anti-aliasing: this frame's samples, each jittered within its pixel, join those of the
-// frames before.
+// Temporal anti-aliasing (TAA) and upsampling: accumulates jittered frames of pre-exposed light.
 //
 // Karis 2014, "High Quality Temporal Supersampling" (SIGGRAPH course "Advances in Real-Time
 // Rendering"): velocity of the nearest surface around, weights 1 / (1 + luminance) on exposed light
-// (`compress_luminance`). Salvi 2016, "An Excursion in Temporal Supersampling" (GDC): the history
-// is clipped to mean and deviation of its neighbourhood, in YCoCg. Jimenez 2016, "Filmic SMAA"
-// (SIGGRAPH course): Catmull-Rom filtering of the history in five fetches.
+// (`compress_luminance`). Salvi 2016, "An Excursion in Temporal Supersampling" (GDC): variance
+// clipping of the history to mean and deviation of its neighborhood, in YCoCg. Jimenez 2016,
+// "Filmic SMAA" (SIGGRAPH course): Catmull-Rom filtering of the history in five fetches.
 //
-// The input may have fewer pixels than the output: its samples are then scattered to the output's
-// pixels. While nothing moves, and in a first frame, each counts for the pixel that it falls in, so
-// that many are the mean over the pixel's square; else by Lanczos' window of two lobes (Duchon
-// 1979, "Lanczos Filtering in One and Two Dimensions"), clamped to the samples. The history counts
-// in alpha the weight of the samples that it is the mean of. With DEPTH, depth comes in the
-// output's pixels too.
+// The input may have fewer pixels than the output: its samples are scattered to output pixels. In a
+// static view, and in a first frame, each sample counts for the pixel that contains it, so that
+// many converge to a box filter. Otherwise the Lanczos window of two lobes applies (Duchon 1979,
+// "Lanczos Filtering in One and Two Dimensions"), clamped to the samples. The history's alpha is
+// the accumulated sample weight. DEPTH also outputs depth at output resolution.
 //
-// While nothing moves the picture follows the history slowly (lib/temporal_stabilization.glsl).
+// A static view stabilizes the displayed image (lib/temporal_stabilization.glsl).
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"
@@ -35,45 +33,44 @@ layout(set = 0, binding = 6) uniform texture2D displayed_image;
 layout(push_constant, scalar) uniform taa_block { TaaConstants taa; };
 
 layout(location = 0) out vec4 out_history;
-// Depth (m) and speed (pixels a frame) of the nearest surface around, for the next frame to tell
-// what was hidden.
+// Depth (m) and speed (pixels per frame) of the nearest surface around, for disocclusion in the
+// next frame.
 layout(location = 1) out vec2 out_past;
-// What the picture shows of the history.
+// Displayed value, stabilized.
 layout(location = 2) out vec4 out_displayed;
 #ifdef DEPTH
 layout(location = 3) out float out_depth;
 #endif
 
-// Depths differ where one is this much greater than the other; speeds, by so many pixels a frame.
+// Disocclusion tolerances: depth ratio, and speed difference in pixels per frame.
 const float DEPTH_STEP = 1.01;
 const float SPEED_STEP = 0.25;
-// Of samples that fall into other pixels while nothing moves, so that a pixel that has nothing else
-// shows its nearest; it falls with the squared distance in pixels of the input.
+// Weight of samples in other pixels of a static view, so that a pixel without samples shows its
+// nearest; falls with the squared distance in input pixels.
 const float LEAST = 1e-4;
 const float FALL = 2.29;
-// The least weight of a moving frame.
+// Minimum sample weight of a frame in motion.
 const float MIN_WEIGHT_SUM = 1e-3;
-// From this speed on (pixels a frame) a history may be off by no more than so many deviations: each
-// frame blurs it, and most of what appears from behind other things does so where something is
-// fast.
+// Speed (pixels per frame) from which variance clipping uses this smaller half-width: each frame
+// blurs the history, and most disocclusions occur near fast motion.
 const float SWIFT = 2.0;
 const float SWIFT_GAMMA = 1.0;
 const float PI = 3.14159265;
 
-// No brighter than the brightest that it was made of: squeezed luminance of 1 is infinite light.
+// Limits the luminance to the brightest input: a compressed luminance of 1 is infinite light.
 vec3 at_most(vec3 c, float brightest) {
     float l = luminance(c);
     return l > brightest ? c * (brightest / l) : c;
 }
 
-// The history as exposed now. Squeezed before it is filtered: a highlight's negative lobes would
-// blacken what is around it.
+// History at the current exposure, compressed before filtering: the negative lobes would darken the
+// neighborhood of a highlight.
 vec3 remembered(vec2 at) {
     return compress_luminance(clamp(textureLod(history_image, at, 0.0).rgb * frame.history_scale, 0.0, MAX_HALF), frame.smoothed_exposure_scale);
 }
 
-// Catmull-Rom over 4x4 pixels without the corners: the two inner rows and columns each as one
-// linear fetch. Squeezed.
+// Catmull-Rom over 4x4 pixels without corners: the two inner rows and columns each as one bilinear
+// fetch. Compressed light.
 vec3 catmull_rom(vec2 at) {
     vec2 middle = floor(at - 0.5) + 0.5;
     vec2 f = at - middle;
@@ -101,9 +98,9 @@ float lanczos(float x) {
     return p < 1e-3 ? 1.0 : p < 2.0 * PI ? 2.0 * sin(p) * sin(0.5 * p) / (p * p) : 0.0;
 }
 
-// The weight of a sample that lies so many pixels of the input from the output's pixel. The window
-// is as wide as the geometric mean of both pixels: of those tried it came nearest to many samples a
-// pixel (docs/anti-aliasing.md).
+// Weight of a sample at an offset in input pixels from the output pixel. The window is as wide as
+// the geometric mean of both pixel sizes, the width nearest to supersampling among those measured
+// (docs/anti-aliasing.md).
 float weight_of(vec2 off, vec2 to_input, bool exact) {
     if (exact) {
         return all(lessThanEqual(abs(off), 0.5 * to_input)) ? 1.0 : LEAST * exp(-FALL * dot(off, off));
@@ -112,7 +109,7 @@ float weight_of(vec2 off, vec2 to_input, bool exact) {
     return lanczos(x.x) * lanczos(x.y);
 }
 
-// A number by pixel and frame. Jarzynski and Olano 2020, "Hash Functions for GPU Rendering"
+// Random numbers by pixel and frame. Jarzynski and Olano 2020, "Hash Functions for GPU Rendering"
 // (pcg3d).
 uvec3 random(uvec3 v) {
     v = v * 1664525u + 1013904223u;
@@ -126,10 +123,9 @@ uvec3 random(uvec3 v) {
     return v;
 }
 
-// To what half floats hold, up or down by chance so that the mean stays: a history of many frames
-// would else sink where the device rounds down, and swallow small steps where it rounds to the
-// nearest. Thirteen bits of the float's significand go; below the least normal half float its steps
-// stay the same, which a dark exposure's history has much of.
+// Stochastic rounding to half floats, which preserves the mean: a long history would otherwise
+// darken where the device rounds down, and lose small steps where it rounds to nearest. Removes
+// thirteen significand bits; denormal half floats, common at dark exposures, have a constant step.
 vec3 to_half(vec3 v, uvec3 chance) {
     vec3 normal = uintBitsToFloat((floatBitsToUint(v) + (chance & 0x1fffu)) & ~0x1fffu);
     vec3 steps = floor(v * 16777216.0 + vec3(chance & 0x1fffu) * (1.0 / 8192.0)) * (1.0 / 16777216.0);
@@ -144,10 +140,10 @@ void main() {
     ivec2 nearest = clamp(ivec2(floor(at - taa.jitter)), ivec2(0), last);
     bool same_size = vec2(frame.size) == taa.size;
     bool still = taa.still != 0u;
-    // A first frame too: pixels that no sample falls in count for nothing yet.
+    // A first frame too: pixels without a sample have hardly any weight yet.
     bool exact = still || taa.max_frames == 0.0;
 
-    // This frame: what falls on this pixel, what lies around, and the nearest surface there.
+    // This frame: samples of this pixel, neighborhood statistics, and the nearest surface.
     vec3 sum = vec3(0.0);
     float weight = 0.0;
     vec3 least = vec3(MAX_HALF);
@@ -173,8 +169,8 @@ void main() {
             least = min(least, squeezed);
             greatest = max(greatest, squeezed);
             brightest = max(brightest, luminance(squeezed));
-            // Pixel for pixel each sample belongs to one: the mean of many is that over the pixel's
-            // square.
+            // Without upsampling each sample belongs to one pixel: the mean of many is a box
+            // filter.
             vec2 off = vec2(pixel) + 0.5 + taa.jitter - at;
             float w = same_size ? (x == 0 && y == 0 ? 1.0 : 0.0) : weight_of(off, to_input, exact);
             sum += (still ? light : squeezed) * w;
@@ -190,7 +186,7 @@ void main() {
     out_depth = texelFetch(depth_image, nearest, 0).x;
 #endif
 
-    // Where it was: light while still, else squeezed.
+    // History: linear light in a static view, else compressed.
     vec2 velocity = texelFetch(velocity_image, closest, 0).xy / to_input;
     vec4 p = frame.inverse_projection * vec4((vec2(closest) + 0.5) / vec2(frame.size) * 2.0 - 1.0, closest_depth, 1.0);
     bool far = closest_depth <= 0.0 && frame.forward.w == 0.0;
@@ -210,7 +206,7 @@ void main() {
         past = catmull_rom(there);
         count = textureLod(history_image, there / taa.size, 0.0).a;
         bool outside = any(lessThan(there, vec2(0.0))) || any(greaterThan(there, taa.size));
-        // It was hidden then: whatever was seen there was nearer, and moved in another way.
+        // Disocclusion: the previous surface there was nearer, and moved differently.
         vec2 farthest = vec2(-1.0);
         ivec2 corner = ivec2(floor(there - 0.5));
         for (int i = 0; i < 4; ++i) {
@@ -220,7 +216,7 @@ void main() {
         bool hidden = previous_depth > farthest.x * DEPTH_STEP && abs(speed - farthest.y) > SPEED_STEP;
         count = outside || hidden ? 0.0 : count;
     }
-    // Not a number fails every comparison.
+    // NaN fails every comparison, so it discards the history.
     bool sound = all(greaterThanEqual(past, vec3(0.0))) && count > 0.0;
     past = sound ? min(past, MAX_HALF) : vec3(0.0);
     count = sound ? min(count, taa.max_frames) : 0.0;

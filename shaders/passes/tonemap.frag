@@ -1,5 +1,6 @@
 #version 460
-// Exposed scene-linear light to sRGB bytes: white balance, tone mapper, sRGB curve, dither.
+// SDR tone mapping of exposed scene-linear light to sRGB codes: white balance, tone mapper, sRGB
+// curve, dither.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #extension GL_EXT_scalar_block_layout : require

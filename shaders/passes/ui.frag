@@ -1,5 +1,5 @@
 #version 460
-// The user interface: sRGB bytes, premultiplied, as they are.
+// User interface: premultiplied sRGB codes, without conversion.
 
 layout(set = 0, binding = 0) uniform sampler2D texture_image;
 layout(location = 0) in vec2 uv;

@@ -1,5 +1,5 @@
 #version 460
-// The user interface: points to clip space.
+// User interface: points to clip space.
 #extension GL_EXT_scalar_block_layout : require
 
 layout(location = 0) in vec2 position;

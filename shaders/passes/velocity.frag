@@ -1,6 +1,5 @@
 #version 460
-// How far each pixel moves in the picture while the shutter is open (pixels), by the camera's
-// motion.
+// Camera velocity: motion of each pixel during the exposure (pixels), by the camera alone.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"
@@ -15,14 +14,14 @@ void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     float depth = texelFetch(depth_image, pixel, 0).x;
     vec2 ndc = gl_FragCoord.xy / vec2(frame.size) * 2.0 - 1.0;
-    // Homogeneous and undivided: what is infinitely far has w = 0 and only turns.
+    // Homogeneous: infinitely far points have w = 0 and only rotate.
     vec4 p = frame.inverse_projection * vec4(ndc, depth, 1.0);
     if (depth <= 0.0 && frame.forward.w == 0.0) {
         p.w = 0.0;
     }
     vec4 first = motion.open * p;
     vec4 last = motion.close * p;
-    // A point that passes the camera while the shutter is open has no place in the picture then.
+    // A point that passes the camera plane during the exposure has no valid projection.
     out_velocity = first.w > 0.0 && last.w > 0.0
         ? clamp((last.xy / last.w - first.xy / first.w) * 0.5 * vec2(frame.size), -32000.0, 32000.0)
         : vec2(0.0);

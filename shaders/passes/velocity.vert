@@ -1,5 +1,5 @@
 #version 460
-// Vertices of things that move: where they are in the frame, and in the clip spaces of two moments.
+// Vertices of moving objects: current position, and clip-space positions at two times.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/skin.glsl"
@@ -18,7 +18,7 @@ layout(location = 0) out vec4 out_first;
 layout(location = 1) out vec4 out_last;
 
 void main() {
-    // As geometry.vert computes it, bit for bit: only what is seen passes the test for equal depth.
+    // Bitwise the arithmetic of geometry.vert, for the equal-depth test.
     precise vec4 world = instances[gl_InstanceIndex].to_world * vec4(position, 1.0);
     precise vec4 place = frame.view_projection * vec4(world.xyz, 1.0);
     gl_Position = place;

@@ -1,5 +1,5 @@
 #version 460
-// Velocities in a larger picture's pixels: of the nearest pixel, scaled.
+// Upscales velocities (pixels): nearest sample, scaled to output pixels.
 #extension GL_EXT_samplerless_texture_functions : require
 
 layout(set = 0, binding = 0) uniform texture2D velocity_image;

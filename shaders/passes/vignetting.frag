@@ -1,6 +1,6 @@
 #version 460
-// Vignetting: the cosine to the fourth of the field angle, and what the barrel's rim cuts off the
-// pupil.
+// Vignetting of pre-exposed light: natural (a power of the field angle's cosine, 4 physically) and
+// mechanical (barrel rim).
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"

@@ -1,10 +1,10 @@
 #version 460
 // features: AREA_LIGHTS RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:BVH_ALPHA_MASKS|USE_RAY_QUERY
-// Light that participating volumes scatter towards the camera and emit, and what they let through
-// of what lies behind (docs/volumes.md): a march along the line of sight. Between places the medium
-// is integrated in closed form (Hillaire 2015, "Physically Based and Unified Volumetric Rendering
-// in Frostbite"), the light of lamps by the angle under which they see a step (Kulla and Fajardo
-// 2012, "Importance Sampling Techniques for Path Tracing in Participating Media", section 3.1).
+// Ray march of participating media (docs/volumes.md): in-scattered and emitted light (pre-exposed),
+// and transmittance. The medium is integrated in closed form between samples (Hillaire 2015,
+// "Physically Based and Unified Volumetric Rendering in Frostbite"); lights use equiangular
+// sampling (Kulla and Fajardo 2012, "Importance Sampling Techniques for Path Tracing in
+// Participating Media", section 3.1).
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
@@ -17,8 +17,8 @@
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 5, scalar) readonly buffer light_block { Light lights[]; };
-// What is all around in each cell of each volume, after coefficients of what is all around without
-// volumes.
+// Environment light in each cell of each volume, after the SH coefficients of the environment
+// without volumes.
 layout(set = 0, binding = 62, scalar) readonly buffer volume_environment_block { vec3 volume_environment[]; };
 
 #include "lib/lights.glsl"
@@ -34,9 +34,9 @@ layout(set = 0, binding = 62, scalar) readonly buffer volume_environment_block {
 layout(location = 0) out vec4 out_light;
 layout(location = 1) out vec4 out_through;
 
-// Optical depth of a segment up to which its steps crowd towards its front.
+// Maximum optical depth of a segment in the step distribution toward its front.
 const float MAX_STEP_BIAS = 6.0;
-// What is let through below this shows nothing.
+// Transmittance below which the march ends.
 const float MIN_TRANSMITTANCE = 1e-4;
 
 // Henyey and Greenstein 1941.
@@ -45,10 +45,10 @@ float phase(float cosine, float g) {
     return (1.0 - g * g) / (4.0 * PI * k * sqrt(k));
 }
 
-// What is scattered by each volume at the place of a step (1/m).
+// Scattering coefficient of each volume at the sample (1/m).
 vec3 scatters[MAX_VOLUMES];
 
-// Of light from a direction (unit), towards which the line of sight has this cosine.
+// Scattering times phase function, for light at this cosine to the view direction.
 vec3 scattered(float cosine) {
     vec3 sum = vec3(0.0);
     for (uint i = 0u; i < volume_head.count; ++i) {
@@ -59,8 +59,8 @@ vec3 scattered(float cosine) {
     return sum;
 }
 
-// What is all around, as seen by a phase function of anisotropy g along d, over its mean: spherical
-// harmonics to the second degree, of which the phase function keeps g and g^2.
+// Environment light weighted by a phase function of anisotropy g along d, over its mean: spherical
+// harmonics to the second degree, scaled by g and g^2.
 vec3 leaning(vec3 d, float g) {
     vec3 first = volume_environment[1] * d.y + volume_environment[2] * d.z + volume_environment[3] * d.x;
     vec3 second = volume_environment[4] * (d.x * d.y) + volume_environment[5] * (d.y * d.z)
@@ -70,7 +70,7 @@ vec3 leaning(vec3 d, float g) {
     return max((mean + g * first + g * g * second) / mean, vec3(0.0));
 }
 
-// The mean luminance all around at a place of a volume, trilinear between cells.
+// Mean environment luminance at a position of a volume, trilinear between cells.
 vec3 mean_around(uint i, vec3 place) {
     vec3 x = clamp(place * float(VOLUME_ENVIRONMENT_SIZE) - 0.5, 0.0, float(VOLUME_ENVIRONMENT_SIZE - 1u));
     uvec3 low = min(uvec3(x), uvec3(VOLUME_ENVIRONMENT_SIZE - 2u));
@@ -85,7 +85,7 @@ vec3 mean_around(uint i, vec3 place) {
     return sum;
 }
 
-// 1 - exp(-x) over x.
+// (1 - exp(-x)) / x.
 vec3 shown_part(vec3 x) {
     return mix((1.0 - exp(-x)) / max(x, vec3(1e-6)), 1.0 - 0.5 * x, lessThan(x, vec3(1e-3)));
 }
@@ -126,8 +126,7 @@ void main() {
     float end = borders[border_count - 1u];
     uvec2 seed = uvec2(texel);
     uint number = uint(frame.noise_shift * 7.0 + 0.5);
-    // Where in its step each place is: steps go on by the golden ratio, so that what they are off
-    // by cancels.
+    // Sample position within its step; it advances by the golden ratio, so that errors cancel.
     float shift = blue_noise_2d(seed, number).x;
     sample_volume_lights(origin, d, begin, end, seed, number);
 
@@ -150,7 +149,7 @@ void main() {
         if (!inside || way <= 0.0) {
             continue;
         }
-        // Steps that show alike much, where what is behind shows little.
+        // Steps of equal contribution, where the transmittance falls along the segment.
         float mean_extinction = (even_extinction.x + even_extinction.y + even_extinction.z) / 3.0;
         float crowded = uneven ? 0.0 : min(mean_extinction * way, MAX_STEP_BIAS);
         float shows = 1.0 - exp(-crowded);
@@ -177,7 +176,7 @@ void main() {
                     extinction += volumes[i].extinction * density;
                     sources += volumes[i].emission * density;
                     any = any || scatters[i] != vec3(0.0);
-                    if (volume_head.surroundings != 0u && scatters[i] != vec3(0.0)) {
+                    if (volume_head.has_environment != 0u && scatters[i] != vec3(0.0)) {
                         sources += scatters[i] * mean_around(i, place) * leaning(d, volumes[i].anisotropy);
                     }
                 }
@@ -199,7 +198,7 @@ void main() {
                     vec3 adds = lux * scattered(dot(to_lamp, d));
                     if (adds != vec3(0.0)) {
                         adds *= light_through_volumes(lamp, at.position, shift);
-                        // What the step lets through up to there.
+                        // Transmittance within the step up to the sample.
                         adds *= exp(-extinction * (at.distance - a)) * (at.way * light_weights[k]);
                         light += through * adds;
                     }

@@ -1,5 +1,6 @@
 #version 460
-// Volumes over the picture: what they let through of it, and what they add (docs/volumes.md).
+// Composites volumes over the image (pre-exposed): light times transmittance plus in-scattering
+// (docs/volumes.md).
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "lib/volumes.glsl"
@@ -17,7 +18,7 @@ layout(set = 0, binding = 6) uniform texture2D volume_through_image;
 
 layout(location = 0) out vec4 out_light;
 
-// Distances that differ by this part belong to other things.
+// Relative distance difference between separate objects.
 const float OTHER = 0.05;
 
 void main() {
@@ -26,10 +27,10 @@ void main() {
     float near = inverse_depth(texelFetch(depth_image, pixel, 0).x);
     int scale = int(volume_head.scale);
     ivec2 last = textureSize(volume_light_image, 0) - 1;
-    // Texel (x, y) was marched through pixel (scale x, scale y).
+    // Texel (x, y) marches through pixel (scale x, scale y).
     vec2 place = vec2(pixel) / float(scale);
     bool wide = volume_head.filtered != 0u;
-    // A tent as wide as two texels, or wider: of those around a pixel each has its share.
+    // Tent filter of two texels, or wider.
     float reach = wide ? 2.0 : 1.0;
     ivec2 middle = ivec2(floor(place));
     vec3 added = vec3(0.0);

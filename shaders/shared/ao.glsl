@@ -1,17 +1,17 @@
-// Structs that the host fills (src/passes/ao.rs); a test compares every offset.
+// Ambient occlusion constants, filled by src/passes/ao.rs; a test compares every offset.
 #ifndef SHARED_AO
 #define SHARED_AO
 #extension GL_EXT_scalar_block_layout : require
 
-// Of the passes that measure ambient occlusion.
+// Constants of the ambient occlusion passes.
 struct AoConstants {
-    float radius;          // how far (m) what hides light may be
-    float falloff;         // the outer part of the radius over which it loses its weight, 0 to 1
-    float thickness;       // how fast the horizon sinks behind what sticks up, 0 to 1
-    uint slices;           // planes through the line of sight
+    float radius;          // occlusion radius (m)
+    float falloff;         // outer fraction of the radius over which the weight falls to 0, 0 to 1
+    float thickness;       // horizon decay behind thin occluders, 0 to 1
+    uint slices;           // slices (planes through the view ray) per pixel
     uint steps;            // samples on each side of a slice
-    uint scale;            // pixels of the picture a texel, on each side: 1 or 2
-    uint filtered;         // 0: each pixel by itself
+    uint scale;            // pixels per texel on each side: 1 or 2
+    uint filtered;         // 0: no spatial filter
     uint pad0;
 };
 

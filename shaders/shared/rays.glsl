@@ -1,18 +1,18 @@
-// Structs that the host fills (src/passes/rays.rs); a test compares every offset.
+// Structs of pass `rays`, filled by src/passes/rays.rs; a test compares every offset.
 #ifndef SHARED_RAYS
 #define SHARED_RAYS
 
-// A ray of the host's, relative to what the upper tree was made for.
+// A ray from the host, relative to the origin of the TLAS.
 struct TraceRay {
     vec3 origin;
-    float reach;       // hits at or beyond this are none, in units of the direction
+    float reach;       // maximum t (exclusive), in units of the direction
     vec3 direction;
-    uint any;          // 1: whichever hit is found first of what casts shadows
-    vec3 away;         // unit normal of the surface that it leaves, or zero
+    uint any;          // 1: any-hit query among shadow casters, first found hit
+    vec3 away;         // unit normal of the surface at the ray origin, or zero
     uint pad0;
 };
 
-// What it met: where, which instance, or NONE, and which triangle.
+// Hit of a ray: t, instance index or NONE, and triangle index.
 struct TraceHit {
     float t;
     uint instance;

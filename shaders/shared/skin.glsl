@@ -1,12 +1,12 @@
-// Structs of moving vertices that the host fills (src/passes/skin_shared.rs); a test compares every
-// offset.
+// Skinning, morphing and BVH refit structs, filled by src/passes/skin_shared.rs; a test compares
+// every offset.
 #ifndef SHARED_SKIN
 #define SHARED_SKIN
 #extension GL_EXT_scalar_block_layout : require
 
-// A vertex as it was modelled.
+// A vertex in the bind pose.
 struct BindPoseVertex {
-    vec3 position;             // mesh's space (m)
+    vec3 position;             // object space (m)
     uint first_influence;
     vec3 normal;               // unit
     uint first_morph;
@@ -19,13 +19,13 @@ struct BindPoseVertex {
 
 struct Influence {
     uint joint;                // of the skin
-    float weight;              // above 0; those of a vertex have the sum 1
+    float weight;              // positive; the weights of a vertex sum to 1
 };
 
-// What a morph target adds to a vertex; vertices that a target does not move have none.
+// Offset of a morph target for one vertex; vertices that a target does not move have none.
 struct MorphOffset {
     vec3 position;             // m
-    uint target;               // its weight's number
+    uint target;               // index of its weight
     vec3 normal;
     uint pad0;
     vec3 tangent;
@@ -34,51 +34,52 @@ struct MorphOffset {
 
 struct SkinConstants {
     uint count;                // vertices
-    uint rest;                 // first of the vertices as modelled
-    uint target;               // first of the vertices that are written
-    uint palette;              // first joint's matrix
+    uint rest;                 // first bind-pose vertex
+    uint target;               // first output vertex
+    uint palette;              // matrix of the first joint
     uint weights;              // first morph weight
     uint flags;                // SKIN_
 };
 
-const uint SKIN_FLAT = 1u;     // each triangle has its own vertices and normal
+const uint SKIN_FLAT = 1u;     // each triangle has its own vertices and a flat normal
 const uint SKIN_TANGENTS = 2u;
 
-// Of a dispatch of the refit pass: one tree.
+// Constants of one refit dispatch: one BLAS.
 struct RefitConstants {
     uint leaf_count;
-    uint leaves;               // first of them
+    uint leaves;               // first leaf
     uint root;                 // first node
-    uint links;                // first of its nodes' parents and arrivals
-    uint triangles;            // first
-    uint corners;              // first of its triangles' corners
-    uint vertices;             // first of its primitive
-    uint cost;                 // its words among the costs
-    float scale;               // one over half the surface of its root when it was built
+    uint links;                // first entry of its nodes' parents and arrival counters
+    uint triangles;            // first triangle
+    uint corners;              // first corner of its triangles
+    uint vertices;             // first vertex of its primitive
+    uint cost;                 // its words in the cost buffer
+    float scale;               // one over half the surface area of the root at build time
     uint flags;                // REFIT_
     uint nodes;
-    uint levels;               // nodes on its longest way up
-    vec3 x;                    // where flattened: columns of what vertices are put through
+    uint levels;               // nodes on the longest path to the root
+    vec3 x;                    // baked meshes: columns of the vertex transform
     vec3 y;
     vec3 z;
 };
 
 const uint REFIT_BAKED = 1u;
 
-// An instance that moves between two moments.
+// Motion of an instance between two times.
 struct Move {
-    mat4 first;                // object space to the first moment's clip space
-    mat4 last;
+    mat4 first;                // object space to clip space at the first time
+    mat4 last;                 // object space to clip space at the last time
 };
 
 struct MoveConstants {
-    uint first_move;           // of the draw's first instance
+    uint first_move;           // for the first instance of the draw
     uint first_instance;
     uint first_vertex;
-    uint first_positions;      // of the draw's first vertex at the first moment, or NO_POSITIONS
-    uint last_positions;
+    // position of the draw's first vertex at the first time, or NO_POSITIONS
+    uint first_positions;
+    uint last_positions;       // likewise at the last time
 };
 
-const uint NO_POSITIONS = 0xffffffffu; // vertices are where they are in the frame
+const uint NO_POSITIONS = 0xffffffffu; // vertices are at their current positions
 
 #endif

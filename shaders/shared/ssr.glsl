@@ -1,51 +1,53 @@
-// Structs that the host fills (src/passes/ssr.rs); a test compares every offset.
+// Screen-space reflection constants, filled by src/passes/ssr.rs; a test compares every offset.
 #ifndef SHARED_SSR
 #define SHARED_SSR
 #extension GL_EXT_scalar_block_layout : require
 
-// Of the passes that find reflections in the picture. Positions are relative to this frame's
-// camera, in world axes.
+// Constants of the SSR passes. Positions are relative to this frame's camera, in world axes.
 struct SsrConstants {
-    mat4 previous_to_clip;       // to the clip space of the last frame's camera, without its jitter
-    mat4 to_clip;              // to this frame's, without its jitter
-    mat4 previous_from_clip;     // from the last frame's clip space
-    vec3 previous_eye;           // where the last frame's camera stood
-    float max_roughness;       // perceptual; rougher surfaces reflect their surroundings only
-    vec2 previous_jitter;        // of the last frame's samples from their pixels' centres (pixels)
-    float thickness;           // what is seen is so thick, as a part of its distance
-    float max_frames;                // frames that a history is the mean of at most; 0 forgets it
-    uvec2 size;                // of the picture (pixels)
-    uvec2 rays;                // of the image of rays (texels)
-    uint scale;                // pixels a ray, on each side: 1 or 2
-    uint taps;                 // neighbours whose rays a pixel uses
-    uint steps;                // cells that a ray may cross
-    uint number;               // of the frame, for noise
-    uint reprojection;         // SSR_ way
+    mat4 previous_to_clip;     // to the last frame's clip space, unjittered
+    mat4 to_clip;              // to this frame's clip space, unjittered
+    mat4 previous_from_clip;   // from the last frame's clip space
+    vec3 previous_eye;         // last frame's camera position
+    float max_roughness;       // perceptual; rougher surfaces reflect only the environment
+    // subpixel offset of the last frame's samples from the pixel centers (pixels)
+    vec2 previous_jitter;
+    float thickness;           // depth buffer thickness as a fraction of the distance
+    float max_frames;          // maximum history length in frames; 0 discards the history
+    uvec2 size;                // of the image (pixels)
+    uvec2 rays;                // of the ray image (texels)
+    uint scale;                // pixels per ray on each side: 1 or 2
+    uint taps;                 // neighbor rays that a pixel reuses
+    uint steps;                // maximum cells that a ray crosses
+    uint number;               // frame index, for noise
+    uint reprojection;         // reprojection method, SSR_
     uint still;                // 1: nothing has moved since the last frame
-    float gamma;               // standard deviations of its neighbourhood that a history may be off its mean
-    uint level_count;          // of the pyramid of depths, the picture's own included
-    uint level_row;            // width of the picture rounded up to cells of the coarsest level (pixels)
-    uint bare;                 // 1: nothing is reflected but what rays find in the picture
-    vec3 right;                // unit vectors to the right and down in the picture
+    // variance clipping: half-width in standard deviations of the neighborhood
+    float gamma;
+    uint level_count;          // levels of the depth pyramid, including the full-resolution depth
+    uint level_row;            // image width rounded up to cells of the coarsest level (pixels)
+    uint bare;                 // 1: only ray hits contribute, without the environment
+    vec3 right;                // unit vector to the right of the image
     float pixel;               // height of a pixel at depth 1 (before the division)
-    vec3 down;
+    vec3 down;                 // unit vector down the image
     uint pad0[3];
 };
 
-// Where the history of a reflection is looked up.
-const uint SSR_VIRTUAL = 0u;        // where the mirror image was seen
-const uint SSR_SURFACE = 1u;        // where the reflecting surface was seen
-const uint SSR_SMALLEST = 2u;       // by the smallest of four motions
-const uint SSR_HIT_PARALLAX = 3u;   // a hit distance behind the surface, as though nothing but the camera moved
+// Reprojection methods of the reflection history.
+const uint SSR_VIRTUAL = 0u;        // position of the virtual (mirror) image
+const uint SSR_SURFACE = 1u;        // position of the reflecting surface
+const uint SSR_SMALLEST = 2u;       // the smallest of four motion vectors
+// virtual position a hit distance behind the surface, for camera motion alone
+const uint SSR_HIT_PARALLAX = 3u;
 
-// Why a history was not used; 0: it was.
+// Reasons for a history rejection; 0: accepted.
 const uint SSR_KEPT = 0u;
-const uint SSR_NO_REFLECTION = 1u;  // nothing reflects here
-const uint SSR_NO_HISTORY = 2u;     // none is there
-const uint SSR_OUTSIDE = 3u;        // it was outside of the picture
-const uint SSR_SURFACE_CHANGED = 4u; // another surface was seen there
-const uint SSR_NORMAL_CHANGED = 5u; // it was turned another way
-const uint SSR_DEPTH_CHANGED = 6u;  // its reflection lay nearer or farther
-const uint SSR_MOTION_CHANGED = 7u; // what it reflected moved in another way
+const uint SSR_NO_REFLECTION = 1u;  // no reflection here
+const uint SSR_NO_HISTORY = 2u;     // no history exists
+const uint SSR_OUTSIDE = 3u;        // reprojected outside the image
+const uint SSR_SURFACE_CHANGED = 4u; // another surface was visible there
+const uint SSR_NORMAL_CHANGED = 5u; // the normal differs
+const uint SSR_DEPTH_CHANGED = 6u;  // the reflected depth differs
+const uint SSR_MOTION_CHANGED = 7u; // the motion of the reflected surface differs
 
 #endif

@@ -1,45 +1,45 @@
-//! Building one level: top-down, splits by the surface-area heuristic over bins, in parallel,
-//! always the same tree for the same input.
+//! BVH construction: top-down SAH splits over bins, in parallel. The same input always gives the
+//! same tree.
 
 use glam::Vec3;
 use rayon::prelude::*;
 
 use super::node::{Aabb, BvhNode};
 
-/// What a tree is built over: the box of a triangle or an instance, and its number.
+/// An input of the build: the bounds and the index of a triangle or an instance.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildItem {
-    /// Its box.
+    /// Bounding box.
     pub bounds: Aabb,
-    /// Its number.
+    /// Index of the triangle or instance.
     pub index: u32,
 }
 
 impl BuildItem {
-    /// Twice the centre of the box: what splits compare.
+    /// Twice the center of the box, the key that splits compare.
     fn center(&self) -> Vec3 {
         self.bounds.low + self.bounds.high
     }
 }
 
-/// The deepest level that a tree may have. With balanced splits from there on 2^`MAX_DEPTH` items
-/// would fit; a traversal's stack never holds more than one node a level.
+/// Maximum depth of a BVH. Balanced splits from this depth on would fit 2^`MAX_DEPTH` items; a
+/// traversal stack holds at most one node per level.
 pub const MAX_DEPTH: u32 = 30;
 
-/// Bins an axis (Wald 2007, "On fast Construction of SAH-based Bounding Volume Hierarchies").
+/// Bins per axis (Wald 2007, "On fast Construction of SAH-based Bounding Volume Hierarchies").
 const BINS: usize = 16;
 
-/// Below this many items a subtree is built by one thread.
+/// Subtrees with fewer items are built by one thread.
 const PARALLEL: usize = 4096;
 
-/// The nodes over the items, the root first, none for no items; `items` is brought into the leaves'
-/// order. A leaf holds `max_leaf` items at most and refers to them by their place in that order.
+/// Builds a BVH over the items: the root first, no nodes for no items. Reorders `items` into leaf
+/// order. A leaf holds at most `max_leaf` items and refers to them by their index in that order.
 #[must_use]
 pub fn build(items: &mut [BuildItem], max_leaf: usize) -> Vec<BvhNode> {
     if items.is_empty() {
         return vec![BvhNode::EMPTY];
     }
-    // A subtree of n items has 2n - 2 nodes at most below its root: each call owns that many slots.
+    // A subtree of n items has at most 2n - 2 nodes below its root: each call owns that many slots.
     let mut slots = vec![BvhNode::EMPTY; 2 * items.len()];
     let (root, below) = slots.split_at_mut(1);
     let builder = Builder { max_leaf: max_leaf.max(1) };
@@ -47,12 +47,12 @@ pub fn build(items: &mut [BuildItem], max_leaf: usize) -> Vec<BvhNode> {
     compact(&slots)
 }
 
-/// Where a subtree stands.
+/// Item and slot range of a subtree.
 #[derive(Clone, Copy)]
 struct Place {
-    /// Its first item in the whole order.
+    /// First item, in the order of all items.
     item: u32,
-    /// The first slot that it owns.
+    /// First slot that the subtree owns.
     slot: u32,
     depth: u32,
 }
@@ -97,7 +97,7 @@ impl Builder {
         }
     }
 
-    /// Sorts the items into two sides and gives the number on the first; none where a leaf is best.
+    /// Partitions the items and returns the size of the first side; `None` where a leaf is cheaper.
     fn split(
         &self,
         items: &mut [BuildItem],
@@ -113,12 +113,12 @@ impl Builder {
         let must_halve = depth + levels >= MAX_DEPTH;
         let best = if must_halve { None } else { best_split(items, centers) };
         let Some(split) = best else {
-            // No plane divides the centres, or there is no depth left for lopsided splits.
+            // No plane separates the centers, or no depth is left for unbalanced splits.
             return (count > self.max_leaf).then(|| halve(items, centers));
         };
         let area = bounds.half_area();
         let as_leaf = count as f32 * area;
-        // One box test more than a leaf, priced like a triangle's.
+        // A split costs one box test more than a leaf; box and triangle tests cost the same.
         if count <= self.max_leaf && as_leaf <= split.cost + area {
             return None;
         }
@@ -128,7 +128,7 @@ impl Builder {
     }
 }
 
-/// The boxes around the items and around their (doubled) centres.
+/// Bounds of the items and of their (doubled) centers.
 fn extents(items: &[BuildItem]) -> (Aabb, Aabb) {
     let of = |items: &[BuildItem]| {
         items.iter().fold((Aabb::EMPTY, Aabb::EMPTY), |(bounds, centers), item| {
@@ -138,18 +138,18 @@ fn extents(items: &[BuildItem]) -> (Aabb, Aabb) {
     if items.len() <= PARALLEL {
         return of(items);
     }
-    // Unions do not depend on the order: the tree stays the same however threads share the work.
+    // Unions do not depend on the order, so thread scheduling does not change the tree.
     let join = |a: (Aabb, Aabb), b: (Aabb, Aabb)| (a.0.union(b.0), a.1.union(b.1));
     items.par_chunks(PARALLEL).map(of).reduce(|| (Aabb::EMPTY, Aabb::EMPTY), join)
 }
 
-/// A plane between two bins of one axis.
+/// A split plane between two bins of one axis.
 #[derive(Clone, Copy)]
 struct Split {
     axis: usize,
     /// Bins below this one are on the first side.
     bin: usize,
-    /// Items times half area, both sides.
+    /// SAH cost: items times half area, summed over both sides.
     cost: f32,
 }
 
@@ -203,7 +203,7 @@ fn best_split(items: &[BuildItem], centers: Aabb) -> Option<Split> {
     };
     let mut best: Option<Split> = None;
     for (axis, bins) in bins.iter().enumerate() {
-        // What lies above each plane, from the far end.
+        // Bounds above each plane, accumulated from the far end.
         let mut above = [0f32; BINS];
         let (mut bounds, mut count) = (Aabb::EMPTY, 0);
         for index in (1..BINS).rev() {
@@ -216,7 +216,7 @@ fn best_split(items: &[BuildItem], centers: Aabb) -> Option<Split> {
             bounds = bounds.union(bins[index - 1].bounds);
             count += bins[index - 1].count;
             let cost = bounds.half_area() * count as f32 + above[index];
-            // Not a number where a side is empty, or where areas overflow.
+            // NaN or infinite where a side is empty or where areas overflow.
             if count > 0 && cost.is_finite() && best.is_none_or(|best| cost < best.cost) {
                 best = Some(Split { axis, bin: index, cost });
             }
@@ -225,7 +225,8 @@ fn best_split(items: &[BuildItem], centers: Aabb) -> Option<Split> {
     best
 }
 
-/// Items that fulfil the condition first, both sides in an order that depends on the input alone.
+/// Moves the items that satisfy the condition to the front. The order of both sides is
+/// deterministic.
 fn partition(items: &mut [BuildItem], first: impl Fn(&BuildItem) -> bool) -> usize {
     let (mut low, mut high) = (0, items.len());
     while low < high {
@@ -239,7 +240,7 @@ fn partition(items: &mut [BuildItem], first: impl Fn(&BuildItem) -> bool) -> usi
     low
 }
 
-/// Half of the items to each side, by their centres along the longest axis.
+/// Median split by the centers along the longest axis.
 fn halve(items: &mut [BuildItem], centers: Aabb) -> usize {
     let axis = (centers.high - centers.low).max_position();
     let middle = items.len() / 2;
@@ -249,8 +250,8 @@ fn halve(items: &mut [BuildItem], centers: Aabb) -> usize {
     middle
 }
 
-/// The nodes without the slots that leaves of several items left free, siblings together, children
-/// after parents.
+/// Removes the slots that leaves of several items left free. Siblings stay adjacent and children
+/// stay after their parents.
 fn compact(slots: &[BvhNode]) -> Vec<BvhNode> {
     let mut nodes = Vec::with_capacity(slots.len());
     nodes.push(slots[0]);

@@ -1,36 +1,37 @@
-//! Alpha masks: where a masked surface is absent, rays pass.
+//! Alpha masks: rays pass where a masked surface is cut out.
 
 use glam::{Vec2, Vec3};
 
 use crate::scene::{AlphaMode, Material, Primitive, Scene, TextureRef, Wrap};
 
-/// What a corner of a masked triangle holds: where in the mask's picture, with the material's
-/// texture transform, and the factor of the picture's opacity there.
+/// A vertex of a masked triangle: texture coordinates after the material's texture transform, and
+/// the factor of the texture's alpha.
 pub type MaskVertex = [f32; 3];
 
 /// Words of a mask's header; its texels follow.
 const HEADER: usize = 5;
 
-/// What they hold: where the texels begin, pixels across, pixels down, the bits below, the bits of
-/// the cutoff.
+/// Header words: offset of the texels, width and height in texels, flags (below), and the bits of
+/// the alpha cutoff.
 const OFFSET: usize = 0;
 const WIDTH: usize = 1;
 const HEIGHT: usize = 2;
 const FLAGS: usize = 3;
 const CUTOFF: usize = 4;
 
-/// Beyond its edge the picture is mirrored, or the edge repeats; neither: the picture repeats. Two
-/// bits for across, and the next two for down.
+/// Wrap mode outside the image: mirrored repeat or clamp to edge; neither bit means repeat. Two
+/// bits for u, the next two for v.
 const MIRROR: u32 = 1;
 const CLAMP: u32 = 2;
 const DOWN_SHIFT: u32 = 2;
-/// Opacity is interpolated between texels.
+/// Alpha is interpolated between texels.
 const LINEAR: u32 = 0x10;
 
-/// Adds a material's mask to `words`, four texels of opacity a word, and gives the place of its
-/// header; none for a material that is present everywhere.
+/// Appends a material's mask to `words`, four texels of alpha per word, and returns the offset of
+/// its header; `None` for a material without a mask.
 ///
-/// Opacity is that of the full picture, filtered as the sampler magnifies: a ray has no footprint.
+/// Alpha comes from the full-resolution image with the sampler's magnification filter: a ray has no
+/// footprint.
 pub fn append(words: &mut Vec<u32>, scene: &Scene, material: &Material) -> Option<u32> {
     let AlphaMode::Mask { cutoff } = material.alpha else { return None };
     let texture =
@@ -62,7 +63,7 @@ pub fn append(words: &mut Vec<u32>, scene: &Scene, material: &Material) -> Optio
     Some(header as u32)
 }
 
-/// The corners of a triangle with these vertices.
+/// Mask vertices of the triangle with these vertex indices.
 #[must_use]
 pub fn corners(material: &Material, primitive: &Primitive, vertices: [u32; 3]) -> [MaskVertex; 3] {
     let (rows, set) =
@@ -76,7 +77,7 @@ pub fn corners(material: &Material, primitive: &Primitive, vertices: [u32; 3]) -
     })
 }
 
-/// Whether the surface is there, at a place in a masked triangle.
+/// Alpha test: true where the masked triangle is present at these barycentric coordinates.
 #[must_use]
 pub fn alpha_test(
     words: &[u32],
@@ -111,7 +112,7 @@ fn opacity(words: &[u32], header: usize, u: f32, v: f32) -> f32 {
     row(y0) * (1.0 - fy) + row(y1) * fy
 }
 
-/// A coordinate brought into the picture, in texels from 0 to `size`.
+/// Applies the wrap mode to a coordinate; the result is in texels from 0 to `size`.
 fn wrapped(coordinate: f32, wrap: u32, size: u32) -> f32 {
     let inside = match wrap {
         CLAMP => coordinate.clamp(0.0, 1.0),
@@ -124,7 +125,7 @@ fn wrapped(coordinate: f32, wrap: u32, size: u32) -> f32 {
     inside * size as f32
 }
 
-/// The two texels that a place lies between, and how far it is from the first to the second.
+/// The two texels around a position, and the interpolation weight of the second.
 fn pair(place: f32, wrap: u32, size: u32) -> (u32, u32, f32) {
     let low = (place - 0.5).floor();
     let outside = |index: i64| {

@@ -1,16 +1,15 @@
-//! A two-level hierarchy of bounding volumes over a scene's triangles, for rays on the host and on
-//! the device.
+//! Two-level BVH over a scene's triangles, for rays on the host and on the device.
 //!
-//! Below, one tree a mesh primitive, in the mesh's space and built once; above, one tree over the
-//! places where primitives stand. A ray that enters a place is carried into its object space
-//! *without* normalising its direction, so that `t` means the same everywhere.
+//! The lower level has one BLAS per mesh primitive, in mesh space and built once. The upper level
+//! is one TLAS over the instances. A ray that enters an instance is transformed to object space
+//! *without* normalizing its direction, so that `t` means the same everywhere.
 //!
-//! Precision: the upper level is made for an eye (`SceneBvh::seen_from`) and rays are relative to
-//! it, with the transforms subtracted in double precision. What is near the eye is exact however
-//! far both are from the origin. `PreciseRay` decides its hits in double precision besides: no
-//! light leaks past large triangles.
+//! Precision: the TLAS is relative to an eye (`SceneBvh::tlas_from`), and so are rays; transforms
+//! are subtracted in double precision. Positions near the eye are exact at any distance from the
+//! origin. `PreciseRay` also decides its hits in double precision: no light leaks past large
+//! triangles.
 //!
-//! All arrays are flat and lie in memory as the device reads them (`shaders/lib/bvh.glsl`).
+//! All arrays are flat and have the device's memory layout (`shaders/lib/bvh.glsl`).
 
 mod build;
 mod mask;
@@ -32,7 +31,7 @@ pub use scene::{Blas, BvhInstance, NO_SHADOW, SLACK, SceneBvh, SceneTlas, casts_
 pub use trace::{Hit, Ray, TraversalStats};
 pub use triangle::{BvhTriangle, pack_normal, unpack_normal};
 
-/// Stands for "none" where an index is expected.
+/// Sentinel index for "none".
 pub const NONE: u32 = u32::MAX;
 
 #[cfg(test)]

@@ -1,34 +1,34 @@
-//! Boxes, nodes, the slab test, refitting.
+//! Boxes, nodes, the slab test, refit.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
-/// An axis-aligned box.
+/// Axis-aligned bounding box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aabb {
-    /// Least corner.
+    /// Minimum corner.
     pub low: Vec3,
-    /// Greatest corner.
+    /// Maximum corner.
     pub high: Vec3,
 }
 
 impl Aabb {
-    /// The box that holds nothing: joined with another it gives the other.
+    /// The empty box, the identity of `union`.
     pub const EMPTY: Self = Self { low: Vec3::splat(f32::MAX), high: Vec3::splat(f32::MIN) };
 
-    /// The least box that holds both.
+    /// Smallest box that contains both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// The least box that holds this one and a point.
+    /// Smallest box that contains this one and a point.
     #[must_use]
     pub fn with(self, point: Vec3) -> Self {
         Self { low: self.low.min(point), high: self.high.max(point) }
     }
 
-    /// Half of the surface (m^2); 0 for the empty box.
+    /// Half of the surface area (m^2); 0 for the empty box.
     #[must_use]
     pub fn half_area(self) -> f32 {
         let size = (self.high - self.low).max(Vec3::ZERO);
@@ -36,28 +36,28 @@ impl Aabb {
     }
 }
 
-/// A node of either level: 32 bytes, read by the device as it is. The two children of an inner node
-/// are neighbours, so that one fetch of 64 bytes brings both; children come after their parent.
+/// A node of either level: 32 bytes, in the device's layout. The two children of an inner node are
+/// adjacent, so one fetch of 64 bytes reads both; children come after their parent.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct BvhNode {
-    /// Least corner.
+    /// Minimum corner.
     pub low: Vec3,
-    /// Of an inner node its first child (the second follows); of a leaf its first triangle or
-    /// instance.
+    /// Inner node: index of its first child (the second follows). Leaf: index of its first triangle
+    /// or instance.
     pub first: u32,
-    /// Greatest corner.
+    /// Maximum corner.
     pub high: Vec3,
     /// Triangles or instances of a leaf; 0 for an inner node.
     pub count: u32,
 }
 
 impl BvhNode {
-    /// The root over nothing; rays are not sent into it.
+    /// The root of an empty BVH; rays do not enter it.
     pub const EMPTY: Self =
         Self { low: Aabb::EMPTY.low, first: 0, high: Aabb::EMPTY.high, count: 0 };
 
-    /// Its box.
+    /// Bounding box of the node.
     #[must_use]
     pub const fn bounds(&self) -> Aabb {
         Aabb { low: self.low, high: self.high }
@@ -68,15 +68,15 @@ impl BvhNode {
     }
 }
 
-/// What the slab test needs of a ray, computed once a ray and level.
+/// A ray's origin and inverse direction for the slab test, computed once per ray and level.
 #[derive(Clone, Copy, Debug)]
 pub struct Slabs {
     origin: Vec3,
     inverse: Vec3,
 }
 
-/// Components of a direction below this fraction of the greatest one are taken as this fraction: no
-/// division by zero, so no 0 * inf = NaN in the slab test. Over a ray's whole length it moves it by
+/// Minimum component of a direction, as a fraction of its greatest component: avoids division by
+/// zero and hence 0 * inf = NaN in the slab test. Over a ray's whole length the clamp moves it by
 /// far less than single precision resolves.
 const MIN_SLOPE: f32 = 1e-12;
 
@@ -84,7 +84,7 @@ const MIN_SLOPE: f32 = 1e-12;
 pub const ROBUST: f32 = 1.0 + 2.0 * f32::EPSILON;
 
 impl Slabs {
-    /// Of a ray with a direction other than zero.
+    /// Prepares a ray; the direction must not be zero.
     #[must_use]
     pub fn new(origin: Vec3, direction: Vec3) -> Self {
         let least = MIN_SLOPE * direction.abs().max_element();
@@ -95,16 +95,16 @@ impl Slabs {
         }
     }
 
-    /// One over the direction, by axis.
+    /// Reciprocal of the direction per axis.
     #[must_use]
     pub const fn inverse(&self) -> Vec3 {
         self.inverse
     }
 
-    /// Where the ray enters the box between `t_min` (0 or more) and `t_max`: the slab test (Kay and
-    /// Kajiya 1986) with the exit widened as Ize 2013 derives, so that rounding never misses a box
-    /// that the ray meets; `t_max` alike, so that what lies at the distance of a hit is looked at
-    /// whatever was met first.
+    /// Slab test (Kay and Kajiya 1986): the entry distance in the box between `t_min` (0 or more)
+    /// and `t_max`. The exit is widened as Ize 2013 derives, so that rounding never misses a box.
+    /// `t_max` is widened alike: triangles at the distance of a hit are tested in any traversal
+    /// order.
     #[must_use]
     #[inline]
     pub fn enter(&self, low: Vec3, high: Vec3, t_min: f32, t_max: f32) -> Option<f32> {
@@ -116,13 +116,13 @@ impl Slabs {
     }
 }
 
-/// The boxes of all nodes anew from the leaves' content: for moved vertices. Exact: each inner box
-/// is the union of its children's, each leaf's the union of what `content` gives for its items.
+/// Recomputes the boxes of all nodes after vertices have moved. Exact: each inner box is the union
+/// of its children's boxes, each leaf's box the union of `content` over its items.
 ///
-/// The topology stays, so that the tree gets worse as the shape departs from the one it was built
-/// for; `sah_cost` tells by how much.
+/// The topology is kept, so quality degrades as the shape departs from the one at build time;
+/// `sah_cost` measures it.
 pub fn refit(nodes: &mut [BvhNode], base: u32, content: impl Fn(u32) -> Aabb) {
-    // Children stand behind their parent.
+    // Children come after their parent.
     for index in (0..nodes.len()).rev() {
         let node = nodes[index];
         let bounds = if node.count > 0 {
@@ -131,7 +131,7 @@ pub fn refit(nodes: &mut [BvhNode], base: u32, content: impl Fn(u32) -> Aabb) {
             let child = (node.first - base) as usize;
             match (nodes.get(child), nodes.get(child + 1)) {
                 (Some(left), Some(right)) => left.bounds().union(right.bounds()),
-                // The root over nothing has no children.
+                // The root of an empty BVH has no children.
                 _ => continue,
             }
         };
@@ -139,9 +139,9 @@ pub fn refit(nodes: &mut [BvhNode], base: u32, content: impl Fn(u32) -> Aabb) {
     }
 }
 
-/// The expected cost of a random ray that meets the root, in box tests (a triangle's test counted
-/// as one): Goldsmith and Salmon 1987; MacDonald and Booth 1990. A refitted tree whose cost has
-/// grown by half is worth building anew.
+/// SAH cost: expected box tests of a random ray that hits the root, with a triangle test counted as
+/// one (Goldsmith and Salmon 1987; MacDonald and Booth 1990). A refitted BVH whose cost has grown
+/// by half is worth a rebuild.
 #[must_use]
 pub fn sah_cost(nodes: &[BvhNode]) -> f32 {
     let root = nodes.first().map_or(0.0, |root| root.bounds().half_area());

@@ -1,4 +1,4 @@
-//! Hits in double precision, beside large triangles and far from the origin.
+//! Double-precision hits beside large triangles and far from the origin.
 #![allow(clippy::unwrap_used)]
 
 use glam::{DMat4, DQuat, DVec3, Vec3};
@@ -40,15 +40,15 @@ fn seen(scene: &Scene, eye: DVec3) -> (SceneBvh, SceneTlas) {
     (bvh, top)
 }
 
-/// About the y axis, as often towards the horizon as upwards.
+/// A direction about the y axis, as often towards the horizon as upwards.
 fn upward(random: &mut Random) -> DVec3 {
     let (height, turn) =
         (10f64.powf(random.within(-2.5, 0.0)), random.within(0.0, std::f64::consts::TAU));
     DVec3::new(turn.cos(), height, turn.sin()).normalize()
 }
 
-/// A millimeter between a floor and a board over it, however large the floor, wherever and however
-/// it stands: each point of one that faces the other sees it, and no point sees its own plane.
+/// A board lies a millimeter above a floor, at any floor size, position and orientation. Each point
+/// of one that faces the other sees it, and no point hits its own plane.
 #[test]
 fn a_millimeter_stays_a_millimeter_over_floors_of_any_size() {
     let mut random = Random(31);
@@ -72,7 +72,7 @@ fn a_millimeter_stays_a_millimeter_over_floors_of_any_size() {
                 let (dx, dz) = (random.within(-0.3, 0.3), random.within(-0.3, 0.3));
                 let up = upward(&mut random);
                 for (from, to, side) in [(1e-3, 0.0, -1.0), (0.0, 1e-3, 1.0)] {
-                    // Onto the surface, as a path comes there, and on.
+                    // Onto the surface, as a path arrives there, and on.
                     let start = at(from + 1e-4 * side, x + dx, z + dz) - eye;
                     let first = PreciseRay::new(start, turn * DVec3::NEG_Y * side, DVec3::ZERO);
                     let hit = bvh.closest_f64(&top, &first).unwrap();
@@ -110,8 +110,7 @@ fn a_millimeter_stays_a_millimeter_over_floors_of_any_size() {
     assert!(asked > 8000, "{asked}");
 }
 
-/// No ray that leaves an outward-facing sphere or box meets it again, however it is scaled and
-/// wherever it stands.
+/// No ray that leaves an outward-facing sphere or box hits it again, at any scale and position.
 #[test]
 fn convex_shapes_do_not_shade_themselves_at_any_scale() {
     let mut random = Random(32);
@@ -155,7 +154,7 @@ fn convex_shapes_do_not_shade_themselves_at_any_scale() {
                             bvh.closest_f64(&top, &next)
                         );
                         assert!(!bvh.occluded_f64(&top, &next, |_| true));
-                        // Through it there is the other side.
+                        // A ray through the shape hits its other side.
                         let through = PreciseRay::new(position, -out, -normal);
                         let other = bvh.closest_f64(&top, &through);
                         if out.dot(normal) > 1e-2 {
@@ -173,7 +172,7 @@ fn convex_shapes_do_not_shade_themselves_at_any_scale() {
     }
 }
 
-/// Hits are those of single precision but for its rounding.
+/// Double-precision hits equal those of single precision up to its rounding.
 #[test]
 fn precise_hits_are_those_of_single_precision() {
     let mut random = Random(33);
@@ -213,8 +212,8 @@ fn precise_hits_are_those_of_single_precision() {
     assert!(hits > 500 && differ <= 4, "{differ} of {hits}");
 }
 
-/// Neighbors leave no gap in double precision either, whatever is aimed at: no ray into a closed
-/// ball passes it, and none that starts inside gets out.
+/// Neighbors leave no gap in double precision: no ray into a closed ball passes through it, and
+/// none that starts inside escapes.
 #[test]
 fn precise_rays_pass_no_gap() {
     let mut random = Random(34);
@@ -227,8 +226,8 @@ fn precise_rays_pass_no_gap() {
         let eye = middle + DVec3::X * scale * 3.0;
         let (bvh, top) = seen(&scene, eye);
         for index in 0..3000 {
-            // At corners, at edges and at the middles of triangles, as single and as double
-            // precision name them.
+            // Targets at vertices, edges and centers of triangles, given in single and in double
+            // precision.
             let triangle = bvh.triangles[index % bvh.triangles.len()];
             let [a, b, c] = [triangle.a, triangle.b, triangle.c].map(|p| p.as_dvec3());
             let at = match index % 3 {
@@ -250,8 +249,8 @@ fn precise_rays_pass_no_gap() {
     }
 }
 
-/// Large triangles seen at their edge from far away: single precision says nothing there, and
-/// double precision finds them.
+/// Large triangles seen edge-on from far away: single precision cannot decide, double precision
+/// hits them.
 #[test]
 fn rays_along_the_horizon_meet_the_floor() {
     let mut random = Random(35);
@@ -277,9 +276,9 @@ fn rays_along_the_horizon_meet_the_floor() {
     }
 }
 
-/// A triangle at which a ray is aimed is met at its distance, whatever its size, transform and
-/// place: the error bounds of single precision lose none. Limits right before and behind it leave
-/// nothing else to be met.
+/// A ray aimed at a triangle hits it at its distance, for any size, transform and position: the
+/// single-precision error bounds reject none. Limits just before and just behind the hit exclude
+/// it.
 #[test]
 fn no_triangle_that_is_aimed_at_is_lost() {
     let mut random = Random(36);
@@ -325,8 +324,8 @@ fn no_triangle_that_is_aimed_at_is_lost() {
             let direction = (at - origin).normalize();
             let t = (at - origin).length();
             let slope = (b - a).cross(c - a).normalize_or_zero().dot(direction).abs();
-            // Edge-on the distance is not told by the plane; a triangle may be too thin for the
-            // places of its corners.
+            // Edge-on, the plane does not determine the distance; a triangle may also be too thin
+            // for the precision of its vertices.
             let thin = (b - a).cross(c - a).length() / (b - a).length().max((c - a).length());
             let reach = coordinates + origin.abs().max_element();
             if slope < 1e-3 || thin < 1e-9 * reach {
@@ -353,7 +352,7 @@ fn no_triangle_that_is_aimed_at_is_lost() {
     assert!(asked > 9000, "{asked}");
 }
 
-/// Slivers do not meet themselves: their planes are found at the widest angle.
+/// Slivers do not shade themselves: their planes are computed at the widest angle.
 #[test]
 fn slivers_do_not_shade_themselves() {
     let mut random = Random(37);

@@ -1,5 +1,5 @@
-//! Trees whose vertices the device moves: what it needs to refit them, where they are, and building
-//! one of them anew.
+//! Device-side refit: the links from leaves to the root, bounds of moved vertices, and the rebuild
+//! of one BLAS.
 
 use glam::Vec3;
 
@@ -10,24 +10,23 @@ use super::{
 };
 use crate::scene::{Primitive, Scene};
 
-/// The ways from a tree's leaves to its root.
+/// The paths from a BLAS's leaves to its root.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RefitLinks {
-    /// Its leaves, as indices into all nodes.
+    /// Leaves, as indices into all nodes.
     pub leaves: Vec<u32>,
-    /// Of each of its nodes, in their order, the parent as an index into all nodes; `NONE` for the
-    /// root.
+    /// Parent of each node, in node order, as an index into all nodes; `NONE` for the root.
     pub parents: Vec<u32>,
-    /// Nodes on the longest way up, both ends counted.
+    /// Nodes on the longest path to the root, both ends counted.
     pub levels: u32,
 }
 
 impl RefitLinks {
-    /// Of the nodes of one tree, of which the first is number `base` of all.
+    /// Links of one BLAS; `base` is the index of its first node among all nodes.
     #[must_use]
     pub fn new(nodes: &[BvhNode], base: u32) -> Self {
         let mut climb = Self { leaves: Vec::new(), parents: vec![NONE; nodes.len()], levels: 0 };
-        // Children stand behind their parent.
+        // Children come after their parent.
         let mut depth = vec![1u32; nodes.len()];
         for (index, node) in (base..).zip(nodes) {
             let own = depth.get((index - base) as usize).copied().unwrap_or(1);
@@ -50,7 +49,7 @@ impl RefitLinks {
 }
 
 impl SceneBvh {
-    /// The ways up in one of the trees.
+    /// Refit links of one BLAS.
     #[must_use]
     pub fn refit_links(&self, bottom: usize) -> RefitLinks {
         let Some(&(first, count)) = self.blases.get(bottom).map(|bottom| &bottom.nodes) else {
@@ -60,9 +59,9 @@ impl SceneBvh {
         RefitLinks::new(self.nodes.get(range).unwrap_or_default(), first)
     }
 
-    /// For a primitive whose vertices the device has moved: all of them are within this box in the
-    /// mesh's space (m), which takes the place of its root's wherever the primitive stands. `place`
-    /// is to follow.
+    /// Overrides the bounds of a primitive whose vertices the device moves: all of them are within
+    /// this box in mesh space (m). The box replaces the root's for all instances. Call
+    /// `rebuild_tlas` afterwards.
     pub fn set_blas_bounds(&mut self, mesh: usize, primitive: usize, low: Vec3, high: Vec3) {
         for bottom in
             self.blases.iter_mut().filter(|of| (of.mesh, of.primitive) == (mesh, primitive))
@@ -83,8 +82,8 @@ impl SceneBvh {
         }
     }
 
-    /// Builds one tree anew over a primitive's moved vertices; its triangles must be those it was
-    /// built with. Where the new tree has more nodes than the old one it stands behind all others.
+    /// Rebuilds one BLAS over a primitive's moved vertices; the triangles must be those of the
+    /// first build. A BLAS that needs more nodes than before moves to the end of the nodes.
     pub fn rebuild(&mut self, scene: &Scene, bottom: usize, moved: &Primitive) {
         let Some(old) = self.blases.get(bottom).copied() else { return };
         let part = build_blas(old.mesh, old.primitive, old.baked, moved);
@@ -122,8 +121,7 @@ impl SceneBvh {
         }
     }
 
-    /// Vertices of the triangles of a tree, in the order of its leaves: indices into its
-    /// primitive's.
+    /// Vertex indices of a BLAS's triangles within its primitive, in leaf order.
     pub fn triangle_vertices<'a>(
         &'a self,
         scene: &'a Scene,

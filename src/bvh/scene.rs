@@ -1,4 +1,4 @@
-//! The trees over a scene, and the upper level as seen from a place.
+//! The BLASes of a scene, and the TLAS relative to an eye.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{DMat3, DMat4, DVec3, Vec3, Vec4};
@@ -15,84 +15,83 @@ use super::{
 };
 use crate::scene::{AlphaMode, Material, Primitive, Scene};
 
-/// Triangles of a leaf at most.
+/// Maximum number of triangles in a leaf.
 const MAX_LEAF: usize = 4;
 
-/// How far a ray's origin is lifted off the surface that it leaves, as a fraction of the
-/// coordinates that enter its computation: eight units in the last place of single precision.
+/// Offset of a ray's origin from the surface that it leaves, as a fraction of the coordinates that
+/// enter its computation: eight units in the last place of single precision.
 pub const SLACK: f32 = 1.0 / (1 << 20) as f32;
 
-/// A bit of `Instance::surface`: it lets light straight through, so rays to lamps pass it.
+/// Bit of `BvhInstance::surface`: shadow rays pass through the instance.
 pub const NO_SHADOW: u32 = 1 << 31;
 
-/// A primitive that stands somewhere, relative to the eye: 80 bytes, read by the device as it is.
+/// An instance of a primitive, relative to the eye: 80 bytes, in the device's layout.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct BvhInstance {
-    /// Rows of the transform from the eye's space to the object's.
+    /// Rows of the transform from eye space to object space.
     pub rows: [Vec4; 3],
-    /// The root of its tree.
+    /// Root node of its BLAS.
     pub root: u32,
-    /// The header of its alpha mask, or `NONE`.
+    /// Offset of the header of its alpha mask, or `NONE`.
     pub mask: u32,
-    /// Added (wrapping) to the number of a triangle: the number of its corners in the masked
-    /// triangles.
+    /// Added (wrapping) to a triangle's index: index of its mask vertices in `SceneBvh::corners`.
     pub corners: u32,
-    /// How far (m) rounding in object space may move a ray that meets this instance.
+    /// Distance (m) by which rounding in object space may displace a ray at this instance.
     pub slack: f32,
-    /// Index of its material; that after the scene's last where it has none; and `NO_SHADOW`.
+    /// Material index, possibly with `NO_SHADOW`. A primitive without a material has the index
+    /// after the last one.
     pub surface: u32,
-    /// Number of its tree's first triangle.
+    /// Index of its BLAS's first triangle.
     pub first: u32,
-    /// Rows are aligned to sixteen bytes.
+    /// Padding to an alignment of 16 bytes.
     pub pad: [u32; 2],
 }
 
-/// The tree over one primitive.
+/// The BLAS of one primitive.
 #[derive(Clone, Copy, Debug)]
 pub struct Blas {
     /// Index into `Scene::meshes`.
     pub mesh: usize,
     /// Index into the mesh's primitives.
     pub primitive: usize,
-    /// Its nodes: the root and, contiguous with it, all others.
+    /// Its nodes, first and count; the root comes first.
     pub nodes: (u32, u32),
     /// Its triangles, first and count.
     pub triangles: (u32, u32),
     pub(super) mask: u32,
     pub(super) corners: u32,
     pub(super) surface: u32,
-    /// Greatest coordinate.
+    /// Greatest absolute coordinate.
     pub(super) reach: f32,
-    /// A transform that has no inverse and is applied to the vertices instead.
+    /// A singular transform, applied to the vertices instead of to rays.
     pub(super) baked: Option<DMat3>,
-    /// A box in which the tree is known to be, where its own are the device's
-    /// (`SceneBvh::enclose`).
+    /// Bounds that replace the root's box while the device moves the vertices
+    /// (`SceneBvh::set_blas_bounds`).
     pub(super) bounds_override: Option<Aabb>,
 }
 
 impl Blas {
-    /// Whether a mask says what parts of its triangles are there.
+    /// True if its triangles have an alpha mask.
     #[must_use]
     pub const fn masked(&self) -> bool {
         self.mask != NONE
     }
 
-    /// Whether rays to lamps meet it.
+    /// True if shadow rays hit it.
     #[must_use]
     pub const fn casts_shadows(&self) -> bool {
         self.surface & NO_SHADOW == 0
     }
 
-    /// The transform without an inverse that its vertices have been put through, where there is
-    /// one.
+    /// The singular transform baked into its vertices, where there is one.
     #[must_use]
     pub const fn baked_transform(&self) -> Option<DMat3> {
         self.baked
     }
 }
 
-/// A primitive in the world.
+/// An instance of a primitive in the world.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SceneInstance {
     node: usize,
@@ -100,52 +99,52 @@ pub(super) struct SceneInstance {
     pub(super) linear: DMat3,
     pub(super) inverse: DMat3,
     pub(super) translation: DVec3,
-    /// The factor by which its inverse multiplies rounding, 1 to `MAX_STRAIN`.
+    /// Factor by which the inverse transform amplifies rounding, 1 to `MAX_STRAIN`.
     pub(super) strain: f64,
-    /// Its box in the world.
+    /// Bounds in world space.
     low: DVec3,
     high: DVec3,
 }
 
-/// The trees over a scene.
+/// The BVH of a scene: all BLASes, and the instances of the TLAS.
 #[derive(Clone, Debug, Default)]
 pub struct SceneBvh {
-    /// Nodes of all lower trees.
+    /// Nodes of all BLASes.
     pub nodes: Vec<BvhNode>,
-    /// All triangles, in the order of the leaves.
+    /// All triangles, in leaf order.
     pub triangles: Vec<BvhTriangle>,
-    /// Of each triangle its number in its primitive.
+    /// Index of each triangle within its primitive.
     pub sources: Vec<u32>,
-    /// Corners of the masked triangles.
+    /// Vertices of the masked triangles.
     pub corners: Vec<[MaskVertex; 3]>,
-    /// Alpha masks.
+    /// Alpha masks: headers and texels (see `mask::append`).
     pub masks: Vec<u32>,
-    /// One a tree.
+    /// One BLAS per primitive, and per singular transform of it.
     pub blases: Vec<Blas>,
-    /// The lower trees as the host walks them.
+    /// The BLASes in wide nodes, for traversal on the host.
     pub(super) wide: Option<WideBvh>,
     pub(super) instances: Vec<SceneInstance>,
     top: Vec<BvhNode>,
 }
 
-/// The upper level, relative to an eye.
+/// The TLAS, relative to an eye.
 #[derive(Clone, Debug)]
 pub struct SceneTlas {
     /// Nodes, the root first.
     pub nodes: Vec<BvhNode>,
-    /// What its leaves refer to.
+    /// Instances that its leaves refer to.
     pub instances: Vec<BvhInstance>,
-    /// Of each instance its tree: index into `SceneBvh::bottoms`.
+    /// BLAS of each instance: index into `SceneBvh::blases`.
     pub(super) bottoms: Vec<u32>,
-    /// The nodes as the host walks them.
+    /// The nodes in wide form, for traversal on the host.
     pub(super) wide: Vec<WideNode>,
-    /// The origin of its space, in the world (m).
+    /// The origin of eye space, in the world (m).
     pub(super) eye: DVec3,
 }
 
-/// Whether a material casts shadows: blended ones do not, nor thin walls that let most light
-/// straight through. Their light is neither stopped nor tinted; both faces of all others stop it,
-/// and masked ones where they are there.
+/// True if a material casts shadows. Blended materials do not, nor do thin walls that transmit most
+/// light straight; they neither attenuate nor tint it. All others occlude with both faces, masked
+/// ones where the mask is present.
 #[must_use]
 pub fn casts_shadow(material: &Material) -> bool {
     let pane = material.transmits()
@@ -155,7 +154,7 @@ pub fn casts_shadow(material: &Material) -> bool {
     material.alpha != AlphaMode::Blend && !pane && material.water.is_none()
 }
 
-/// A tree with indices of its own, before it joins the others.
+/// A BLAS with local indices, before it is appended to the others.
 pub(super) struct Part {
     pub(super) mesh: usize,
     pub(super) primitive: usize,
@@ -165,7 +164,7 @@ pub(super) struct Part {
     pub(super) sources: Vec<u32>,
 }
 
-/// A transform whose determinant is below this fraction of its size cubed flattens what it acts on.
+/// A transform is singular if its determinant is below this fraction of its norm cubed.
 const FLAT: f64 = 1e-12;
 
 fn is_singular(linear: &DMat3) -> bool {
@@ -173,22 +172,22 @@ fn is_singular(linear: &DMat3) -> bool {
     volume.is_nan() || volume <= FLAT * size(linear).powi(3)
 }
 
-/// The Frobenius norm.
+/// Frobenius norm.
 fn size(linear: &DMat3) -> f64 {
     linear.to_cols_array().iter().map(|v| v * v).sum::<f64>().sqrt()
 }
 
 impl SceneBvh {
-    /// Trees over everything that is shown and whose material is wanted, in parallel; the same
-    /// scene gives the same bits. A shape under a transform without an inverse gets a tree of its
-    /// own.
+    /// Builds the BLASes of all visible primitives whose material satisfies `wanted`, in parallel.
+    /// The same scene gives the same bits. A primitive under a singular transform gets a BLAS of
+    /// its own.
     #[must_use]
     pub fn new(scene: &Scene, wanted: impl Fn(&Material) -> bool + Sync) -> Self {
         let default = Material::default();
         let material = |part: &Primitive| {
             part.material.and_then(|m| scene.materials.get(m)).unwrap_or(&default).clone()
         };
-        // Which meshes stand somewhere, and where they are flattened.
+        // Meshes that have instances, and their singular transforms.
         let mut shown = vec![false; scene.meshes.len()];
         let mut wishes: Vec<(usize, Option<DMat3>)> = Vec::new();
         for placed in scene.walk() {
@@ -230,9 +229,9 @@ impl SceneBvh {
         bvh
     }
 
-    /// Prepares for many rays on the host: they walk trees of four children a node, made of those
-    /// that the device has, and find the same hits. It takes about as much memory again
-    /// (`host_bytes`). Upper levels are made for it from then on (`seen_from`).
+    /// Prepares for many rays on the host: converts the device's nodes to wide nodes with four
+    /// children, which find the same hits. Takes about as much memory again (`wide_bytes`). TLASes
+    /// are built for it from then on (`tlas_from`).
     pub fn build_wide(&mut self) {
         let ranges: Vec<(u32, u32)> = self.blases.iter().map(|bottom| bottom.nodes).collect();
         self.wide = Some(WideBvh::new(&self.nodes, &ranges, &self.triangles));
@@ -271,8 +270,8 @@ impl SceneBvh {
         self.sources.extend(part.sources);
     }
 
-    /// Makes the upper level anew, for nodes that have moved. Nodes that show other meshes than
-    /// before, or that began or ceased to flatten them, need a new `SceneBvh`.
+    /// Rebuilds the TLAS after nodes have moved. Nodes that now show other meshes, or whose
+    /// transforms became or ceased to be singular, need a new `SceneBvh`.
     pub fn rebuild_tlas(&mut self, scene: &Scene) {
         let mut of_mesh: Vec<Vec<usize>> = vec![Vec::new(); scene.meshes.len()];
         for (index, bottom) in self.blases.iter().enumerate() {
@@ -324,8 +323,8 @@ impl SceneBvh {
             items.iter().filter_map(|item| places.get(item.index as usize).copied()).collect();
     }
 
-    /// Whether the trees are those of the scene's meshes where they stand now, so that `place`
-    /// finds each of them.
+    /// True if the BLASes match the scene's meshes and transforms, so that `rebuild_tlas` finds
+    /// each of them.
     #[must_use]
     pub fn matches(&self, scene: &Scene) -> bool {
         let mut plain = vec![None; scene.meshes.len()];
@@ -339,7 +338,7 @@ impl SceneBvh {
             }
         }
         scene.walk().iter().all(|placed| {
-            // A mesh without any tree has nothing that is wanted.
+            // A mesh without a BLAS has no primitive with a wanted material.
             let Some(Some((whole, flat))) =
                 placed.node.mesh.map(|mesh| plain.get(mesh).cloned().flatten())
             else {
@@ -350,7 +349,7 @@ impl SceneBvh {
         })
     }
 
-    /// None where the place is beyond what single precision holds.
+    /// `None` where the transform is beyond the range of single precision.
     fn instance_at(
         &self,
         node: usize,
@@ -369,8 +368,7 @@ impl SceneBvh {
         let extent = linear.x_axis.abs() * half.x
             + linear.y_axis.abs() * half.y
             + linear.z_axis.abs() * half.z;
-        // One step of Newton's after the adjugate, which loses digits where a matrix is
-        // ill-conditioned.
+        // One Newton step after the adjugate, which loses digits where a matrix is ill-conditioned.
         let inverse = linear.inverse();
         let inverse = inverse + (DMat3::IDENTITY - inverse * linear) * inverse;
         let place = SceneInstance {
@@ -379,7 +377,7 @@ impl SceneBvh {
             linear,
             inverse,
             translation,
-            // 3 for what scales all axes alike.
+            // 3 for a uniform scale.
             strain: (size(&linear) * size(&inverse) / 3.0).clamp(1.0, MAX_STRAIN),
             low: middle - extent,
             high: middle + extent,
@@ -390,13 +388,13 @@ impl SceneBvh {
         (fits && inverse).then_some(place)
     }
 
-    /// The upper level relative to an eye: transforms and boxes subtracted in double precision,
-    /// boxes rounded outward.
+    /// The TLAS relative to an eye (m, world space): transforms and boxes subtracted in double
+    /// precision, boxes rounded outward.
     #[must_use]
     pub fn tlas_from(&self, eye: DVec3) -> SceneTlas {
         let of = |place: &SceneInstance| {
             let bottom = &self.blases[place.bottom];
-            // The eye's space to the object's: p' = L^-1 (p + eye - T).
+            // Eye space to object space: p' = L^-1 (p + eye - T).
             let shift = place.inverse * (eye - place.translation);
             let slack = size(&place.linear)
                 * f64::from(SLACK)
@@ -431,8 +429,8 @@ impl SceneBvh {
         }
     }
 
-    /// Of each instance of an upper level its tree and the rows of the transform from its space to
-    /// the eye's, in order. Subtracted in double precision, as `seen_from` does.
+    /// BLAS index of each instance, and the rows of the transform from its object space to eye
+    /// space, in order. Subtracted in double precision, as in `tlas_from`.
     #[must_use]
     pub fn instance_transforms(&self, eye: DVec3) -> Vec<(u32, [[f32; 4]; 3])> {
         let of = |place: &SceneInstance| {
@@ -444,9 +442,8 @@ impl SceneBvh {
         self.instances.iter().map(of).collect()
     }
 
-    /// Takes over a primitive's moved vertices and normals; its triangles must be those it was
-    /// built with. The boxes of its tree and of its places are exact again, the trees' shapes are
-    /// kept.
+    /// Refits a primitive's BLAS to moved vertices and normals; its triangles must be those of the
+    /// build. The bounds of the BLAS and of its instances are exact again; the topology is kept.
     pub fn refit(&mut self, mesh: usize, primitive: usize, moved: &Primitive) {
         for index in 0..self.blases.len() {
             let bottom = self.blases[index];
@@ -481,8 +478,8 @@ impl SceneBvh {
         }
     }
 
-    /// The box around all that stands somewhere, in the world (m), as (least corner, greatest
-    /// corner); none where nothing does.
+    /// World-space bounds of all instances (m), as (minimum corner, maximum corner); `None` without
+    /// instances.
     #[must_use]
     pub fn bounds(&self) -> Option<(DVec3, DVec3)> {
         self.instances
@@ -491,15 +488,15 @@ impl SceneBvh {
             .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
-    /// The node of the scene and the tree of an instance of the upper level.
+    /// Scene node and BLAS of an instance of the TLAS.
     #[must_use]
     pub fn instance_blas(&self, instance: u32) -> Option<(usize, &Blas)> {
         let place = self.instances.get(instance as usize)?;
         Some((place.node, self.blases.get(place.bottom)?))
     }
 
-    /// Drops what only rays on the host need: triangles, masks and all. What remains serves
-    /// `seen_from` and `place`.
+    /// Drops the data that only host rays need: triangles, masks and wide nodes. The rest serves
+    /// `tlas_from` and `rebuild_tlas`.
     pub fn drop_host_triangles(&mut self) {
         self.triangles = Vec::new();
         self.sources = Vec::new();
@@ -508,13 +505,13 @@ impl SceneBvh {
         self.masks = Vec::new();
     }
 
-    /// Bytes of what `widen` adds.
+    /// Bytes that `build_wide` adds.
     #[must_use]
     pub fn wide_bytes(&self) -> usize {
         self.wide.as_ref().map_or(0, WideBvh::bytes)
     }
 
-    /// Bytes of all that the device reads, but for the upper level.
+    /// Bytes of all data that the device reads, without the TLAS.
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of_val(self.nodes.as_slice())
@@ -528,7 +525,7 @@ pub(super) fn reach(nodes: &[BvhNode]) -> f32 {
     nodes.first().map_or(0.0, |root| root.low.abs().max(root.high.abs()).max_element())
 }
 
-/// The box in single precision, rounded outward and widened.
+/// The box in single precision, rounded outward and enlarged by `by`.
 pub(super) fn round_outward(low: DVec3, high: DVec3, by: f64) -> Aabb {
     let down = |v: f64| {
         let single = v as f32;

@@ -1,4 +1,4 @@
-//! Rays through both levels.
+//! Ray traversal of both levels.
 
 use glam::{Vec2, Vec3};
 
@@ -10,41 +10,41 @@ use super::{
     wide_traversal as wide_walk,
 };
 
-/// A ray, relative to the eye that the upper level was made for.
+/// A ray, relative to the eye of the TLAS.
 #[derive(Clone, Copy, Debug)]
 pub struct Ray {
-    /// Where it begins (m).
+    /// Origin (m).
     pub origin: Vec3,
-    /// Where it goes; of any length other than 0, the unit of `t`.
+    /// Direction of any nonzero length; its length is the unit of `t`.
     pub direction: Vec3,
-    /// Hits at or before this are none; 0 or more.
+    /// Minimum `t`, exclusive; 0 or more.
     pub t_min: f32,
-    /// Hits at or beyond this are none.
+    /// Maximum `t`, exclusive.
     pub t_max: f32,
-    /// The unit normal of the surface that it leaves, on the side to which it leaves; zero where it
-    /// begins in free space. Before each instance the origin is lifted along it by what rounding
-    /// can be there, so that a surface does not shade itself and no gap is left at a contact (the
-    /// purpose of Wächter and Binder 2019, "A Fast and Robust Method for Avoiding
-    /// Self-Intersection", Ray Tracing Gems, chapter 6; theirs knows world coordinates only).
+    /// Unit normal of the surface that the ray leaves, on the side to which it leaves; zero in free
+    /// space. Each instance offsets the origin along it by its bound on rounding: no
+    /// self-intersection, and no gap at contacts (the purpose of Wächter and Binder 2019, "A Fast
+    /// and Robust Method for Avoiding Self-Intersection", Ray Tracing Gems, chapter 6; theirs knows
+    /// world coordinates only).
     pub away: Vec3,
 }
 
-/// What a ray met.
+/// A ray hit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
-    /// In units of the ray's direction.
+    /// Distance in units of the ray's direction.
     pub t: f32,
     /// Barycentric weights of the second and third vertex.
     pub barycentric: Vec2,
-    /// Index into `TopLevel::instances`.
+    /// Index into `SceneTlas::instances`.
     pub instance: u32,
     /// Index into `SceneBvh::triangles`.
     pub triangle: u32,
 }
 
 impl Hit {
-    /// Whether it is the one to take: nearer, or, where triangles meet, of the lesser number, so
-    /// that the answer does not depend on the order in which trees are walked.
+    /// True if this hit precedes `found`: nearer, or at equal distance with the lower indices, so
+    /// that the result does not depend on the traversal order.
     pub(super) fn comes_before(&self, found: Option<&Self>, t_max: f32) -> bool {
         let number = |hit: &Self| (hit.instance, hit.triangle);
         match found {
@@ -54,18 +54,18 @@ impl Hit {
     }
 }
 
-/// What a ray's way through the trees costs.
+/// Traversal cost of a ray.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TraversalStats {
-    /// Nodes of either level whose children (or, of a leaf, content) were looked at.
+    /// Nodes of either level that were visited.
     pub nodes: u32,
     /// Triangles that were tested.
     pub triangles: u32,
-    /// Instances into whose space the ray was carried.
+    /// Instances that the ray entered.
     pub instances: u32,
 }
 
-/// What is done at each step of a ray: counting, or nothing, which leaves no trace in the code.
+/// Callbacks of a traversal: counters, or nothing, which the compiler removes.
 pub(super) trait TraversalCounter {
     fn node(&mut self) {}
     fn triangles(&mut self, _count: u32) {}
@@ -88,7 +88,7 @@ impl TraversalCounter for TraversalStats {
     }
 }
 
-/// Nodes that wait: one a level at most.
+/// Traversal stack: at most one node per level.
 struct Stack {
     nodes: [u32; MAX_DEPTH as usize + 1],
     count: usize,
@@ -113,8 +113,8 @@ impl Stack {
     }
 }
 
-/// Visits the leaves of a tree whose boxes the ray meets, near ones first, until `leaf` says that
-/// it is enough. `leaf` gives the distance from which on nothing matters any more.
+/// Visits the leaves whose boxes the ray hits, near ones first, until `leaf` returns `None`.
+/// Otherwise `leaf` returns the new maximum distance.
 fn walk<T: TraversalCounter>(
     tally: &mut T,
     nodes: &[BvhNode],
@@ -153,7 +153,7 @@ fn walk<T: TraversalCounter>(
                 continue;
             }
         }
-        // What waited may lie behind what was found since.
+        // A node on the stack may lie beyond a hit found since.
         current = loop {
             let Some(next) = stack.pop().and_then(|index| nodes.get(index as usize)) else {
                 break None;
@@ -166,7 +166,7 @@ fn walk<T: TraversalCounter>(
 }
 
 impl BvhInstance {
-    /// A point of the eye's space in the object's.
+    /// Transforms a point from eye space to object space.
     #[must_use]
     pub fn point(&self, p: Vec3) -> Vec3 {
         Vec3::new(
@@ -176,7 +176,7 @@ impl BvhInstance {
         )
     }
 
-    /// A vector of the eye's space in the object's.
+    /// Transforms a vector from eye space to object space.
     #[must_use]
     pub fn vector(&self, v: Vec3) -> Vec3 {
         Vec3::new(
@@ -186,7 +186,8 @@ impl BvhInstance {
         )
     }
 
-    /// A normal of the object's space in the eye's: by the inverse transpose. Not of unit length.
+    /// Transforms a normal from object space to eye space by the inverse transpose; not of unit
+    /// length.
     #[must_use]
     pub fn normal(&self, n: Vec3) -> Vec3 {
         self.rows[0].truncate() * n.x
@@ -202,14 +203,14 @@ impl SceneBvh {
         self.trace::<false, _>(&mut (), top, ray, |_| true)
     }
 
-    /// Whether anything is in the way.
+    /// True if the ray hits anything.
     #[must_use]
     pub fn occluded(&self, top: &SceneTlas, ray: &Ray) -> bool {
         self.trace::<true, _>(&mut (), top, ray, |_| true).is_some()
     }
 
-    /// Whether anything is in the way that counts. `counts` is asked about hits in any order, about
-    /// none twice, until one does.
+    /// True if the ray hits anything that `counts` accepts. `counts` is called with hits in any
+    /// order, at most once each, until it accepts one.
     #[must_use]
     pub fn occluded_by(
         &self,
@@ -220,8 +221,8 @@ impl SceneBvh {
         self.trace::<true, _>(&mut (), top, ray, counts).is_some()
     }
 
-    /// What `closest` does for a ray: the heat map of a scene's trees. Nothing for a ray that is
-    /// none.
+    /// Traversal cost of `closest` for a ray, as shown in the BVH heat map; zero for an invalid
+    /// ray.
     #[must_use]
     pub fn traversal_stats(&self, top: &SceneTlas, ray: &Ray) -> TraversalStats {
         let mut visits = TraversalStats::default();
@@ -236,8 +237,8 @@ impl SceneBvh {
         ray: &Ray,
         mut counts: impl FnMut(&Hit) -> bool,
     ) -> Option<Hit> {
-        // No direction, or not a number: no ray. The box of a tree over nothing is inside out,
-        // which the slab test does not see.
+        // A zero or NaN direction is no ray. The box of an empty BVH is inverted, which the slab
+        // test does not detect.
         if top.instances.is_empty() {
             return None;
         }
@@ -269,8 +270,8 @@ impl SceneBvh {
         found
     }
 
-    /// Whether a hit is the one to take now: it comes before the one found, it is there at that
-    /// place (others than masked triangles always are), and it counts.
+    /// True if a hit replaces the one found: it precedes it, passes the alpha test, and `counts`
+    /// accepts it.
     #[inline(always)]
     pub(super) fn accepts_hit(
         &self,

@@ -1,54 +1,53 @@
-//! Triangles and the watertight test.
+//! Triangles and the watertight ray-triangle test.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
 use super::node::Aabb;
 
-/// A triangle in its mesh's space: 48 bytes, read by the device as it is. Whole vertices, not
-/// edges: neighbours share the bits of what they have in common, which is what makes the test
-/// watertight.
+/// A triangle in mesh space: 48 bytes, in the device's layout. It stores whole vertices, not edges:
+/// neighbors share the bits of common vertices, which makes the test watertight.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct BvhTriangle {
     /// First vertex.
     pub a: Vec3,
-    /// Its normal, as `pack_normal` writes it.
+    /// Its normal, encoded by `pack_normal`.
     pub normal_a: u32,
     /// Second vertex.
     pub b: Vec3,
-    /// Its normal.
+    /// Its normal, encoded by `pack_normal`.
     pub normal_b: u32,
     /// Third vertex.
     pub c: Vec3,
-    /// Its normal.
+    /// Its normal, encoded by `pack_normal`.
     pub normal_c: u32,
 }
 
-/// Where a ray meets a triangle.
+/// The hit of a ray with a triangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TriangleHit {
-    /// In units of the ray's direction.
+    /// Distance in units of the ray's direction.
     pub t: f32,
     /// Barycentric weights of the second and third vertex.
     pub barycentric: Vec2,
 }
 
 impl BvhTriangle {
-    /// Its box.
+    /// Bounding box.
     #[must_use]
     pub fn bounds(&self) -> Aabb {
         Aabb { low: self.a.min(self.b).min(self.c), high: self.a.max(self.b).max(self.c) }
     }
 
-    /// Its normal, as long as twice its area, by the right-hand rule.
+    /// Geometric normal by the right-hand rule; its length is twice the area.
     #[must_use]
     pub fn normal(&self) -> Vec3 {
         (self.b - self.a).cross(self.c - self.a)
     }
 }
 
-/// A ray prepared for triangle tests: the frame in which it runs along +z from the origin with
+/// A ray prepared for triangle tests, in the frame where it runs along +z from the origin with
 /// slope 0.
 #[derive(Clone, Copy, Debug)]
 pub struct ShearedRay {
@@ -58,7 +57,7 @@ pub struct ShearedRay {
 }
 
 impl ShearedRay {
-    /// Of a ray with a direction other than zero.
+    /// Prepares a ray; the direction must not be zero.
     #[must_use]
     pub fn new(origin: Vec3, direction: Vec3) -> Self {
         let z = direction.abs().max_position();
@@ -70,7 +69,7 @@ impl ShearedRay {
         Self { origin, axes: [x, y, z], shear }
     }
 
-    /// Which axes are its x, y and z, and by how much they are sheared.
+    /// The axes that act as x, y and z, and the shear constants.
     #[must_use]
     pub const fn parts(&self) -> ([usize; 3], Vec3) {
         (self.axes, self.shear)
@@ -82,13 +81,13 @@ impl ShearedRay {
         Vec3::new(p[x] - self.shear.x * p[z], p[y] - self.shear.y * p[z], self.shear.z * p[z])
     }
 
-    /// Where the ray meets the triangle beyond `t_min` and up to `t_max`; both faces count.
+    /// The hit of the ray beyond `t_min` and up to `t_max`; both faces count.
     ///
     /// Woop, Benthin and Wald 2013, "Watertight Ray/Triangle Intersection", JCGT 2(1). An edge
-    /// function is the difference of two products; rounding keeps their order, so that its sign is
-    /// right or it is zero, and neighbours see the same one with the other sign. Where the paper
-    /// then computes in double precision, zero is taken as inside here: of two neighbours at least
-    /// one is hit, at times both, and never none.
+    /// function is the difference of two products. Rounding keeps their order, so its sign is right
+    /// or it is zero, and neighbors get the same value with the opposite sign. Where the paper
+    /// recomputes in double precision, zero counts as inside here: the ray hits at least one of two
+    /// neighbors, at times both.
     #[must_use]
     #[inline]
     pub fn intersect(&self, triangle: &BvhTriangle, t_min: f32, t_max: f32) -> Option<TriangleHit> {
@@ -106,7 +105,7 @@ impl ShearedRay {
         }
         let inverse = 1.0 / determinant;
         let t = (u * a.z + v * b.z + w * c.z) * inverse;
-        // Fails for what is not a number too.
+        // Also rejects NaN.
         if t > t_min && t <= t_max {
             Some(TriangleHit { t, barycentric: Vec2::new(v, w) * inverse })
         } else {
@@ -115,8 +114,8 @@ impl ShearedRay {
     }
 }
 
-/// A unit vector in two signed 16-bit numbers: the octahedral map (Cigolle et al. 2014, "A Survey
-/// of Efficient Representations for Independent Unit Vectors", JCGT 3(2)).
+/// Encodes a unit vector in two signed 16-bit numbers by the octahedral map (Cigolle et al. 2014,
+/// "A Survey of Efficient Representations for Independent Unit Vectors", JCGT 3(2)).
 #[must_use]
 pub fn pack_normal(n: Vec3) -> u32 {
     let n = n / (n.x.abs() + n.y.abs() + n.z.abs()).max(1e-30);
@@ -130,7 +129,7 @@ pub fn pack_normal(n: Vec3) -> u32 {
     word(p.x) | word(p.y) << 16
 }
 
-/// The vector that `pack_normal` wrote, of unit length, within 0.004 degrees.
+/// Decodes the result of `pack_normal` to unit length, within 0.004 degrees.
 #[must_use]
 pub fn unpack_normal(packed: u32) -> Vec3 {
     let part = |bits: u32| (f32::from(bits as u16 as i16) / 32767.0).max(-1.0);

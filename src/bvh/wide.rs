@@ -1,13 +1,13 @@
-//! The trees as the host walks them: nodes with four children and leaves of four triangles, each
-//! four side by side in one register. They are made from the nodes of two children that the device
-//! reads, with the same boxes.
+//! Wide BVH for host traversal: nodes with four children and leaves of four triangles, each four
+//! side by side in one SIMD register. It is converted from the device's binary nodes and keeps
+//! their boxes.
 //!
 //! Dammertz, Hanika and Keller, "Shallow Bounding Volume Hierarchies for Fast SIMD Ray Tracing of
 //! Incoherent Rays" (2008), sections 3 and 4; Wald, Benthin and Boulos, "Getting Rid of Packets"
 //! (2008), section 2.2.
 //!
-//! `glam::Vec4` is a register of SSE2, which every x86-64 has, and of NEON; elsewhere it is four
-//! numbers.
+//! `glam::Vec4` is an SSE2 register on every x86-64 and a NEON register on ARM; elsewhere it is
+//! four scalars.
 
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
@@ -18,31 +18,31 @@ use super::{
     triangle::{ShearedRay, TriangleHit},
 };
 
-/// Children of a node, triangles of a leaf.
+/// Children per node and triangles per leaf.
 pub const WIDTH: usize = 4;
 
-/// Sixteen units in the last place: more than the roundings of a corner's way into a ray's frame
-/// together.
+/// Sixteen units in the last place: more than the total rounding of a vertex transformed into a
+/// ray's frame.
 const ULPS: f32 = 16.0 * f32::EPSILON;
 
-/// Set in a child that is a leaf; the rest is the number of its packet, or on the upper level of
-/// its instance.
+/// Flag of a leaf child; the other bits are the index of its packet, or in the TLAS of its
+/// instance.
 pub const LEAF: u32 = 1 << 31;
 
-/// Four boxes and what is in them: two lines of the cache.
+/// Four child boxes and their contents: two cache lines.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug)]
 pub struct WideNode {
-    /// By axis the low sides of the boxes, and the high ones.
+    /// Minimum and maximum sides of the boxes, per axis.
     planes: [[Vec4; 2]; 3],
-    /// Nodes, leaves (`LEAF`), or `NONE`.
+    /// Node indices, leaves (`LEAF`), or `NONE`.
     pub children: [u32; WIDTH],
-    /// The nodes of two children whose boxes these are, or `NONE`.
+    /// The binary nodes that these boxes come from, or `NONE`.
     from: [u32; WIDTH],
 }
 
 impl WideNode {
-    /// No children: boxes inside out.
+    /// A node without children: inverted boxes.
     const NOTHING: Self = Self {
         planes: [[Vec4::splat(f32::MAX), Vec4::splat(f32::MIN)]; 3],
         children: [NONE; WIDTH],
@@ -57,15 +57,15 @@ impl WideNode {
     }
 }
 
-/// Four triangles, corner by corner and axis by axis. Missing ones have no area.
+/// Four triangles, as a structure of arrays by vertex and axis. Missing ones have no area.
 #[repr(C, align(16))]
 #[derive(Clone, Copy, Debug)]
 pub struct TrianglePacket {
     corners: [[Vec4; 3]; 3],
-    /// The number of the first triangle; the others follow.
+    /// Index of the first triangle; the others follow.
     pub first: u32,
     count: u32,
-    /// The longest side of the box around them.
+    /// Longest side of the packet's bounding box.
     extent: f32,
 }
 
@@ -86,19 +86,19 @@ impl TrianglePacket {
         packet
     }
 
-    /// Its triangles.
+    /// Number of its triangles.
     pub const fn count(&self) -> u32 {
         self.count
     }
 }
 
-/// A ray prepared for four boxes at a time.
+/// A ray prepared for slab tests of four boxes at a time.
 pub struct WideSlabs {
-    /// The ray's origin by axis, for the side that it meets first and for the other; they differ
-    /// where boxes are widened.
+    /// The ray's origin per axis, for the near side and for the far one; they differ where boxes
+    /// are widened.
     origin: [[Vec4; 2]; 3],
     inverse: [Vec4; 3],
-    /// By axis which side is met first.
+    /// Index of the near side per axis.
     first: [usize; 3],
     t_min: Vec4,
 }
@@ -108,7 +108,7 @@ impl WideSlabs {
         Self::widened(origin, direction, t_min, Vec3::ZERO)
     }
 
-    /// For boxes that are larger by `margin` on each side.
+    /// Prepares a ray for boxes enlarged by `margin` on each side.
     pub fn widened(origin: Vec3, direction: Vec3, t_min: f32, margin: Vec3) -> Self {
         let inverse = Slabs::new(origin, direction).inverse();
         let shift = margin * inverse.signum();
@@ -121,8 +121,8 @@ impl WideSlabs {
         }
     }
 
-    /// Where the ray enters each box, and which boxes it meets before `t_max`, a bit each. The
-    /// arithmetic of `Slabs::enter`.
+    /// Entry distances of the four boxes, and a bit mask of the boxes hit before `t_max`. The
+    /// arithmetic is that of `Slabs::enter`.
     #[inline(always)]
     pub fn enter(&self, node: &WideNode, t_max: f32) -> (Vec4, u32) {
         let at = |axis: usize, side: usize, end: usize| {
@@ -136,9 +136,9 @@ impl WideSlabs {
     }
 }
 
-/// Where a ray crosses four triangles.
+/// Hits of a ray with four triangles.
 pub struct TriangleHits {
-    /// A bit for each triangle that it meets.
+    /// Bit mask of the triangles hit.
     pub lanes: u32,
     t: Vec4,
     second: Vec4,
@@ -154,7 +154,7 @@ impl TriangleHits {
     }
 }
 
-/// A ray prepared for four triangles at a time.
+/// A ray prepared for tests of four triangles at a time.
 pub struct WideShearedRay {
     origin: [Vec4; 3],
     axes: [usize; 3],
@@ -168,8 +168,8 @@ impl WideShearedRay {
         Self { origin: axes.map(at), axes, shear: shear.to_array().map(Vec4::splat) }
     }
 
-    /// The edge functions of four triangles in the ray's frame, and the depths of their corners.
-    /// The arithmetic of `Shear::cross`, in the same order: the same bits.
+    /// Edge functions of four triangles in the ray's frame, and the depths of their vertices. The
+    /// arithmetic and its order are those of `ShearedRay::intersect`: the same bits.
     #[inline(always)]
     fn edges(&self, packet: &TrianglePacket) -> ([Vec4; 3], [Vec4; 3]) {
         let [x, y, z] = self.axes;
@@ -189,7 +189,7 @@ impl WideShearedRay {
         ([u, v, w], [a[2], b[2], c[2]])
     }
 
-    /// The hits of `Shear::cross`, to the bit. Both ends count.
+    /// The hits of `ShearedRay::intersect`, to the bit. Both ends are inclusive.
     #[inline(always)]
     pub fn intersect(
         &self,
@@ -206,16 +206,16 @@ impl WideShearedRay {
         let determinant = u + v + w;
         let inverse = Vec4::ONE / determinant;
         let t = (u * depths[0] + v * depths[1] + w * depths[2]) * inverse;
-        // Fails for what is not a number too.
+        // Also rejects NaN.
         let inside =
             t.cmpgt(Vec4::splat(t_min)) & t.cmple(Vec4::splat(t_max)) & determinant.cmpne(zero);
         let lanes = inside.bitmask() & !outside.bitmask();
         (lanes != 0).then(|| TriangleHits { lanes, t, second: v * inverse, third: w * inverse })
     }
 
-    /// A bit for each triangle that the ray may meet between `t_min` and `t_max`. As `cross`, with
-    /// what rounding can do in its way: `margin` is by how much the ray may be off at its origin
-    /// and along it, in object space.
+    /// Bit mask of the triangles that the ray may hit between `t_min` and `t_max`: `intersect`,
+    /// widened by rounding error. `margin` bounds the error of the ray's origin and of points along
+    /// it, in object space.
     #[inline(always)]
     pub fn intersect_conservative(
         &self,
@@ -224,11 +224,11 @@ impl WideShearedRay {
         t_min: f32,
         t_max: f32,
     ) -> u32 {
-        // A hit is a point of the packet's box, and the ray's slopes are 1 at most.
+        // A hit is a point of the packet's box, and the ray's slopes are at most 1.
         let extent = packet.extent + 2.0 * margin;
         let across = 2.0 * extent;
-        // Of a sheared corner: twice the margin for the ray, as much for how far along it the
-        // corner is.
+        // Error of a sheared vertex: twice the margin for the ray, and as much for the vertex's
+        // depth.
         let off = 4.0 * margin + ULPS * across;
         let area = 4.0 * off * (across + off);
         let ([u, v, w], depths) = self.edges(packet);
@@ -240,12 +240,12 @@ impl WideShearedRay {
         }
         let inverse = Vec4::ONE / (u + v + w);
         let t = (u * depths[0] + v * depths[1] + w * depths[2]) * inverse;
-        // Each weight is off by twice the area's error at most; along the ray the corners lie no
-        // farther apart than the extent.
+        // Each weight has at most twice the area's error; the vertices' depths differ by at most
+        // the extent.
         let scale = self.shear[2].x.abs();
         let error =
             Vec4::splat(scale * off) + Vec4::splat(8.0 * scale * extent * area) * inverse.abs();
-        // Passes what is not a number: edge-on, its distance is not known.
+        // NaN passes: edge-on, the distance is unknown.
         let beyond = (t + error).cmplt(Vec4::splat(t_min)) | (t - error).cmpgt(Vec4::splat(t_max));
         there & !beyond.bitmask()
     }
@@ -255,13 +255,13 @@ impl WideShearedRay {
 #[derive(Clone, Debug, Default)]
 pub struct Level {
     pub nodes: Vec<WideNode>,
-    /// The content of each leaf: first and count.
+    /// Content of each leaf: first and count.
     pub leaves: Vec<(u32, u32)>,
 }
 
-/// The wide nodes over a tree of two children a node, the root first. `base` is what the tree's
-/// numbers of nodes begin with. From two children on, the widest inner one is opened until there
-/// are four. A subtree of `most` items or fewer is one leaf.
+/// Collapses a binary BVH to wide nodes, the root first. `base` is the index of its first node.
+/// Starting from two children, the largest inner child is opened until there are four. A subtree of
+/// at most `most` items becomes one leaf.
 pub fn collapse(nodes: &[BvhNode], base: u32, most: u32) -> Level {
     let mut level = Level::default();
     let Some(root) = nodes.first() else { return level };
@@ -296,10 +296,10 @@ pub fn collapse(nodes: &[BvhNode], base: u32, most: u32) -> Level {
     level
 }
 
-/// What lies below each node: first and count. Leaves of a subtree are neighbours.
+/// Content below each node: first and count. Leaves of a subtree are contiguous.
 fn contents(nodes: &[BvhNode], base: u32) -> Vec<(u32, u32)> {
     let mut content = vec![(0, 0); nodes.len()];
-    // Children stand behind their parent.
+    // Children come after their parent.
     for (index, node) in nodes.iter().enumerate().rev() {
         content[index] = if node.count > 0 {
             (node.first, node.count)
@@ -334,7 +334,7 @@ fn children_of(
     (lanes, count)
 }
 
-/// The upper level in wide nodes, whose leaves are single instances.
+/// The TLAS in wide nodes, whose leaves are single instances.
 pub fn upper(nodes: &[BvhNode]) -> Vec<WideNode> {
     let level = collapse(nodes, 0, 1);
     let mut wide = level.nodes;
@@ -347,21 +347,21 @@ pub fn upper(nodes: &[BvhNode]) -> Vec<WideNode> {
     wide
 }
 
-/// The lower levels in wide nodes.
+/// All BLASes in wide nodes.
 #[derive(Clone, Debug, Default)]
 pub struct WideBvh {
     pub nodes: Vec<WideNode>,
     pub packets: Vec<TrianglePacket>,
-    /// Of each tree its root and the nodes after it, its first packet and the packets after it.
+    /// Node and packet ranges of each BLAS.
     pub trees: Vec<Tree>,
 }
 
-/// Where a tree lies.
+/// Ranges of one BLAS.
 #[derive(Clone, Copy, Debug)]
 pub struct Tree {
     root: u32,
-    /// Where rays begin: the root, or the only leaf (`LEAF`), whose triangles tell as soon as a box
-    /// would.
+    /// Traversal entry: the root, or the only leaf (`LEAF`), where testing the triangles costs no
+    /// more than testing a box.
     pub entry: u32,
     nodes: u32,
     packet: u32,
@@ -369,7 +369,7 @@ pub struct Tree {
 }
 
 impl WideBvh {
-    /// Over trees given as the ranges of their nodes.
+    /// Converts the BLASes given by the ranges of their nodes.
     pub fn new(nodes: &[BvhNode], ranges: &[(u32, u32)], triangles: &[BvhTriangle]) -> Self {
         let levels: Vec<Level> = ranges
             .par_iter()
@@ -400,7 +400,7 @@ impl WideBvh {
         all
     }
 
-    /// Takes over a tree's moved triangles and refitted boxes.
+    /// Refits one BLAS to moved triangles and refitted boxes.
     pub fn refit(&mut self, tree: usize, nodes: &[BvhNode], triangles: &[BvhTriangle]) {
         let Some(&Tree { root, nodes: count, packet, packets, .. }) = self.trees.get(tree) else {
             return;
@@ -417,7 +417,7 @@ impl WideBvh {
         }
     }
 
-    /// Bytes in memory.
+    /// Size in bytes.
     pub fn bytes(&self) -> usize {
         size_of_val(self.nodes.as_slice()) + size_of_val(self.packets.as_slice())
     }

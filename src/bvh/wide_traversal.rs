@@ -1,4 +1,4 @@
-//! Rays through the wide nodes of both levels, near children first.
+//! Traversal of the wide nodes of both levels, near children first.
 
 use glam::{Vec3, Vec4};
 
@@ -10,8 +10,8 @@ use super::{
     wide::{LEAF, WideBvh, WideNode, WideShearedRay, WideSlabs},
 };
 
-/// Children that wait, with where the ray enters them. Those of both levels: the lower one's lie
-/// above. Few rays need more than what is inline.
+/// Stack of pending children with their entry distances, for both levels: those of the BLAS lie
+/// above. Few rays need more than the inline capacity.
 struct Stack {
     inline: [(f32, u32); INLINE],
     count: usize,
@@ -34,7 +34,7 @@ impl Stack {
         self.count += 1;
     }
 
-    /// The last one, down to `floor`.
+    /// Pops the last entry, down to `floor`.
     #[inline(always)]
     fn pop(&mut self, floor: usize) -> Option<(f32, u32)> {
         if self.count <= floor {
@@ -48,8 +48,8 @@ impl Stack {
     }
 }
 
-/// Visits what the boxes that the ray meets hold until `leaf` says that it is enough. `leaf` gives
-/// the distance beyond which nothing matters any more.
+/// Visits the leaves whose boxes the ray hits until `leaf` returns `None`. Otherwise `leaf` returns
+/// the new maximum distance.
 #[inline(always)]
 fn walk<const ANY: bool, T: TraversalCounter>(
     tally: &mut T,
@@ -78,7 +78,7 @@ fn walk<const ANY: bool, T: TraversalCounter>(
             Some(child) => child,
             None => loop {
                 let Some((enter, child)) = stack.pop(floor) else { return };
-                // What waited may lie behind what was found since.
+                // A child on the stack may lie beyond a hit found since.
                 if enter <= t_max * ROBUST {
                     break child;
                 }
@@ -87,8 +87,8 @@ fn walk<const ANY: bool, T: TraversalCounter>(
     }
 }
 
-/// The nearest of the children whose bit is set; the others onto the stack, far ones first. Where
-/// any hit will do, they come as they lie.
+/// The nearest child whose bit is set; pushes the others, far ones first. For any-hit rays the
+/// order is arbitrary.
 #[inline(always)]
 fn nearest_of<const ANY: bool>(
     node: &WideNode,
@@ -136,7 +136,7 @@ fn nearest_of<const ANY: bool>(
             sorted.swap(a, b);
         }
     };
-    // With the first exchange above, a sorting network for four.
+    // Together with the first exchange above, a sorting network for four.
     order(2, 3);
     order(0, 2);
     order(1, 3);
@@ -149,8 +149,8 @@ fn nearest_of<const ANY: bool>(
     Some(sorted[0].1)
 }
 
-/// The nearest hit, or any one, of a ray that has an origin and a direction; of those that `counts`
-/// admits.
+/// The nearest hit, or any hit, that `counts` accepts. The ray must have a finite origin and
+/// direction.
 pub fn trace<const ANY: bool, T: TraversalCounter>(
     bvh: &SceneBvh,
     wide: &WideBvh,
@@ -177,7 +177,7 @@ pub fn trace<const ANY: bool, T: TraversalCounter>(
             tally.instance();
             let origin = instance.point(ray.origin + ray.away * (instance.slack + reach));
             let direction = instance.vector(ray.direction);
-            // A leaf alone has no boxes to test.
+            // A single leaf has no boxes to test.
             let own = (entry & LEAF == 0).then(|| WideSlabs::new(origin, direction, ray.t_min));
             let slabs = own.as_ref().unwrap_or(&slabs);
             let shear = WideShearedRay::new(origin, direction);
@@ -224,10 +224,10 @@ pub fn trace<const ANY: bool, T: TraversalCounter>(
     found
 }
 
-/// As `trace`, for whatever the ray may meet once the rounding of single precision is allowed for
-/// (`WideSlabs::widened`, `WideShearedRay::intersect_conservative`): `meet` is given an instance
-/// and a triangle of it, and gives the distance from which on nothing matters any more where it
-/// takes the hit. What lies just before the ray's origin or beyond its end is among them.
+/// Like `trace`, for all candidate hits within single-precision rounding (`WideSlabs::widened`,
+/// `WideShearedRay::intersect_conservative`). `meet` receives an instance and a triangle of it;
+/// where it accepts the hit, it returns the new maximum distance. Candidates include triangles just
+/// before the ray's origin and just beyond its end.
 #[inline(always)]
 pub fn trace_conservative<const ANY: bool>(
     wide: &WideBvh,
@@ -255,7 +255,7 @@ pub fn trace_conservative<const ANY: bool>(
             let (origin, direction) = (instance.point(ray.origin), instance.vector(ray.direction));
             let margin =
                 Vec3::from(instance.rows.map(|row| row.truncate().abs().element_sum() * lift));
-            // A leaf alone has no boxes to test.
+            // A single leaf has no boxes to test.
             let own =
                 (entry & LEAF == 0).then(|| WideSlabs::widened(origin, direction, t_min, margin));
             let slabs = own.as_ref().unwrap_or(&slabs);
@@ -275,8 +275,8 @@ pub fn trace_conservative<const ANY: bool>(
                     while lanes != 0 {
                         let lane = lanes.trailing_zeros();
                         lanes &= lanes - 1;
-                        // Those that a packet lacks have no area, and triangles beyond it are not
-                        // its own.
+                        // Missing lanes of a packet have no area, and triangles beyond its count
+                        // belong to other packets.
                         if lane >= packet.count() {
                             break;
                         }

@@ -1,9 +1,7 @@
-//! Exposure: the one type that turns scene luminance into display-referred values, wherever it
-//! comes from.
+//! Exposure: converts scene luminance in nits to display-referred values.
 //!
-//! Three roads lead to it and all end in an `Ev100`: the dials of a camera, a reflected-light
-//! reading (nits) and an incident-light reading (lux). One road leads out: `Exposure::multiplier`,
-//! by which luminance is multiplied.
+//! An [`Exposure`] holds an `Ev100` from the dials of a camera, a reflected-light reading (nits) or
+//! an incident-light reading (lux). [`Exposure::multiplier`] scales luminance.
 
 use crate::photometry::{Ev100, Lux, Nit};
 
@@ -31,12 +29,10 @@ pub const INCIDENT_CALIBRATION_C_DOME: f64 = 340.0;
 /// "Moving Frostbite to PBR" (2014), section 5.1.
 pub const SATURATION_FACTOR: f64 = 1.2;
 
-/// The farthest from zero that an exposure value may lie, in stops; within it every multiplier is a
-/// normal `f32`.
+/// Maximum absolute EV100 in stops; within it every multiplier is a normal `f32`.
 pub const EV100_LIMIT: f64 = 64.0;
 
-/// Why an exposure cannot be had. Each message names the dial, what it was set to and what it may
-/// be.
+/// Invalid exposure input. Each message states the value and its valid range.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum ExposureError {
     /// The f-number is zero, negative, infinite or not a number.
@@ -68,7 +64,7 @@ pub enum ExposureError {
     ExposureValue(f64),
 }
 
-/// What sits before the cell of an incident-light meter.
+/// Receptor of an incident-light meter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Receptor {
     /// A flat disc that follows the cosine law: illuminance as this renderer computes it. `C` =
@@ -90,24 +86,24 @@ impl Receptor {
     }
 }
 
-/// How other renderers map an exposure value to a multiplier; for comparison with them and nothing
-/// else.
+/// Mapping of an exposure value to a multiplier in other renderers; for comparison only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExposureConvention {
-    /// `1 / (1.2 * 2^EV100)`: ours, Frostbite's and Filament's. The saturation luminance becomes 1.
+    /// `1 / (1.2 * 2^EV100)`: this renderer, Frostbite and Filament. The saturation luminance
+    /// becomes 1.
     #[default]
     Saturation,
-    /// `1 / 2^EV100`: engines that leave the lens and the saturation speed out.
+    /// `1 / 2^EV100`: engines without lens transmittance and saturation speed.
     Bare,
     /// `0.18 / (10/65 * 2^EV100)`: standard-output sensitivity, where the luminance that ISO
-    /// 12232:2006 section 6.3 ties to 18 % grey becomes 0.18 (`H = 10 / S`, lens factor 0.65).
+    /// 12232:2006 section 6.3 ties to 18 % gray becomes 0.18 (`H = 10 / S`, lens factor 0.65).
     StandardOutput,
 }
 
-/// An exposure: how scene luminance (nits) becomes the renderer's display-referred number.
+/// An exposure, which scales scene luminance (nits) to display-referred values.
 ///
-/// It always holds a finite exposure value within `EV100_LIMIT`, so its multiplier is never zero,
-/// infinite or NaN.
+/// Its exposure value is finite and within `EV100_LIMIT`, so its multiplier is never zero, infinite
+/// or NaN.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "Ev100", into = "Ev100")]
 pub struct Exposure {
@@ -145,7 +141,7 @@ impl Exposure {
         let f_stop = positive(f_stop, ExposureError::FStop)?;
         let shutter_s = positive(shutter_s, ExposureError::Shutter)?;
         let iso = positive(iso, ExposureError::Iso)?;
-        // A sum of logarithms, so that extreme dials cannot overflow on the way.
+        // A sum of logarithms: extreme dials cannot overflow.
         Self::from_ev100(Ev100(
             2.0 * f_stop.log2() - shutter_s.log2() + (100.0_f64.log2() - iso.log2()),
         ))
@@ -163,7 +159,7 @@ impl Exposure {
         }
     }
 
-    /// From the average luminance that a reflected-light meter sees; finite and above 0.
+    /// From the average luminance read by a reflected-light meter; finite and above 0.
     ///
     /// `EV100 = log2(L * 100 / K)`, `K` = 12.5: ISO 2720:1974; Lagarde and de Rousiers 2014,
     /// section 5.1.
@@ -208,8 +204,7 @@ impl Exposure {
         Ev100(self.ev100)
     }
 
-    /// What luminance in nits is multiplied by: `1 / (1.2 * 2^EV100)`, in 1/nit; always finite and
-    /// above 0.
+    /// Multiplier of luminance: `1 / (1.2 * 2^EV100)`, in 1/nit; always finite and above 0.
     ///
     /// Lagarde and de Rousiers 2014, section 5.1 (`convertEV100ToExposure`).
     #[must_use]
@@ -217,7 +212,7 @@ impl Exposure {
         1.0 / self.saturation_luminance().0
     }
 
-    /// The luminance that is mapped to 1, where a sensor saturates: `1.2 * 2^EV100`.
+    /// The luminance that maps to 1, where a sensor saturates: `1.2 * 2^EV100`.
     ///
     /// ISO 12232:2006 section 6.1; Lagarde and de Rousiers 2014, section 5.1.
     #[must_use]
@@ -225,24 +220,23 @@ impl Exposure {
         Nit(SATURATION_FACTOR * self.ev100.exp2())
     }
 
-    /// The average luminance for which a reflected-light meter asks for this exposure: `K / 100 *
+    /// The average luminance for which a reflected-light meter gives this exposure: `K / 100 *
     /// 2^EV100`.
     ///
-    /// It is mapped to `K / 120` = 0.1042, not to 0.18. ISO 2720:1974.
+    /// It maps to `K / 120` = 0.1042, not to 0.18. ISO 2720:1974.
     #[must_use]
     pub fn metered_luminance(self) -> Nit {
         Nit(REFLECTED_CALIBRATION_K / 100.0 * self.ev100.exp2())
     }
 
-    /// The illuminance for which an incident-light meter asks for this exposure: `C / 100 *
+    /// The illuminance for which an incident-light meter gives this exposure: `C / 100 *
     /// 2^EV100`. ISO 2720:1974.
     #[must_use]
     pub fn metered_illuminance(self, receptor: Receptor) -> Lux {
         Lux(receptor.calibration() / 100.0 * self.ev100.exp2())
     }
 
-    /// The multiplier that another renderer would use for the same exposure value, in 1/nit; for
-    /// comparison only.
+    /// The multiplier in another renderer's convention, in 1/nit; for comparison only.
     #[must_use]
     pub fn multiplier_in_convention(self, scale: ExposureConvention) -> f64 {
         match scale {
@@ -252,7 +246,7 @@ impl Exposure {
         }
     }
 
-    /// How many stops brighter than `other` this exposure renders the same scene.
+    /// Stops by which this exposure renders the same scene brighter than `other`.
     #[must_use]
     pub fn stops_above(self, other: Self) -> f64 {
         other.ev100 - self.ev100
@@ -404,7 +398,7 @@ mod tests {
         }
     }
 
-    /// What a half float can hold of a 100 klx sun's disk, 1.4702e9 nit, at sunny 16.
+    /// A half float holds the exposed disk of a 100 klx sun, 1.4702e9 nit, at sunny 16.
     #[test]
     fn the_sun_disk_just_fits_a_half_float() {
         let disk = 1.4702e9;

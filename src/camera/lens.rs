@@ -1,20 +1,19 @@
 //! The lens as a thin lens: imaging equation, field of view with focus breathing, effective
 //! f-number, T-stop, iris.
 //!
-//! Lengths are metres, angles radians. A focus distance is measured from the lens (its front
+//! Lengths are meters, angles radians. A focus distance is measured from the lens (its front
 //! principal plane) and may be infinite; `focus_from_image_plane` converts the distance that is
 //! engraved on lenses.
 
 use std::f64::consts::{PI, TAU};
 
-/// Focal lengths (m) that a lens may have: 0.1 mm to 10 m.
+/// Valid focal lengths in m: 0.1 mm to 10 m.
 pub const FOCAL_LIMITS: [f64; 2] = [1e-4, 10.0];
 
-/// F-numbers that a lens may have. Below 0.5 no lens in air can be: the sine of its cone would
-/// exceed 1.
+/// Valid f-numbers. No lens in air is below 0.5: the sine of its cone would exceed 1.
 pub const F_STOP_LIMITS: [f64; 2] = [0.5, 1024.0];
 
-/// Why a lens or a setting of it is refused. Each message names the value and what it may be.
+/// Invalid lens or lens setting. Each message states the value and its valid range.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum LensError {
     /// The focal length is not within `FOCAL_LIMITS`.
@@ -41,17 +40,17 @@ pub enum LensError {
         distance: f64,
         /// The focal length (m).
         focal_length: f64,
-        /// The least distance (m): four focal lengths.
+        /// The minimum distance (m): four focal lengths.
         min: f64,
     },
     /// An extent of the sensor or a field of view is impossible.
     #[error("{what} is {value}; it must be {allowed}")]
     Value {
-        /// Which value.
+        /// Name of the value.
         what: &'static str,
-        /// What it is.
+        /// The invalid value.
         value: f64,
-        /// What it may be.
+        /// The valid range.
         allowed: &'static str,
     },
 }
@@ -79,7 +78,7 @@ impl ThinLens {
         Ok(Self { focal_length, f_stop, transmission: 1.0 })
     }
 
-    /// The same lens with the part of the light that its glass lets through, above 0 and at most 1.
+    /// The same lens with a transmission, above 0 and at most 1.
     ///
     /// # Errors
     /// A transmission out of range.
@@ -103,14 +102,13 @@ impl ThinLens {
         self.f_stop
     }
 
-    /// The part of the light that the glass lets through.
+    /// Transmission of the glass, above 0 and at most 1.
     #[must_use]
     pub const fn transmission(self) -> f64 {
         self.transmission
     }
 
-    /// The T-number, by which exposure is to be computed: `N / sqrt(transmission)`. ISO 517:2008
-    /// (T-number).
+    /// The T-number, which sets the exposure: `N / sqrt(transmission)`. ISO 517:2008 (T-number).
     #[must_use]
     pub fn t_stop(self) -> f64 {
         self.f_stop / self.transmission.sqrt()
@@ -148,8 +146,8 @@ impl ThinLens {
         Ok(self.focal_length * (1.0 + self.magnification(focus)?))
     }
 
-    /// The f-number that the sensor sees: `N (1 + m)`. Ray, "Applied Photographic Optics", 3rd ed.
-    /// (close-up exposure; pupil magnification 1).
+    /// The effective f-number at the sensor: `N (1 + m)`. Ray, "Applied Photographic Optics", 3rd
+    /// ed. (close-up exposure; pupil magnification 1).
     ///
     /// # Errors
     /// A focus distance that is not beyond the focal length.
@@ -219,16 +217,16 @@ pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, LensError>
     }
 }
 
-/// What a lens can be set to.
+/// Specification of a lens: ranges of its settings.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct LensSpec {
-    /// Least and greatest focal length (m); the same for a prime lens.
+    /// Minimum and maximum focal length (m); equal for a prime lens.
     pub focal_range: [f64; 2],
-    /// Least and greatest f-number.
+    /// Minimum and maximum f-number.
     pub f_stop_range: [f64; 2],
     /// The nearest focus (m) from the image plane, as makers state it; at least four focal lengths.
     pub nearest_focus: f64,
-    /// The part of the light that the glass lets through, above 0 and at most 1.
+    /// Transmission of the glass, above 0 and at most 1.
     pub transmission: f64,
     /// The iris.
     pub iris: Iris,
@@ -248,7 +246,7 @@ impl Default for LensSpec {
 }
 
 impl LensSpec {
-    /// This lens if its numbers are possible.
+    /// Validates this specification.
     ///
     /// # Errors
     /// A focal length, f-number or transmission that no lens has; a range that falls; a nearest
@@ -273,10 +271,10 @@ impl LensSpec {
         Ok(self)
     }
 
-    /// The lens as set: focal length (m) and f-number are moved into its ranges.
+    /// The lens at a focal length (m) and f-number, clamped to its ranges.
     ///
     /// # Errors
-    /// As `checked`, and numbers that are not numbers.
+    /// As `checked`; NaN.
     pub fn set(self, focal_length: f64, f_stop: f64) -> Result<ThinLens, LensError> {
         let spec = self.checked()?;
         let focal_length = focal_length.clamp(spec.focal_range[0], spec.focal_range[1]);
@@ -288,9 +286,9 @@ impl LensSpec {
 /// The iris: the shape of the aperture.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Iris {
-    /// Blades; fewer than 3 is a circle.
+    /// Number of blades; fewer than 3 is a circle.
     pub blades: u32,
-    /// 0 straight to 1 circular edges; clamped to that.
+    /// Curvature of the edges, 0 (straight) to 1 (circular); clamped.
     pub curvature: f64,
     /// Angle (rad) of a corner from +X, counter-clockwise.
     pub rotation: f64,
@@ -304,10 +302,10 @@ impl Default for Iris {
 }
 
 impl Iris {
-    /// The edge's distance from the centre at an angle (rad), over that of a corner; 0 to 1.
+    /// Distance of the edge from the center at an angle (rad), relative to a corner; 0 to 1.
     ///
-    /// A regular polygon, `cos(pi/n) / cos(a)` with `a` the angle to the middle of the side, moved
-    /// linearly towards the circle through its corners by the curvature.
+    /// A regular polygon, `cos(pi/n) / cos(a)` with `a` the angle to the middle of the side,
+    /// interpolated linearly towards the circle through its corners by the curvature.
     #[must_use]
     pub fn edge(self, angle: f64) -> f64 {
         if self.blades < 3 {
@@ -319,9 +317,9 @@ impl Iris {
         straight + (1.0 - straight) * self.curvature.clamp(0.0, 1.0)
     }
 
-    /// The area of the aperture over that of the circle through its corners; above 0, at most 1.
+    /// Area of the aperture over that of the circle through its corners; above 0, at most 1.
     ///
-    /// Of the edge that `edge` gives, by the midpoint rule over half a side.
+    /// Integrates [`Iris::edge`] over one side by the midpoint rule.
     #[must_use]
     pub fn relative_area(self) -> f64 {
         if self.blades < 3 {

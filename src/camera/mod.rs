@@ -1,5 +1,5 @@
-//! The physical camera: body, lens, exposure, metering, focus, effects, tone mapping. Pure: no GPU,
-//! no I/O.
+//! The physical camera: body, lens, exposure, metering, focus, effects, tone mapping. No GPU and no
+//! I/O.
 pub mod body;
 pub mod display;
 pub mod effects;

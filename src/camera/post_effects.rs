@@ -1,6 +1,5 @@
-//! What a camera does to the picture after light has reached its lens: one value an effect, none is
-//! off. The order is that of the light's way: lens (depth of field), shutter (motion blur),
-//! diffraction, scattered light, colours' image sizes, vignetting, sensor (grain).
+//! Camera effects; `None` is off. They apply in the order of the light path: depth of field, motion
+//! blur, starburst (diffraction), bloom (scatter), chromatic aberration, vignetting, grain.
 
 use glam::{DMat4, DQuat, DVec3};
 
@@ -10,18 +9,18 @@ use super::{
     lens::{Iris, LensError, ThinLens, positive},
 };
 
-/// The effects of a camera; none does nothing and costs nothing.
+/// The effects of a camera; disabled ones have no cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CameraEffects {
     /// Blur by distance from the focus.
     pub depth_of_field: Option<DepthOfField>,
     /// Blur by motion while the shutter is open.
     pub motion_blur: Option<MotionBlur>,
-    /// Light that diffraction at the iris spreads.
+    /// Diffraction at the iris.
     pub starburst: Option<Starburst>,
     /// Light scattered in the lens.
     pub bloom: Option<Bloom>,
-    /// Colours imaged at different sizes.
+    /// Lateral chromatic aberration.
     pub chromatic_aberration: Option<ChromaticAberration>,
     /// Darkening towards the corners.
     pub vignetting: Option<Vignetting>,
@@ -30,7 +29,7 @@ pub struct CameraEffects {
 }
 
 impl CameraEffects {
-    /// Whether none is on.
+    /// Whether all effects are off.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -57,13 +56,13 @@ pub struct DepthOfField {
     pub gate_width: f64,
     /// The iris.
     pub iris: Iris,
-    /// The barrel's rim; none cuts nothing.
+    /// The barrel's rim; `None` for no mechanical vignetting.
     pub rim: Option<Rim>,
 }
 
 impl DepthOfField {
-    /// Signed radius of the circle of confusion as `at_infinity - slope / distance`: metres on the
-    /// sensor, and metres squared. Below 0 in front of the focus. `focus::circle_of_confusion` over
+    /// Signed radius of the circle of confusion as `at_infinity - slope / distance`: meters on the
+    /// sensor, and meters squared. Below 0 in front of the focus. `focus::circle_of_confusion` over
     /// 2.
     ///
     /// # Errors
@@ -74,7 +73,7 @@ impl DepthOfField {
         Ok([half * magnification, half * self.lens.focal_length() * (1.0 + magnification)])
     }
 
-    /// This, if its numbers are possible.
+    /// Validates these settings.
     ///
     /// # Errors
     /// A focus that is not beyond the focal length; a width or rim that is not finite and above 0.
@@ -89,12 +88,12 @@ impl DepthOfField {
 }
 
 impl Rim {
-    /// This rim before a pupil of a radius (m).
+    /// Validates this rim for a pupil radius (m).
     ///
     /// # Errors
     /// A rim that is smaller than the pupil; a distance that is not finite.
     pub fn checked(self, pupil_radius: f64) -> Result<Self, LensError> {
-        // A hair of room for rounding where both are the same.
+        // Tolerance for rounding if both radii are equal.
         if !(self.radius >= pupil_radius * (1.0 - 1e-9) && self.radius.is_finite()) {
             let what = "the radius of the lens's rim in m";
             return Err(LensError::Value {
@@ -112,13 +111,12 @@ impl Rim {
     }
 }
 
-/// A camera that moves while its shutter is open. The picture's own time is the middle of the
-/// exposure.
+/// Camera motion while the shutter is open. The picture's time is the middle of the exposure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MotionBlur {
     /// Exposure time (s), above 0.
     pub exposure: f64,
-    /// When the picture's lines are exposed.
+    /// Shutter type.
     pub shutter: Shutter,
     /// Velocity (m/s) along the camera's right, up and back.
     pub velocity: DVec3,
@@ -127,7 +125,7 @@ pub struct MotionBlur {
 }
 
 impl MotionBlur {
-    /// Where the camera is at a time (s) from the middle of the exposure, in its own axes at that
+    /// Camera transform at a time (s) from the middle of the exposure, in the camera's axes at that
     /// middle.
     #[must_use]
     pub fn pose(&self, time: f64) -> DMat4 {
@@ -137,15 +135,15 @@ impl MotionBlur {
         )
     }
 
-    /// Exposure times from the start of the first line's exposure to that of the last; 0 where all
-    /// are exposed at once.
+    /// Delay between the exposures of the first and the last line, in exposure times; 0 for a
+    /// global shutter.
     #[must_use]
     pub fn curtain(&self) -> f64 {
         self.shutter.duration(self.exposure) / self.exposure - 1.0
     }
 }
 
-/// Diffraction at the iris: bright sources have spikes.
+/// Starburst: diffraction at the iris, which gives bright sources spikes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Starburst {
     /// The iris.
@@ -154,20 +152,20 @@ pub struct Starburst {
     pub f_number: f64,
     /// The sensor's width (m) that the picture's width shows.
     pub gate_width: f64,
-    /// The aperture's width over what it would be without cylinders before it, 0.25 to 1.
+    /// Anamorphic aperture width over that of a spherical lens, 0.25 to 1.
     pub squeeze: f64,
     /// Dust on the lens, 0 to 1.
     pub dust: f64,
     /// Scratches, 0 to 1.
     pub scratches: f64,
-    /// Where specks and scratches lie.
+    /// Seed of the positions of dust and scratches.
     pub seed: u32,
-    /// Lamps without a body, which the picture itself does not show, are imaged as points.
+    /// Whether zero-size lights, which are invisible in the picture, are imaged as points.
     pub points: bool,
 }
 
 impl Starburst {
-    /// Of a clean lens.
+    /// Starburst of a clean lens.
     ///
     /// # Errors
     /// A focus that is not beyond the focal length.
@@ -198,14 +196,13 @@ pub struct Bloom {
 }
 
 impl Bloom {
-    /// Part of light that a clean, coated lens scatters: veiling glare of a good lens is of the
-    /// order of 1 % (the range that ISO 9358:1994, "Veiling glare of image forming systems", is
-    /// made to tell apart is about 0.5 to 5 %).
+    /// Scattered fraction of a clean, coated lens: veiling glare of a good lens is of the order of
+    /// 1 % (ISO 9358:1994, "Veiling glare of image forming systems", covers about 0.5 to 5 %).
     pub const CLEAN_LENS: f64 = 0.01;
 
-    /// The scattered part that follows from a lens's transmission: of `1 - T` that its surfaces
-    /// reflect, each pair of reflections sends light on towards the sensor: of n surfaces of
-    /// reflectance R, `n (n - 1) / 2 R^2`, about `(1 - T)^2 / 2`.
+    /// Scattered fraction from a lens's transmission `T`. Each pair of surface reflections sends
+    /// light towards the sensor: for n surfaces of reflectance R, `n (n - 1) / 2 R^2`, about
+    /// `(1 - T)^2 / 2`.
     #[must_use]
     pub fn fraction_of(lens: ThinLens) -> f64 {
         let lost = 1.0 - lens.transmission();
@@ -216,8 +213,7 @@ impl Bloom {
 /// Lateral chromatic aberration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChromaticAberration {
-    /// By how much the red image is larger than the blue one, of the green one's size; may be
-    /// negative.
+    /// Size difference of the red and the blue image, relative to the green one; may be negative.
     pub red_over_blue: f64,
 }
 
@@ -230,12 +226,12 @@ pub struct Vignetting {
     pub width: f64,
     /// Radius (m) of the entrance pupil.
     pub pupil_radius: f64,
-    /// The barrel's rim; none cuts nothing.
+    /// The barrel's rim; `None` for no mechanical vignetting.
     pub rim: Option<Rim>,
 }
 
 impl Vignetting {
-    /// Illuminance over that on the axis where the field angle has this tangent.
+    /// Illuminance relative to the axis at the tangent of a field angle, 0 to 1.
     #[must_use]
     pub fn at(&self, tangent: f64) -> f64 {
         let natural = (1.0 + tangent * tangent).powf(-0.5 * self.exponent);
@@ -258,13 +254,13 @@ pub struct CameraRig {
     pub focus: f64,
     /// The sensor's area that the picture shows.
     pub gate: SensorSize,
-    /// From the lens to the image (m), which sets the field of view.
+    /// Distance from the lens to the image (m), which sets the field of view.
     pub image_distance: f64,
 }
 
 impl CameraRig {
-    /// Of a lens of a known focal length. Without `breathing` the field of view stays that of focus
-    /// at infinity, as a cinema lens that corrects for it does.
+    /// Rig of a lens with a known focal length. Without `breathing` the field of view is that of
+    /// focus at infinity, as with a corrected cinema lens.
     ///
     /// # Errors
     /// A focus that is not beyond the focal length.
@@ -279,8 +275,8 @@ impl CameraRig {
         Ok(Self { lens, focus, gate, image_distance })
     }
 
-    /// Of a lens whose field of view over the picture's height (rad) is known: its focal length is
-    /// the one that gives this field of view at this focus.
+    /// Rig with a known vertical field of view (rad): the focal length follows from it and the
+    /// focus.
     ///
     /// # Errors
     /// A field of view or f-number out of range; a focus too near for this field of view.

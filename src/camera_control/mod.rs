@@ -1,10 +1,9 @@
-//! Cameras that people steer: flying, orbiting and walking, as maths from input to pose.
+//! Interactive cameras: fly, orbit and walk, as pure functions from input to pose.
 //!
-//! [`Controller::update`] is all that a viewer calls: what the hands did and how long ago the last
-//! picture was, in; where the eye is and where it looks, out. Nothing here knows of windows or
-//! devices, and the same input for the same time ends in the same place whatever the rate of
-//! pictures: walking advances in fixed steps of 1/240 s, flying by the closed form of its approach
-//! to the wanted speed.
+//! A viewer calls only [`Controller::update`], with the input and the time since the last frame; it
+//! returns the eye pose. The module does not depend on windows or devices. The same input over the
+//! same time gives the same pose at any frame rate: walking advances in fixed steps of 1/240 s.
+//! Flying uses the closed form of its exponential approach to the target velocity.
 mod collision;
 mod orbit;
 mod pose;
@@ -21,57 +20,55 @@ pub use collision::{CollisionError, CollisionMesh, MAX_COLLISION_TRIANGLES, is_s
 pub use pose::CameraPose;
 pub use walker::{EYE_HEIGHT, HEIGHT, MAX_STEP_HEIGHT, RADIUS, Walker};
 
-/// One advance of what moves by itself (s).
+/// Fixed time step (s).
 const TICK: f64 = 1.0 / 240.0;
 
-/// The longest time (s) that one update makes up for: after a longer stall the camera has not moved
-/// meanwhile.
+/// Maximum time (s) of one update: after a longer stall the camera has not moved in the rest.
 pub const MAX_UPDATE_SECONDS: f64 = 2.0;
 
-/// Time (s) in which a flying camera comes within 1/e of the wanted speed.
+/// Time constant (s) of a flying camera's velocity.
 const RESPONSE: f64 = 0.1;
 
-/// How long (s) the way to a framed object takes.
+/// Duration (s) of the transition to a framed object.
 const TRAVEL: f64 = 0.35;
 
-/// The speed (m/s) of a flying camera, until it is told otherwise.
+/// Default speed (m/s) of a flying camera.
 pub const FLYING_SPEED: f64 = 3.0;
 
-/// The speed (m/s) of a walker: a person's, unhurried.
+/// Speed (m/s) of a walker: an unhurried pace.
 pub const WALKING_SPEED: f64 = 1.4;
 
-/// How the camera is steered.
+/// Navigation mode of the camera.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NavigationMode {
-    /// Freely, through walls.
+    /// Free flight, through walls.
     #[default]
     Fly,
-    /// Around a point.
+    /// Orbit around a target point.
     Orbit,
-    /// On foot: see [`Walker`].
+    /// Walking: see [`Walker`].
     Walk,
 }
 
-/// What the hands did since the last update. Numbers that are not finite count as 0.
+/// Input since the last update. Non-finite numbers count as 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Input {
-    /// Keys held: to the right, up, forward, each -1 to 1. Walking knows no up.
+    /// Keys held: right, up, forward, each -1 to 1. Walking ignores up.
     pub movement: DVec3,
-    /// Turned since the last update (rad): to the right, up. In orbit the scene goes with the
+    /// Rotation since the last update (rad): right, up. In orbit mode the scene follows the
     /// pointer.
     pub turn: DVec2,
-    /// Dragged since the last update, in heights of the picture, to the right and up: what lies
-    /// under the pointer in orbit, and at the same distance in flight, stays under it.
+    /// Drag since the last update, in picture heights, right and up. The point under the pointer
+    /// stays under it: at the target's distance, in orbit and in flight.
     pub pan: DVec2,
-    /// Notches of the wheel, above 0 towards what is looked at: in orbit nearer by a tenth each, in
-    /// flight a tenth faster.
+    /// Wheel notches, positive towards the target. Orbit: each reduces the distance by a tenth.
+    /// Fly: each raises the speed by a tenth.
     pub dolly: f64,
-    /// A factor of the speed, as of a key for running; 0 to 100.
+    /// Factor of the speed, such as for a run key; 0 to 100.
     pub speed_factor: f64,
 }
 
 impl Default for Input {
-    /// Hands off.
     fn default() -> Self {
         Self {
             movement: DVec3::ZERO,
@@ -92,7 +89,7 @@ impl Input {
         let go =
             DVec3::new(finite(self.movement.x), finite(self.movement.y), finite(self.movement.z));
         Self {
-            // Two keys at once are no faster than one.
+            // Two keys together are no faster than one.
             movement: go.clamp_length_max(1.0),
             turn: two(self.turn),
             pan: two(self.pan),
@@ -109,7 +106,7 @@ impl Input {
     }
 }
 
-/// On the way to what is framed.
+/// Transition to a framed object.
 #[derive(Clone, Copy, Debug)]
 struct Travel {
     from: CameraPose,
@@ -117,16 +114,16 @@ struct Travel {
     gone: f64,
 }
 
-/// A camera that is steered.
+/// An interactive camera.
 #[derive(Clone, Debug)]
 pub struct Controller {
     mode: NavigationMode,
     pose: CameraPose,
-    /// What orbit goes around (m).
+    /// Orbit target (m).
     target: DVec3,
-    /// Vertical field of view (rad): how far a drag pans.
+    /// Vertical field of view (rad), which scales panning.
     vertical_fov: f64,
-    /// Of flight (m/s).
+    /// Speed of flight (m/s).
     speed: f64,
     velocity: DVec3,
     travel: Option<Travel>,
@@ -135,7 +132,7 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// A camera in flight, with a vertical field of view (rad) in (0, pi); others are taken as a
+    /// A camera in fly mode, with a vertical field of view (rad) in (0, pi); other values become a
     /// right angle.
     #[must_use]
     pub fn new(pose: CameraPose, vertical_fov: f64) -> Self {
@@ -158,32 +155,32 @@ impl Controller {
         }
     }
 
-    /// Where the eye is and where it looks.
+    /// Pose of the eye.
     #[must_use]
     pub const fn pose(&self) -> CameraPose {
         self.pose
     }
 
-    /// How it is steered.
+    /// Navigation mode.
     #[must_use]
     pub const fn mode(&self) -> NavigationMode {
         self.mode
     }
 
-    /// What orbit goes around.
+    /// Orbit target, in the world (m).
     #[must_use]
     pub const fn target(&self) -> DVec3 {
         self.target
     }
 
-    /// The speed (m/s) of flight.
+    /// Speed of flight (m/s).
     #[must_use]
     pub const fn speed(&self) -> f64 {
         self.speed
     }
 
-    /// Changes how it is steered. Whoever begins to walk falls to the ground below the eye; without
-    /// walls ([`Controller::set_walls`]) there is nothing to walk on, and the camera flies on.
+    /// Changes the navigation mode. A walker starts to fall to the ground below the eye. Without
+    /// collision geometry ([`Controller::set_walls`]) the camera keeps flying.
     pub fn set_mode(&mut self, mode: NavigationMode) {
         self.velocity = DVec3::ZERO;
         self.walker = match (&self.walls, mode) {
@@ -199,7 +196,7 @@ impl Controller {
         };
     }
 
-    /// What walkers collide with.
+    /// Sets the collision geometry of walking.
     pub fn set_walls(&mut self, walls: Arc<CollisionMesh>) {
         self.walls = Some(walls);
         if self.mode == NavigationMode::Walk {
@@ -207,7 +204,7 @@ impl Controller {
         }
     }
 
-    /// Places the camera at once; a walker stands there.
+    /// Sets the pose at once; a walker stands there.
     pub fn place(&mut self, pose: CameraPose) {
         let distance = self.target.distance(self.pose.position).max(orbit::NEAREST);
         self.travel = None;
@@ -216,29 +213,29 @@ impl Controller {
         self.set_mode(self.mode);
     }
 
-    /// What orbit goes around from now on: what was clicked on.
+    /// Sets the orbit target, in the world (m), such as a clicked point.
     pub fn set_target(&mut self, target: DVec3) {
         if target.is_finite() {
             self.target = target;
         }
     }
 
-    /// The vertical field of view (rad), after a change of lens.
+    /// Sets the vertical field of view (rad), after a lens change.
     pub fn set_fov(&mut self, vertical_fov: f64) {
         if vertical_fov > 0.0 && vertical_fov < std::f64::consts::PI {
             self.vertical_fov = vertical_fov;
         }
     }
 
-    /// The speed (m/s) of flight: 1 mm/s to 10 km/s.
+    /// Sets the speed of flight (m/s), 1 mm/s to 10 km/s.
     pub fn set_speed(&mut self, speed: f64) {
         if speed.is_finite() {
             self.speed = speed.clamp(1e-3, 1e4);
         }
     }
 
-    /// Travels to where a box (least and greatest corner) just fits the picture of an aspect (width
-    /// over height), without turning, and orbits it from then on. A walker becomes an orbiter.
+    /// Frames a box (minimum and maximum corner): moves, without rotating, to where it just fits a
+    /// picture of this aspect (width over height), then orbits it. Walk mode changes to orbit.
     pub fn frame(&mut self, bounds: (DVec3, DVec3), aspect: f64) {
         let Some((target, to)) = orbit::framed(self.pose, bounds, self.vertical_fov, aspect) else {
             return;
@@ -248,12 +245,12 @@ impl Controller {
         self.travel = Some(Travel { from: self.pose, to, gone: 0.0 });
     }
 
-    /// Advances by `dt` seconds, at most [`MAX_UPDATE_SECONDS`]; a time that is not finite or below
-    /// 0 counts as none.
+    /// Advances by `dt` seconds, at most [`MAX_UPDATE_SECONDS`]; a negative or non-finite time
+    /// counts as 0.
     pub fn update(&mut self, input: &Input, dt: f64) -> CameraPose {
         let input = input.sound();
         let dt = if dt.is_finite() { dt.clamp(0.0, MAX_UPDATE_SECONDS) } else { 0.0 };
-        // Whoever takes the helm ends the journey.
+        // Any input ends a transition.
         if let Some(mut travel) = self.travel.take()
             && input.is_idle()
         {
@@ -279,7 +276,7 @@ impl Controller {
                 self.pose.position += pan;
                 self.target += pan;
                 self.pose.position = orbit::dollied(self.pose.position, self.target, input.dolly);
-                // Keys go along: the target comes with the eye.
+                // Keys move the target together with the eye.
                 let go = self.fly(&input, dt, DVec2::ZERO);
                 self.target += go;
             }
@@ -295,11 +292,11 @@ impl Controller {
         self.pose
     }
 
-    /// Flies for a time while turning, and says how far it went.
+    /// Flies for `dt` seconds while turning, and returns the displacement.
     ///
-    /// The velocity v follows the wanted one w by dv/dt = (w - v) / RESPONSE: within a step in
-    /// which w stays, v = w + (v0 - w) exp(-t / RESPONSE), and the way is its integral. Steps are
-    /// needed only because w turns.
+    /// The velocity v follows the target velocity w by dv/dt = (w - v) / RESPONSE. Within a step of
+    /// constant w, v = w + (v0 - w) exp(-t / RESPONSE), and the displacement is its integral. Steps
+    /// are needed only because w turns.
     fn fly(&mut self, input: &Input, dt: f64, turn: DVec2) -> DVec3 {
         let from = self.pose.position;
         let steps = (dt / TICK).ceil().max(1.0);

@@ -1,28 +1,28 @@
-//! Around a point: turning, panning, coming nearer, and framing what is selected.
+//! Orbit: rotation, panning, dolly, and framing of the selection.
 
 use glam::{DVec2, DVec3};
 
 use super::CameraPose;
 
-/// Nearest that an orbit comes to its point (m).
+/// Minimum distance to the orbit target (m).
 pub(super) const NEAREST: f64 = 1e-3;
 
-/// Turned about a point, which keeps its place in the picture.
+/// Rotates a pose about a point, which keeps its place in the picture.
 pub(super) fn turned(pose: CameraPose, target: DVec3, by: DVec2) -> CameraPose {
     let offset = pose.rotation().inverse() * (target - pose.position);
     let turned = pose.turned(by);
     CameraPose { position: target - turned.rotation() * offset, ..turned }
 }
 
-/// How far the eye goes sideways when a point at the target's depth is dragged by parts of the
-/// picture's height.
+/// Sideways displacement of the eye when a point at the target's depth is dragged by fractions of
+/// the picture's height.
 pub(super) fn pan(pose: CameraPose, target: DVec3, vertical_fov: f64, by: DVec2) -> DVec3 {
     let depth = (target - pose.position).dot(pose.forward()).abs().max(NEAREST);
     let height = 2.0 * (vertical_fov * 0.5).tan() * depth;
     -(pose.right() * by.x + pose.up() * by.y) * height
 }
 
-/// Nearer to a point by a tenth of the distance a notch.
+/// Moves towards a point by a tenth of the distance per notch.
 pub(super) fn dollied(position: DVec3, target: DVec3, notches: f64) -> DVec3 {
     let away = position - target;
     let distance = away.length();
@@ -30,8 +30,8 @@ pub(super) fn dollied(position: DVec3, target: DVec3, notches: f64) -> DVec3 {
     if distance > 0.0 && notches != 0.0 { target + away * (wanted / distance) } else { position }
 }
 
-/// A box's middle, and the pose from which its sphere just fits the picture; none of a box that is
-/// not finite.
+/// A box's center, and the pose from which its bounding sphere just fits the picture; `None` for a
+/// non-finite box.
 pub(super) fn framed(
     pose: CameraPose,
     bounds: (DVec3, DVec3),
@@ -44,7 +44,7 @@ pub(super) fn framed(
         return None;
     }
     let aspect = if aspect.is_finite() && aspect > 0.0 { aspect } else { 1.0 };
-    // The narrower side counts; a sphere touches the view's border at radius / sin(half).
+    // The narrower side limits; a sphere touches the view's border at radius / sin(half).
     let half = (vertical_fov * 0.5).min(((vertical_fov * 0.5).tan() * aspect).atan());
     let distance = radius / half.sin();
     Some((middle, CameraPose { position: middle - pose.forward() * distance, ..pose }))

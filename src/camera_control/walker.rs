@@ -1,4 +1,4 @@
-//! A person on foot.
+//! Walking with collision and gravity.
 
 use std::sync::Arc;
 
@@ -6,71 +6,71 @@ use glam::{DVec2, DVec3};
 
 use super::{TICK, collision::CollisionMesh};
 
-/// How wide a person is to either side (m).
+/// Radius of the body (m).
 pub const RADIUS: f64 = 0.3;
-/// How tall (m).
+/// Height of the body (m).
 pub const HEIGHT: f64 = 1.75;
-/// How high the eyes are above the ground (m).
+/// Height of the eyes above the ground (m).
 pub const EYE_HEIGHT: f64 = 1.62;
-/// The highest step that is climbed (m).
+/// Maximum step height (m).
 pub const MAX_STEP_HEIGHT: f64 = 0.3;
-/// Of the ball that feels for the ground (m).
+/// Radius of the ball that probes the ground (m).
 pub(super) const FOOT: f64 = 0.1;
-/// Of the ball that feels for the world's end (m): gaps twice as wide are walked over.
+/// Radius of the ball that probes the end of the floor (m): the walker crosses gaps twice as wide.
 const TOE: f64 = 0.03;
 
-/// The body begins so far above the feet (m): what is lower is no wall but a step.
+/// Height of the body's lower end above the feet (m): lower obstacles are steps, not walls.
 const LIFT: f64 = MAX_STEP_HEIGHT + 0.005;
-/// The farthest move (m) between two looks at the walls. Less than a radius by so much that, with
-/// the push out of what was met, the body's axis cannot come from one side of a surface to the
-/// other: see `Walker::free`.
+/// Maximum move (m) between two collision tests. It is below the radius with enough margin that,
+/// with the push-out, the body's axis cannot cross a surface: see `Walker::free`.
 const MOVE: f64 = 0.08;
-/// The farthest from where it was that a move may end (m), pushes included.
+/// Maximum displacement (m) of a move, push-out included.
 const MAX_DISPLACEMENT: f64 = 0.2;
-/// How deep a body may be in a surface (m).
+/// Allowed penetration of the body (m).
 const SKIN: f64 = 1e-4;
-/// Time (s) in which a walker comes within 1/e of the wanted speed, on the ground and in the air.
+/// Time constants (s) of a walker's velocity, on the ground and in the air.
 const RESPONSE: [f64; 2] = [0.06, 0.8];
-/// Time (s) in which the eye follows a step by all but 1/e.
+/// Time constant (s) with which the eye follows a step.
 const KNEES: f64 = 0.07;
-/// Acceleration of a fall (m/s2), and its greatest speed (m/s).
+/// Gravitational acceleration (m/s2), and terminal speed (m/s).
 const GRAVITY: f64 = 9.81;
 const TERMINAL: f64 = 50.0;
-/// The greatest speed (m/s) on what is too steep to stand on.
+/// Maximum speed (m/s) of sliding on slopes too steep to stand on.
 const SLIDING: f64 = 4.0;
 
-/// A person of [`HEIGHT`] and [`RADIUS`] with the eyes at [`EYE`], who collides with [`Walls`].
+/// A person of [`HEIGHT`] and [`RADIUS`] with the eyes at [`EYE_HEIGHT`], who collides with a
+/// [`CollisionMesh`].
 ///
-/// The body is a capsule that begins [`STEP`] above the feet; a ball under it finds the ground. So
-/// steps of up to 0.3 m are climbed and gone down, slopes of up to 45 degrees are ground, steeper
-/// ones are not: there one slides down. Walls are slid along. Below the lowest surface there is
-/// nothing to fall into: where no ground is below, nobody goes.
+/// The body is a capsule that begins [`MAX_STEP_HEIGHT`] above the feet; a ball under it finds the
+/// ground. The walker climbs and descends steps of up to 0.3 m and walks on slopes of up to 45
+/// degrees; it slides down steeper ones, and along walls. Positions without any ground below are
+/// blocked: there is nothing to fall onto.
 #[derive(Clone, Debug)]
 pub struct Walker {
     walls: Arc<CollisionMesh>,
-    /// The lowest point, now and a tick ago.
+    /// Lowest point, now and one tick ago.
     feet: DVec3,
     before: DVec3,
-    /// Level (m/s).
+    /// Horizontal velocity (m/s).
     velocity: DVec2,
-    /// Downwards (m/s).
+    /// Downward speed (m/s).
     falling: f64,
     on_ground: bool,
-    /// How far the eye is behind the feet after a step (m), now and a tick ago.
+    /// Lag of the eye behind the feet after a step (m), now and one tick ago.
     lag: f64,
     lag_before: f64,
-    /// Time that no tick has used yet (s).
+    /// Time not yet consumed by a tick (s).
     left: f64,
 }
 
-/// What came of a move.
+/// Result of a move.
 enum Settled {
     At { feet: DVec3, on_ground: bool },
     No,
 }
 
 impl Walker {
-    /// A walker whose eyes are at `eye`, or as near above as a body has room. It falls from there
+    /// A walker with the eyes at `eye`, or at the nearest free position above. It falls from there
     /// to the ground.
     #[must_use]
     pub fn new(walls: Arc<CollisionMesh>, eye: DVec3) -> Self {
@@ -86,7 +86,7 @@ impl Walker {
             left: 0.0,
         };
         walker.feet = walker.room(walker.feet);
-        // Ground within a step of the feet is stood on at once.
+        // Snaps to ground within a step of the feet.
         if let Some(ground) =
             walker.walls.ground(walker.feet + DVec3::Y * LIFT, FOOT, LIFT + MAX_STEP_HEIGHT)
         {
@@ -100,7 +100,7 @@ impl Walker {
         walker
     }
 
-    /// Where the eyes are.
+    /// Position of the eyes, in the world (m).
     #[must_use]
     pub fn eye(&self) -> DVec3 {
         let part = self.left / TICK;
@@ -108,14 +108,14 @@ impl Walker {
         feet + DVec3::Y * (EYE_HEIGHT + self.lag_before + (self.lag - self.lag_before) * part)
     }
 
-    /// Whether the feet are on the ground.
+    /// True while the feet are on the ground.
     #[must_use]
     pub const fn on_ground(&self) -> bool {
         self.on_ground
     }
 
-    /// Walks for `dt` seconds at the wanted velocity (m/s; to the right, forward) of somebody who
-    /// turns evenly from `yaw` by `turn` (rad), and says where the eyes are.
+    /// Walks for `dt` seconds at the target velocity (m/s; right, forward) while turning evenly
+    /// from `yaw` by `turn` (rad), and returns the position of the eyes.
     pub(super) fn update(&mut self, wish: DVec2, yaw: f64, turn: f64, dt: f64) -> DVec3 {
         let started = self.left;
         self.left += dt;
@@ -149,7 +149,7 @@ impl Walker {
             for _ in 0..parts as usize {
                 self.go(way / parts);
             }
-            // What walls took is lost; they give nothing.
+            // Collisions reduce the speed and never increase it.
             let gone = self.feet - self.before;
             let gone = DVec2::new(gone.x, gone.z) / TICK;
             self.velocity = gone.clamp_length_max(self.velocity.length());
@@ -159,7 +159,7 @@ impl Walker {
         }
     }
 
-    /// One move of at most `MOVE`; where it is not possible, what is possible of it along an axis.
+    /// One move of at most `MOVE`; if it is blocked, its component along an axis.
     fn go(&mut self, way: DVec2) {
         let (x, z) = (DVec3::new(way.x, 0.0, 0.0), DVec3::new(0.0, 0.0, way.y));
         let (more, less) = if way.x.abs() > way.y.abs() { (x, z) } else { (z, x) };
@@ -169,7 +169,7 @@ impl Walker {
             }
             if let Settled::At { feet, on_ground } = self.settled(self.feet + way) {
                 let rise = feet.y - self.feet.y;
-                // The eye goes along with slopes, and follows steps.
+                // The eye follows slopes directly and steps with a lag.
                 let slope =
                     1.2 * DVec2::new(feet.x - self.feet.x, feet.z - self.feet.z).length() + 1e-3;
                 if rise.abs() > slope {
@@ -185,7 +185,7 @@ impl Walker {
         }
     }
 
-    /// Where feet that were moved come to be: out of walls, on the ground.
+    /// Resolves a moved position: out of walls, onto the ground.
     fn settled(&self, wanted: DVec3) -> Settled {
         let Some(pushed) = self.resolve_penetration(wanted) else { return Settled::No };
         let reach = if self.on_ground { LIFT + MAX_STEP_HEIGHT } else { LIFT };
@@ -193,20 +193,19 @@ impl Walker {
         if !self.ends(top) {
             return Settled::No;
         }
-        // What is farther below is fallen down to.
+        // The walker falls to ground that is farther below.
         let ground = self.walls.ground(top, FOOT, reach);
         let feet = DVec3 { y: ground.unwrap_or(pushed.y), ..pushed };
         let on_ground = ground.is_some();
         if self.free(feet) { Settled::At { feet, on_ground } } else { Settled::No }
     }
 
-    /// Whether somebody who falls from here comes to rest; where nothing at all is below anywhere,
-    /// nobody falls.
+    /// True if a fall from here ends on ground.
     fn ends(&self, from: DVec3) -> bool {
         self.walls.ground(from, TOE, from.y - self.walls.lowest() + 1.0).is_some()
     }
 
-    /// Falls for a tick, as far as there is something to fall on.
+    /// Falls for a tick, while there is ground below.
     fn fall(&mut self) {
         if !self.ends(self.feet + DVec3::Y * LIFT) {
             self.falling = 0.0;
@@ -236,8 +235,7 @@ impl Walker {
                     }
                     self.feet = feet;
                 }
-                // On a point or an edge that cannot be stood on, and that lets nobody by: stand on
-                // it.
+                // On a point or an edge that is not walkable and blocks the way down: stand on it.
                 None => return self.land(),
             }
         }
@@ -248,23 +246,24 @@ impl Walker {
         self.on_ground = true;
     }
 
-    /// The axis of the body above these feet.
+    /// Axis of the body above these feet.
     fn axis(feet: DVec3) -> (DVec3, DVec3) {
         (feet + DVec3::Y * (LIFT + RADIUS), feet + DVec3::Y * (HEIGHT - RADIUS))
     }
 
-    /// Whether a body has room above these feet.
+    /// True if the body has room above these feet.
     ///
-    /// A body that had room keeps its axis on its side of every surface: it is `RADIUS - SKIN` away
-    /// from all, one move takes it at most `FARTHEST` aside and `LIFT` up or down, and up or down
-    /// it ends in a surface if it meets one (the axis is longer than that); in a surface it has no
-    /// room.
+    /// A free body keeps its axis on its side of every surface. It is `RADIUS - SKIN` away from
+    /// all, and one move takes it at most `MAX_DISPLACEMENT` sideways and `LIFT` up or down. A
+    /// vertical move against a surface ends inside it, as the axis is longer than that, and there
+    /// the body is not free.
     fn free(&self, feet: DVec3) -> bool {
         let (low, high) = Self::axis(feet);
         self.walls.deepest(low, high).is_none_or(|touch| touch.depth <= SKIN)
     }
 
-    /// Pushes a body level out of what it is in; none where that is not possible within `FARTHEST`.
+    /// Pushes a body horizontally out of penetration; `None` where this takes more than
+    /// `MAX_DISPLACEMENT`.
     fn resolve_penetration(&self, wanted: DVec3) -> Option<DVec3> {
         let mut feet = wanted;
         for _ in 0..24 {
@@ -279,13 +278,13 @@ impl Walker {
             if part < 0.15 {
                 return None;
             }
-            // Half a skin of air, so that the next look finds none.
+            // Half a skin of clearance, so that the next test finds no penetration.
             feet += level / part * ((touch.depth - 0.5 * SKIN) / part).min(0.1);
         }
         None
     }
 
-    /// The nearest feet with room: here, else above, else around.
+    /// The nearest free position of the feet: here, else above, else around.
     fn room(&self, wanted: DVec3) -> DVec3 {
         let around =
             (0..8).map(|eighth| DVec2::from_angle(f64::from(eighth) * std::f64::consts::FRAC_PI_4));

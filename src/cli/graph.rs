@@ -1,4 +1,4 @@
-//! `sunny16 graph`: the planned frame.
+//! `sunny16 graph`: the frame graph as Mermaid or DOT.
 
 use clap::{Args, ValueEnum};
 

@@ -1,15 +1,15 @@
-//! Lines and figures on a small picture, with soft edges.
+//! Anti-aliased lines and digits on a small RGBA image.
 
 use glam::DVec2;
 
-/// A picture of opaque pixels.
+/// An opaque 8-bit RGBA image.
 pub struct Canvas {
     width: usize,
     height: usize,
     pixels: Vec<[u8; 4]>,
 }
 
-/// Each glyph as five rows of three dots, the leftmost in the highest bit.
+/// Glyphs of 3x5 dots, one row per byte; the leftmost dot is the highest bit.
 const GLYPHS: [(char, [u8; 5]); 15] = [
     ('0', [0b111, 0b101, 0b101, 0b101, 0b111]),
     ('1', [0b010, 0b110, 0b010, 0b010, 0b111]),
@@ -28,7 +28,7 @@ const GLYPHS: [(char, [u8; 5]); 15] = [
     ('d', [0b001, 0b001, 0b111, 0b101, 0b111]),
 ];
 
-/// Pixels of a glyph's dot.
+/// Size of a glyph dot in pixels.
 const DOT: usize = 2;
 
 impl Canvas {
@@ -44,12 +44,13 @@ impl Canvas {
         }
     }
 
-    /// A line of a half width in pixels; a pixel is covered by how far its middle is from the edge.
+    /// Draws a line; coordinates and `half_width` are in pixels. Coverage follows the distance of
+    /// the pixel center from the edge.
     pub fn line(&mut self, a: DVec2, b: DVec2, half_width: f64, color: [u8; 3]) {
         self.polyline(&[a, b], half_width, color);
     }
 
-    /// Joined lines, in which a pixel is covered once.
+    /// Draws connected lines; overlaps at joints are blended once.
     pub fn polyline(&mut self, points: &[DVec2], half_width: f64, color: [u8; 3]) {
         let mut covered = vec![0f64; self.width * self.height];
         let reach = half_width + 1.0;
@@ -77,7 +78,7 @@ impl Canvas {
         }
     }
 
-    /// A text from its upper left corner; what has no glyph is a space.
+    /// Draws text from its upper left corner; a character without a glyph prints as a space.
     pub fn text(&mut self, at: DVec2, text: &str, color: [u8; 3]) {
         for (index, character) in text.chars().enumerate() {
             let Some((_, rows)) = GLYPHS.iter().find(|(glyph, _)| *glyph == character) else {
@@ -97,7 +98,7 @@ impl Canvas {
         }
     }
 
-    /// Red, green, blue, alpha of every pixel, top row first.
+    /// The image as RGBA8, top row first.
     pub fn into_rgba(self) -> Vec<u8> {
         self.pixels.into_flattened()
     }

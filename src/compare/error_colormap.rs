@@ -1,16 +1,15 @@
-//! Colours for errors, the same in maps that are written and in reports.
+//! Color maps of errors, for written maps and reports.
 
 use crate::camera::scopes::Raster;
 
-/// An 8-bit colour for an sRGB display.
+/// An 8-bit sRGB color.
 pub type Rgb = [u8; 3];
 
-/// The magma map, in which FLIP's errors are painted: black, through purple and orange, to pale
-/// yellow.
+/// The magma color map, in which FLIP's errors are painted: black, through purple and orange, to
+/// pale yellow.
 ///
-/// Smith and van der Walt, "A Better Default Colormap for Matplotlib", SciPy 2015: the map goes
-/// through these points, evenly spaced; between them it is linear here, which is within 4 codes of
-/// the whole map.
+/// Smith and van der Walt, "A Better Default Colormap for Matplotlib", SciPy 2015. These evenly
+/// spaced points are interpolated linearly, which is within 4 codes of the whole map.
 pub const MAGMA: [Rgb; 17] = [
     [0, 0, 4],
     [10, 8, 34],
@@ -31,7 +30,7 @@ pub const MAGMA: [Rgb; 17] = [
     [252, 253, 191],
 ];
 
-/// For differences with a sign: blue below nothing, black at nothing, orange above.
+/// Color map for signed differences: blue below 0, black at 0, orange above.
 pub const SIGNED: [Rgb; 9] = [
     [190, 240, 255],
     [70, 170, 255],
@@ -44,8 +43,8 @@ pub const SIGNED: [Rgb; 9] = [
     [255, 240, 170],
 ];
 
-/// The colour at a place of 0 to 1 among evenly spaced colours; beyond them the first or last, NaN
-/// the first.
+/// Samples evenly spaced colors at `place`, 0 to 1. Beyond it the result is the first or last
+/// color; NaN gives the first.
 #[must_use]
 pub fn sample_colormap<const N: usize>(points: &[Rgb; N], place: f32) -> Rgb {
     let place = if place > 0.0 { place.min(1.0) * (N - 1) as f32 } else { 0.0 };
@@ -58,7 +57,7 @@ pub fn sample_colormap<const N: usize>(points: &[Rgb; N], place: f32) -> Rgb {
     })
 }
 
-/// A map of values as a picture, a value of 0 to 1 a colour of `points`.
+/// Paints a map of values as an image: values of 0 to 1 are colors of `points`.
 #[must_use]
 pub fn paint<const N: usize>(
     points: &[Rgb; N],
@@ -88,9 +87,9 @@ mod tests {
             };
             println!("{eye:?}: magma {:.1}, signed {:.1}", nearest(&magma), nearest(&signed));
             assert!(nearest(&magma) >= 5.0 && nearest(&signed) >= 15.0, "{eye:?}");
-            // The greater the error the lighter: one hue more or less does not matter.
+            // Lightness increases with the error, so that color blindness does not matter.
             assert!(magma.windows(2).all(|w| w[0][0] < w[1][0]), "{eye:?}");
-            // Lighter away from nothing on both sides, and both sides are told apart by their hue.
+            // Lightness increases away from 0 on both sides, and hue distinguishes the sides.
             let middle = SIGNED.len() / 2;
             assert!(signed[..=middle].windows(2).all(|w| w[0][0] > w[1][0]), "{eye:?}");
             assert!(signed[middle..].windows(2).all(|w| w[0][0] < w[1][0]), "{eye:?}");

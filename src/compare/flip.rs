@@ -1,50 +1,48 @@
-//! FLIP: how different two pictures look when a person flips between them, 0 (alike) to 1, pixel by
-//! pixel.
+//! FLIP: the perceived difference per pixel when flipping between two images, 0 (equal) to 1.
 //!
 //! LDR-FLIP: Andersson, Nilsson, Akenine-Möller, Oskarsson, Åström and Fairchild, "FLIP: A
 //! Difference Evaluator for Alternating Images", Proc. ACM Comput. Graph. Interact. Tech. 3(2),
 //! 2020. HDR-FLIP: Andersson, Nilsson, Shirley and Akenine-Möller, "Visualizing Errors in Rendered
-//! High Dynamic Range Images", Eurographics Short Papers 2021. Section and equation numbers below
-//! are those of the first unless said otherwise.
+//! High Dynamic Range Images", Eurographics Short Papers 2021. Section and equation numbers refer
+//! to the first unless noted.
 //!
-//! All of it is in single precision, without a detour over eight bits. Pictures are walked through
-//! in bands of rows, so that memory stays small, and each pixel is computed by itself: any number
-//! of threads gives the same bits.
+//! Computations are in single precision, without quantization to eight bits. Images are processed
+//! in bands of rows to limit memory. Each pixel is computed independently, so any number of threads
+//! gives the same bits.
 
 use glam::{DMat3, DVec3, Mat3, Vec3};
 use rayon::prelude::*;
 
 use crate::photometry::color::{REC709_PRIMARIES, rgb_to_xyz_matrix};
 
-/// Pixels that a degree of the observer's view holds: a display 0.7 m wide with 3840 pixels, seen
-/// from 0.7 m (section 5: the default).
+/// Default pixels per degree of visual angle: a display 0.7 m wide with 3840 pixels, viewed from
+/// 0.7 m (section 5).
 pub const PIXELS_PER_DEGREE: f32 = 67.0;
-/// The densities that are taken: fewer see nothing, more need filters larger than pictures.
+/// Accepted range of pixels per degree: fewer resolve nothing, more need filters larger than
+/// images.
 pub const PIXELS_PER_DEGREE_LIMITS: [f32; 2] = [1.0, 1000.0];
 
-/// The white that FLIP divides by (XYZ): D65 for the 2-degree observer, with the digits of the
-/// authors' program.
+/// White point in XYZ: D65 for the 2-degree observer, with the digits of the authors' program.
 const WHITE: DVec3 = DVec3::new(0.950_428_545, 1.0, 1.088_900_371);
 
-/// Exponent and knee of the colour difference's redistribution (section 4.1.3): `q_c`, `p_c`,
-/// `p_t`.
+/// Exponent and knee of the remapping of color differences (section 4.1.3): `q_c`, `p_c`, `p_t`.
 const COLOR_EXPONENT: f32 = 0.7;
 const KNEE_IN: f32 = 0.4;
 const KNEE_OUT: f32 = 0.95;
-/// Width of the feature detectors (degrees) and the feature difference's exponent `q_f` (section
-/// 4.2).
+/// Width of the feature detectors in degrees, and the exponent `q_f` of feature differences
+/// (section 4.2).
 const FEATURE_WIDTH: f32 = 0.082;
 const FEATURE_EXPONENT: f32 = 0.5;
 
-/// Rows that are computed together.
+/// Rows per band.
 const BAND: usize = 48;
 
-/// A Gaussian of the contrast sensitivity functions (section 4.1.1, table 1): weight and width, one
-/// list a channel of the opponent space: achromatic, red-green, blue-yellow.
+/// Gaussians of the contrast sensitivity functions (section 4.1.1, table 1): weight and width, one
+/// list per channel of the opponent space: achromatic, red-green, blue-yellow.
 const SENSITIVITY: [&[(f32, f32)]; 3] =
     [&[(1.0, 0.0047)], &[(1.0, 0.0053)], &[(34.1, 0.04), (13.5, 0.025)]];
 
-/// A filter along one direction: weights from `-radius` to `radius`.
+/// A separable filter along one axis: weights from `-radius` to `radius`.
 #[derive(Clone, Debug)]
 struct Kernel {
     radius: usize,
@@ -66,7 +64,7 @@ impl Kernel {
         self
     }
 
-    /// Positive weights sum to 1, negative ones to -1 (section 4.2).
+    /// Normalizes positive weights to a sum of 1 and negative ones to -1 (section 4.2).
     fn balanced(mut self) -> Self {
         let sum = |sign: f32| {
             self.weights
@@ -82,7 +80,8 @@ impl Kernel {
         self
     }
 
-    /// Along a row whose ends go on as they are. `padded` is room for the row with its ends.
+    /// Filters along a row whose ends are replicated. `padded` is scratch memory for the row with
+    /// its ends.
     fn along(&self, row: &[f32], padded: &mut Vec<f32>, out: &mut [f32]) {
         let (Some(first), Some(last)) = (row.first(), row.last()) else { return };
         padded.clear();
@@ -97,7 +96,7 @@ impl Kernel {
         }
     }
 
-    /// Across rows: `row` is the one in the middle.
+    /// Filters across rows; `row` is the center.
     fn across(&self, plane: &[f32], width: usize, row: usize, out: &mut [f32]) {
         for (weight, shifted) in self.weights.iter().zip(row - self.radius..) {
             let line = &plane[shifted * width..(shifted + 1) * width];
@@ -108,23 +107,22 @@ impl Kernel {
     }
 }
 
-/// The filters for one density of pixels.
+/// Filters for one pixel density.
 struct Filters {
-    /// Per channel of the opponent space: Gaussians along a row, and across rows with the channel's
-    /// weight in them.
+    /// Per opponent channel: Gaussians along a row, and across rows including the channel's weight.
     sensitivity: [Vec<(Kernel, Kernel)>; 3],
     /// A Gaussian and its first and second derivatives.
     smooth: Kernel,
     edge: Kernel,
     point: Kernel,
-    /// The largest radius.
+    /// The greatest radius.
     reach: usize,
 }
 
 impl Filters {
     fn new(pixels_per_degree: f32) -> Self {
         let [least, most] = PIXELS_PER_DEGREE_LIMITS;
-        // Not `clamp`, which lets NaN through.
+        // `clamp` would let NaN through.
         let density = if pixels_per_degree >= least {
             f64::from(pixels_per_degree.min(most))
         } else {
@@ -139,7 +137,7 @@ impl Filters {
                 .map(|&(weight, width)| {
                     let (weight, width) = (f64::from(weight), f64::from(width));
                     let deviation = (width / (2.0 * square)).sqrt() * density;
-                    // Beyond six deviations single precision has nothing left.
+                    // Beyond six standard deviations weights vanish in single precision.
                     let radius = widest.min((6.0 * deviation).ceil() as usize);
                     let (kernel, sum) =
                         Kernel::new(radius, |x| (-square * (x / density).powi(2) / width).exp());
@@ -175,10 +173,10 @@ impl Filters {
 
 /// Conversions between linear RGB, the opponent space YyCxCz (section 4.1.1) and CIELAB.
 struct Space {
-    /// Linear RGB to XYZ over the white.
+    /// Linear RGB to XYZ relative to white.
     to_relative: Mat3,
     from_relative: Mat3,
-    /// The largest colour difference, after the exponent (section 4.1.3).
+    /// The greatest color difference, after the exponent (section 4.1.3).
     largest: f32,
 }
 
@@ -191,7 +189,7 @@ impl Space {
             from_relative: to_relative.inverse().as_mat3(),
             largest: 1.0,
         };
-        // Green against blue is the farthest that the gamut has.
+        // Green to blue is the greatest distance in the gamut.
         space.largest = hyab(space.hunt(Vec3::Y), space.hunt(Vec3::Z)).powf(COLOR_EXPONENT);
         space
     }
@@ -201,14 +199,14 @@ impl Space {
         Vec3::new(116.0 * v.y - 16.0, 500.0 * (v.x - v.y), 200.0 * (v.y - v.z))
     }
 
-    /// From the opponent space to displayable linear RGB.
+    /// Converts from the opponent space to linear RGB within the display's gamut.
     fn displayable(&self, opponent: Vec3) -> Vec3 {
         let y = (opponent.x + 16.0) / 116.0;
         let v = Vec3::new(y + opponent.y / 500.0, y, y - opponent.z / 200.0);
         (self.from_relative * v).clamp(Vec3::ZERO, Vec3::ONE)
     }
 
-    /// CIELAB (CIE 15:2004, section 8.2.1) with chroma weighed by lightness: the Hunt effect
+    /// CIELAB (CIE 15:2004, section 8.2.1) with chroma scaled by lightness for the Hunt effect
     /// (section 4.1.2).
     fn hunt(&self, rgb: Vec3) -> Vec3 {
         const DELTA: f32 = 6.0 / 29.0;
@@ -225,7 +223,7 @@ impl Space {
         Vec3::new(lightness, 0.01 * lightness * 500.0 * (x - y), 0.01 * lightness * 200.0 * (y - z))
     }
 
-    /// The colour difference, spread over 0 to 1 (section 4.1.3).
+    /// The color difference, remapped to 0 to 1 (section 4.1.3).
     fn color_difference(&self, a: Vec3, b: Vec3) -> f32 {
         let error = hyab(a, b).powf(COLOR_EXPONENT);
         let knee = KNEE_IN * self.largest;
@@ -237,22 +235,22 @@ impl Space {
     }
 }
 
-/// City-block in lightness, Euclidean in chroma: Abasi, Tehran and Fairchild, "Distance Metrics for
-/// Very Large Color Differences", Color Research and Application 45(2), 2020.
+/// HyAB distance, city-block in lightness and Euclidean in chroma: Abasi, Tehran and Fairchild,
+/// "Distance Metrics for Very Large Color Differences", Color Research and Application 45(2), 2020.
 fn hyab(a: Vec3, b: Vec3) -> f32 {
     let d = a - b;
     d.x.abs() + d.y.hypot(d.z)
 }
 
-/// What the filters find in a band of a picture.
+/// Filter results for a band of an image.
 struct Seen {
-    /// Filtered colours in CIELAB after Hunt.
+    /// Filtered colors in CIELAB with the Hunt effect.
     colors: Vec<Vec3>,
-    /// Strengths of edges and points.
+    /// Magnitudes of edges and points.
     features: Vec<[f32; 2]>,
 }
 
-/// A picture for FLIP: pixels, and what is done to each before it is looked at.
+/// An input image of FLIP: pixels, and the mapping to display light that is applied to each.
 struct Side<'a> {
     pixels: &'a [[f32; 3]],
     width: usize,
@@ -260,7 +258,7 @@ struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// Looks at the rows from `first` to before `last`.
+    /// Filters the rows `first..last`.
     fn look(
         &self,
         filters: &Filters,
@@ -281,7 +279,7 @@ impl Side<'_> {
         let mut luminance = vec![0.0; width];
         let mut padded = Vec::new();
         for row in 0..rows {
-            // Above the first and below the last row the picture goes on as it is there.
+            // Rows above the first and below the last are replicated.
             let y = (first + row).saturating_sub(reach).min(self.height - 1);
             for (x, pixel) in self.pixels[y * width..(y + 1) * width].iter().enumerate() {
                 let opponent = space.opponent(shown(*pixel));
@@ -339,12 +337,12 @@ impl Side<'_> {
     }
 }
 
-/// Brings a value into 0 to `most`; NaN becomes 0, which `clamp` would let through.
+/// Clamps a value to 0 to `most`; NaN becomes 0, which `clamp` would let through.
 fn within(value: f32, most: f32) -> f32 {
     if value > 0.0 { value.min(most) } else { 0.0 }
 }
 
-/// LDR-FLIP of linear RGB after `shown`, which maps each pixel to a display's light.
+/// LDR-FLIP of linear RGB after `shown`, which maps each pixel to display light.
 fn ldr_of(
     test: &[[f32; 3]],
     reference: &[[f32; 3]],
@@ -369,21 +367,21 @@ fn ldr_of(
             let [edge_a, point_a] = a.features[i];
             let [edge_b, point_b] = b.features[i];
             let feature = (edge_a - edge_b).abs().max((point_a - point_b).abs());
-            // The detectors answer with at most the square root of 2 (section 4.2).
+            // The detectors' response is at most the square root of 2 (section 4.2).
             let feature =
                 (feature * std::f32::consts::FRAC_1_SQRT_2).powf(FEATURE_EXPONENT).min(1.0);
-            // Section 4.3: feature differences amplify colour differences.
+            // Section 4.3: feature differences amplify color differences.
             *out = color.powf(1.0 - feature).clamp(0.0, 1.0);
         }
     });
     map
 }
 
-/// LDR-FLIP: an error of 0 to 1 a pixel, of pictures in display-linear Rec.709, 0 to 1, of the same
-/// width.
+/// LDR-FLIP of images in display-linear Rec.709, 0 to 1, of equal width: an error of 0 to 1 per
+/// pixel.
 ///
-/// Values beyond 0 to 1 are clamped. Rows that only one picture has are left out.
-/// `pixels_per_degree` is brought into `PIXELS_PER_DEGREE_LIMITS`.
+/// Values are clamped to 0 to 1. Rows that only one image has are ignored. `pixels_per_degree` is
+/// clamped to `PIXELS_PER_DEGREE_LIMITS`.
 #[must_use]
 pub fn ldr(
     test: &[[f32; 3]],
@@ -395,14 +393,15 @@ pub fn ldr(
     ldr_of(test, reference, width, &Filters::new(pixels_per_degree), clamped)
 }
 
-/// The exposures at which HDR-FLIP looks, in stops: a picture is multiplied by two to their power.
+/// The exposures of HDR-FLIP in stops: the image is multiplied by two to their power.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exposures {
-    /// The darkest: the reference's brightest pixel comes out at the tone curve's upper bend.
+    /// The darkest exposure, which maps the reference's brightest pixel to the tone curve's upper
+    /// bend.
     pub start: f32,
-    /// The brightest: the reference's median does.
+    /// The brightest exposure, which does so for the reference's median.
     pub stop: f32,
-    /// How many, evenly spaced, both ends included; 2 at least.
+    /// Number of exposures, evenly spaced, including both ends; at least 2.
     pub count: usize,
 }
 
@@ -410,24 +409,24 @@ pub struct Exposures {
 /// Filmic Tone Mapping Curve", 2015, without its exposure of 0.6 (Andersson et al. 2021, section
 /// 3).
 const CURVE: [f32; 6] = [0.6 * 0.6 * 2.51, 0.6 * 0.03, 0.0, 0.6 * 0.6 * 2.43, 0.6 * 0.59, 0.14];
-/// What the brightest pixel is mapped to at the first exposure (Andersson et al. 2021, section 3).
+/// Value of the brightest pixel at the first exposure (Andersson et al. 2021, section 3).
 const BEND: f32 = 0.85;
-/// The most stops below the brightest pixel at which the median is looked for: a picture whose
-/// median is black would have no end of exposures.
+/// Maximum stops from the brightest pixel down to the median: a black median would make the range
+/// of exposures infinite.
 const MAX_STOPS: f32 = 24.0;
 
 fn curve(pixel: [f32; 3], exposure: f32) -> Vec3 {
     let [k0, k1, k2, k3, k4, k5] = CURVE;
     Vec3::from_array(pixel.map(|channel| {
-        // Beyond this the curve is flat; the square of a greater value might not be finite.
+        // Beyond this value the curve is flat; the square of a greater one could overflow.
         let x = within(channel * exposure, 1e6);
         within((k0 * x * x + k1 * x + k2) / (k3 * x * x + k4 * x + k5), 1.0)
     }))
 }
 
 impl Exposures {
-    /// Those of Andersson et al. 2021, section 3: from the reference's brightest pixel to its
-    /// median. None if nothing of it shines.
+    /// Exposures by Andersson et al. 2021, section 3: from the reference's brightest pixel to its
+    /// median. `None` if the reference is black.
     #[must_use]
     pub fn of(reference: &[[f32; 3]]) -> Option<Self> {
         let mut luminances: Vec<f32> =
@@ -437,11 +436,10 @@ impl Exposures {
         if !(brightest > 0.0 && brightest.is_finite()) {
             return None;
         }
-        // Of an even number of pixels the upper of the two in the middle, as in the authors'
-        // program (1.7).
+        // The upper median for an even number of pixels, as in the authors' program (1.7).
         let (_, median, _) = luminances.select_nth_unstable_by(half, f32::total_cmp);
         let median = median.max(brightest * (-MAX_STOPS).exp2());
-        // Where the curve reaches the bend: the greater root of a quadratic.
+        // The exposure at which the curve reaches the bend: the greater root of a quadratic.
         let [a, b, c] = std::array::from_fn(|i| CURVE[i] - BEND * CURVE[i + 3]);
         let middle = -0.5 * b / a;
         let root = middle + (middle * middle - c / a).sqrt();
@@ -452,17 +450,16 @@ impl Exposures {
         Some(Self { start, stop, count: ((stop - start).ceil() as usize).max(2) })
     }
 
-    /// One of them, in stops.
+    /// Exposure number `index`, in stops.
     #[must_use]
     pub fn stops(&self, index: usize) -> f32 {
         self.start + index as f32 * (self.stop - self.start) / (self.count.max(2) - 1) as f32
     }
 }
 
-/// HDR-FLIP: an error of 0 to 1 a pixel, of pictures in linear Rec.709 of any scale; the largest
-/// LDR-FLIP over the exposures that a person would look at the reference with. Returns them too;
-/// they are none where the reference (or, if it is black, the other) does not shine at all, and the
-/// errors are 0 where neither does.
+/// HDR-FLIP of images in linear Rec.709 of any scale: the greatest LDR-FLIP over the reference's
+/// exposures, 0 to 1 per pixel. Also returns the exposures. If the reference is black they come
+/// from the other image; they are `None`, and errors 0, if both are black.
 #[must_use]
 pub fn hdr(
     test: &[[f32; 3]],

@@ -1,4 +1,4 @@
-//! Pictures beside pictures, and what must hold of them.
+//! Image comparison, and the checks of validation cases.
 
 pub mod case;
 pub mod error_colormap;

@@ -1,4 +1,4 @@
-//! All numbers of a pair at once, as `compare` prints them.
+//! All metrics of a pair, as `compare` prints them.
 
 use serde::Serialize;
 
@@ -13,19 +13,19 @@ use crate::camera::{
     tonemap::ToneMapper,
 };
 
-/// How a pair is looked at.
+/// Viewing conditions of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct CompareSettings {
-    /// What scenes are shown with for LDR-FLIP, and whose saturation luminance is the peak of PSNR.
+    /// Exposure of scene light for LDR-FLIP; its saturation luminance is the peak of PSNR.
     pub exposure: Exposure,
-    /// What follows the exposure.
+    /// Tone mapper after the exposure.
     pub mapper: ToneMapper,
-    /// For FLIP: pixels a degree of the observer's view.
+    /// Pixels per degree of visual angle, for FLIP.
     pub pixels_per_degree: f32,
 }
 
 impl Default for CompareSettings {
-    /// Sunny 16, clipped, at the distance that FLIP's authors have.
+    /// Sunny 16 exposure, clipping, and FLIP's default viewing distance.
     fn default() -> Self {
         Self {
             exposure: Exposure::default(),
@@ -35,10 +35,10 @@ impl Default for CompareSettings {
     }
 }
 
-/// An HDR-FLIP map, and the exposures it was taken at.
+/// HDR-FLIP map and its exposures.
 pub type HdrFlip = (Vec<f32>, Option<flip::Exposures>);
 
-/// LDR-FLIP of a pair as it is shown, and of scenes HDR-FLIP with its exposures.
+/// LDR-FLIP of a pair as displayed, and for scene light HDR-FLIP with its exposures.
 #[must_use]
 pub fn flips(pair: &ImagePair<'_>, settings: &CompareSettings) -> (Vec<f32>, Option<HdrFlip>) {
     let (test, reference) = (pair.test(), pair.reference());
@@ -51,18 +51,18 @@ pub fn flips(pair: &ImagePair<'_>, settings: &CompareSettings) -> (Vec<f32>, Opt
     (ldr, Some(flip::hdr(test.pixels(), reference.pixels(), width, density)))
 }
 
-/// How a map of errors is spread over its pixels.
+/// Distribution of an error map over its pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ErrorStats {
     /// Mean.
     pub mean: f64,
-    /// The median.
+    /// Median.
     pub p50: f64,
-    /// 95 of 100 pixels are below.
+    /// 95th percentile.
     pub p95: f64,
-    /// 99 of 100 pixels are below.
+    /// 99th percentile.
     pub p99: f64,
-    /// The largest.
+    /// Maximum.
     pub max: f64,
 }
 
@@ -74,73 +74,72 @@ impl ErrorStats {
     }
 }
 
-/// The numbers of a pair. None is what has no meaning there, such as the bias of light against a
-/// black reference; equal pictures have all numbers.
+/// Metrics of a pair. `None` marks undefined ones, such as the bias against a black reference;
+/// equal images have all metrics.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// Pixels across and down.
+    /// Width and height in pixels.
     pub size: [usize; 2],
-    /// Pixels that count.
+    /// Number of pixels that count.
     pub counted: usize,
-    /// Pixels of test and reference that were infinite or no numbers.
+    /// Number of pixels with NaN or infinity in test and reference.
     pub not_finite: [usize; 2],
     /// Whether these are the same pixels with the same values in both.
     pub same_not_finite: bool,
-    /// Mean luminance of test and reference: nits (or the files' unit), or parts of a display's
-    /// white.
+    /// Mean luminance of test and reference: nits (or the files' unit) for scene light, fraction of
+    /// white for display light.
     pub mean: Option<[f64; 2]>,
-    /// `mean(test) / mean(reference) - 1` of luminance.
+    /// Relative bias of luminance: `mean(test) / mean(reference) - 1`.
     pub bias: Option<f64>,
     /// Root mean square error over channels, in their unit.
     pub rmse: Option<f64>,
-    /// The same over the mean of the reference's channels.
+    /// `rmse` over the mean of the reference's channels.
     pub relative_rmse: Option<f64>,
-    /// `Pair::relative_mse`.
+    /// `ImagePair::relative_mse`.
     pub relative_mse: Option<f64>,
-    /// Symmetric mean absolute error, 0 to 2.
+    /// Symmetric mean absolute percentage error, 0 to 2.
     pub smape: Option<f64>,
-    /// Peak signal to noise ratio (dB); none where nothing differs.
+    /// Peak signal-to-noise ratio in dB; `None` for equal images.
     pub psnr: Option<f64>,
-    /// Its peak: nits, or 1 for codes of a display.
+    /// Peak of `psnr`: nits, or 1 for display codes.
     pub psnr_peak: f64,
-    /// Mean signed difference (stops).
+    /// Mean signed difference in stops.
     pub stops_mean: Option<f64>,
-    /// Signed differences below which 5, 50 and 95 of 100 pixels are (stops).
+    /// 5th, 50th and 95th percentile of signed differences in stops.
     pub stops_percentiles: Option<[f64; 3]>,
-    /// The difference without its sign (stops).
+    /// Absolute differences in stops.
     pub stops: Option<ErrorStats>,
-    /// 8x8 blocks: root mean square of their relative bias.
+    /// Root mean square of the relative bias of 8x8 blocks.
     pub block_rms: Option<f64>,
-    /// The block farthest off, with its sign.
+    /// Relative bias of the worst block, with its sign.
     pub block_worst: Option<f64>,
-    /// Its upper left pixel.
+    /// Upper left pixel of the worst block.
     pub block_worst_at: Option<[usize; 2]>,
-    /// Pixels a degree, for FLIP.
+    /// Pixels per degree of visual angle, for FLIP.
     pub pixels_per_degree: f32,
-    /// The exposure (EV100) of scenes for LDR-FLIP; none for pictures of a display.
+    /// EV100 of scene light for LDR-FLIP; `None` for display light.
     pub ev100: Option<f64>,
     /// LDR-FLIP.
     pub flip: Option<ErrorStats>,
-    /// HDR-FLIP; none for pictures of a display.
+    /// HDR-FLIP; `None` for display light.
     pub flip_hdr: Option<ErrorStats>,
-    /// The first and last exposure (stops) and the number of exposures of HDR-FLIP.
+    /// First and last exposure in stops, and the number of exposures of HDR-FLIP.
     pub flip_hdr_exposures: Option<(f32, f32, usize)>,
 }
 
-/// The maps behind a summary, one value a pixel.
+/// Error maps of a summary, one value per pixel.
 #[derive(Clone, Debug)]
 pub struct Maps {
-    /// LDR-FLIP.
+    /// LDR-FLIP error, 0 to 1.
     pub flip: Vec<f32>,
-    /// HDR-FLIP, of scenes.
+    /// HDR-FLIP error, 0 to 1, for scene light.
     pub flip_hdr: Option<Vec<f32>>,
-    /// Signed stops.
+    /// Signed differences in stops.
     pub stops: Option<Stops>,
 }
 
 impl Summary {
-    /// Computes everything; pixels that a mask leaves out are still seen by FLIP's filters, but do
-    /// not count.
+    /// Computes all metrics. Masked pixels influence FLIP's filters, but do not count.
     #[must_use]
     pub fn of(pair: &ImagePair<'_>, settings: &CompareSettings) -> (Self, Maps) {
         let (test, reference) = (pair.test(), pair.reference());
@@ -186,8 +185,8 @@ impl Summary {
     }
 }
 
-/// The exposure that a meter chooses for a scene, by the mean of the logarithm of luminance; sunny
-/// 16 if it is black or not a scene.
+/// Exposure from the log-average luminance of scene light; sunny 16 if the image is black or
+/// display light.
 #[must_use]
 pub fn metered_exposure(picture: &LinearImage) -> Exposure {
     let metered = match picture.encoding() {

@@ -1,4 +1,4 @@
-//! How frames sample the picture, and what they remember of each other.
+//! Subpixel sampling of frames, and the state of temporal histories.
 
 use std::sync::Arc;
 
@@ -15,32 +15,32 @@ use crate::{
 
 use super::{Aov, ClusteredLightSettings, Readback, RenderSettings, RenderedImage, Renderer};
 
-/// How edges are made smooth (docs/anti-aliasing.md).
+/// Anti-aliasing methods (docs/anti-aliasing.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum AntiAliasing {
-    /// Not at all: each pixel is sampled at its centre.
+    /// No anti-aliasing: each pixel is sampled at its center.
     #[default]
     None,
-    /// By the shapes of edges in one frame.
+    /// Morphological anti-aliasing, from the shapes of edges in one frame.
     Morphological,
-    /// By the frames before.
+    /// Temporal anti-aliasing (TAA), from previous frames.
     Temporal(TemporalSettings),
 }
 
-/// Temporal anti-aliasing.
+/// Settings of temporal anti-aliasing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TemporalSettings {
-    /// Pixels that are rendered over those of the picture, on each side: from 1/4 to 1.
+    /// Render resolution over output resolution, per side, 0.25 to 1.
     pub scale: f64,
-    /// Standard deviations of its neighbourhood that a history may be off its mean (Salvi 2016)
-    /// where nothing moves; from 2 pixels a frame on it is 1 at most.
+    /// Variance clipping: half-width of the history clamp in standard deviations of the
+    /// neighborhood (Salvi 2016) for static pixels. At 2 pixels of motion per frame and more it is
+    /// at most 1.
     pub variance_gamma: f32,
-    /// Frames that a moving history is the mean of at most.
+    /// Maximum history length in frames, in motion.
     pub max_history_frames: f32,
-    /// Added to the mip level of textures, beyond what `scale` asks for.
+    /// Mip bias of textures, in addition to that of `scale`.
     pub mip_bias: f64,
-    /// While nothing moves the history is the mean of all frames. Off: it is clipped as if things
-    /// moved.
+    /// Average all frames while nothing moves. Off: the history is clipped as in motion.
     pub still: bool,
 }
 
@@ -57,7 +57,7 @@ impl Default for TemporalSettings {
 }
 
 impl TemporalSettings {
-    /// Pixels that are rendered for a picture.
+    /// Render resolution in pixels for an output size in pixels.
     #[must_use]
     pub fn input_size(&self, [width, height]: [u32; 2]) -> [u32; 2] {
         let scale = self.scale.clamp(0.25, 1.0);
@@ -65,59 +65,57 @@ impl TemporalSettings {
     }
 }
 
-/// One of the frames that a still picture is the mean of.
+/// Index of a frame among those whose mean is a still image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameSample {
-    /// Its number, from 0.
+    /// Index, from 0.
     pub number: u32,
-    /// How many there are.
+    /// Number of frames.
     pub of: u32,
 }
 
-/// Frames of a still history beyond which each counts as much as the last: half floats hold no
-/// finer mean.
+/// Maximum effective length in frames of a static history: half floats cannot resolve a finer mean.
 const MAX_STATIC_FRAMES: f32 = 1024.0;
 
-/// Added to the mip level of textures while nothing moves: 16 samples a pixel are a quarter of it
-/// apart.
+/// Mip bias of textures while nothing moves: 16 samples per pixel are a quarter of a pixel apart.
 const STATIC_MIP_BIAS: f64 = -2.0;
 
-/// Added to the pixel that noise is drawn by, each frame. Jimenez 2014, "Next Generation Post
-/// Processing in Call of Duty: Advanced Warfare": interleaved gradient noise, turned by frame.
+/// Offset per frame of the pixel that seeds the noise, for temporal interleaved gradient noise
+/// (Jimenez 2014, "Next Generation Post Processing in Call of Duty: Advanced Warfare").
 const NOISE_STEP: f32 = 5.588_238;
-/// Frames after which noise comes again.
+/// Period of the noise in frames.
 const NOISE_FRAMES: u32 = 64;
 
-/// What the last frame saw.
+/// State of the previous frame.
 #[derive(Clone, Debug)]
 pub(super) struct PreviousFrame {
-    /// The exposure that its histories were judged at.
+    /// Smoothed exposure, at which its histories were clipped.
     judged: Exposure,
     view: View,
     scene: u64,
     posed: Arc<GpuScenePose>,
-    /// It wrote the temporal history, as this number since that began.
+    /// Frame number since the TAA history began, if the frame wrote it.
     temporal: Option<u32>,
-    /// It wrote that of reflections, likewise.
+    /// Frame number since the SSR history began, if the frame wrote it.
     reflected: Option<u32>,
-    /// It wrote that of bounced light.
+    /// GI history, if the frame wrote it.
     bounced: Option<GiHistory>,
 }
 
-/// Where the histories stand: frames that do not write them, such as a meter's, leave them as they
-/// are.
+/// State of the temporal histories. Frames that do not write them, such as those of a meter, leave
+/// the state unchanged.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HistoryState {
-    /// Frames that wrote them: which of a pair is written next.
+    /// Number of frames that wrote a history; selects the ping-pong image to write next.
     pub number: u64,
-    /// The exposure of the last of those frames.
+    /// Exposure of the last frame that wrote a history.
     pub exposure: Option<Exposure>,
-    /// The last of those frames, or of those that were asked for velocities.
+    /// Last frame that wrote a history or output velocities.
     before: Option<PreviousFrame>,
 }
 
 impl HistoryState {
-    /// After a frame.
+    /// Advances the state after a frame.
     pub fn advance(&mut self, scene: &GpuScene, view: &View, settings: &RenderSettings) {
         let temporal = matches!(settings.anti_aliasing, AntiAliasing::Temporal(_));
         let reflected = keeps_ssr_history(settings);
@@ -166,12 +164,12 @@ impl HistoryState {
         }
     }
 
-    /// Forgets what was seen: the next frame begins anew.
+    /// Drops the previous frame: the histories restart.
     pub fn reset(&mut self) {
         self.before = None;
     }
 
-    /// The last frame, if it showed the same scene in as many pixels.
+    /// The previous frame, if it showed the same scene at the same size.
     fn before(&self, scene: &GpuScene, view: &View) -> Option<&PreviousFrame> {
         let size = |view: &View| [view.width, view.height];
         self.before
@@ -180,14 +178,15 @@ impl HistoryState {
     }
 }
 
-/// Stops a frame by which the exposure that histories are judged at goes after the picture's.
+/// Step in stops per frame of the smoothed exposure towards the image's exposure.
 const EXPOSURE_STEP_STOPS: f64 = 1.0 / 32.0;
 
-/// Stops that it is behind at most: beyond, half floats and the squeeze's own precision would show.
+/// Maximum lag of the smoothed exposure in stops: beyond it, the precision of half floats and of
+/// the tone-compressed range would show.
 const MAX_EXPOSURE_LAG_STOPS: f64 = 8.0;
 
-/// The exposure that a frame's histories are judged at: what is light and what is noise is told by
-/// what the eye sees, but a step of exposure must not make other means of what is in them.
+/// Smoothed exposure of a frame, at which histories are clipped. Clipping depends on perceived
+/// brightness, but a step of exposure must not change the means in the histories.
 fn judged(before: Option<&PreviousFrame>, exposure: Exposure) -> Exposure {
     let Some(before) = before else { return exposure };
     let behind = before.judged.stops_above(exposure);
@@ -199,8 +198,7 @@ fn judged(before: Option<&PreviousFrame>, exposure: Exposure) -> Exposure {
     }
 }
 
-/// Whether a frame writes the history of reflections: not where it is one of those whose mean is
-/// the picture.
+/// Whether a frame writes the SSR history: not if it is one sample of an image's mean.
 fn keeps_ssr_history(settings: &RenderSettings) -> bool {
     settings.ssr.enabled
         && settings.ssr.max_history_frames > 0
@@ -208,38 +206,38 @@ fn keeps_ssr_history(settings: &RenderSettings) -> bool {
         && settings.accumulated_frames.is_none()
 }
 
-/// Whether a frame writes the history of bounced light. Frames whose mean is the picture do: what
-/// they see on either side of an edge is their mean too.
+/// Whether a frame writes the GI history. Frames of an accumulated image do: their mean also
+/// averages what they see on either side of an edge.
 fn keeps_gi_history(settings: &RenderSettings) -> bool {
     settings.gi.has_history()
 }
 
-/// How a frame samples its picture.
+/// Sampling of one frame.
 pub(super) struct FrameSampling {
-    /// The camera with this frame's pixels and jitter.
+    /// The camera at render resolution with this frame's jitter.
     pub input: View,
-    /// The exposure that histories are judged at.
+    /// Exposure at which histories are clipped.
     pub smoothed_exposure: Exposure,
-    /// What textures' derivatives are multiplied by.
+    /// Scale of texture derivatives.
     pub texture_scale: f32,
-    /// Added to the pixel that noise is drawn by.
+    /// Offset of the pixel that seeds the noise.
     pub noise_shift: f32,
-    /// The last frame, and this one.
+    /// The previous frame and this one.
     pub motion: [MotionState; 2],
-    /// How reflections join theirs.
+    /// Reprojection of the SSR history.
     pub ssr: SsrFrame,
-    /// How bounced light joins its own.
+    /// Reprojection of the GI history.
     pub gi: SsrFrame,
-    /// What that is of.
+    /// The previous GI history.
     pub bounced_before: Option<GiHistory>,
-    /// How the frame joins the temporal history.
+    /// Parameters of temporal anti-aliasing.
     temporal: Option<TaaFrame>,
-    /// Edges are smoothed by their shapes.
+    /// Whether morphological anti-aliasing runs.
     morphological: bool,
 }
 
 impl FrameSampling {
-    /// Of a frame that shows `view`.
+    /// Sampling of a frame that shows `view`.
     pub fn new(
         history: &HistoryState,
         scene: &GpuScene,
@@ -269,8 +267,8 @@ impl FrameSampling {
         };
         let bounced_before = before.and_then(|before| before.bounced);
         let last = bounced_before.map(|before| before.number);
-        // Without a history of its own it is the mean of samples, or of temporal frames: other
-        // noise in each.
+        // Without a GI history the noise differs per sample or temporal frame, since the image is
+        // their mean.
         let temporal =
             before.and_then(|before| before.temporal).map_or(0, |last| last.wrapping_add(1));
         let bounced = SsrFrame {
@@ -302,7 +300,7 @@ impl FrameSampling {
             (AntiAliasing::Temporal(temporal), _) => {
                 let [width, height] = temporal.input_size([view.width, view.height]);
                 let last = before.and_then(|before| before.temporal);
-                // Counted from where the history began: the same frames give the same pictures.
+                // Counted from the start of the history, so that equal sequences give equal images.
                 let number = last.map_or(0, |last| last.wrapping_add(1));
                 let place = jitter::halton(number);
                 let still = temporal.still && last.is_some() && !moved;
@@ -319,7 +317,7 @@ impl FrameSampling {
                     still,
                     number,
                 };
-                // Samples that stay lie ever denser.
+                // Static histories have denser samples.
                 let bias =
                     if still { temporal.mip_bias.min(STATIC_MIP_BIAS) } else { temporal.mip_bias };
                 Self {
@@ -332,7 +330,7 @@ impl FrameSampling {
             }
             (_, Some(FrameSample { number, of })) => Self {
                 input: view.jittered(jitter::hammersley(number, of)),
-                // As a picture with so many pixels in each would have it.
+                // Texture detail of an image with `of` times as many pixels.
                 texture_scale: (1.0 / f64::from(of.max(1)).sqrt()) as f32,
                 noise_shift: noise(number),
                 ..plain
@@ -341,7 +339,7 @@ impl FrameSampling {
         }
     }
 
-    /// What the frame is smoothed by.
+    /// The anti-aliasing method of the frame.
     pub fn method(&self) -> Method<'_> {
         match self.temporal {
             Some(frame) => Method::Temporal(frame, &self.motion),
@@ -352,12 +350,12 @@ impl FrameSampling {
 }
 
 impl Renderer {
-    /// A picture of a view that stands still, as the mean of `samples` frames, each sampling its
-    /// pixels at another place; with temporal anti-aliasing at less than the full size, of as many
-    /// frames through its history. Further outputs are of pixels' centres. One sample is `render`.
+    /// Renders a still image as the mean of `samples` frames with different subpixel offsets. TAA
+    /// at `scale` below 1 renders as many frames through its history. AOVs are sampled at pixel
+    /// centers. One sample is equal to `render`.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// [`GpuError`](crate::gpu::GpuError) if memory is exhausted or the device is lost.
     pub fn render_still(
         &mut self,
         scene: &GpuScene,
@@ -369,10 +367,10 @@ impl Renderer {
         if samples <= 1 && !scaled {
             return self.render(scene, view, settings);
         }
-        // Further outputs are of pixels' centres.
+        // AOVs are sampled at pixel centers.
         let single = RenderSettings { anti_aliasing: AntiAliasing::None, ..settings.clone() };
         let wants_center = !settings.aovs.is_empty() || settings.histogram;
-        // Bounced light is joined over the samples: they come first.
+        // The GI history accumulates over the samples, so they are rendered first.
         let joined = settings.gi.has_history() && !scaled;
         let mut center =
             (wants_center && !joined).then(|| self.render(scene, view, &single)).transpose()?;
@@ -396,7 +394,7 @@ impl Renderer {
                 ..plain
             }
         };
-        // The first finds the room that light lists take.
+        // The first frame finds the needed capacity of the light lists.
         let mut picture = self.render(scene, view, &one(0, light_lists))?;
         light_lists.enabled &= picture.lists.overflowed == 0;
         let nothing = Readback { display: false, nits: false };

@@ -1,5 +1,4 @@
-//! Capturing a scene's local probes: six pictures from each place, with all light but that of
-//! lights seen directly.
+//! Capture of local probes: six cube faces each, without the light of directly visible lights.
 
 use glam::{DMat3, DMat4, DVec3, Vec3};
 use rayon::prelude::*;
@@ -16,7 +15,7 @@ use crate::{
     scene::{Probe, Projection, Scene},
 };
 
-/// Columns: right, up and back of cameras that look along +X, -X, +Y, -Y, +Z, -Z.
+/// Right, up and back vectors of the cameras along +X, -X, +Y, -Y, +Z, -Z, as columns.
 const FACES: [[DVec3; 3]; 6] = [
     [DVec3::Z, DVec3::Y, DVec3::NEG_X],
     [DVec3::NEG_Z, DVec3::Y, DVec3::X],
@@ -26,13 +25,13 @@ const FACES: [[DVec3; 3]; 6] = [
     [DVec3::X, DVec3::Y, DVec3::Z],
 ];
 
-/// The nearest (m) that a probe sees.
+/// Near plane of a probe in meters.
 const NEAR: f32 = 0.01;
 
-/// Exposures that are tried at most.
+/// Maximum number of exposures tried.
 const ROUNDS: u32 = 4;
 
-/// A picture of each face: nits by channel, top row first.
+/// An image of each cube face: nits per channel, top row first.
 struct Cube {
     size: usize,
     faces: Vec<Vec<[f32; 3]>>,
@@ -56,7 +55,7 @@ impl Cube {
             .lerp(at(x0, y0 + 1.0).lerp(at(x0 + 1.0, y0 + 1.0), fx), fy)
     }
 
-    /// Luminance from a direction, interpolated within a face.
+    /// Radiance from a direction in nits per channel, interpolated within a face.
     fn sample(&self, d: DVec3) -> Vec3 {
         let a = d.abs();
         let face = if a.x >= a.y && a.x >= a.z {
@@ -76,7 +75,8 @@ impl Cube {
         )
     }
 
-    /// As a map of all directions, whose texels are as large as the pixels at the faces' middles.
+    /// Resamples to a lat-long map whose texels are as large as the pixels at the centers of the
+    /// faces.
     fn map(&self) -> GpuResult<RadianceMap> {
         let (width, height) = (self.size * 4, self.size * 2);
         let grid =
@@ -99,12 +99,11 @@ impl Cube {
 }
 
 impl Renderer {
-    /// Captures all probes of a scene on the device, with shadows like these: first with no light
-    /// but what lights and the environment give directly, then as often as their `bounces` say with
-    /// what was captured before.
+    /// Captures all probes of a scene on the device with these shadow settings. The first capture
+    /// has direct light only; each of the probe's `bounces` adds one with the previous captures.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// [`GpuError`](crate::gpu::GpuError) if memory is exhausted or the device is lost.
     pub(super) fn capture_probes(
         &mut self,
         scene: &Scene,
@@ -150,7 +149,7 @@ impl Renderer {
                     ..ClusteredLightSettings::default()
                 },
                 shadows: *shadows,
-                // The device culls placements whatever they are; lamps' bodies are not to be seen.
+                // GPU culling draws all instances, including the hidden bodies of lights.
                 culling: CullingSettings { enabled: false, ..CullingSettings::default() },
                 capture: true,
                 ..RenderSettings::default()
@@ -166,12 +165,12 @@ impl Renderer {
             }
             let brightest =
                 cube.faces.iter().flatten().flatten().fold(0.0f32, |most, &v| most.max(v));
-            // Half floats keep their eleven bits from 6e-5 up to 65504.
+            // Half floats have full precision from 6e-5 to 65504.
             let exposed = f64::from(brightest) * exposure.multiplier();
             if exposed == 0.0 || (1.0..=30_000.0).contains(&exposed) {
                 break;
             }
-            // At the upper end the reading was cut off: as far down as there may be.
+            // At the upper end the reading was clipped, so the exposure drops by 12 stops.
             let stops = if exposed > 30_000.0 { 12.0 } else { 0.0 };
             let next = exposure.ev100().0 + exposed.log2() + stops;
             exposure = Exposure::from_ev100(Ev100(next.clamp(-40.0, 60.0))).unwrap_or_default();

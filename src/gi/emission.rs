@@ -1,4 +1,4 @@
-//! The lights of a scene as sources of photons.
+//! Photon emission: the lights of a scene as photon sources.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -13,26 +13,26 @@ use super::{
 };
 use crate::{bvh::SceneBvh, scene::Scene};
 
-/// A photon as it sets out, relative to the anchor.
+/// A photon at emission, relative to the anchor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Photon {
     pub origin: DVec3,
-    /// Unit vector.
+    /// Unit direction.
     pub direction: DVec3,
-    /// The unit normal of the surface it leaves; zero in free space.
+    /// Unit normal of the surface that the photon leaves; zero in free space.
     pub away: DVec3,
-    /// Its flux over an even share of the light's, by channel; 1 on the mean.
+    /// Flux relative to an even share of the source's flux, per channel; the mean is 1.
     pub weight: DVec3,
-    /// A range (m) at which the light is made to end, counted from the origin.
+    /// Range (m) at which the light ends (glTF), measured from the origin.
     pub range: Option<f64>,
-    /// Nothing stops it: the light casts no shadows.
+    /// Occluders are ignored: the light casts no shadows.
     pub unshadowed: bool,
 }
 
-/// Which light of the scene it is, from frame to frame.
+/// Identity of a light source across frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key {
-    /// A light on a node.
+    /// The light of a node.
     Node(usize),
     /// All surfaces of a material.
     Material(usize),
@@ -50,7 +50,8 @@ impl Key {
     }
 }
 
-/// How a source's photons set out: as long as two are equal, their photons take the same ways.
+/// Emission distribution of a source. Equal distributions emit the same photons along the same
+/// paths.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Emission {
     Lamp(PhotonLight),
@@ -59,7 +60,7 @@ pub(super) enum Emission {
 }
 
 impl Emission {
-    /// A photon from the numbers of its first group.
+    /// Samples a photon from the first group of its sequence.
     pub fn photon(&self, stage: &TraceScene, u: [f64; DIMENSIONS]) -> Option<Photon> {
         let [a, b, c, d, _] = u;
         let (direction, position) = (DVec2::new(a, b), DVec2::new(c, d));
@@ -74,16 +75,16 @@ impl Emission {
     }
 }
 
-/// A light.
+/// A light source with its distribution and flux.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PhotonSource {
     pub key: Key,
     pub emission: Emission,
-    /// All its light (lm by channel): dimming and colouring change nothing else.
+    /// Total flux (lm per channel). Dimming and tinting change only this.
     pub flux: DVec3,
 }
 
-/// The box around a scene in the world (m).
+/// World-space bounds of a scene (m).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Extent {
     low: DVec3,
@@ -91,9 +92,9 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// None around nothing, and around what has no size. The box of the last time, while it still
-    /// holds everything and is less than a tenth too large: where something moves to and fro, suns
-    /// and skies soon send their photons on the same ways in every frame.
+    /// `None` for an empty scene and for bounds without size. Returns `before` while it still
+    /// contains the scene and is less than a tenth too large. So an object that moves to and fro
+    /// soon leaves the photons of suns and environments on the same paths in every frame.
     pub fn new(bvh: &SceneBvh, before: Option<Self>) -> Option<Self> {
         let (low, high) = bvh.bounds()?;
         let now = Self { low, high };
@@ -109,7 +110,7 @@ impl Extent {
         Some(before.filter(holds).unwrap_or(now))
     }
 
-    /// Of its surface (m2).
+    /// Surface area (m2).
     fn area(&self) -> f64 {
         let s = self.high - self.low;
         2.0 * (s.x * s.y + s.y * s.z + s.z * s.x)
@@ -119,14 +120,14 @@ impl Extent {
         self.low * 0.5 + self.high * 0.5
     }
 
-    /// Relative to the anchor, a little wider, so that what lies in its sides is within.
+    /// Bounds relative to the anchor, slightly enlarged so that surfaces in their faces are inside.
     pub fn seen_from(&self, anchor: DVec3) -> Bounds {
         let half = (self.high - self.low) * 0.5;
         Bounds { middle: self.middle() - anchor, half: half * 1.0001 + 1e-4 * half.max_element() }
     }
 }
 
-/// The box around a scene, relative to the anchor, a little wider than that.
+/// Bounds of a scene relative to the anchor, slightly enlarged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bounds {
     middle: DVec3,
@@ -134,19 +135,18 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// The areas (m2) of its sides across x, y and z.
+    /// Areas (m2) of the faces across x, y and z.
     pub fn sides(&self) -> DVec3 {
         let s = self.half * 2.0;
         DVec3::new(s.y * s.z, s.z * s.x, s.x * s.y)
     }
 
-    /// The area (m2) that it has as seen along a unit direction.
+    /// Projected area (m2) along a unit direction.
     pub fn shadow(&self, direction: DVec3) -> f64 {
         self.sides().dot(direction.abs())
     }
 
-    /// Where parallel light that goes along a direction enters it: spread evenly over what the
-    /// light sees.
+    /// Entry point of parallel light along a direction, uniform over the projected area of the box.
     pub fn entry(&self, direction: DVec3, u: DVec2) -> DVec3 {
         let areas = self.sides() * direction.abs();
         let mut chosen = u.x * areas.element_sum();
@@ -163,19 +163,19 @@ impl Bounds {
         self.middle + place * self.half
     }
 
-    /// The radius (m) of the least sphere around it.
+    /// Radius (m) of the bounding sphere.
     pub fn radius(&self) -> f64 {
         self.half.length()
     }
 }
 
-/// A node's light in the world, relative to the anchor.
+/// World-space frame of a light's node, relative to the anchor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Pose {
     pub position: DVec3,
-    /// Along which it shines.
+    /// Emission axis.
     pub axis: DVec3,
-    /// Along its width or length.
+    /// Axis of the width or the length.
     pub right: DVec3,
     pub up: DVec3,
 }
@@ -191,9 +191,9 @@ impl Pose {
     }
 }
 
-/// Every light of a scene, in the scene's order: lamps, glowing materials, the environment.
-/// `before` has those of the last time: their tables are kept where they still hold; those over
-/// triangles where shapes and materials are as they were (`unmoved`).
+/// All light sources of a scene, in scene order: punctual and area lights, emissive materials, the
+/// environment. `before` holds the previous sources; their tables are kept where they are still
+/// valid. Tables over triangles are valid while shapes and materials are unchanged (`unmoved`).
 pub(super) fn sources(
     stage: &TraceScene,
     anchor: DVec3,
@@ -247,8 +247,8 @@ pub(super) fn sources(
     found
 }
 
-/// The part of a running sum (up to its last) that a number chooses: its index, and the rest of the
-/// number, as even as the whole.
+/// Samples a cumulative sum (up to its last entry): the index, and the remainder of `u`, again
+/// uniform in 0 to 1.
 pub(super) fn sample_cdf(sums: &[f64], u: f64) -> Option<(usize, f64)> {
     let value = u * *sums.last()?;
     let index = sums.partition_point(|&sum| sum <= value).min(sums.len() - 1);
@@ -257,7 +257,7 @@ pub(super) fn sample_cdf(sums: &[f64], u: f64) -> Option<(usize, f64)> {
     Some((index, if part > 0.0 { ((value - before) / part).clamp(0.0, 1.0) } else { 0.5 }))
 }
 
-/// Whether two shared things are the same one.
+/// True if both are the same allocation, or both absent.
 pub(super) fn same<T>(a: Option<&Arc<T>>, b: Option<&Arc<T>>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => Arc::ptr_eq(a, b),

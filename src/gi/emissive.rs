@@ -1,4 +1,4 @@
-//! Photons of surfaces that glow.
+//! Photon emission from emissive surfaces.
 
 use std::{f64::consts::PI, sync::Arc};
 
@@ -11,8 +11,8 @@ use super::{
 };
 use crate::scene::{AlphaMode, Material};
 
-/// All triangles of a material as a source of photons, but for how strongly and in which colour the
-/// material glows.
+/// All triangles of an emissive material as a photon source, without the strength and color of its
+/// emission.
 #[derive(Clone, Debug)]
 pub(super) struct EmissiveSource {
     table: Arc<Table>,
@@ -26,15 +26,15 @@ impl PartialEq for EmissiveSource {
 
 #[derive(Debug, Default)]
 struct Table {
-    /// Instance and triangle of the trees, and the mean of what its texture and opacity leave.
+    /// Instance and triangle of the BVH, and the mean factor of its emissive texture and opacity.
     triangles: Vec<(u32, u32, f64)>,
-    /// Running sum of area (m2, both faces where both glow) times that mean.
+    /// Cumulative area (m2, both faces where both emit) times that factor.
     sums: Vec<f64>,
     two_sided: bool,
 }
 
-/// Places of a triangle at which a texture is read for the mean of its luminance, by barycentric
-/// weights: each in the middle of one of sixteen equal parts.
+/// Texture sample points of a triangle for the mean of its luminance, as barycentric weights: the
+/// centers of sixteen equal parts.
 fn places() -> impl Iterator<Item = Vec3> {
     (0..4).flat_map(|i| {
         (0..4 - i).flat_map(move |j| {
@@ -48,13 +48,12 @@ fn places() -> impl Iterator<Item = Vec3> {
     })
 }
 
-/// A dark triangle's chance, beside a bright one's: its texture may be bright where it was not
-/// read.
+/// Relative probability of a dark triangle: its texture may be bright between the sample points.
 const LEAST: f64 = 1e-3;
 
 impl EmissiveSource {
-    /// Every material that glows, by its number, with all its light (lm by channel). `known` has
-    /// tables that still hold.
+    /// All emissive materials, by index, with their flux (lm per channel). `known` holds tables
+    /// that are still valid.
     pub fn all<'a>(
         stage: &TraceScene,
         known: impl Fn(usize) -> Option<&'a Self>,

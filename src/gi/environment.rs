@@ -1,4 +1,5 @@
-//! Photons of the environment: from each texel by its light, onto the scene's box.
+//! Photon emission from the environment: texels are importance-sampled, photons enter the scene's
+//! box.
 
 use std::sync::Arc;
 
@@ -10,19 +11,18 @@ use super::{
 };
 use crate::{photometry::environment::RadianceMap, scene::Environment};
 
-/// The widest map that photons are chosen by; wider ones are averaged down, which keeps their
-/// light.
+/// Maximum width of the sampling map; wider maps are averaged down, which keeps their flux.
 const MOST_WIDTH: usize = 1024;
 
-/// The environment as a source of photons.
+/// The environment as a photon source.
 #[derive(Clone, Debug)]
 pub(super) struct EnvironmentSource {
     table: Arc<Table>,
     rotation: f64,
     bounds: Bounds,
-    /// The integral over all directions of luminance times the parts of the direction along x, y
-    /// and z, whatever their signs: what falls on a square metre that faces along them, from both
-    /// sides (lx).
+    /// Integral over all directions of luminance times the absolute components of the direction
+    /// along x, y and z: the illuminance (lx) of a square meter facing each axis, summed over both
+    /// sides.
     lux: DVec3,
 }
 
@@ -35,15 +35,16 @@ impl PartialEq for EnvironmentSource {
 
 #[derive(Debug)]
 struct Table {
-    /// The map as the scene has it: kept, so that another never takes its place in memory.
+    /// The scene's map. The reference keeps its allocation alive, so that no other map gets its
+    /// address.
     original: Arc<RadianceMap>,
-    /// The same or one of fewer texels.
+    /// The sampling map: the original or a smaller one.
     map: Arc<RadianceMap>,
-    /// Running sum over rows of luminance times solid angle (nit sr).
+    /// Cumulative luminance times solid angle over the rows (nit sr).
     rows: Vec<f64>,
-    /// Row by row the running sum over columns of luminance (nit).
+    /// Cumulative luminance over the columns of each row (nit).
     columns: Vec<f32>,
-    /// The integral of luminance over all directions (nit sr).
+    /// Integral of luminance over all directions (nit sr).
     total: f64,
 }
 
@@ -75,7 +76,7 @@ impl Table {
         })
     }
 
-    /// A texel and a place in it, each texel by its light; the chance of the texel.
+    /// Importance-samples a texel and a position in it; also returns the texel's probability.
     fn choose(&self, u: DVec2) -> Option<(usize, usize, DVec2, f64)> {
         let (y, down) = sample_cdf(&self.rows, u.x)?;
         let width = self.map.width();
@@ -92,7 +93,7 @@ impl Table {
 }
 
 impl EnvironmentSource {
-    /// None for a black one.
+    /// `None` for a black environment.
     pub fn new(environment: &Environment, bounds: &Bounds, before: Option<&Self>) -> Option<Self> {
         let known = before.filter(|sky| Arc::ptr_eq(&sky.table.original, &environment.map));
         let table = match known {
@@ -107,14 +108,13 @@ impl EnvironmentSource {
         (sky.flux() > 0.0 && sky.flux().is_finite()).then_some(sky)
     }
 
-    /// From the map's axes to the world's: turned clockwise seen from above.
+    /// Map axes to world axes: a clockwise rotation as seen from above.
     fn to_world(&self, d: DVec3) -> DVec3 {
         let (sin, cos) = self.rotation.sin_cos();
         DVec3::new(d.x * cos - d.z * sin, d.y, d.x * sin + d.z * cos)
     }
 
-    /// All its light that meets the scene's box (lm): each direction gives by the area of the box
-    /// that it sees.
+    /// Flux into the scene's box (lm): each direction counts with the projected area of the box.
     pub fn flux(&self) -> f64 {
         self.lux.dot(self.bounds.sides())
     }

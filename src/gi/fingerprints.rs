@@ -1,4 +1,4 @@
-//! What photons' ways depend on, to be told from what it was.
+//! Fingerprints of the inputs that photon paths depend on, for change detection.
 
 use std::sync::Arc;
 
@@ -10,19 +10,18 @@ use crate::{
     scene::{Material, Scene, Texture},
 };
 
-/// Shapes, places and materials as they were when paths were traced.
+/// Geometry, transforms and materials at the time the paths were traced.
 #[derive(Debug)]
 pub(super) struct Fingerprints {
     geometry: u64,
-    /// But for how strongly they glow.
+    /// Without the strength of their emission.
     materials: Vec<Material>,
     textures: Vec<Texture>,
     pictures: Vec<Arc<[u8]>>,
     multiscatter: bool,
 }
 
-/// Triangles of a shape that cannot move which are looked at: enough to tell another scene from
-/// this one.
+/// Triangles hashed per static shape: enough to distinguish another scene.
 const LOOKED_AT: usize = 256;
 
 impl Fingerprints {
@@ -71,7 +70,7 @@ impl Hash {
     }
 }
 
-/// Of all places, all triangles that may move, and some of the others.
+/// Hashes all transforms, all triangles that may move, and a sample of the others.
 fn geometry(scene: &Scene, bvh: &SceneBvh, top: &SceneTlas) -> u64 {
     let mut hash = Hash(0);
     hash.all(&top.instances);

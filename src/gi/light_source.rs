@@ -1,4 +1,4 @@
-//! Photons of lamps and suns.
+//! Photon emission from punctual lights, area lights and suns.
 
 use std::{
     f64::consts::{PI, TAU},
@@ -19,16 +19,16 @@ use crate::{
     scene::Light,
 };
 
-/// A light of a node as a source of photons: all but how strong it is and of which colour.
+/// The light of a node as a photon source, without its strength and color.
 #[derive(Clone, Debug)]
 pub(super) struct PhotonLight {
     emitter: Emitter,
     pose: Pose,
     range: Option<f64>,
     pierces: bool,
-    /// The level horizon cuts it.
+    /// The horizontal plane cuts off a sun below it.
     horizon: bool,
-    /// What a sun shines on.
+    /// Scene bounds, for a sun.
     bounds: Option<Bounds>,
     profile: Option<Arc<IesProfile>>,
     distribution: Option<Arc<Distribution>>,
@@ -43,15 +43,14 @@ impl PartialEq for PhotonLight {
     }
 }
 
-/// Directions of a measured distribution within its cone, by chance.
+/// Importance sampling of a measured distribution within the light's cone.
 #[derive(Clone, Debug)]
 struct Distribution {
-    /// Running sum over rows of angle to the axis, of the intensity in each over the peak times
-    /// solid angle.
+    /// Cumulative intensity over the peak times solid angle, over rows of the angle to the axis.
     rows: Vec<f64>,
-    /// Row by row the running sum over columns of azimuth.
+    /// Cumulative intensity over the columns of azimuth of each row.
     columns: Vec<f64>,
-    /// Flux over the peak's intensity (sr), as the light itself has it.
+    /// Flux over the peak intensity (sr), from the light's own photometry.
     flux: f64,
 }
 
@@ -79,7 +78,7 @@ impl Distribution {
                 means.push((around + 4.0 * inside) / 8.0);
             }
         }
-        // What lies between the places looked at has a chance, too.
+        // A minimum probability covers features between the sample points.
         let least = 1e-3 * means.iter().sum::<f64>() / means.len() as f64;
         let (mut rows, mut columns) =
             (Vec::with_capacity(ROWS), Vec::with_capacity(ROWS * COLUMNS));
@@ -99,7 +98,7 @@ impl Distribution {
         Self { flux: if flux > 0.0 { flux } else { sum }, rows, columns }
     }
 
-    /// Angles to the axis and around it, and the weight of a photon that goes there.
+    /// Samples the angle to the axis and the azimuth; also returns the photon's weight.
     fn direction(
         &self,
         emitter: Emitter,
@@ -127,19 +126,19 @@ fn azimuth(column: f64) -> f64 {
     TAU * column / COLUMNS as f64
 }
 
-/// Solid angle (sr) of a cell of a row.
+/// Solid angle (sr) of a cell in a row.
 fn cell_angle(row: usize) -> f64 {
     TAU / COLUMNS as f64 * (theta(row as f64).cos() - theta(row as f64 + 1.0).cos())
 }
 
-/// Intensity over the peak's, by the angles to the axis and around it from the right towards above.
+/// Intensity over the peak, by the angle to the axis and the azimuth from right towards up.
 fn relative(emitter: Emitter, profile: &IesProfile, theta: f64, phi: f64) -> f64 {
     let peak = profile.peak().get();
     let cone = emitter.relative_intensity(theta.cos()).unwrap_or(0.0);
     if peak <= 0.0 || cone <= 0.0 {
         return 0.0;
     }
-    // The nadir along -Z, C0 along +X.
+    // The nadir lies along -Z, C0 along +X.
     let local = DVec3::new(theta.sin() * phi.cos(), theta.sin() * phi.sin(), -theta.cos());
     cone * profile.candela_towards(local).get() / peak
 }
@@ -169,7 +168,8 @@ impl PhotonLight {
         }
     }
 
-    /// Suns have no place, and round ones no sides.
+    /// The relevant part of the pose: suns have no position, and rotationally symmetric lights no
+    /// azimuth.
     fn pose_that_counts(&self) -> Pose {
         let mut pose = self.pose;
         match self.emitter {
@@ -182,7 +182,7 @@ impl PhotonLight {
         pose
     }
 
-    /// All its light (lm) before the colour; of a sun what meets the scene's box.
+    /// Flux (lm) without the color; for a sun, the flux into the scene's box.
     pub fn flux(&self, light: &Light) -> f64 {
         match (self.emitter, &self.distribution) {
             (Emitter::Sun { .. }, _) => {
@@ -194,7 +194,7 @@ impl PhotonLight {
                 LightStrength::Candela(candela) => candela.get() * distribution.flux,
                 _ => 0.0,
             },
-            // What a cone holds, however its lumens were made candela.
+            // The flux within the cone, independent of how the lumens were converted to candela.
             (Emitter::Spot { cone, .. }, None) => {
                 light.source.candela().map_or(0.0, Candela::get) * cone.flux_per_candela().get()
             }
@@ -224,7 +224,7 @@ impl PhotonLight {
         }
     }
 
-    /// A direction by its angle to the axis, given as `1 - cos`, and around it.
+    /// Direction from the angle to the axis, given as `1 - cos`, and the azimuth.
     fn towards(&self, below: f64, phi: f64) -> DVec3 {
         let (sin, cos) = phi.sin_cos();
         let flat = (below * (2.0 - below)).max(0.0).sqrt();
@@ -246,12 +246,12 @@ impl PhotonLight {
         Some(Self::leaving(at, self.towards(below, TAU * u.y), DVec3::ZERO, 1.0))
     }
 
-    /// Each direction of the sun's disk lights the box by the area it sees of it.
+    /// Each direction of the sun's disk illuminates the box with its projected area.
     fn of_sun(&self, angular_radius: f64, direction: DVec2, position: DVec2) -> Option<Photon> {
         let bounds = self.bounds?;
         let below = 2.0 * (angular_radius / 2.0).sin().powi(2);
         let towards = self.towards(below * direction.x, TAU * direction.y);
-        // Nothing comes from below the horizon: a photon that carries nothing.
+        // A sun direction below the horizon gives a photon without flux.
         let above = !self.horizon || towards.y <= 0.0;
         let mut weight = if above {
             bounds.shadow(towards) / bounds.shadow(self.pose.axis).max(1e-300)
@@ -266,7 +266,7 @@ impl PhotonLight {
         Some(Self::leaving(bounds.entry(towards, position), towards, DVec3::ZERO, weight))
     }
 
-    /// An even place on the surface, a direction by the cosine.
+    /// Uniform point on the surface, cosine-distributed direction.
     fn of_surface(&self, direction: DVec2, position: DVec2) -> Photon {
         let Pose { position: middle, axis, right, up } = self.pose;
         let mut direction = direction;
@@ -313,9 +313,9 @@ impl PhotonLight {
     }
 }
 
-/// `1 - cos` of the angle to a cone's axis, so that many are spread as the cone's light: its
-/// falloff is 1 down to the cosine `ci` of the inner angle and a parabola from there to `co`
-/// (`Cone::falloff`), whose integrals have inverses.
+/// Samples `1 - cos` of the angle to a cone's axis in proportion to its intensity. The falloff is 1
+/// down to the cosine `ci` of the inner angle and a parabola from there to `co` (`Cone::falloff`);
+/// the integrals have closed-form inverses.
 fn below_axis(cone: Cone, u: f64) -> f64 {
     let one_minus = |angle: f64| 2.0 * (angle / 2.0).sin().powi(2);
     let (inner, outer) = (one_minus(cone.inner()), one_minus(cone.outer()));
@@ -324,7 +324,7 @@ fn below_axis(cone: Cone, u: f64) -> f64 {
     if light < inner || edge <= 0.0 {
         return light.min(outer);
     }
-    // Of the edge's light the part 1 - s^3 lies within the place where the parabola is s^2.
+    // A part 1 - s^3 of the edge's flux lies inside the angle where the parabola is s^2.
     let s = (1.0 - 3.0 * (light - inner) / edge).max(0.0).cbrt();
     inner + edge * (1.0 - s)
 }

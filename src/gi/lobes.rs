@@ -1,9 +1,9 @@
-//! What becomes of light that meets a material: how much is reflected how, by the angle at which it
-//! comes.
+//! Reflection and transmission of photons by a material, as directional albedos by the angle of
+//! incidence.
 //!
 //! The material is that of `shaders/lib/brdf.glsl` and `docs/materials.md`; here its directional
 //! albedos count, from the same table that probes use (`photometry::environment::dfg_table`).
-//! Sheen, films, anisotropy and normal maps are left out.
+//! Sheen, thin films, anisotropy and normal maps are left out.
 
 use std::{f64::consts::TAU, sync::LazyLock};
 
@@ -14,37 +14,37 @@ use crate::photometry::environment::{DFG_SIZE, dfg_table};
 
 static TABLE: LazyLock<Vec<Vec3>> = LazyLock::new(dfg_table);
 
-/// Rough reflections are taken for matte above the second of these alphas and followed below the
-/// first; between, both in part. What is followed lights the next surface's VPLs, but not that
-/// surface itself as it is seen; what is taken for matte lights all, if not quite from where it
-/// should. GGX of alpha 0.05 holds half its light within 3 degrees of the facets' mean normal, of
-/// 0.25 within 14.
+/// Rough reflections count as diffuse above the second of these alphas and are traced as specular
+/// below the first; between, they are blended. A traced reflection lights the VPLs of the next
+/// surface but does not appear on the reflecting surface itself. A reflection counted as diffuse
+/// lights all, with an approximate direction. GGX of alpha 0.05 holds half its light within 3
+/// degrees of the mean normal of the microfacets, of 0.25 within 14.
 const DIFFUSE_ALPHA_RANGE: [f64; 2] = [0.05, 0.25];
 
-/// The part of what is reflected specularly that counts as diffuse, by roughness squared: VPLs have
-/// it.
+/// The fraction of specular reflection that counts as diffuse and is stored in VPLs, by alpha
+/// (roughness squared).
 #[must_use]
 pub fn diffuse_lobe_weight(alpha: f64) -> f64 {
     ((alpha - DIFFUSE_ALPHA_RANGE[0]) / (DIFFUSE_ALPHA_RANGE[1] - DIFFUSE_ALPHA_RANGE[0]))
         .clamp(0.0, 1.0)
 }
 
-/// Narrower highlights are mirrors.
+/// Below this alpha, specular reflection is a perfect mirror.
 const MIRROR_ALPHA: f64 = 0.002;
 
-/// What is reflected and let through, by channel. The parts add up to 1 at most, but for what the
-/// materials' mix gains.
+/// Reflectance and transmittance of each lobe, per channel. The sum is at most 1, except for what
+/// the blend of materials gains.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lobes {
-    /// By Lambert's law on the side that the light came from: what a VPL sends.
+    /// Lambertian reflection on the side of incidence: the flux of a VPL.
     pub diffuse: DVec3,
-    /// By Lambert's law on the other side.
+    /// Lambertian transmission to the other side.
     pub diffuse_transmission: DVec3,
-    /// About the mirrored direction, as rough as `Matter::alpha`.
+    /// Specular reflection with the roughness `SurfaceMaterial::alpha`.
     pub specular: DVec3,
-    /// The same of the clear coat, with its own roughness.
+    /// Specular reflection of the clearcoat, with its own roughness.
     pub coat: DVec3,
-    /// Straight on or refracted.
+    /// Specular transmission, straight or refracted.
     pub glass: DVec3,
 }
 
@@ -53,8 +53,8 @@ fn schlick(cosine: f64) -> f64 {
     (1.0 - cosine).clamp(0.0, 1.0).powi(5)
 }
 
-/// Scale and bias of F0, and what a dielectric of 4 % leaves of light for diffuse reflection, by
-/// the cosine to the normal and the perceptual roughness.
+/// Scale and bias of F0, and the fraction that a dielectric of 4 % leaves for diffuse reflection,
+/// by the cosine to the normal and the perceptual roughness.
 #[must_use]
 pub fn dfg_lookup(cosine: f64, roughness: f64) -> DVec3 {
     let last = DFG_SIZE - 1;
@@ -70,8 +70,8 @@ pub fn dfg_lookup(cosine: f64, roughness: f64) -> DVec3 {
     at(x, y).lerp(at(x + 1, y), fx).lerp(at(x, y + 1).lerp(at(x + 1, y + 1), fx), fy)
 }
 
-/// Fresnel's equations for unpolarised light; 1 beyond the critical angle. `eta` is the index
-/// behind over that before.
+/// Fresnel reflectance for unpolarized light; 1 beyond the critical angle. `eta` is the index of
+/// the far medium over that of the near one.
 pub(super) fn fresnel(cosine: f64, eta: f64) -> f64 {
     let sin2 = (1.0 - cosine * cosine).max(0.0) / (eta * eta);
     if sin2 >= 1.0 {
@@ -84,8 +84,8 @@ pub(super) fn fresnel(cosine: f64, eta: f64) -> f64 {
 }
 
 impl SurfaceMaterial {
-    /// By the cosine between the light's direction and the normal. `multiscatter`: facets pass
-    /// light on to each other (Turquin 2019).
+    /// Lobes by the cosine between the light's direction and the normal. `multiscatter`: energy
+    /// compensation for scattering between microfacets (Turquin 2019).
     pub fn lobes(&self, cosine: f64, front: bool, multiscatter: bool) -> Lobes {
         let cosine = cosine.clamp(0.0, 1.0);
         let roughness = self.alpha.sqrt();
@@ -93,7 +93,7 @@ impl SurfaceMaterial {
         let glass = dielectric * self.transmission;
         let opaque = dielectric - glass;
         let reflects = self.metallic > 0.0 || self.f90 > 0.0;
-        // The table takes a while to make; Lambert's law does without.
+        // The table takes a while to compute; Lambert's law does not need it.
         let entry = if reflects { dfg_lookup(cosine, roughness) } else { DVec3::Z };
         let (scale, bias) = (entry.x, entry.y);
         let whole = scale + bias;
@@ -112,8 +112,7 @@ impl SurfaceMaterial {
         }
         if opaque > 0.0 {
             gloss += specular(self.f0, self.f90) * opaque;
-            // What Schlick's fifth power takes of the diffuse light: the table has it for 0.04 and
-            // 1.
+            // Diffuse loss to Schlick's fifth power: the table holds it for 0.04 and 1.
             let rise = ((0.96 - entry.z) / 0.96).clamp(0.0, 1.0);
             let f0 = self.f0.max_element();
             let left = if self.f90 > 0.0 { 1.0 - f0 - (self.f90 - f0) * rise } else { 1.0 - f0 };
@@ -141,7 +140,8 @@ impl SurfaceMaterial {
         lobes
     }
 
-    /// Of glass that is smooth. A thin wall reflects within: `R + T R T + ...` is `2 R / (1 + R)`.
+    /// Reflectance of smooth glass. Internal reflections of a thin wall add up: `R + T R T + ...`
+    /// is `2 R / (1 + R)`.
     fn glass_reflectance(&self, cosine: f64, front: bool) -> f64 {
         if self.ior == 0.0 {
             return 1.0;
@@ -166,7 +166,7 @@ impl Lobes {
     }
 }
 
-/// A direction about a unit normal by the cosine.
+/// Cosine-weighted direction about a unit normal.
 pub(super) fn sample_cosine_hemisphere(normal: DVec3, u: DVec2) -> DVec3 {
     let (x, y) = normal.any_orthonormal_pair();
     let (radius, (sin, cos)) = (u.x.sqrt(), (TAU * u.y).sin_cos());
@@ -174,8 +174,8 @@ pub(super) fn sample_cosine_hemisphere(normal: DVec3, u: DVec2) -> DVec3 {
         .normalize_or(normal)
 }
 
-/// Mirrors what goes into the surface back out of it, so that no light is lost where the mesh's
-/// normal is not the triangle's.
+/// Mirrors directions into the surface back out of it, so that no light is lost where the mesh's
+/// normal differs from the triangle's.
 pub(super) fn outward(direction: DVec3, geometric: DVec3) -> DVec3 {
     let along = direction.dot(geometric);
     if along > 0.0 {
@@ -185,8 +185,8 @@ pub(super) fn outward(direction: DVec3, geometric: DVec3) -> DVec3 {
     }
 }
 
-/// Where light from `direction` goes that facets of a roughness reflect: about a normal among those
-/// it sees (Heitz, "Sampling the GGX Distribution of Visible Normals", JCGT 7(4), 2018).
+/// Direction of GGX reflection of light from `direction`, about a sampled visible normal (Heitz,
+/// "Sampling the GGX Distribution of Visible Normals", JCGT 7(4), 2018).
 pub(super) fn sample_ggx_reflection(
     direction: DVec3,
     normal: DVec3,
@@ -201,7 +201,7 @@ pub(super) fn sample_ggx_reflection(
     let from = -direction;
     let view = DVec3::new(from.dot(x), from.dot(y), from.dot(normal).max(1e-6));
     let stretched = DVec3::new(alpha * view.x, alpha * view.y, view.z).normalize_or(DVec3::Z);
-    // Section 3.2: a disk as the view sees the half sphere, its lower half foreshortened.
+    // Section 3.2: the projected disk, with its lower half foreshortened.
     let across = DVec3::new(-stretched.y, stretched.x, 0.0).try_normalize().unwrap_or(DVec3::X);
     let up = stretched.cross(across);
     let (radius, (sin, cos)) = (u.x.sqrt(), (TAU * u.y).sin_cos());
@@ -215,8 +215,8 @@ pub(super) fn sample_ggx_reflection(
     mirror(x * facet.x + y * facet.y + normal * facet.z).normalize_or(normal)
 }
 
-/// Snell's law at a smooth border; none beyond the critical angle. `eta` is the index behind over
-/// that before.
+/// Snell's law at a smooth interface; `None` beyond the critical angle. `eta` is the index of the
+/// far medium over that of the near one.
 pub(super) fn refracted(direction: DVec3, normal: DVec3, eta: f64) -> Option<DVec3> {
     let cosine = -direction.dot(normal);
     let sin2 = (1.0 - cosine * cosine).max(0.0) / (eta * eta);

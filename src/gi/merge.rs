@@ -1,10 +1,10 @@
-//! Joining VPLs that lie near each other on one surface.
+//! Merging of nearby VPLs on one surface.
 //!
-//! A grid of voxels as of radiosity's hierarchies and of the literature on merged VPLs, without
-//! what goes wrong there: what is joined faces one way, lies in one plane and is seen from one
-//! place, so neither the sides of a wall nor floors of different height nor rooms on both sides of
-//! a wall become one; it lies on a surface at its light's centre of gravity, not in the voxel's
-//! middle; its normal is the mean by flux; and the flux is kept.
+//! VPLs are grouped in a voxel grid, as in hierarchical radiosity and the literature on merged
+//! VPLs. A group also shares one direction, one plane and mutual visibility. So neither the sides
+//! of a wall, nor floors of different height, nor rooms on both sides of a wall are merged. The
+//! merged VPL lies on a surface at the flux-weighted centroid, not at the voxel's center. Its
+//! normal is the flux-weighted mean, and the total flux is kept.
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -15,36 +15,35 @@ use super::{
 };
 use crate::bvh::{PreciseRay, Ray, pack_normal, unpack_normal};
 
-/// Sizes of voxels that are tried, to the octave: 2^(step / 4) m.
+/// Voxel sizes per octave that are tried: 2^(step / 4) m.
 const STEPS: i32 = 4;
 
-/// Surfaces that face the same way are one where no gap across them is wider than this part of a
-/// voxel.
+/// Parallel surfaces count as one plane where no gap between them exceeds this fraction of a voxel.
 const GAP: f32 = 1.0 / 16.0;
 
-/// Voxels from one end of the scene to the other at most.
+/// Maximum number of voxels across the scene.
 const MAX_VOXELS: f64 = 65_536.0;
 
-/// The size of voxels as a step of `STEPS` to the octave.
+/// Voxel size (m) of a step; `STEPS` steps per octave.
 fn cell_of(step: i32) -> f64 {
     (f64::from(step) / f64::from(STEPS)).exp2()
 }
 
-/// Members of a joined VPL, by their numbers in ascending order.
+/// Members of a merged VPL, by ascending index.
 type Group = Vec<u32>;
 
-/// What was joined.
+/// The result of merging.
 pub(super) struct Merged {
     pub vpls: Vec<Vpl>,
-    /// Edge (m) of the voxels.
+    /// Voxel edge (m).
     pub cell: f64,
-    /// The step that was found; none where the size was given.
+    /// The step that was found; `None` where the size was given.
     pub step: Option<i32>,
-    /// Rays that told what is on one side of a wall.
+    /// Visibility rays that were traced.
     pub rays: u64,
 }
 
-/// VPLs, and where they are and face.
+/// VPLs with their unpacked normals and weights.
 struct Joiner<'a> {
     stage: &'a TraceScene<'a>,
     vpls: &'a [Vpl],
@@ -52,9 +51,9 @@ struct Joiner<'a> {
     weights: Vec<f64>,
 }
 
-/// Joins VPLs of a scene that reaches `extent` (m) from the anchor: with voxels of a given size, or
-/// so that no more remain than wanted. `last` is the step of the last time: it is kept while it
-/// still fits. Fewer than one for each direction and plane remain never.
+/// Merges VPLs of a scene that reaches `extent` (m) from the anchor. The voxel size is given, or
+/// chosen so that at most `settings.vpls` remain. `last` is the previous step; it is kept while it
+/// still fits. At least one VPL remains for each direction and plane.
 pub(super) fn merged(
     stage: &TraceScene,
     vpls: &[Vpl],
@@ -76,11 +75,11 @@ pub(super) fn merged(
     }
     let budget = settings.vpls as usize;
     let lowest = (least.log2() * f64::from(STEPS)).ceil() as i32;
-    // Here the whole scene is in one voxel.
+    // At this size the whole scene is in one voxel.
     let highest = ((16.0 * extent).log2() * f64::from(STEPS)).ceil().max(f64::from(lowest)) as i32;
     if let Some(step) = last.filter(|step| (lowest..=highest).contains(step)) {
         let (groups, rays) = joiner.visible(joiner.grouped(cell_of(step)), cell_of(step));
-        // Finer by two steps there would be some twice as many.
+        // Two steps finer would give about twice as many VPLs.
         if groups.len() <= budget && groups.len() * 5 / 2 > budget {
             let cell = cell_of(step);
             return Merged { vpls: joiner.joined(&groups, cell), cell, step: Some(step), rays };
@@ -112,8 +111,7 @@ pub(super) fn merged(
     }
 }
 
-/// Which of the 26 directions to the faces, edges and corners of a cube a normal is nearest to, or
-/// so.
+/// Approximately the nearest of the 26 directions to the faces, edges and corners of a cube.
 fn class_of(normal: Vec3) -> u64 {
     let most = normal.abs().max_element().max(1e-20);
     // Half of the angle between a face's direction and an edge's.
@@ -129,11 +127,11 @@ impl Joiner<'_> {
         self.vpls[index as usize].position
     }
 
-    /// Those of one voxel that face one way, by planes.
+    /// Groups by voxel and direction, split by planes.
     fn grouped(&self, cell: f64) -> Vec<Group> {
         let inverse = 1.0 / cell;
         let key = |index: usize| {
-            // Off the middle of the scene and of voxels there, where walls often are.
+            // Offset from the scene's middle and from voxels there, where walls often are.
             let voxel = (self.vpls[index].position.as_dvec3() * inverse + 0.561_8).floor();
             let word = |v: f64| (v as i64 + (1 << 18)).clamp(0, (1 << 19) - 1) as u64;
             word(voxel.x) << 43
@@ -155,7 +153,7 @@ impl Joiner<'_> {
         groups
     }
 
-    /// Parts what lies in different planes: where along the mean normal there is a gap.
+    /// Splits a group at gaps along its mean normal, so that each part lies in one plane.
     fn by_planes(&self, members: &[(u64, u32)], gap: f32, groups: &mut Vec<Group>) {
         let [(_, first), rest @ ..] = members else { return };
         let mut group: Group = members.iter().map(|&(_, index)| index).collect();
@@ -184,15 +182,15 @@ impl Joiner<'_> {
             .unwrap_or_else(|| group.first().map_or(Vec3::Z, |&first| self.normals[first as usize]))
     }
 
-    /// Parts what does not see each other: each group is what its strongest member sees just above
-    /// the surface. Two rooms whose floors are one plane are told apart by the wall between them.
+    /// Splits groups by visibility: each part is what its strongest member sees just above the
+    /// surface. This separates two rooms whose floors are coplanar but have a wall between them.
     fn visible(&self, groups: Vec<Group>, cell: f64) -> (Vec<Group>, u64) {
         let lift = cell as f32 * GAP;
         let parts: Vec<(Vec<Group>, u64)> =
             groups.into_par_iter().with_min_len(64).map(|group| self.seen(group, lift)).collect();
         let rays = parts.iter().map(|(_, rays)| rays).sum();
         let mut groups: Vec<Group> = parts.into_iter().flat_map(|(groups, _)| groups).collect();
-        // In the order of the VPLs, so that a joined one keeps its place.
+        // Sorted in the order of the VPLs, so that a merged one keeps its index.
         groups.sort_unstable_by_key(|group| group.first().copied());
         (groups, rays)
     }
@@ -228,7 +226,7 @@ impl Joiner<'_> {
         groups.par_iter().with_min_len(64).map(|group| self.join(group, cell)).collect()
     }
 
-    /// One VPL for several: their flux, at its centre of gravity, on a surface.
+    /// Merges a group into one VPL: the sum of flux, at the centroid, on a surface.
     fn join(&self, group: &[u32], cell: f64) -> Vpl {
         let Some((&first, rest)) = group.split_first() else { return Vpl::default() };
         if rest.is_empty() {
@@ -251,13 +249,13 @@ impl Joiner<'_> {
             .min_by(|&a, &b| distance(a).total_cmp(&distance(b)).then(a.cmp(&b)))
             .unwrap_or(first);
         let (at, up) = (self.place(nearest), self.normals[nearest as usize]);
-        // In the plane of the nearest; there, if there is a surface.
+        // Projected onto the plane of the nearest member; its own position if there is no surface.
         let flat = mean - up * up.dot(mean - at);
         let position = self.on_surface(flat, up, cell as f32 * GAP / 4.0).unwrap_or(at);
         Vpl { position, normal: pack_normal(normal), flux: flux.as_vec3(), size: 0.0 }
     }
 
-    /// The point of a surface right above or below a place that faces its normal.
+    /// The surface point just above or below a position, if the surface faces the normal.
     fn on_surface(&self, place: Vec3, normal: Vec3, reach: f32) -> Option<Vec3> {
         let (origin, direction) = ((place + normal * reach).as_dvec3(), -normal.as_dvec3());
         let ray = PreciseRay {

@@ -1,4 +1,4 @@
-//! Photons from all lights, with only what has changed done anew.
+//! Incremental update of the photons of all lights: only changed inputs are retraced.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -20,25 +20,23 @@ use crate::{
     scene::{Material, Scene},
 };
 
-/// Photons that one task traces.
+/// Photons per task.
 const CHUNK: u32 = 256;
-/// Chunks after which it is asked whether there is room for more.
+/// Chunks between two checks of the VPL limit.
 const BATCH: usize = 16;
-/// VPLs of all lights together before they are joined, about: where surfaces are near white, a
-/// photon leaves as many as it may make reflections. Then fewer photons share the flux. They take
-/// 28 bytes each here, and 128 in a set that is not joined.
+/// Approximate limit of VPLs of all lights before merging. Where surfaces are near white, a photon
+/// leaves as many as its bounce limit; then fewer photons share the flux. A VPL takes 28 bytes
+/// here, and 128 in a set without merging.
 pub(super) const MAX_UNIT_VPLS: usize = 2 * MAX_VPLS as usize;
-/// Photons that every light which is on has at least, or an even share of an eighth of all where
-/// that is less: a lamp in a room that the sun shines on has little of the flux and much of what is
-/// seen.
+/// Minimum number of photons of a light that is on, or an even share of an eighth of all where that
+/// is less. A light in a sunlit room has little of the flux but much of the visible illumination.
 const LEAST: u32 = 64;
 
-/// The photons of a scene's lights, kept from frame to frame.
+/// The photons of a scene's lights, cached across frames.
 ///
-/// Each photon's way depends on the scene, its light's place and shape, and the photon's number;
-/// not on time, on how bright lights are, or on other lights. So dimming a light scales what its
-/// photons left, moving it traces its photons alone, and what is kept is to the bit what tracing it
-/// again would give.
+/// Each photon's path depends on the scene, its light's pose and shape, and the photon's index. It
+/// does not depend on time, light strengths or other lights. So dimming a light scales its VPLs,
+/// and moving it retraces only its own photons. Cached results equal a full retrace to the bit.
 #[derive(Debug)]
 pub struct Radiosity {
     /// `MAX_UNIT_VPLS`, or fewer for tests.
@@ -47,11 +45,11 @@ pub struct Radiosity {
     extent: Option<Extent>,
     anchor: DVec3,
     bounces: u32,
-    /// Photons that were shared out.
+    /// Photons shared among the lights at the last allocation.
     budget: u32,
     held: Vec<LightPhotons>,
     settings: Option<RadiositySettings>,
-    /// How large the voxels are in which VPLs are joined.
+    /// Voxel size step of merging.
     voxels: Option<i32>,
     set: Arc<VplSet>,
 }
@@ -77,16 +75,16 @@ impl Default for Radiosity {
 #[derive(Debug)]
 struct LightPhotons {
     source: PhotonSource,
-    /// Photons that it should have.
+    /// Photons allocated to it.
     asked: u32,
-    /// Photons that its flux is shared by: fewer where there was no room for what they leave.
+    /// Photons that share its flux: fewer where the VPL limit was reached.
     count: u32,
     paths: Paths,
-    /// Its VPLs' flux (lm).
+    /// Flux of its VPLs (lm).
     stored: f64,
 }
 
-/// What photons left, by their numbers.
+/// Results and VPLs of the photons, in photon order.
 #[derive(Debug, Default, PartialEq)]
 struct Paths {
     fates: Vec<PhotonResult>,
@@ -94,7 +92,7 @@ struct Paths {
 }
 
 impl LightPhotons {
-    /// The flux (lm by channel) of a photon of weight 1.
+    /// Flux (lm per channel) of a photon of weight 1.
     fn share(&self) -> DVec3 {
         if self.count > 0 { self.source.flux / f64::from(self.count) } else { DVec3::ZERO }
     }
@@ -105,30 +103,30 @@ impl LightPhotons {
 }
 
 impl Radiosity {
-    /// Nothing yet: the first `update` traces all.
+    /// An empty cache: the first `update` traces all photons.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Forgets all paths and nothing else: the next `update` traces every photon and finds what it
-    /// would have kept.
+    /// Drops only the cached paths: the next `update` retraces every photon and gives the same
+    /// result.
     pub fn retrace(&mut self) {
         self.prints = None;
         self.settings = None;
     }
 
-    /// VPLs of the scene as it is now, and how much of their light is not what it was at the last
-    /// call. Where nothing has changed it is the very set of the last time. `bvh` holds all of the
-    /// scene's surfaces, placed and refitted as they stand (`SceneBvh::place`, `refit`) and
-    /// prepared for the host (`SceneBvh::widen`). A scene without surfaces or lights gives an empty
-    /// set.
+    /// Returns the VPLs of the current scene, and the fraction of their light that changed since
+    /// the last call. Without a change it returns the previous set itself. `bvh` holds all of the
+    /// scene's surfaces, with current instances and refitted (`SceneBvh::rebuild_tlas`, `refit`),
+    /// and with wide nodes (`SceneBvh::build_wide`). A scene without surfaces or lights gives an
+    /// empty set.
     ///
-    /// What is kept from call to call, beside the paths, is what should not jump: how photons are
-    /// shared out among lights, the scene's box, the anchor and the size of voxels.
+    /// Besides the paths, it keeps across calls whatever should not jump: the photon allocation
+    /// among lights, the scene's bounds, the anchor and the voxel size.
     ///
-    /// Vertices of shapes that nothing deforms are taken to stay as they were: whoever edits them
-    /// calls `retrace`.
+    /// Vertices of shapes without deformation are assumed static: call `retrace` after editing
+    /// them.
     pub fn update(
         &mut self,
         scene: &Scene,
@@ -186,7 +184,7 @@ impl Radiosity {
             }
             self.held.extend(last);
         }
-        // Lights that are no more; in order, as sums depend on it.
+        // Removed lights; sorted, as sums depend on the order.
         let mut gone: Vec<f64> = before.values().map(|held| held.stored).collect();
         gone.sort_unstable_by(f64::total_cmp);
         change.gone += gone.iter().sum::<f64>();
@@ -200,9 +198,9 @@ impl Radiosity {
         (self.set.clone(), change.whole())
     }
 
-    /// How many photons each light has, by its flux. What was shared out stays so until a light has
-    /// less than half of what it should have, or all together less than a quarter: dimming one
-    /// light does not at once give others more photons.
+    /// Number of photons of each light, by its flux. The allocation is kept until a light has less
+    /// than half of its share, or all together less than a quarter of the budget. So dimming one
+    /// light does not immediately give others more photons.
     fn allocate_photons(&mut self, found: &[PhotonSource], budget: u32) -> Vec<u32> {
         let fluxes: Vec<f64> = found.iter().map(|source| strength(source.flux)).collect();
         let total: f64 = fluxes.iter().sum();
@@ -235,7 +233,7 @@ impl Radiosity {
         kept.unwrap_or(fresh)
     }
 
-    /// All lights' VPLs with their tree.
+    /// VPLs of all lights with their light tree.
     fn assembled(
         &mut self,
         stage: &TraceScene,
@@ -287,9 +285,9 @@ impl Radiosity {
     }
 }
 
-/// A place near the scene's middle, on a grid of an eighth to a quarter of its size: what lies near
-/// is exact in single precision. The last one, while the middle is no farther from it than a cell:
-/// voxels begin there and should not move.
+/// A position near the scene's center, on a grid of an eighth to a quarter of its size, so that
+/// nearby positions are exact in single precision. The last anchor is kept while the center is
+/// within a cell of it: voxels start there and should not move.
 fn anchor(extent: &Extent, last: DVec3) -> DVec3 {
     let step = (extent.seen_from(DVec3::ZERO).radius() / 4.0).log2().floor().exp2();
     let middle = extent.middle();
@@ -300,8 +298,8 @@ fn anchor(extent: &Extent, last: DVec3) -> DVec3 {
     if near.is_finite() { near } else { DVec3::ZERO }
 }
 
-/// A light's photons, so many with so many reflections, and about so many VPLs at most: those of
-/// the last time where they go the same ways, others traced.
+/// Traces a light's photons with given numbers of photons and bounces, up to about `room` VPLs.
+/// Keeps the last paths where the emission is equal.
 fn retrace_light(
     stage: &TraceScene,
     source: PhotonSource,
@@ -312,7 +310,7 @@ fn retrace_light(
     let mut count = asked;
     let mut paths = Paths::default();
     if let Some(last) = last.filter(|last| last.source.emission == source.emission) {
-        // What a light that is off has left waits until it is on again.
+        // A light that is off keeps its paths until it is on again.
         let most = if strength(source.flux) > 0.0 { count as usize } else { usize::MAX };
         let kept = last.paths.fates.len().min(most);
         paths.fates.extend_from_slice(&last.paths.fates[..kept]);
@@ -321,7 +319,7 @@ fn retrace_light(
     }
     let sequence = Sequence::new(source.key.seed());
     let first = paths.fates.len() as u32;
-    // A light that is off keeps its place among the others, and traces nothing.
+    // A light that is off keeps its index among the others, and traces nothing.
     let end = if strength(source.flux) > 0.0 { count } else { first };
     let begins: Vec<u32> = (first..end).step_by(CHUNK as usize).collect();
     for batch in begins.chunks(BATCH) {
@@ -361,14 +359,14 @@ fn retrace_light(
     held
 }
 
-/// What makes up `Change`.
+/// Accumulator of `ChangedFraction`.
 #[derive(Default)]
 struct Difference {
-    /// Differences of flux, in lumens.
+    /// Differences of flux (lm).
     moved: f64,
-    /// Flux of lights that are no more.
+    /// Flux of removed lights (lm).
     gone: f64,
-    /// Flux before and after, together.
+    /// Sum of the flux before and after (lm).
     all: f64,
 }
 

@@ -1,13 +1,13 @@
-//! Numbers for photons: Owen-scrambled Sobol points, whose prefixes of any length are spread
-//! evenly.
+//! Sample sequence of photons: Owen-scrambled Sobol points, whose prefixes of any length are well
+//! distributed.
 //!
 //! Sobol 1967; direction numbers of Joe and Kuo, "Constructing Sobol Sequences with Better
 //! Two-Dimensional Projections" (SIAM J. Sci. Comput. 30(5), 2008), dimensions 1 to 5. Scrambled by
 //! hashing and padded: Burley, "Practical Hash-based Owen Scrambling" (JCGT 9(4), 2020). A photon's
-//! numbers depend on its light and its own number alone: it takes the same way in every frame, and
-//! more photons add to those that there are.
+//! numbers depend only on its light and its index: it takes the same path in every frame, and more
+//! photons extend the existing ones.
 
-/// Dimensions of one group of numbers that are spread evenly together.
+/// Dimensions of one jointly stratified group.
 pub(super) const DIMENSIONS: usize = 5;
 
 /// Primitive polynomials and first direction numbers of dimensions 2 to 5: degree, inner
@@ -62,7 +62,7 @@ fn sobol(index: u32, dimension: usize) -> u32 {
     value
 }
 
-/// A well mixed word: the finalizer of MurmurHash3 (Appleby 2011).
+/// Hash of a word: the finalizer of MurmurHash3 (Appleby 2011).
 pub(super) fn mixed(word: u32) -> u32 {
     let mut z = word;
     z = (z ^ z >> 16).wrapping_mul(0x85eb_ca6b);
@@ -70,13 +70,13 @@ pub(super) fn mixed(word: u32) -> u32 {
     z ^ z >> 16
 }
 
-/// Two words made one.
+/// Hash of two words.
 pub(super) fn joined(a: u32, b: u32) -> u32 {
     mixed(a.wrapping_mul(0x9e37_79b9) ^ mixed(b.wrapping_add(0x7f4a_7c15)))
 }
 
-/// Owen's nested scramble of a binary fraction: each digit is flipped or not by a hash of those
-/// before it. Laine and Karras 2011 with the constants of Burley 2020, section 2.2.
+/// Owen's nested scramble of a binary fraction: a hash of the preceding digits decides whether each
+/// digit is flipped. Laine and Karras 2011 with the constants of Burley 2020, section 2.2.
 fn scrambled(value: u32, seed: u32) -> u32 {
     let mut x = value.reverse_bits();
     x ^= x.wrapping_mul(0x3d20_adea);
@@ -87,24 +87,24 @@ fn scrambled(value: u32, seed: u32) -> u32 {
     x.reverse_bits()
 }
 
-/// The numbers of one light's photons.
+/// The sample sequence of one light's photons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sequence {
     seed: u32,
 }
 
 impl Sequence {
-    /// That of a light.
+    /// The sequence of a light, by its seed.
     pub fn new(seed: u32) -> Self {
         Self { seed: mixed(seed ^ 0x51ed_270b) }
     }
 
-    /// The first `N` numbers of a group, each within 0 and 1 and neither of them. Points of one
-    /// group are spread evenly together, those of different groups are independent of each other.
+    /// The first `N` dimensions of a group, each strictly between 0 and 1. Points of one group are
+    /// jointly stratified; those of different groups are independent.
     pub fn point<const N: usize>(self, group: u32, photon: u32) -> [f64; N] {
         let of_group = joined(self.seed, group);
-        // The order of the photons differs from group to group; aligned blocks of a power of two
-        // stay together.
+        // The photon order differs from group to group; aligned blocks of a power of two stay
+        // together.
         let index = if group == 0 { photon } else { scrambled(photon, mixed(of_group)) };
         std::array::from_fn(|dimension| {
             let seed = joined(of_group, dimension as u32 + 1);
@@ -113,7 +113,7 @@ impl Sequence {
         })
     }
 
-    /// A number for a choice that few photons make: independent of all others.
+    /// An independent number, for a choice that few photons make.
     pub fn single(self, photon: u32, choice: u32) -> f64 {
         (f64::from(joined(joined(self.seed, photon), choice ^ 0xa511_e9b3)) + 0.5) / 4_294_967_296.0
     }
@@ -123,7 +123,7 @@ impl Sequence {
 mod tests {
     use super::*;
 
-    /// Each dimension has one point in each of `n` equal parts, and the first two one in each
+    /// Each dimension has one point in each of `n` equal parts, and the first two have one in each
     /// elementary box.
     #[test]
     fn points_are_stratified() {
@@ -160,7 +160,7 @@ mod tests {
         }
     }
 
-    /// Of a smooth function of four dimensions, 1024 points know the integral a hundred times
+    /// For a smooth function of four dimensions, 1024 points estimate the integral a hundred times
     /// better than independent ones.
     #[test]
     fn four_dimensions_together() {
@@ -172,7 +172,7 @@ mod tests {
             sum += (mean - 1.0).powi(2);
         }
         let error = (sum / 16.0).sqrt();
-        // Independent: the deviation is 0.6 / 32 = 0.02.
+        // Independent samples: the deviation is 0.6 / 32 = 0.02.
         assert!(error < 1e-3, "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a photon meets: the place, its normal, and the material there.
+//! Surface hits of photons: position, normals and material.
 
 use glam::{DAffine3, DVec3, DVec4, Vec2, Vec3};
 
@@ -9,70 +9,70 @@ use crate::{
     scene::{AlphaMode, Material, Primitive, Scene},
 };
 
-/// A point of a surface that a ray has met, relative to the anchor.
+/// A hit point on a surface, relative to the anchor.
 pub(super) struct SurfaceHit {
     /// In the triangle's plane (m).
     pub position: DVec3,
     /// Unit normal of the triangle on the ray's side.
     pub geometric: DVec3,
-    /// Unit normal of the mesh, interpolated, on the ray's side and never turned away from it.
-    /// Normal maps are not in it.
+    /// Interpolated unit normal of the mesh, on the ray's side and never facing away from it,
+    /// without normal maps.
     pub normal: DVec3,
-    /// The normal by which what is reflected diffusely leaves, and how much of it there is: the
-    /// triangle's where the mesh's is another, see `UNBENT`.
+    /// Normal of the emitted VPL, and the weight of its flux. It is the triangle's normal where the
+    /// mesh's deviates from it, see `UNBENT`.
     pub sends: DVec3,
     pub lit: f64,
-    /// What glTF calls the front was met.
+    /// True if the ray hit the front face as glTF defines it.
     pub front: bool,
-    /// How much of it is there, 0 to 1: the rest of the light goes straight on.
+    /// Opacity, 0 to 1: the rest of the light passes straight through.
     pub opacity: f64,
     pub material: SurfaceMaterial,
 }
 
-/// A material at a point.
+/// Material parameters at a point.
 #[derive(Clone, Copy)]
 pub(super) struct SurfaceMaterial {
-    /// Linear, 0 to 1.
+    /// Linear base color, 0 to 1.
     pub base: DVec3,
     pub metallic: f64,
-    /// Roughness squared.
+    /// Alpha: roughness squared.
     pub alpha: f64,
-    /// Reflectance of the dielectric along the normal, and at grazing angles.
+    /// Reflectance of the dielectric at normal incidence, and at grazing angles.
     pub f0: DVec3,
     pub f90: f64,
     pub ior: f64,
-    /// Parts of the dielectric that are glass, and of what it reflects diffusely that leaves on the
-    /// other side.
+    /// Fraction of the dielectric that is glass, and fraction of its diffuse light that is
+    /// transmitted.
     pub transmission: f64,
     pub diffuse_transmission: f64,
     pub through_color: DVec3,
-    /// How much clear coat there is, and its roughness squared.
+    /// Weight of the clearcoat, and its alpha.
     pub coat: f64,
     pub coat_alpha: f64,
-    /// Absorption (1/m) behind it where it is the border of a volume.
+    /// Absorption (1/m) behind the surface if it bounds a volume.
     pub border: Option<DVec3>,
-    /// No light acts on it.
+    /// Unlit material: light does not act on it.
     pub unlit: bool,
 }
 
-/// Cosine between a mesh's and a triangle's normal down to which they count as one. Beyond it,
-/// light is as a path from the eye finds it: that weighs what comes in by the mesh's normal, and
-/// sees what the triangle shows of itself. A photon comes in as often as the triangle's own cosine
-/// says, so it has the quotient of both as its weight, and leaves by the triangle's normal (Veach
-/// 1997, "Robust Monte Carlo Methods for Light Transport Simulation", section 5.3.2). Of nearly
-/// even facets the quotient is 1 on the mean over each of them, and where it is left out no light
-/// is gained or lost at all.
+/// Cosine between a mesh's and a triangle's normal down to which they count as equal. Below it, a
+/// photon reproduces the light of a path from the eye. Such a path weights incoming light by the
+/// mesh's normal, with the projected area of the triangle. Photons arrive by the triangle's own
+/// cosine, so the quotient of both cosines is the photon's weight. The photon leaves by the
+/// triangle's normal (Veach 1997, "Robust Monte Carlo Methods for Light Transport Simulation",
+/// section 5.3.2). For nearly flat facets the mean quotient is 1 over each facet, and omitting it
+/// neither gains nor loses light.
 const UNBENT: f64 = 0.999;
-/// The greatest such weight: light that grazes a triangle.
+/// Maximum of that weight, for light at grazing angles to a triangle.
 const MOST_LIT: f64 = 16.0;
 
-/// The trees as seen from the anchor, with the scene they are of.
+/// The BVH and TLAS relative to the anchor, with their scene.
 #[derive(Clone, Copy)]
 pub(super) struct TraceScene<'a> {
     pub scene: &'a Scene,
     pub bvh: &'a SceneBvh,
     pub top: &'a SceneTlas,
-    /// Of primitives without one.
+    /// Default material, for primitives without one.
     pub plain: &'a Material,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct Attributes {
 }
 
 impl Attributes {
-    /// `weights` of the corners of the primitive's triangle.
+    /// Interpolates with barycentric `weights` of the triangle's vertices.
     pub fn new(primitive: &Primitive, triangle: u32, weights: Vec3) -> Self {
         let vertex = |corner: usize| {
             primitive
@@ -110,7 +110,7 @@ impl Attributes {
     }
 }
 
-/// From an instance's space to that of the anchor.
+/// Transform from an instance's object space to anchor space.
 pub(super) struct ToAnchor {
     rows: [DVec3; 3],
     back: DAffine3,
@@ -129,13 +129,13 @@ impl ToAnchor {
         self.back.transform_point3(p)
     }
 
-    /// By the inverse transpose of the way back; zero for what has no direction.
+    /// Transforms a normal by the inverse transpose; zero for a degenerate one.
     pub fn normal(&self, n: DVec3) -> DVec3 {
         (self.rows[0] * n.x + self.rows[1] * n.y + self.rows[2] * n.z).normalize_or_zero()
     }
 
-    /// The front of a triangle, which stays the front in a mirror (glTF 2.0, section 3.7.4: winding
-    /// by the determinant).
+    /// Normal of a triangle's front face, which stays the front under mirroring (glTF 2.0, section
+    /// 3.7.4: winding by the determinant).
     pub fn facing(&self, a: DVec3, b: DVec3, c: DVec3) -> DVec3 {
         self.normal((b - a).cross(c - a))
     }
@@ -151,7 +151,7 @@ impl<'a> TraceScene<'a> {
         primitive.material.and_then(|index| self.scene.materials.get(index)).unwrap_or(self.plain)
     }
 
-    /// What a ray has met; none where a triangle has no normal or an index is wrong.
+    /// Surface at a hit; `None` where a triangle has no normal or an index is invalid.
     pub fn surface(&self, direction: DVec3, hit: &PreciseHit) -> Option<SurfaceHit> {
         let to_anchor = ToAnchor::new(self, hit.instance)?;
         let triangle = self.bvh.triangles.get(hit.triangle as usize)?;
@@ -218,7 +218,7 @@ impl<'a> TraceScene<'a> {
         let through = &material.diffuse_transmission;
         let spread = part(material.transmits_diffusely(), through.factor, plain(through.texture).w);
         let border = material.encloses_volume();
-        // What lies on a volume lies outside of it.
+        // The clearcoat lies on the outside of a volume.
         let coat = &material.clearcoat;
         let coated = part(front || !border, coat.factor, plain(coat.texture).x);
         let coat_roughness =
@@ -245,8 +245,8 @@ impl<'a> TraceScene<'a> {
         }
     }
 
-    /// What a material's emission is multiplied by at a point of a triangle: texture and opacity (0
-    /// to 1 by channel), and how much clear coat lies over it.
+    /// Factor of a material's emission at a point of a triangle: texture and opacity (0 to 1 per
+    /// channel), and the weight of the clearcoat over it.
     pub fn glow(&self, primitive: &Primitive, triangle: u32, weights: Vec3) -> (DVec3, f64) {
         let material = self.material(primitive);
         let at = Attributes::new(primitive, triangle, weights);
@@ -271,7 +271,7 @@ impl<'a> TraceScene<'a> {
     }
 }
 
-/// Luminance of what may be anything: 0 for what is not a number.
+/// Luminance of a flux; 0 if it is NaN.
 pub(super) fn strength(flux: DVec3) -> f64 {
     let value = luminance(flux);
     if value.is_finite() { value.max(0.0) } else { 0.0 }

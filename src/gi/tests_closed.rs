@@ -1,4 +1,4 @@
-//! What virtual point lights give, against closed forms.
+//! VPL illumination against closed forms.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::f64::consts::PI;
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// Illuminance (lx, red) of a set on a plane at a place, nothing in between.
+/// Illuminance (lx, red) of a set on a plane at a position, without occluders.
 fn lux(set: &VplSet, place: DVec3, normal: DVec3) -> f64 {
     let of = |vpl: &Vpl| {
         let to = vpl.position.as_dvec3() + set.anchor - place;
@@ -30,8 +30,8 @@ fn lux(set: &VplSet, place: DVec3, normal: DVec3) -> f64 {
     set.vpls.iter().map(of).sum()
 }
 
-/// The same by Lambert's formula (1760) for a polygon of even luminous exitance (lm/m2), all of it
-/// before the plane: corners anticlockwise as seen from the place.
+/// The same by Lambert's formula (1760) for a polygon of uniform luminous exitance (lm/m2),
+/// entirely in front of the plane: vertices counterclockwise as seen from the position.
 fn lux_of_polygon(corners: &[DVec3], exitance: f64, place: DVec3, normal: DVec3) -> f64 {
     let towards = |i: usize| (corners[i % corners.len()] - place).normalize();
     let edge = |i: usize| {
@@ -41,8 +41,8 @@ fn lux_of_polygon(corners: &[DVec3], exitance: f64, place: DVec3, normal: DVec3)
     exitance / (2.0 * PI) * (0..corners.len()).map(edge).sum::<f64>()
 }
 
-/// A hollow ball of 1 m around a lamp of 4 pi lm: 1 lx everywhere, and any two places of it see
-/// each other with the same geometry term, 1/4. So what comes by reflections has no variance.
+/// A hollow ball of 1 m around a light of 4 pi lm: 1 lx everywhere. Any two of its points see each
+/// other with the same geometry term, 1/4, so indirect light has no variance.
 fn ball() -> Scene {
     let mut builder = SceneBuilder::new("ball");
     let material = builder.add_material(matte(0.5));
@@ -65,7 +65,7 @@ fn inside_a_ball_each_bounce_brings_half_of_the_last() {
     for photons in [64, 256, 1024, 4096] {
         for (bounces, want) in [(1, 0.5), (2, 0.75), (3, 0.875)] {
             let set = vpls_of(&scene, &plain(photons, bounces));
-            // Of flux: to single precision.
+            // Flux, to single precision.
             assert!(
                 (set.stats.stored.x / (4.0 * PI) - want).abs() < 1e-6,
                 "{}",
@@ -84,8 +84,7 @@ fn inside_a_ball_each_bounce_brings_half_of_the_last() {
     }
 }
 
-/// All that a lamp gives ends in the walls of a closed room: what they reflect is a geometric
-/// series.
+/// All flux ends in the walls of a closed room: the reflected flux is a geometric series.
 #[test]
 fn closed_rooms_keep_the_light() {
     for reflectance in [0.3, 0.8] {
@@ -166,7 +165,7 @@ fn sun_comes_in_through_a_hole() {
     assert!((got / want - 1.0).abs() < 0.01, "{got}, not {want}");
 }
 
-/// A ball that takes nothing changes nothing about what the walls of a closed room get together.
+/// A lossless ball does not change the total flux that the walls of a closed room receive.
 #[test]
 fn what_absorbs_nothing_loses_nothing() {
     let glass = Material { transmission: 1.0, ..dielectric("glass", Vec3::ONE, 0.0) };
@@ -205,7 +204,7 @@ fn what_absorbs_nothing_loses_nothing() {
     }
 }
 
-/// The sun in a mirror: what it reflects lies as VPLs where the mirrored light falls.
+/// The sun in a mirror: its VPLs lie where the mirrored light falls.
 #[test]
 fn specular_photons_reach_the_diffuse_surface() {
     let mut builder = SceneBuilder::new("mirror");
@@ -219,7 +218,7 @@ fn specular_photons_reach_the_diffuse_surface() {
     let pose =
         DMat4::from_translation(DVec3::new(2.0, 1.0, 0.0)) * DMat4::from_rotation_z(PI / 2.0);
     builder.instance("wall", mesh, pose);
-    // A narrow spot onto the mirror's middle, at 45 degrees: mirrored, it hits the wall 2 m high.
+    // A narrow spot onto the mirror's center, at 45 degrees: the reflection hits the wall 2 m high.
     let emitter = Emitter::Spot {
         cone: crate::photometry::Cone::hard(0.05).unwrap(),
         flux: crate::photometry::SpotFlux::Exact,
@@ -233,11 +232,11 @@ fn specular_photons_reach_the_diffuse_surface() {
         assert!((p - DVec3::new(2.0, 2.0, 0.0)).length() < 0.3, "{p}");
         assert!(unpack_normal(vpl.normal).x < -0.99);
     }
-    // With one reflection allowed, the mirror's is the one.
+    // With one allowed bounce, the mirror's is the only one.
     assert!(vpls_of(&SceneBuilder::new("empty").build().unwrap(), &plain(64, 2)).vpls.is_empty());
 }
 
-/// Light that nothing stops falls on each of three sheets, one behind the other.
+/// Light without shadows falls on each of three sheets, one behind the other.
 #[test]
 fn light_without_shadows_falls_on_all() {
     let mut builder = SceneBuilder::new("sheets");
@@ -263,7 +262,7 @@ fn light_without_shadows_falls_on_all() {
     }
 }
 
-/// A diffuse leaf sends light to both sides.
+/// A diffusely transmitting leaf emits to both sides.
 #[test]
 fn leaves_shine_on_both_sides() {
     let mut builder = SceneBuilder::new("leaf");

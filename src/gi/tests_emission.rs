@@ -1,4 +1,4 @@
-//! Every kind of light gives off its lumens, and sends them where they belong.
+//! Every kind of light emits its lumens in the right directions.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::{f64::consts::PI, sync::Arc};
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// Reflects by Lambert's law alone.
+/// A purely Lambertian material.
 pub(super) fn matte(reflectance: f32) -> Material {
     Material { ior: 1.0, ..dielectric("matte", Vec3::splat(reflectance), 1.0) }
 }
@@ -72,7 +72,7 @@ fn lights_emit_their_lumens() {
         ("point", Emitter::Point, lumens, 800.0),
         ("soft spot", spot(cone, SpotFlux::Exact), lumens, 800.0),
         ("hard spot", spot(hard, SpotFlux::Exact), lumens, 800.0),
-        // Of the whole apex cone the soft edge leaves this much.
+        // The soft edge leaves this fraction of the whole apex cone.
         (
             "apex spot",
             spot(cone, SpotFlux::ApexCone),
@@ -110,8 +110,8 @@ fn lights_emit_their_lumens() {
     }
 }
 
-/// Far away a lamp's photons go where its intensity says: of 16 parts of equal solid angle about
-/// the axis each gets its part.
+/// In the far field, photon counts follow the intensity: each of 16 parts of equal solid angle
+/// about the axis gets its share.
 #[test]
 fn photons_go_where_the_intensity_says() {
     let spot = |inner, outer| Emitter::Spot {
@@ -143,7 +143,7 @@ fn photons_go_where_the_intensity_says() {
             &std::collections::HashMap::new(),
             false,
         );
-        // A tube's length lies along +X; others shine along -Z.
+        // A tube's length lies along +X; others emit along -Z.
         let axis = turn.transform_vector3(if along_tube { DVec3::X } else { DVec3::NEG_Z });
         let (photons, parts) = (65_536, 16);
         let mut got = vec![0.0; parts];
@@ -163,8 +163,8 @@ fn photons_go_where_the_intensity_says() {
         let total: f64 = (0..parts).map(intensity).sum();
         for (part, got) in got.iter().enumerate() {
             let want = intensity(part) / total;
-            // Three deviations of independent numbers where only the sum of place and direction
-            // counts; points do better.
+            // Three standard deviations of independent samples where only the sum of position and
+            // direction counts; the points do better.
             assert!(
                 (got - want).abs() < 0.003,
                 "{}: part {part} has {got}, not {want}",
@@ -174,7 +174,7 @@ fn photons_go_where_the_intensity_says() {
     }
 }
 
-/// Lambert's law in a file: the floor below gets what the form factor says, the ceiling nothing.
+/// Lambert's law in a file: the floor below gets what the form factor gives, the ceiling nothing.
 #[test]
 fn a_profile_gives_its_lumens_downwards() {
     let profile = Arc::new(IesProfile::parse(LAMBERT.as_bytes()).unwrap());
@@ -198,8 +198,8 @@ fn a_profile_gives_its_lumens_downwards() {
         facing.map(|vpl| f64::from(vpl.flux.x)).sum()
     };
     assert_eq!(up(-1.0), 0.0);
-    // A small flat source 2.5 m above the middle of 4 m x 5 m: four corner rectangles of 2 m x 2.5
-    // m.
+    // A small planar source 2.5 m above the center of 4 m x 5 m: four corner rectangles of 2 m x
+    // 2.5 m.
     let corner = |a: f64, b: f64| {
         (a / (1.0 + a * a).sqrt() * (b / (1.0 + a * a).sqrt()).atan()
             + b / (1.0 + b * b).sqrt() * (a / (1.0 + b * b).sqrt()).atan())
@@ -220,10 +220,10 @@ fn suns_and_skies_light_the_scenes_box() {
         let set = vpls_of(&builder.build().unwrap(), &plain(4096, 1));
         near(emitter.name(), set.stats.emitted.x, 1000.0 * shadow, 0.005);
         near("met", set.stats.stored.x, 500.0 * shadow, 0.005);
-        // The box is seen whole: next to nothing passes by.
+        // The whole box receives photons: almost none pass by.
         assert!(set.stats.escaped.x < 0.005 * set.stats.emitted.x, "{}", set.stats.escaped);
     }
-    // An even sky gives pi L on each square metre of a box (Cauchy).
+    // A uniform sky gives pi L on each square meter of a box (Cauchy).
     let even = |nits: f64| {
         RadianceMap::from_fn(64, 32, RowMapping::Linear, |_| DVec3::splat(nits)).unwrap()
     };
@@ -235,8 +235,8 @@ fn suns_and_skies_light_the_scenes_box() {
     };
     let set = around(even(100.0), 0.0);
     near("even sky", set.stats.emitted.x, 100.0 * PI * 2.0 * areas.element_sum(), 0.005);
-    // A patch of sky in the north, which is -Z, turned to the east: it lights the walls that face
-    // +X.
+    // A small area of sky in the north, which is -Z, turned to the east: it lights the walls that
+    // face +X.
     let patch = |d: DVec3| if d.z < -0.999 { DVec3::new(3e4, 2e4, 1e4) } else { DVec3::ZERO };
     let map = RadianceMap::from_fn(256, 128, RowMapping::Linear, patch).unwrap();
     let set = around(map, std::f64::consts::FRAC_PI_2);
@@ -285,14 +285,14 @@ fn emissive_flux_is_pi_luminance_area() {
     );
     let ball =
         vpls_of(&lamp(glowing(Vec3::splat(100.0)), shapes::icosphere(0.5, 4)), &plain(4096, 1));
-    // An ellipsoid of half axes 1, 0.5 and 0.25 m: its area by quadrature, less what facets lose.
+    // An ellipsoid of half axes 1, 0.5 and 0.25 m: its area by quadrature, less the loss to facets.
     near("ellipsoid", ball.stats.emitted.x, 100.0 * PI * 3.9673, 0.02);
     let mut off = lamp(glowing(Vec3::splat(100.0)), square());
     off.emissive_lights = false;
     assert!(vpls_of(&off, &plain(64, 1)).vpls.is_empty());
 }
 
-/// Half of a texture is black: half of the light, from the other half.
+/// Half of a texture is black: half of the flux, from the other half.
 #[test]
 fn glowing_textures_shine_where_they_are_bright() {
     let mut builder = room(0.5);
@@ -314,7 +314,7 @@ fn glowing_textures_shine_where_they_are_bright() {
     near("half a screen", set.stats.emitted.x, 50.0 * PI, 0.005);
 }
 
-/// What has no number gives no light and does no harm.
+/// NaN and infinite fluxes emit no light and do no harm.
 #[test]
 fn bad_numbers_are_dropped_and_counted() {
     let mut builder = room(0.5);

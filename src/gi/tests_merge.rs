@@ -1,4 +1,4 @@
-//! Joined VPLs give what they were made of.
+//! Merged VPLs are equivalent to their members.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::sync::Arc;
@@ -26,7 +26,7 @@ fn slab(
     builder.instance("slab", mesh, DMat4::from_translation(((low + high) / 2.0).as_dvec3()));
 }
 
-/// A room with a ball and a box, and a coloured lamp.
+/// A room with a ball and a box, and a colored light.
 fn furnished() -> Scene {
     let mut builder = room(0.6);
     let material = builder.add_material(matte(0.4));
@@ -71,12 +71,12 @@ fn flux_is_kept_and_the_number_is_not_exceeded() {
             vpls_of(&scene, &RadiositySettings { cell: Some(cell), merge: true, ..plain(200, 2) });
         assert!(!set.vpls.is_empty() && set.vpls.iter().all(|vpl| vpl.position.is_finite()));
     }
-    // No more than wanted were made: they stay as they are.
+    // Fewer VPLs than the limit stay unmerged.
     let few = vpls_of(&scene, &RadiositySettings { vpls: 100_000, merge: true, ..plain(6000, 3) });
     assert_eq!((&few.vpls, few.stats.cell), (&whole.vpls, 0.0));
 }
 
-/// Every joined VPL lies on the walls, the box or the ball, and faces away from it.
+/// Every merged VPL lies on the walls, the box or the ball, and faces away from it.
 #[test]
 fn they_lie_on_surfaces() {
     let set =
@@ -97,7 +97,7 @@ fn they_lie_on_surfaces() {
     }
 }
 
-/// Illuminance from above a plane by a merged set is what the members gave: the light of a lit
+/// The irradiance of a merged set above a plane equals that of its members: the light of a lit
 /// floor on the ceiling.
 #[test]
 fn merged_vpls_keep_irradiance() {
@@ -133,7 +133,7 @@ fn merged_vpls_keep_irradiance() {
 }
 
 /// A wall of 1 cm between two lit rooms on one floor, and a step of that floor, within voxels of a
-/// metre: nothing of one side is joined with what is on the other.
+/// meter: VPLs of the two sides are not merged.
 #[test]
 fn walls_and_steps_keep_apart() {
     let mut builder = SceneBuilder::new("rooms");
@@ -170,8 +170,8 @@ fn walls_and_steps_keep_apart() {
     }
 }
 
-/// While a lamp moves or dims the voxels stay as large as they were; what is joined is what a full
-/// retrace gives.
+/// While a light moves or dims, the voxel size is kept; the merged set equals that of a full
+/// retrace.
 #[test]
 fn voxels_do_not_jump() {
     let mut scene = furnished();

@@ -1,4 +1,4 @@
-//! Textures at a point: bilinear, of the full picture.
+//! Bilinear texture lookup at full resolution.
 
 use std::sync::LazyLock;
 
@@ -9,8 +9,7 @@ use crate::{
     scene::{Image, Scene, TextureRef, Wrap},
 };
 
-/// Whether a texture's red, green and blue are colours (sRGB), which are made linear before they
-/// are mixed.
+/// Encoding of a texture's red, green and blue: sRGB is linearized before filtering.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Coding {
     Srgb,
@@ -20,7 +19,7 @@ pub(super) enum Coding {
 static LINEAR_OF_CODE: LazyLock<[f64; 256]> =
     LazyLock::new(|| std::array::from_fn(|code| srgb_eotf(code as f64 / 255.0)));
 
-/// A texture at texture coordinates 0 and 1; none where there is no texture.
+/// Texel at texture coordinates of set 0 or 1; `None` without a texture.
 pub(super) fn texel(
     scene: &Scene,
     map: Option<TextureRef>,

@@ -1,4 +1,4 @@
-//! The light tree over VPLs.
+//! Light tree over VPLs.
 //!
 //! Conty Estevez and Kulla, "Importance Sampling of Many Lights with Adaptive Tree Splitting" (HPG
 //! 2018), section 4: top-down, by the surface-area-and-orientation heuristic over bins.
@@ -12,19 +12,19 @@ use crate::{
     photometry::color::luminance,
 };
 
-/// No leaf lies deeper; the root lies at 0.
+/// Maximum depth of a leaf; the root has depth 0.
 pub const MAX_DEPTH: u32 = 48;
 
-/// Bins of an axis, and of one over `FEW` VPLs or less: most nodes are small, and bins cost more
-/// there than what is in them.
+/// Bins per axis, and per axis for `FEW` VPLs or fewer: most nodes are small, and their bins cost
+/// more than their items.
 const BINS: usize = 12;
 const FEW_BINS: usize = 4;
 const FEW: usize = 16;
 
-/// Below this many VPLs a subtree is built by one thread.
+/// Subtrees with fewer VPLs are built by one thread.
 const PARALLEL: usize = 4096;
 
-/// A VPL as the builder moves it about.
+/// A VPL during the build.
 #[derive(Clone, Copy)]
 struct Item {
     position: Vec3,
@@ -33,7 +33,7 @@ struct Item {
     index: u32,
 }
 
-/// What is known of some of them together.
+/// Aggregate of a group of items.
 #[derive(Clone, Copy)]
 struct Sum {
     low: Vec3,
@@ -68,9 +68,9 @@ impl Sum {
         self.count += other.count;
     }
 
-    /// Flux times area times solid angle: section 4.4, equation 3. The cone is told from how far
-    /// the normals cancel each other, as a cap's mean normal has the length `(1 + cos) / 2`; the
-    /// leaves' own cosine lobe adds a right angle to it.
+    /// Flux times area times solid angle: section 4.4, equation 3. The cone is estimated from the
+    /// length of the mean normal, which is `(1 + cos) / 2` for a spherical cap. The leaves' own
+    /// cosine lobe adds a right angle to it.
     fn cost(&self, scale: f32) -> f32 {
         if self.count == 0 {
             return 0.0;
@@ -78,15 +78,15 @@ impl Sum {
         let size = (self.high - self.low).max(Vec3::splat(1e-4 * scale));
         let area = size.x * size.y + size.y * size.z + size.z * size.x;
         let mean = self.normals.length() / self.count as f32;
-        // Section 4.1, with the lobe's own half sphere: from pi for one direction to 4 pi for all.
+        // Section 4.1, with the lobe's own hemisphere: from pi for one direction to 4 pi for all.
         let angle = std::f32::consts::PI * (1.0 + 3.0 * 2.0 * (1.0 - mean).clamp(0.0, 0.5));
         self.flux * area * angle
     }
 }
 
-/// The nodes over the VPLs, the root first; none over none. Children lie beside each other and
-/// after their parent. The same VPLs give the same bits, whatever the number of threads; no leaf
-/// lies deeper than `MAX_DEPTH`, wherever the VPLs are.
+/// Builds the light tree, the root first; no nodes for no VPLs. Children are adjacent and come
+/// after their parent. The same VPLs give the same bits for any number of threads. No leaf lies
+/// deeper than `MAX_DEPTH`, for any positions.
 #[must_use]
 pub fn light_tree(vpls: &[Vpl]) -> Vec<VplNode> {
     if vpls.is_empty() {
@@ -108,8 +108,8 @@ pub fn light_tree(vpls: &[Vpl]) -> Vec<VplNode> {
     nodes
 }
 
-/// Fills in the node over some items and all below it: `rest` is what they take, `base` the number
-/// of its first node.
+/// Builds the node over some items and its subtree: `rest` holds the subtree's nodes, `base` is the
+/// index of the first.
 fn grow(items: &mut [Item], node: &mut VplNode, rest: &mut [VplNode], base: u32, depth: u32) {
     let all = summed(items);
     *node = described(items, &all);
@@ -121,7 +121,7 @@ fn grow(items: &mut [Item], node: &mut VplNode, rest: &mut [VplNode], base: u32,
     node.first = base;
     let at = split(items, &all, depth);
     let (left, right) = items.split_at_mut(at);
-    // The two children, all below the first, all below the second.
+    // The two children, the subtree of the first, the subtree of the second.
     let (children, rest) = rest.split_at_mut(2);
     let below_left = 2 * (left.len() - 1);
     let (rest_left, rest_right) = rest.split_at_mut(below_left);
@@ -146,27 +146,27 @@ fn summed(items: &[Item]) -> Sum {
     all
 }
 
-/// Box, flux and cone. The axis is the mean of the normals, the cone as narrow as holds them all
-/// around it.
+/// A node with box, flux and cone. The axis is the mean of the normals, the cone the narrowest
+/// around it that contains them all.
 fn described(items: &[Item], all: &Sum) -> VplNode {
     let flux: f64 = items.iter().map(|item| f64::from(item.flux)).sum();
     let mut node =
         VplNode { low: all.low, high: all.high, flux: flux as f32, ..VplNode::default() };
     let axis = all.normals.try_normalize().unwrap_or(Vec3::Z);
     node.axis = pack_normal(axis);
-    // As the device unpacks it.
+    // As the device decodes it.
     let axis = unpack_normal(node.axis);
     let least = items.iter().map(|item| axis.dot(item.normal)).fold(1.0, f32::min);
-    // Rounded outward; where the cone is wide its exact width says little.
+    // Rounded outward; for a wide cone the exact width hardly matters.
     node.cos_spread = if least <= -0.99 { -1.0 } else { (least - 1e-6).max(-1.0) };
     node
 }
 
-/// Brings the items in the order of two groups and says where the second begins: both hold some.
+/// Partitions the items into two nonempty groups and returns the size of the first.
 fn split(items: &mut [Item], all: &Sum, depth: u32) -> usize {
     let middle = items.len() / 2;
     let size = all.high - all.low;
-    // Halves from here on just fit.
+    // From here on only median splits stay within the maximum depth.
     let levels = usize::BITS - (items.len() - 1).leading_zeros();
     if items.len() == 2 {
         return 1;
@@ -212,15 +212,15 @@ fn split(items: &mut [Item], all: &Sum, depth: u32) -> usize {
     at
 }
 
-/// The border between bins at which the sum of both sides' costs is least, as the first bin behind
-/// it; none where all are in one.
+/// The split plane of minimum total cost, as the first bin behind it; `None` where all items are in
+/// one bin.
 fn best_border<const N: usize>(
     items: &[Item],
     scale: f32,
     bin: impl Fn(&Item) -> usize,
 ) -> Option<(f32, usize)> {
     let mut bins = [Sum::NONE; N];
-    // Many items are told apart well enough by a part of them.
+    // A sample of many items is enough to choose the split.
     for item in items.iter().step_by((items.len() / 8192).max(1)) {
         bins[bin(item)].add(item);
     }
@@ -246,7 +246,7 @@ fn best_border<const N: usize>(
     best
 }
 
-/// By the longest side, equals by their number.
+/// Median split along the longest side; ties by index.
 fn halve(items: &mut [Item], size: Vec3) {
     let axis = if size.is_finite() { size.max_position() } else { 0 };
     let middle = items.len() / 2;
@@ -255,7 +255,8 @@ fn halve(items: &mut [Item], size: Vec3) {
     });
 }
 
-/// Those that are meant first, in an order that depends on the items alone; how many they are.
+/// Moves the items that satisfy `meant` to the front, in a deterministic order, and returns their
+/// number.
 fn partition(items: &mut [Item], meant: impl Fn(&Item) -> bool) -> usize {
     let mut at = 0;
     for index in 0..items.len() {
@@ -267,7 +268,7 @@ fn partition(items: &mut [Item], meant: impl Fn(&Item) -> bool) -> usize {
     at
 }
 
-/// VPLs in the order of the tree's leaves: neighbours in space that face similar ways.
+/// VPLs in leaf order: neighbors in space that face similar ways.
 fn leaves(nodes: &[VplNode]) -> Vec<u32> {
     let mut order = Vec::with_capacity(nodes.len() / 2 + 1);
     let mut stack = vec![0u32];
@@ -281,15 +282,14 @@ fn leaves(nodes: &[VplNode]) -> Vec<u32> {
     order
 }
 
-/// Neighbours in the order of the leaves that are looked at on each side.
+/// Neighbors in leaf order that are examined on each side.
 const WINDOW: usize = 24;
-/// Which of the nearest tells the size: what lies within its distance is shared by as many.
+/// Index of the neighbor that gives the size: as many VPLs share the area within its distance.
 const NEAREST: usize = 4;
 
-/// Gives each VPL the radius of the disk it stands for: of `NEAREST` neighbours that face the same
-/// way (within 60 degrees) the farthest is `r` away, so that each has `pi r^2 / NEAREST`.
-/// Neighbours are looked for among those near in the tree: where one is missed the size is too
-/// large.
+/// Sets each VPL's disk radius. The farthest of `NEAREST` neighbors that face the same way (within
+/// 60 degrees) is `r` away, so each VPL has `pi r^2 / NEAREST`. Only neighbors near in the tree are
+/// examined: a missed one makes the size too large.
 pub(super) fn measure(vpls: &mut [Vpl], nodes: &[VplNode], extent: f32) {
     let order = leaves(nodes);
     let places: Vec<(Vec3, Vec3)> = order
@@ -356,7 +356,7 @@ mod tests {
             .collect()
     }
 
-    /// Every VPL is in one leaf; boxes, cones and flux hold what is below; the depth is bounded.
+    /// Every VPL is in one leaf; boxes, cones and flux contain those below; the depth is bounded.
     fn check(vpls: &[Vpl]) -> u32 {
         let nodes = light_tree(vpls);
         assert_eq!(nodes.len(), 2 * vpls.len() - 1);
@@ -401,8 +401,8 @@ mod tests {
             check(&vpls(3000, |i| Vec3::new(number(i), number(i + 9000), number(i + 18_000))));
         println!("3000 in a room: depth {room}");
         assert!(room < 24);
-        // All in one place; ever nearer to one place, by halves, which every split by space peels
-        // one by one.
+        // Coincident VPLs; positions that converge by halves, where every spatial split separates
+        // one VPL.
         assert_eq!(check(&vpls(4096, |_| Vec3::splat(0.25))), 12);
         let halves = check(&vpls(3000, |i| Vec3::splat(0.5_f32.powi((i % 120) as i32))));
         let line = check(&vpls(3000, |i| Vec3::X * 1.01_f32.powi(i as i32 % 2000)));
@@ -424,7 +424,7 @@ mod tests {
         assert_eq!(one, light_tree(&vpls));
     }
 
-    /// On a plane of evenly spread VPLs each stands for its part of the area.
+    /// On a plane of uniformly spread VPLs each represents its share of the area.
     #[test]
     fn sizes_are_of_the_area_that_each_stands_for() {
         let n = 64;

@@ -1,4 +1,4 @@
-//! Injected faults: tests ask for a driver error at a named object and see what becomes of it.
+//! Fault injection: makes a Vulkan call on a named object fail, for tests.
 
 use ash::vk;
 
@@ -11,27 +11,26 @@ pub enum FaultPoint {
     Image,
     /// Creating a pipeline.
     Pipeline,
-    /// Submitting a frame; the object's name is the frame's.
+    /// Submission of a frame; the object's name is the frame's.
     Submit,
     /// Waiting for a frame.
     Wait,
 }
 
-/// One fault: when `point` is reached for an object whose name contains `name`, the call fails with
-/// `result`.
+/// A fault: calls at `point` on objects whose name contains `name` fail with `result`.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// The call.
+    /// The call that fails.
     pub point: FaultPoint,
     /// A part of the object's name; empty matches all.
     pub name: String,
-    /// The driver's pretended answer.
+    /// The result code that the call returns.
     pub result: vk::Result,
 }
 
 impl Fault {
-    /// Reads `POINT[:NAME]=ERROR`, e.g. `image:depth=out-of-device-memory`, as the environment
-    /// variable `SUNNY16_FAULT` holds it (for tests of the program as a whole).
+    /// Parses `POINT[:NAME]=ERROR`, e.g. `image:depth=out-of-device-memory`, from the environment
+    /// variable `SUNNY16_FAULT` (for tests of the whole program).
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (place, result) = text.split_once('=')?;

@@ -1,4 +1,4 @@
-//! Buffers and images, each named, each freed when its last user drops it.
+//! Named buffers and images, freed when their last user drops them.
 
 use std::sync::Arc;
 
@@ -14,30 +14,30 @@ use super::{
     fault_injection::FaultPoint,
 };
 
-/// What a buffer is for; it decides usage flags and where its memory lies.
+/// Purpose of a buffer, which determines usage flags and memory location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferKind {
-    /// Vertices and indices: written once by upload, read by the device.
+    /// Vertices and indices, written once by upload and read by the device.
     Geometry,
-    /// Vertices that shaders write.
+    /// Vertices written by shaders.
     DynamicGeometry,
     /// Storage that shaders read and write; filled by upload or by passes.
     Storage,
-    /// Constants, storage, vertices or indices written by the host every frame, read by the device;
-    /// host memory.
+    /// Constants, storage, vertices or indices written by the host every frame; host memory.
     Dynamic,
-    /// What an acceleration structure lies in.
+    /// Storage of acceleration structures.
     Acceleration,
-    /// Instances that the host writes for the build of an acceleration structure; host memory.
+    /// Instances that the host writes for a TLAS build; host memory.
     AccelerationInstances,
     /// Source of uploads; host memory.
     Staging,
-    /// Target of read-back; host memory, cached.
+    /// Target of readback; cached host memory.
     Readback,
 }
 
 impl BufferKind {
-    /// With `rays`, the device builds acceleration structures from storage, and in it.
+    /// Usage flags. With `rays`, the device builds acceleration structures from storage buffers,
+    /// and uses them as scratch memory.
     fn usage(self, rays: bool) -> vk::BufferUsageFlags {
         use vk::BufferUsageFlags as B;
         match self {
@@ -88,10 +88,10 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Makes a buffer of `size` bytes (at least 4 are taken, since Vulkan has no empty buffers).
+    /// Creates a buffer of `size` bytes (at least 4, since Vulkan has no empty buffers).
     ///
     /// # Errors
-    /// Out of memory; a size above the device's limit.
+    /// [`GpuError`]: out of memory; a size above the device's limit.
     pub fn new(gpu: &Gpu, name: &str, size: u64, kind: BufferKind) -> GpuResult<Arc<Self>> {
         let size = size.max(4).next_multiple_of(4);
         gpu.fault(FaultPoint::Buffer, name, "vkCreateBuffer")?;
@@ -112,7 +112,7 @@ impl Buffer {
         let handle = unsafe { gpu.device.create_buffer(&create, None) }
             .map_err(|result| GpuError::from_vk("vkCreateBuffer", name, result))?;
         let live = gpu.register(handle, "buffer", name);
-        // From here on dropping `buffer` frees what was made.
+        // From here on, dropping `buffer` frees what was allocated.
         let mut buffer =
             Self { handle, size, name: name.into(), memory: None, gpu: gpu.clone(), _live: live };
         // SAFETY: the buffer was made from this device.
@@ -132,15 +132,15 @@ impl Buffer {
         self.size
     }
 
-    /// The buffer's name.
+    /// Name of the buffer, for errors and debuggers.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Reads host memory. Empty for buffers in device memory.
+    /// The buffer's host memory; empty for buffers in device memory.
     ///
-    /// The caller has waited for the device's writes; the frame ring's tickets see to that.
+    /// The caller has waited for the device's writes, by the ticket of the frame.
     #[must_use]
     pub fn mapped(&self) -> &[u8] {
         self.memory
@@ -149,10 +149,10 @@ impl Buffer {
             .map_or(&[], |slice| slice.get(..self.size as usize).unwrap_or(slice))
     }
 
-    /// Copies bytes into host memory.
+    /// Copies bytes into host memory at an offset in bytes.
     ///
     /// # Panics
-    /// If the buffer is not in host memory or the bytes do not fit: broken logic, not input.
+    /// If the buffer is not in host memory or the bytes do not fit, which is a programming error.
     pub fn write(&self, offset: usize, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
@@ -209,23 +209,23 @@ fn allocate(
     })
 }
 
-/// What an image is.
+/// Size, format and usage of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImageInfo {
-    /// Pixels across.
+    /// Width in pixels.
     pub width: u32,
-    /// Pixels down.
+    /// Height in pixels.
     pub height: u32,
     /// Mip levels, at least 1.
     pub mips: u32,
-    /// Format.
+    /// Pixel format.
     pub format: vk::Format,
-    /// Usage.
+    /// Usage flags.
     pub usage: vk::ImageUsageFlags,
 }
 
 impl ImageInfo {
-    /// Depth or colour, as the format says.
+    /// Depth or color aspect, from the format.
     #[must_use]
     pub fn aspect(&self) -> vk::ImageAspectFlags {
         if matches!(self.format, vk::Format::D32_SFLOAT | vk::Format::D16_UNORM) {
@@ -236,7 +236,7 @@ impl ImageInfo {
     }
 }
 
-/// A 2D image with a view of all its mips.
+/// A 2D image with a view of all its mip levels.
 pub struct Image {
     pub(super) handle: vk::Image,
     pub(super) view: vk::ImageView,
@@ -244,13 +244,13 @@ pub struct Image {
     name: String,
     memory: Option<Allocation>,
     block: Option<Arc<MemoryBlock>>,
-    /// The window system's: not ours to destroy.
+    /// Owned by the swapchain, so not destroyed here.
     borrowed: bool,
     gpu: Gpu,
     _live: LiveEntry,
 }
 
-/// A piece of device memory that several images share, at other times or other places.
+/// A block of device memory that several images share, by lifetime or by offset.
 pub struct MemoryBlock {
     memory: Option<Allocation>,
     name: String,
@@ -258,10 +258,10 @@ pub struct MemoryBlock {
 }
 
 impl MemoryBlock {
-    /// Allocates a block that suits all the given requirements.
+    /// Allocates a block that meets the given requirements.
     ///
     /// # Errors
-    /// Out of memory.
+    /// [`GpuError`] if memory is exhausted.
     pub fn new(
         gpu: &Gpu,
         name: &str,
@@ -287,10 +287,11 @@ impl Drop for MemoryBlock {
 }
 
 impl Image {
-    /// Makes an image with memory of its own.
+    /// Creates an image with its own memory.
     ///
     /// # Errors
-    /// Out of memory; a size above the device's limit; a format without the asked usage.
+    /// [`GpuError`]: out of memory; a size above the device's limit; a format that does not support
+    /// the usage.
     pub fn new(gpu: &Gpu, name: &str, info: ImageInfo) -> GpuResult<Arc<Self>> {
         let mut image = Self::unbound(gpu, name, info)?;
         let requirements = image.requirements();
@@ -304,7 +305,7 @@ impl Image {
         Ok(Arc::new(image))
     }
 
-    /// Makes an image without memory, to learn what it needs.
+    /// Creates an image without memory, to query its requirements.
     pub(crate) fn unbound(gpu: &Gpu, name: &str, info: ImageInfo) -> GpuResult<Self> {
         gpu.fault(FaultPoint::Image, name, "vkCreateImage")?;
         let limit = gpu.limits().max_image_dimension2_d;
@@ -343,7 +344,7 @@ impl Image {
         })
     }
 
-    /// An image of the window system's.
+    /// Wraps an image of a swapchain.
     pub(super) fn borrowed(
         gpu: &Gpu,
         name: &str,
@@ -368,13 +369,13 @@ impl Image {
         Ok(Arc::new(image))
     }
 
-    /// What memory the image needs.
+    /// Memory requirements of the image.
     pub(crate) fn requirements(&self) -> vk::MemoryRequirements {
         // SAFETY: the image was made from this device.
         unsafe { self.gpu.device.get_image_memory_requirements(self.handle) }
     }
 
-    /// Places an unbound image in a block.
+    /// Binds an unbound image to a block at an offset in bytes.
     pub(crate) fn place(mut self, block: &Arc<MemoryBlock>, offset: u64) -> GpuResult<Arc<Self>> {
         let Some(memory) = &block.memory else {
             return Err(GpuError::from_vk(
@@ -420,13 +421,13 @@ impl Image {
         }
     }
 
-    /// What the image is.
+    /// Size, format and usage.
     #[must_use]
     pub fn info(&self) -> &ImageInfo {
         &self.info
     }
 
-    /// The image's name.
+    /// Name of the image, for errors and debuggers.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

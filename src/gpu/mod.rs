@@ -1,6 +1,5 @@
-//! The device: instance, memory, shaders, pipelines, commands. The only room with `unsafe`; what it
-//! offers to the floors above is safe to call, and keeps every object alive until the device has
-//! finished with it.
+//! Vulkan device layer: instance, memory, shaders, pipelines, commands. The only module with
+//! `unsafe`. Its API is safe, and keeps every object alive until the device has finished with it.
 #![allow(unsafe_code)]
 
 pub mod acceleration;

@@ -1,13 +1,14 @@
-//! The pipeline cache on disk: compiled shaders survive the program's end.
+//! Pipeline cache on disk, reused between runs.
 
 use std::{fmt::Write as _, fs, path::Path};
 
 use ash::vk;
 
-/// The largest cache file that is read back (bytes); a larger one is somebody else's.
+/// Maximum size in bytes of a cache file that is loaded; a larger one is not ours.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// One file a device and driver version, so that two drivers do not overwrite each other's.
+/// File name for a device and driver version, so that two drivers do not overwrite each other's
+/// cache.
 pub(super) fn file_name(instance: &ash::Instance, device: vk::PhysicalDevice) -> String {
     // SAFETY: the handle comes from this instance.
     let properties = unsafe { instance.get_physical_device_properties(device) };
@@ -20,8 +21,8 @@ pub(super) fn file_name(instance: &ash::Instance, device: vk::PhysicalDevice) ->
     name
 }
 
-/// A cache filled from the file; an absent, unreadable or foreign file gives an empty one. The
-/// driver checks the header.
+/// Loads the cache file. An absent, unreadable or foreign file gives an empty cache; the driver
+/// checks the header.
 pub(super) fn load(device: &ash::Device, file: Option<&Path>) -> vk::PipelineCache {
     let data = file
         .filter(|file| fs::metadata(file).is_ok_and(|meta| meta.len() <= MAX_BYTES))
@@ -37,8 +38,7 @@ pub(super) fn load(device: &ash::Device, file: Option<&Path>) -> vk::PipelineCac
     vk::PipelineCache::null()
 }
 
-/// Writes the cache beside its place and renames it there, so that a reader never meets half a
-/// file.
+/// Saves the cache under a temporary name and renames it, so that readers never see a partial file.
 pub(super) fn save(device: &ash::Device, cache: vk::PipelineCache, file: &Path) {
     if cache == vk::PipelineCache::null() {
         return;

@@ -1,43 +1,42 @@
-//! What a SPIR-V module declares: bindings, push constants, the layout of its structs. Pipeline
-//! layouts are made from it, and tests hold host structs against it (SPIR-V specification 1.6,
-//! section 3).
+//! SPIR-V reflection: bindings, push constants and struct layouts of a module. Pipeline layouts are
+//! derived from it, and tests compare host structs with it (SPIR-V specification 1.6, section 3).
 
 use std::collections::{BTreeMap, HashMap};
 
 use ash::vk;
 
-/// One resource that a shader reads or writes.
+/// A resource binding of a shader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binding {
     /// Descriptor set.
     pub set: u32,
     /// Binding number in the set.
     pub binding: u32,
-    /// The variable's name, or the block's where the variable has none.
+    /// Name of the variable, or of the block if the variable has none.
     pub name: String,
-    /// Kind of descriptor.
+    /// Descriptor type.
     pub kind: vk::DescriptorType,
 }
 
-/// A struct's layout in memory.
+/// Memory layout of a struct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StructLayout {
-    /// The type's name in the shader.
+    /// Type name in the shader.
     pub name: String,
     /// Name and byte offset of each member in order.
     pub members: Vec<(String, u32)>,
-    /// Distance between elements where the struct is in an array.
+    /// Array stride in bytes, if the struct is in an array.
     pub stride: Option<u32>,
 }
 
-/// A module's declarations.
+/// Declarations of a module.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
-    /// Resources, ordered by set and binding.
+    /// Resource bindings, ordered by set and binding.
     pub bindings: Vec<Binding>,
-    /// Bytes of push constants.
+    /// Size of push constants in bytes.
     pub push_constant_size: u32,
-    /// Work group size; zeros for other stages than compute.
+    /// Work group size; zeros for stages other than compute.
     pub local_size: [u32; 3],
     /// All structs with an explicit layout.
     pub structs: Vec<StructLayout>,
@@ -74,8 +73,7 @@ struct Parsed {
 
 /// Reads a module's declarations.
 ///
-/// Only modules that our own build made are read, yet a broken one gives an incomplete answer, not
-/// a panic.
+/// Only modules of our own build are read. A malformed one gives an incomplete result, not a panic.
 #[must_use]
 pub fn reflect(words: &[u32]) -> Module {
     let parsed = parse(words);
@@ -245,20 +243,19 @@ fn string(words: &[u32]) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A struct that the host fills and shaders read, with what a test needs to prove that both see the
-/// same layout.
+/// Layout of a host struct that shaders read, for tests that compare it with the shaders' layout.
 #[derive(Clone, Copy, Debug)]
 pub struct HostLayout {
-    /// The type's name, the same on both sides.
+    /// Type name, the same in host code and shader.
     pub name: &'static str,
     /// Size in bytes.
     pub size: usize,
-    /// Name and offset of each field.
+    /// Name and byte offset of each field.
     pub fields: &'static [(&'static str, usize)],
 }
 
-/// Declares a `#[repr(C)]` plain-data struct together with its `LAYOUT`, which tests compare with
-/// the shaders'.
+/// Declares a `#[repr(C)]` plain-data struct with its `LAYOUT`, which tests compare with the
+/// shaders.
 #[macro_export]
 macro_rules! shader_struct {
     ($(#[$doc:meta])* pub struct $name:ident { $($(#[$field_doc:meta])* pub $field:ident: $ty:ty,)* }) => {

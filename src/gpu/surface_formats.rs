@@ -1,11 +1,11 @@
-//! Which of a surface's formats a window takes.
+//! Choice of the surface format of a window.
 
 use ash::vk;
 
 use crate::camera::DisplayEncoding;
 
-/// Formats of displays that show more than white, the best first: scRGB in half floats has no bands
-/// and needs no matrix, HDR10 in ten bits is what most displays take.
+/// HDR formats, best first: scRGB in half floats has no banding and needs no matrix; HDR10 in 10
+/// bits is what most displays accept.
 const HDR_FORMATS: [(vk::Format, vk::ColorSpaceKHR, DisplayEncoding); 3] = [
     (
         vk::Format::R16G16B16A16_SFLOAT,
@@ -24,11 +24,11 @@ const HDR_FORMATS: [(vk::Format, vk::ColorSpaceKHR, DisplayEncoding); 3] = [
     ),
 ];
 
-/// sRGB: the interface's colours are its bytes already, so that the format converts nothing.
+/// 8-bit formats without conversion: the user interface writes sRGB bytes.
 const BYTES: [vk::Format; 2] = [vk::Format::B8G8R8A8_UNORM, vk::Format::R8G8B8A8_UNORM];
 
-/// The format for a window, of those that its surface offers, and what its codes mean; none where
-/// nothing is offered. Where more than white is wanted and not offered, it is sRGB.
+/// Chooses the format of a window among those its surface offers, and the encoding of its values.
+/// `None` if there are no offers; sRGB if HDR is requested but not offered.
 #[must_use]
 pub fn choose(
     offers: &[vk::SurfaceFormatKHR],
@@ -44,7 +44,7 @@ pub fn choose(
     let srgb = vk::ColorSpaceKHR::SRGB_NONLINEAR;
     beyond.or_else(|| {
         let bytes = BYTES.into_iter().find_map(|format| offered(format, srgb));
-        // Bytes of another colour space are nearer than no bytes; else whatever is there.
+        // 8-bit formats with another color space come next, then any format.
         let near = || {
             BYTES
                 .into_iter()
@@ -100,11 +100,11 @@ mod tests {
 
     #[test]
     fn else_it_is_srgb() {
-        // What software drivers offer under X: one colour space.
+        // Software drivers on X offer one color space.
         let plain = [offer(vk::Format::B8G8R8A8_SRGB, SRGB), offer(BGRA, SRGB)];
         takes(&plain, true, offer(BGRA, SRGB), DisplayEncoding::Srgb);
-        // A pair that belongs together only in part is none: ten bits of sRGB, half floats of it,
-        // PQ in bytes.
+        // Partly matching pairs are rejected: 10 bits with sRGB, half floats with sRGB, bytes with
+        // PQ.
         let odd = [offer(TEN, SRGB), offer(HALF, SRGB), offer(BGRA, PQ), offer(RGBA, SRGB)];
         takes(&odd, true, offer(RGBA, SRGB), DisplayEncoding::Srgb);
         takes(&[offer(TEN, SRGB), offer(BGRA, P3)], true, offer(BGRA, P3), DisplayEncoding::Srgb);

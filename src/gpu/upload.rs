@@ -1,4 +1,4 @@
-//! Uploads through staging memory: correct where device memory is out of the host's reach.
+//! Uploads through staging memory, for device memory that the host cannot map.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::{
     memory::{Buffer, BufferKind, Image},
 };
 
-/// Bytes that are staged before a batch is sent off.
+/// Bytes staged before a batch is submitted.
 const BATCH: usize = 32 << 20;
 
 enum Copy {
@@ -19,7 +19,7 @@ enum Copy {
     Level { target: Arc<Image>, mip: u32, from: usize },
 }
 
-/// Collects data for device memory and sends it in batches.
+/// Stages data for device memory and submits it in batches.
 pub struct Uploader {
     gpu: Gpu,
     frames: Frames,
@@ -28,10 +28,10 @@ pub struct Uploader {
 }
 
 impl Uploader {
-    /// An uploader.
+    /// Creates an uploader.
     ///
     /// # Errors
-    /// Out of memory.
+    /// `GpuError` if memory is exhausted.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         Ok(Self {
             gpu: gpu.clone(),
@@ -44,7 +44,7 @@ impl Uploader {
     /// Fills a buffer in device memory.
     ///
     /// # Errors
-    /// A lost device; out of memory.
+    /// `GpuError`: device loss; out of memory.
     pub fn buffer(&mut self, target: &Arc<Buffer>, data: &[u8]) -> GpuResult<()> {
         for (index, chunk) in data.chunks(BATCH).enumerate() {
             let from = self.stage(chunk)?;
@@ -61,9 +61,9 @@ impl Uploader {
     /// Fills all levels of a texture and makes it readable by shaders.
     ///
     /// # Errors
-    /// A lost device; out of memory.
+    /// `GpuError`: device loss; out of memory.
     pub fn texture(&mut self, target: &Arc<Image>, levels: &[Vec<u8>]) -> GpuResult<()> {
-        // A texture goes in one batch, so that its barriers stand around all of its levels.
+        // A texture is not split over batches, so that its barriers enclose all of its levels.
         let total: usize = levels.iter().map(|level| level.len().next_multiple_of(16)).sum();
         if self.bytes.len() + total > BATCH {
             self.flush()?;
@@ -83,14 +83,14 @@ impl Uploader {
     }
 
     fn push(&mut self, data: &[u8]) -> usize {
-        // Sixteen bytes suit every texel size and the copy's alignment.
+        // An alignment of 16 bytes suits every texel size and copy.
         self.bytes.resize(self.bytes.len().next_multiple_of(16), 0);
         let from = self.bytes.len();
         self.bytes.extend_from_slice(data);
         from
     }
 
-    /// Sends what is staged.
+    /// Submits the staged data.
     fn flush(&mut self) -> GpuResult<()> {
         if self.copies.is_empty() {
             return Ok(());
@@ -149,10 +149,10 @@ impl Uploader {
         Ok(())
     }
 
-    /// Sends what is staged, and after it a pass of this name that works on what has arrived.
+    /// Submits the staged data, followed by a pass of this name that uses it.
     ///
     /// # Errors
-    /// A lost device; out of memory; what the work meets.
+    /// `GpuError`: device loss; out of memory; errors of the pass.
     pub fn then(
         &mut self,
         name: &str,
@@ -167,10 +167,10 @@ impl Uploader {
         Ok(())
     }
 
-    /// Sends the rest and waits until all has arrived.
+    /// Submits the rest and waits for it.
     ///
     /// # Errors
-    /// A lost device; out of memory.
+    /// `GpuError`: device loss; out of memory.
     pub fn finish(mut self) -> GpuResult<()> {
         self.flush()?;
         self.frames.wait_all()

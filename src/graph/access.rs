@@ -1,28 +1,28 @@
-//! How a pass uses a resource. One access type a use: stages, access masks and layouts all follow
-//! from it.
+//! Resource accesses of passes. Each access determines pipeline stages, access masks and image
+//! layout.
 
 use ash::vk;
 
-/// One use of a resource by a pass.
+/// How a pass uses a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// Colour attachment whose old content is not needed.
+    /// Color attachment whose previous content is discarded.
     ColorWrite,
-    /// Colour attachment that is blended with or kept in part.
+    /// Color attachment whose previous content is blended with or partly kept.
     ColorBlend,
-    /// Depth attachment that is tested and written.
+    /// Depth attachment that is tested and written; its previous content is discarded.
     DepthWrite,
-    /// Depth attachment that is tested and written and kept in part.
+    /// Depth attachment that is tested and written; its previous content is partly kept.
     DepthLoad,
-    /// Depth attachment that is tested only.
+    /// Depth attachment that is tested, not written.
     DepthTest,
     /// Read in a fragment shader, by texel or sampler.
     FragmentSampled,
     /// Read in a compute shader, by texel or sampler.
     ComputeSampled,
-    /// Draw commands.
+    /// Indirect draw or dispatch commands.
     Indirect,
-    /// Vertices that pipelines fetch.
+    /// Vertex or index buffer.
     VertexFetch,
     /// Storage read in a vertex shader.
     VertexStorageRead,
@@ -30,7 +30,7 @@ pub enum Access {
     FragmentStorageRead,
     /// Storage read in a compute shader.
     ComputeStorageRead,
-    /// Storage written in a compute shader whose old content is not needed.
+    /// Storage written in a compute shader; its previous content is discarded.
     ComputeStorageWrite,
     /// Storage read and written in a compute shader.
     ComputeStorageReadWrite,
@@ -40,35 +40,36 @@ pub enum Access {
     CopyTo,
     /// Target of a fill.
     Fill,
-    /// Acceleration structure, or scratch memory of its build, whose old content is not needed.
+    /// Acceleration structure that is built, or its scratch memory; the previous content is
+    /// discarded.
     AccelerationBuild,
-    /// Acceleration structure that takes over moved triangles.
+    /// Acceleration structure that is refitted to moved triangles.
     AccelerationUpdate,
-    /// Acceleration structure or triangles that the build of another one reads.
+    /// Acceleration structure or geometry that another build reads.
     AccelerationInput,
-    /// Acceleration structure that rays of a fragment shader go through.
+    /// Acceleration structure traced by ray query in a fragment shader.
     FragmentRayQuery,
-    /// Acceleration structure that rays of a compute shader go through.
+    /// Acceleration structure traced by ray query in a compute shader.
     ComputeRayQuery,
-    /// Shown in a window: the last thing that happens to an image of a swapchain.
+    /// Presentation in a window: the last access of a swapchain image.
     Present,
 }
 
-/// What a use means to the device.
+/// Synchronization state of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    /// Pipeline stages that touch the resource.
+    /// Pipeline stages that access the resource.
     pub stages: vk::PipelineStageFlags2,
-    /// How they touch it.
+    /// Access mask.
     pub access: vk::AccessFlags2,
-    /// The layout of an image.
+    /// Image layout.
     pub layout: vk::ImageLayout,
-    /// Whether the use writes.
+    /// Whether the access writes.
     pub writes: bool,
 }
 
 impl State {
-    /// Untouched: nothing to wait for, no content.
+    /// Initial state: no pending access, undefined content.
     pub const NEW: Self = Self {
         stages: vk::PipelineStageFlags2::NONE,
         access: vk::AccessFlags2::NONE,
@@ -78,7 +79,7 @@ impl State {
 }
 
 impl Access {
-    /// What the use means to the device (Vulkan 1.3, table of supported access types).
+    /// Stages, access mask and layout of the access (Vulkan 1.3, table of supported access types).
     #[must_use]
     pub fn state(self) -> State {
         use vk::{AccessFlags2 as A, ImageLayout as L, PipelineStageFlags2 as S};
@@ -123,7 +124,7 @@ impl Access {
                 A::ACCELERATION_STRUCTURE_READ_KHR | A::ACCELERATION_STRUCTURE_WRITE_KHR,
                 L::GENERAL,
             ),
-            // Vertices and instances that a build reads count as read by shaders.
+            // Geometry and instances that a build reads are shader reads.
             Self::AccelerationInput => (
                 S::ACCELERATION_STRUCTURE_BUILD_KHR,
                 A::ACCELERATION_STRUCTURE_READ_KHR | A::SHADER_READ,
@@ -135,13 +136,13 @@ impl Access {
             Self::ComputeRayQuery => {
                 (S::COMPUTE_SHADER, A::ACCELERATION_STRUCTURE_READ_KHR, L::GENERAL)
             }
-            // Waiting is the semaphore's, which the frame's end signals.
+            // The frame's final semaphore does the waiting.
             Self::Present => (S::ALL_COMMANDS, A::NONE, L::PRESENT_SRC_KHR),
         };
         State { stages, access, layout, writes: self.writes() }
     }
 
-    /// Whether the use writes.
+    /// Whether the access writes.
     #[must_use]
     pub fn writes(self) -> bool {
         matches!(
@@ -156,12 +157,12 @@ impl Access {
                 | Self::Fill
                 | Self::AccelerationBuild
                 | Self::AccelerationUpdate
-                // So that the pass that hands the image over is kept, and comes last.
+                // Counts as a write, so that the presenting pass is kept and comes last.
                 | Self::Present
         )
     }
 
-    /// Whether the use needs what was there before.
+    /// Whether the access reads the previous content.
     #[must_use]
     pub fn reads(self) -> bool {
         !matches!(
@@ -175,7 +176,7 @@ impl Access {
         )
     }
 
-    /// The usage flag that an image needs for it.
+    /// Usage flag that an image needs for the access.
     #[must_use]
     pub fn usage(self) -> vk::ImageUsageFlags {
         use vk::ImageUsageFlags as U;
@@ -183,7 +184,7 @@ impl Access {
             Self::ColorWrite | Self::ColorBlend => U::COLOR_ATTACHMENT,
             Self::DepthWrite | Self::DepthLoad | Self::DepthTest => U::DEPTH_STENCIL_ATTACHMENT,
             Self::FragmentSampled | Self::ComputeSampled => U::SAMPLED,
-            // Of buffers alone, whose usage follows from their kind.
+            // Buffer accesses: a buffer's usage follows from its kind.
             Self::Indirect
             | Self::AccelerationBuild
             | Self::AccelerationUpdate

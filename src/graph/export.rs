@@ -1,10 +1,10 @@
-//! The planned frame as a drawing: Mermaid or DOT.
+//! Export of a planned frame as a Mermaid or DOT diagram.
 
 use std::fmt::Write as _;
 
 use super::{Access, Prepared};
 
-/// The language of the drawing.
+/// The diagram language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GraphFormat {
     /// For Markdown pages.
@@ -13,8 +13,8 @@ pub enum GraphFormat {
     Dot,
 }
 
-/// Draws passes and resources in execution order, with barriers on the edges and the memory that
-/// images share.
+/// Exports passes and resources in execution order, with barriers on the edges and the shared
+/// memory of images.
 #[must_use]
 pub fn export(prepared: &Prepared, language: GraphFormat) -> String {
     let mut out = String::new();

@@ -1,90 +1,88 @@
-//! Planning a frame: which passes run, in which order, with which barriers, and which images share
-//! memory. Pure functions of the declarations; nothing here touches a device.
+//! Frame planning: pass culling, order, barriers, and memory aliasing of images. Pure functions of
+//! the declarations, without a device.
 
 use super::access::{Access, State};
 
-/// A resource as planning sees it.
+/// A resource, as input of the planner.
 #[derive(Clone, Debug)]
 pub struct ResourceInfo {
-    /// Its name.
+    /// The resource's name.
     pub name: String,
-    /// State and content at the frame's start: `None` for transient resources, which begin without
-    /// content.
+    /// State at the frame's start; `None` for transient resources, which start without content.
     pub imported: Option<State>,
 }
 
-/// A pass as planning sees it.
+/// A pass, as input of the planner.
 #[derive(Clone, Debug)]
 pub struct PassInfo {
-    /// Its name.
+    /// The pass's name.
     pub name: String,
-    /// Resources by index, each at most once, with the way it is used.
+    /// Resource indices, each at most once, with their access.
     pub uses: Vec<(usize, Access)>,
 }
 
-/// A dependency of a scheduled pass on what came before it.
+/// A dependency of a scheduled pass on earlier work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Barrier {
-    /// Resource by index.
+    /// Index of the resource.
     pub resource: usize,
-    /// What must be over.
+    /// State that must be complete.
     pub from: State,
-    /// What waits.
+    /// State that waits.
     pub to: State,
 }
 
 /// The plan of a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// Passes that run, by index into the declarations, in execution order.
+    /// Executed passes, as indices into the declarations, in execution order.
     pub order: Vec<usize>,
-    /// Passes that do not run because nothing shown depends on them.
+    /// Culled passes: no output depends on them.
     pub culled: Vec<usize>,
     /// Barriers before each scheduled pass, parallel to `order`.
     pub barriers: Vec<Vec<Barrier>>,
-    /// First and last scheduled position at which each resource is used; none if never.
+    /// First and last scheduled position at which each resource is used; `None` if unused.
     pub lifetimes: Vec<Option<(usize, usize)>>,
-    /// Each resource's state when the frame is over.
+    /// State of each resource at the frame's end.
     pub last_states: Vec<State>,
 }
 
-/// A declaration that cannot be planned: broken logic of a pass.
+/// Contradicting declarations, which are programming errors of passes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// A pass needs content that nothing has made.
+    /// A pass reads content that no earlier pass writes.
     #[error("pass '{pass}' reads '{resource}', which no pass before it writes")]
     ReadBeforeWrite {
-        /// The pass.
+        /// Name of the pass.
         pass: String,
-        /// The resource.
+        /// Name of the resource.
         resource: String,
     },
-    /// A pass names a resource twice.
+    /// A pass declares two accesses to a resource.
     #[error("pass '{pass}' uses '{resource}' twice; merge the uses into one access")]
     UsedTwice {
-        /// The pass.
+        /// Name of the pass.
         pass: String,
-        /// The resource.
+        /// Name of the resource.
         resource: String,
     },
-    /// A pass names a resource that is not declared.
+    /// A pass uses an undeclared resource.
     #[error("pass '{pass}' uses resource {resource}, which is not declared")]
     Unknown {
-        /// The pass.
+        /// Name of the pass.
         pass: String,
-        /// The index.
+        /// Index of the resource.
         resource: usize,
     },
 }
 
-/// Plans a frame whose result is what `outputs` (resources by index) hold at its end.
+/// Plans a frame whose results are `outputs` (resource indices).
 ///
-/// Order: the declarations' order is one that works; among passes that are ready, the one whose
-/// newest dependency is oldest goes first, so that the device can overlap neighbours (ties:
-/// declaration order).
+/// Order: the declaration order is valid. Among ready passes, the one whose newest dependency is
+/// oldest goes first (ties: declaration order), so that the device can overlap neighbors.
 ///
 /// # Errors
-/// Declarations that contradict themselves.
+/// [`PlanError`] if declarations contradict each other.
 pub fn plan(
     resources: &[ResourceInfo],
     passes: &[PassInfo],
@@ -149,7 +147,7 @@ fn check(resources: &[ResourceInfo], passes: &[PassInfo]) -> Result<(), PlanErro
     Ok(())
 }
 
-/// For each pass, the earlier passes that must be over: read after write, write after read, write
+/// For each pass, the earlier passes that it depends on: read after write, write after read, write
 /// after write.
 fn dependencies(resource_count: usize, passes: &[PassInfo]) -> Vec<Vec<usize>> {
     let mut writer: Vec<Option<usize>> = vec![None; resource_count];
@@ -173,8 +171,8 @@ fn dependencies(resource_count: usize, passes: &[PassInfo]) -> Vec<Vec<usize>> {
     all
 }
 
-/// A pass is needed if it writes something that is read later by a needed pass or is an output.
-/// Walking backwards, a write that does not read ends the need for what was written before.
+/// Marks passes as needed if they write an output or something that a later needed pass reads.
+/// Walking backwards, a write that does not read ends the need for earlier content.
 fn needed(resource_count: usize, passes: &[PassInfo], outputs: &[usize]) -> Vec<bool> {
     let mut wanted = vec![false; resource_count];
     for &output in outputs {
@@ -190,8 +188,8 @@ fn needed(resource_count: usize, passes: &[PassInfo], outputs: &[usize]) -> Vec<
             continue;
         }
         for &(resource, access) in &info.uses {
-            // Depth writes test against what is there unless they clear; keeping the need is the
-            // safe side.
+            // Depth writes test against the previous content unless they clear, so the need
+            // conservatively remains.
             if access.writes() && !access.reads() && access != Access::DepthWrite {
                 wanted[resource] = false;
             }
@@ -210,7 +208,7 @@ fn schedule(dependencies: &[Vec<usize>], needed: &[bool]) -> Vec<usize> {
     let mut waiting: Vec<usize> = (0..dependencies.len()).filter(|&pass| needed[pass]).collect();
     let mut order = Vec::with_capacity(waiting.len());
     while !waiting.is_empty() {
-        // The newest dependency of a ready pass: none counts as older than all.
+        // Newest dependency of a ready pass; no dependency counts as oldest.
         let newest = |pass: usize| -> Option<Option<usize>> {
             let mut newest = None;
             for &dependency in dependencies[pass].iter().filter(|&&d| needed[d]) {
@@ -229,11 +227,11 @@ fn schedule(dependencies: &[Vec<usize>], needed: &[bool]) -> Vec<usize> {
     order
 }
 
-/// What has happened to a resource so far.
+/// Tracked state of a resource.
 struct Tracked {
-    /// The last write, or the initial state: what readers must wait for.
+    /// State after the last write, or the initial state; readers wait for it.
     written: State,
-    /// The state at this point; readers of one layout are merged.
+    /// State at this point; readers in one layout are merged.
     current: State,
 }
 
@@ -242,13 +240,13 @@ impl Tracked {
         Self { written: initial, current: initial }
     }
 
-    /// Moves on to the next use and says what barrier it needs, if any.
+    /// Advances to the next use and returns the barrier it needs, if any.
     fn transition(&mut self, to: State) -> Option<(State, State)> {
         let from = self.current;
         let changes_layout = from.layout != to.layout;
         if !to.writes && !from.writes && !changes_layout {
-            // A reader after readers: only stages that have not yet waited for the write need a
-            // barrier.
+            // A read after reads needs a barrier only for stages that have not waited for the
+            // write.
             let covered = from.stages.contains(to.stages) && from.access.contains(to.access);
             let merged =
                 State { stages: from.stages | to.stages, access: from.access | to.access, ..to };
@@ -259,7 +257,7 @@ impl Tracked {
         self.current = to;
         self.written = match (to.writes, changes_layout) {
             (true, _) => to,
-            // A layout change is itself a write that later readers must wait for.
+            // A layout transition is a write that later readers wait for.
             (false, true) => State { writes: true, ..to },
             (false, false) => from,
         };
@@ -267,32 +265,32 @@ impl Tracked {
     }
 }
 
-/// What a resource needs of memory.
+/// Memory requirement of a transient resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryNeed {
-    /// First and last scheduled position at which it holds something.
+    /// First and last scheduled position at which it has content.
     pub lifetime: (usize, usize),
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// Alignment in bytes, a power of two.
     pub alignment: u64,
 }
 
-/// Where resources lie in one block of memory.
+/// Placement of resources in one memory block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packing {
-    /// Byte offset of each.
+    /// Byte offset of each resource.
     pub offsets: Vec<u64>,
-    /// Bytes of the whole block.
+    /// Size of the block in bytes.
     pub total: u64,
-    /// Bytes that they would take without sharing.
+    /// Bytes that separate allocations would take.
     pub unshared: u64,
-    /// For each, those whose place it takes over: their last use must be over before its first.
+    /// For each resource, those whose memory it reuses: their last use must precede its first.
     pub after: Vec<Vec<usize>>,
 }
 
-/// Places resources so that those alive at the same time do not overlap: largest first, each at the
-/// lowest free place.
+/// Places resources so that those with overlapping lifetimes do not overlap in memory: largest
+/// first, each at the lowest free offset.
 #[must_use]
 pub fn pack(needs: &[MemoryNeed]) -> Packing {
     let mut order: Vec<usize> = (0..needs.len()).collect();
@@ -342,7 +340,7 @@ fn overlaps(a: (usize, usize), b: (usize, usize)) -> bool {
     a.0 <= b.1 && b.0 <= a.1
 }
 
-/// Which of a history's two images is written in this frame, and which holds the last frame's.
+/// Indices of a history's images: written in this frame, and written in the previous frame.
 #[must_use]
 pub fn history_slots(frame: u64) -> (usize, usize) {
     let current = (frame % 2) as usize;

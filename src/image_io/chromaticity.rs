@@ -1,4 +1,4 @@
-//! RGB of other primaries as linear Rec.709.
+//! Conversion of RGB with other primaries to linear Rec.709.
 
 use glam::DMat3;
 
@@ -7,37 +7,37 @@ use crate::photometry::color::{
     rgb_to_xyz_matrix,
 };
 
-/// Primaries (red, green, blue) and white.
+/// Chromaticities of the primaries and of white.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Primaries {
     /// Red, green and blue.
     pub rgb: [Chromaticity; 3],
-    /// The color of (1, 1, 1).
+    /// Chromaticity of (1, 1, 1).
     pub white: Chromaticity,
 }
 
-/// What primaries of a file are to Rec.709.
+/// How a file's primaries convert to Rec.709.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Conversion {
-    /// Rec.709 itself, within what files round to.
+    /// Rec.709, within the rounding of files.
     Same,
-    /// Another space, by this matrix.
+    /// Another color space, converted by this matrix.
     Matrix(DMat3),
-    /// No color space: the primaries lie on one line, or are no numbers.
+    /// Invalid primaries: collinear or not finite.
     Impossible,
 }
 
 impl Primaries {
-    /// From eight numbers: x and y of red, green, blue and white.
+    /// Creates primaries from x and y of red, green, blue and white.
     pub fn new([rx, ry, gx, gy, bx, by, wx, wy]: [f64; 8]) -> Self {
         let of = |x, y| Chromaticity { x, y };
         Self { rgb: [of(rx, ry), of(gx, gy), of(bx, by)], white: of(wx, wy) }
     }
 
-    /// Linear RGB of these primaries to CIE XYZ; none where they are no color space.
+    /// Matrix from linear RGB of these primaries to CIE XYZ; `None` if they are invalid.
     pub fn to_xyz(self) -> Option<DMat3> {
         let all = [self.rgb[0], self.rgb[1], self.rgb[2], self.white];
-        // ACES AP0 has a blue of y below 0, XYZ one of y = 0: y only has to allow a division.
+        // ACES AP0 has a blue of y below 0 and XYZ one of y = 0: y only has to be divisible.
         let numbers = all.iter().all(|c| c.x.abs() <= 10.0 && c.y.abs() <= 10.0);
         let own = |c: Chromaticity| if c.y == 0.0 { Chromaticity { y: 1e-9, ..c } } else { c };
         if !numbers || self.white.checked().is_err() {
@@ -47,8 +47,8 @@ impl Primaries {
         (matrix.is_finite() && matrix.determinant().abs() > 1e-9).then_some(matrix)
     }
 
-    /// The conversion to Rec.709: by XYZ, with the white adapted to D65 (Bradford), so that a
-    /// neutral color stays neutral.
+    /// The conversion to Rec.709 by XYZ, with the white adapted to D65 (Bradford), so that neutral
+    /// colors stay neutral.
     pub fn conversion(self) -> Conversion {
         let near =
             |a: Chromaticity, b: Chromaticity| (a.x - b.x).abs() < 1e-3 && (a.y - b.y).abs() < 1e-3;
@@ -63,13 +63,13 @@ impl Primaries {
         if matrix.is_finite() { Conversion::Matrix(matrix) } else { Conversion::Impossible }
     }
 
-    /// The share of red, green and blue in the luminance of (1, 1, 1): the Y row of `to_xyz`, of
-    /// Rec.709 where these are no color space.
+    /// Luminance weights of red, green and blue, which is the Y row of `to_xyz`; those of Rec.709
+    /// if the primaries are invalid.
     pub fn luminance_weights(self) -> [f64; 3] {
         self.to_xyz().unwrap_or(REC709_TO_XYZ).row(1).to_array()
     }
 
-    /// What they are called, for people: a common name, or the numbers.
+    /// Display name: a common name, or the numbers.
     pub fn name(self) -> String {
         const KNOWN: [(&str, [f64; 8]); 7] = [
             ("ACES AP0", [0.7347, 0.2653, 0.0, 1.0, 0.0001, -0.077, 0.32168, 0.33767]),

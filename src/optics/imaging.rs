@@ -1,9 +1,9 @@
-//! Where a lens puts the picture and how bright: field of view, distortion, colours' image sizes,
-//! vignetting, by exact rays.
+//! Image geometry and brightness of a lens by exact rays: field of view, distortion, lateral
+//! chromatic aberration and vignetting.
 //!
-//! A place of the picture is given in metres on the sensor, right and up as the picture is seen;
-//! the image on the sensor is the same turned by half a turn. Directions toward the scene are
-//! tangents to the right and up: those of a pinhole in the middle of the entrance pupil.
+//! Image positions are in meters on the sensor, right and up as the image is viewed. The optical
+//! image on the sensor is rotated by half a turn. Directions toward the scene are tangents to the
+//! right and up, as of a pinhole in the center of the entrance pupil.
 
 use std::f64::consts::PI;
 
@@ -18,18 +18,17 @@ use super::{
 };
 use crate::camera::{LensError, ThinLens};
 
-/// The wavelengths (m) by which a picture's red, green and blue are traced: the dominant ones of
-/// the primaries of Rec. ITU-R BT.709, seen against its white (CIE 15:2004, section 8.4).
+/// Wavelengths (m) for the red, green and blue channels: dominant wavelengths of the Rec. ITU-R
+/// BT.709 primaries relative to its white (CIE 15:2004, section 8.4).
 pub const CHANNELS: [f64; 3] = [611.4e-9, 549.1e-9, 464.2e-9];
 
-/// Steeper rays (tangent of the field angle) have no place in a flat picture: 80 degrees.
+/// Maximum tangent of the field angle, 80 degrees: a flat image has no room for steeper rays.
 pub const MAX_FIELD_TANGENT: f64 = 5.671;
 
-/// Rays of a pupil on each side of the square around it.
+/// Rays per side of the square around the pupil.
 const PUPIL_RAYS: usize = 40;
 
-/// Tangents to the right and up of a ray that leaves toward the scene; `None` where it does not go
-/// there.
+/// Tangents to the right and up of a ray that leaves toward the scene; `None` if it does not.
 #[must_use]
 pub fn tangents(ray: &Ray) -> Option<DVec2> {
     let d = ray.direction;
@@ -38,8 +37,8 @@ pub fn tangents(ray: &Ray) -> Option<DVec2> {
 }
 
 impl Lens {
-    /// The ray from a place of the picture toward a point of the last vertex' plane (m), on behind
-    /// the lens.
+    /// Traces the ray from an image position toward a point in the plane of the last vertex (m),
+    /// through the lens to the scene.
     fn trace_from_sensor(
         &self,
         place: DVec2,
@@ -52,8 +51,8 @@ impl Lens {
         self.trace_backward(ray, wavelength, losses).ok()
     }
 
-    /// Where the ray from a place of the picture to the exit pupil's middle crosses the last
-    /// vertex' plane (m).
+    /// Where the ray from an image position to the center of the exit pupil crosses the plane of
+    /// the last vertex (m).
     fn toward_exit(&self, place: DVec2, wavelength: f64) -> DVec2 {
         let at = |axis: Axis, from: f64| {
             let z = self.exit_pupil(axis, wavelength).z;
@@ -64,10 +63,10 @@ impl Lens {
         DVec2::new(at(Axis::X, -place.x), at(Axis::Y, -place.y))
     }
 
-    /// The chief ray of a place of the picture: the one through the stop's middle, as it leaves
-    /// toward the scene. `None` where no ray gets through the glass.
+    /// Chief ray of an image position: the ray through the stop's center, as it leaves toward the
+    /// scene. `None` if no ray passes the glass.
     ///
-    /// Found by Newton's method from the paraxial one.
+    /// Newton's method, starting from the paraxial ray.
     #[must_use]
     pub fn chief_ray(&self, place: DVec2, wavelength: f64) -> Option<Ray> {
         let mut toward = self.toward_exit(place, wavelength);
@@ -86,7 +85,7 @@ impl Lens {
             if !change.is_finite() {
                 return None;
             }
-            // Newton may aim past the glass: it goes half as far then.
+            // If a Newton step leaves the glass, halve it.
             here = (0..20).find_map(|_| {
                 let found =
                     trace(toward - change).filter(|next| next.iris[0].length() < miss.length());
@@ -100,14 +99,14 @@ impl Lens {
         (here.iris[0].length() < 1e-6).then_some(here.ray)
     }
 
-    /// Illuminance of a place of the picture by a scene of luminance 1: the projected solid angle
-    /// (sr) of the open pupil seen from it. `pi / 4 N^2` in the middle, with the f-number at which
-    /// it works. 0 where nothing gets through.
+    /// Illuminance at an image position by a scene of luminance 1: the projected solid angle (sr)
+    /// of the open pupil. At the center it is `pi / 4 N^2` with the working f-number. 0 if no light
+    /// passes.
     ///
-    /// The integral of `cos^4 / d^2` over the part of the last vertex' plane through which rays
-    /// leave the lens (Kolb, Mitchell and Hanrahan, "A Realistic Camera Model for Computer
-    /// Graphics", SIGGRAPH 1995, equation 2), by the midpoint rule. The border's squares are
-    /// counted in parts, by how far their rays are from the rim.
+    /// Midpoint rule for the integral of `cos^4 / d^2` over the part of the last vertex' plane
+    /// through which rays leave the lens (Kolb, Mitchell and Hanrahan, "A Realistic Camera Model
+    /// for Computer Graphics", SIGGRAPH 1995, equation 2). Border squares have partial weights by
+    /// the distance of their rays from the rim.
     #[must_use]
     pub fn illuminance(&self, place: DVec2, wavelength: f64, losses: Losses) -> f64 {
         let Some((middle, half)) = self.open_square(place, wavelength) else { return 0.0 };
@@ -117,7 +116,7 @@ impl Lens {
         for (at, traced) in self.square(place, middle, half, PUPIL_RAYS, wavelength, losses) {
             let Some(traced) = traced else { continue };
             let far = traced.rim.max(traced.blades);
-            // A square of the grid is about this wide where the pupil's edge is 1.
+            // Approximate width of a grid square relative to the pupil's edge at 1.
             let soft = cell / half;
             let open = ((1.0 - far) / soft + 0.5).clamp(0.0, 1.0);
             if open > 0.0 {
@@ -129,7 +128,7 @@ impl Lens {
         sum * cell * cell / (distance * distance)
     }
 
-    /// Rays through the middles of a square's cells in the last vertex' plane.
+    /// Rays through the cell centers of a square in the plane of the last vertex.
     fn square(
         &self,
         place: DVec2,
@@ -146,14 +145,14 @@ impl Lens {
         })
     }
 
-    /// Middle and half side (m) of a square in the last vertex' plane that holds all rays from a
-    /// place of the picture that get through; `None` if none does.
+    /// Center and half side (m) of a square in the plane of the last vertex that contains all
+    /// unblocked rays from an image position; `None` if there are none.
     #[must_use]
     pub fn open_square(&self, place: DVec2, wavelength: f64) -> Option<(DVec2, f64)> {
         const RAYS: usize = 32;
         let rear = self.surfaces().last().map_or(0.0, |surface| surface.semi_aperture);
-        // The exit pupil's own size in that plane, and room for its aberrations; else all of the
-        // glass.
+        // The exit pupil's size in that plane, with a margin for its aberrations; otherwise all of
+        // the glass.
         let exit = self.exit_pupil(Axis::Y, wavelength);
         let level = self.exit_pupil(Axis::X, wavelength);
         let scale = |pupil: super::paraxial::Pupil| {
@@ -172,7 +171,8 @@ impl Lens {
             }
             let cell = 2.0 * half / RAYS as f64;
             let border = half - 0.75 * cell;
-            // What reaches the border goes on beyond it, unless the glass ends there.
+            // If the pupil reaches the square's border, enlarge the square, unless the glass ends
+            // there.
             let cut =
                 (low - middle).min_element() < -border || (high - middle).max_element() > border;
             let all = half >= rear && middle == DVec2::ZERO;
@@ -181,59 +181,57 @@ impl Lens {
         })
     }
 
-    /// The thin lens that images like this one near the axis, standing in the entrance pupil, and
-    /// the f-number that gives it the same pupil: the same field of view, and the same circles of
-    /// confusion at every distance.
+    /// The thin lens in the entrance pupil that is paraxially equivalent: equal field of view, and
+    /// equal circles of confusion at every distance.
     ///
-    /// With the magnification m at a focus S from the entrance pupil its focal length is `m S / (1
-    /// + m)`, by Gauss's equation.
+    /// With magnification m at a focus distance S from the entrance pupil its focal length is `m S
+    /// / (1 + m)`, by the Gaussian lens equation.
     ///
     /// # Errors
-    /// A focal length or f-number beyond what `ThinLens` takes.
+    /// `LensError` if the focal length or f-number is out of the range of `ThinLens`.
     pub fn equivalent_thin_lens(&self, focus: f64) -> Result<ThinLens, LensError> {
         let pupil = self.entrance_pupil(Axis::Y, LINE_D);
         let whole =
             self.matrix(Axis::Y, LINE_D).then(RayTransferMatrix::step(self.sensor() - self.last()));
         let focal_length = if focus.is_finite() {
             let magnification = (whole.a).abs().max(0.0);
-            // The image of what is in focus: `a` is its size, whatever the slope.
+            // Conjugate planes: `a` is the magnification, whatever the slope.
             magnification * focus / (1.0 + magnification)
         } else {
-            // Parallel light: the height on the sensor by the slope at the entrance pupil.
+            // Parallel light: height on the sensor per slope at the entrance pupil.
             (whole.b + whole.a * -pupil.z).abs()
         };
         ThinLens::new(focal_length, focal_length / (2.0 * pupil.radius * self.pupil_fill()))
     }
 }
 
-/// What a lens does to a picture, on a grid over a quarter of it (the others mirror it).
+/// Image geometry of a lens, tabulated over one quadrant of the image (the others mirror it).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LensImaging {
-    /// Half of the picture's width and height (m on the sensor).
+    /// Half width and half height of the image (m on the sensor).
     half: DVec2,
-    /// The image distance (m) of the pinhole that it is compared with.
+    /// Image distance (m) of the reference pinhole.
     image_distance: f64,
     nodes: Vec<ImagingNode>,
 }
 
-/// At one place.
+/// Imaging properties at one position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImagingNode {
-    /// Of red, green and blue: the tangents of the direction that is seen over those of the ideal
-    /// one, right and up.
+    /// For red, green and blue: tangents of the actual direction relative to the ideal one, right
+    /// and up.
     pub stretch: [DVec2; 3],
-    /// Illuminance over that of the picture's middle.
+    /// Illuminance relative to the image center.
     pub relative_illumination: f64,
 }
 
-/// Nodes along each side of the quarter.
+/// Nodes along each side of the quadrant.
 pub const NODES: usize = 33;
 
 impl LensImaging {
-    /// Of a lens as set for a sensor's part (m) that the picture shows, against a pinhole with this
-    /// image distance (m).
+    /// Tabulates a lens over a sensor area (m), relative to a pinhole with this image distance (m).
     ///
-    /// Where no ray gets through, the light is 0 and the directions go on as they were.
+    /// Where no ray passes, the light is 0 and directions are extrapolated.
     #[must_use]
     pub fn new(lens: &Lens, [width, height]: [f64; 2], image_distance: f64) -> Self {
         let half = DVec2::new(width, height) / 2.0;
@@ -246,7 +244,7 @@ impl LensImaging {
         Self { half, image_distance, nodes }
     }
 
-    /// Where a node lies (m).
+    /// Position of a node (m).
     fn place(half: DVec2, index: usize) -> DVec2 {
         DVec2::new((index % NODES) as f64, (index / NODES) as f64) / (NODES - 1) as f64 * half
     }
@@ -255,7 +253,7 @@ impl LensImaging {
         let middle = lens.illuminance(DVec2::ZERO, LINE_D, Losses::Ignored);
         let traced = |i: usize| {
             let place = Self::place(half, i);
-            // On the axes a ratio of tangents is that of places close to them.
+            // On the axes, the ratio of tangents is the limit from nearby positions.
             let near = place.max(half * 1e-3);
             let stretch = CHANNELS.map(|wavelength| {
                 let seen = lens.chief_ray(near, wavelength).and_then(|ray| tangents(&ray));
@@ -274,25 +272,25 @@ impl LensImaging {
         filled.collect()
     }
 
-    /// All nodes, row by row from the picture's middle to the right, rows upward.
+    /// All nodes, row by row, from the image center to the right and upward.
     #[must_use]
     pub fn nodes(&self) -> &[ImagingNode] {
         &self.nodes
     }
 
-    /// Half of the picture's width and height (m).
+    /// Half width and half height of the image (m).
     #[must_use]
     pub const fn half(&self) -> DVec2 {
         self.half
     }
 
-    /// The image distance (m) of the pinhole that it is compared with.
+    /// Image distance (m) of the reference pinhole.
     #[must_use]
     pub const fn image_distance(&self) -> f64 {
         self.image_distance
     }
 
-    /// At a place of the picture (m), linearly between nodes.
+    /// Properties at an image position (m), bilinear.
     #[must_use]
     pub fn at(&self, place: DVec2) -> ImagingNode {
         let last = (NODES - 1) as f64;
@@ -309,14 +307,14 @@ impl LensImaging {
         mix(mix(node(0, 0), node(1, 0), part.x), mix(node(0, 1), node(1, 1), part.x), part.y)
     }
 
-    /// The tangents right and up that a place of the picture (m) sees in a channel.
+    /// Tangents to the right and up of an image position (m) in a channel.
     #[must_use]
     pub fn direction(&self, place: DVec2, channel: usize) -> DVec2 {
         self.at(place).stretch[channel] * place / self.image_distance
     }
 
-    /// The least tangents to the right along the picture's right border, and up along its upper
-    /// one, in any channel.
+    /// Minimum tangents to the right along the right border and up along the upper border, over all
+    /// channels.
     #[must_use]
     pub fn border(&self) -> DVec2 {
         let seen = |i: usize, axis: usize| {
@@ -336,7 +334,7 @@ impl LensImaging {
         DVec2::new(right, upper)
     }
 
-    /// The greatest tangents to the right and up that any place of the picture sees in any channel.
+    /// Maximum tangents to the right and up over all positions and channels.
     #[must_use]
     pub fn reach(&self) -> DVec2 {
         let seen = self.nodes.iter().enumerate().flat_map(|(i, node)| {
@@ -347,7 +345,7 @@ impl LensImaging {
     }
 }
 
-/// The same along a radius, for lenses that are round.
+/// Imaging properties along a radius, for rotationally symmetric lenses.
 struct Radial {
     radius: f64,
     nodes: Vec<(f64, [f64; 3], f64)>,
@@ -368,7 +366,7 @@ impl Radial {
                     lens.chief_ray(DVec2::X * near, CHANNELS[c]).and_then(|ray| tangents(&ray));
                 seen.map_or(before[c], |seen| seen.x * image_distance / near)
             });
-            // Blades are not round, but nearly so: the rims cut the middle of a side as often as a
+            // Blades are not round, but nearly so: rims cut the center of a side as often as a
             // corner.
             let light = lens.illuminance(DVec2::X * at, LINE_D, Losses::Ignored) / middle;
             nodes.push((at, stretch, light));
@@ -389,8 +387,8 @@ impl Radial {
     }
 }
 
-/// Fields of view (rad) over the width, height and diagonal of a sensor (m), between the chief rays
-/// of its edges at the d line; `None` for an edge that no light reaches.
+/// Fields of view (rad) over the width, height and diagonal of a sensor (m), between chief rays at
+/// the d line; `None` if no light reaches an edge.
 #[must_use]
 pub fn fields_of_view(lens: &Lens, [width, height]: [f64; 2]) -> [Option<f64>; 3] {
     let half = DVec2::new(width, height) / 2.0;
@@ -401,12 +399,11 @@ pub fn fields_of_view(lens: &Lens, [width, height]: [f64; 2]) -> [Option<f64>; 3
     })
 }
 
-/// Blur on the sensor (m, the root of the mean squared distance from their middle) of rays from an
-/// infinitely far or a near point in focus, seen at a place of the picture: the spot of the lens's
-/// aberrations. `None` where nothing gets through.
+/// RMS blur (m on the sensor, from the centroid) of a point in focus, infinitely far or near, at an
+/// image position: the spot size of the lens's aberrations. `None` if no light passes.
 ///
-/// Rays are sent out from the sensor through the open pupil, and back in from where they meet the
-/// plane in focus to the entrance pupil's places: to first order their spread there times the
+/// Traces rays from the sensor through the open pupil to the plane in focus, and from there to the
+/// positions in the entrance pupil. To first order the blur is their spread times the
 /// magnification.
 #[must_use]
 pub fn spot(lens: &Lens, place: DVec2, focus: f64, wavelength: f64) -> Option<f64> {
@@ -414,8 +411,8 @@ pub fn spot(lens: &Lens, place: DVec2, focus: f64, wavelength: f64) -> Option<f6
     let pupil = lens.entrance_pupil(Axis::Y, LINE_D).z;
     let scale =
         lens.equivalent_thin_lens(focus).ok().and_then(|thin| thin.image_distance(focus).ok())?;
-    // On the plane in focus, or as tangents for one at infinity; both times the image distance are
-    // metres on the sensor.
+    // Positions in the plane in focus, or tangents at infinity; times the image distance both are
+    // meters on the sensor.
     let mut points = Vec::new();
     for (_, traced) in lens.square(place, middle, half, 24, wavelength, Losses::Ignored) {
         let Some(ray) = traced.and_then(|traced| traced.unblocked().ok()).map(|traced| traced.ray)
@@ -431,9 +428,9 @@ pub fn spot(lens: &Lens, place: DVec2, focus: f64, wavelength: f64) -> Option<f6
     (count > 0.0).then(|| spread.sqrt() * scale)
 }
 
-/// Illuminance (sr) of the middle of the picture by a scene of luminance 1, of a lens that obeys
-/// Abbe's sine condition and loses nothing: `pi / 4 N^2` (Born and Wolf, "Principles of Optics",
-/// 7th ed., section 4.8.2).
+/// Illuminance (sr) at the image center by a scene of luminance 1, for a lossless lens that obeys
+/// Abbe's sine condition: `pi / 4 N^2` (Born and Wolf, "Principles of Optics", 7th ed., section
+/// 4.8.2).
 #[must_use]
 pub fn cone(lens: &Lens) -> f64 {
     let n = lens.working_f_number(Axis::Y, LINE_D);

@@ -1,4 +1,4 @@
-//! The picture that a lens gives, against closed forms and bundles of rays.
+//! Image geometry and brightness against closed forms and ray bundles.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use glam::{DVec2, DVec3, dvec2};
@@ -23,7 +23,7 @@ fn near(got: f64, want: f64, tolerance: f64) {
     assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
 }
 
-/// A thin lens of 50 mm with its stop in it, so weak in curvature that its aberrations are small.
+/// A thin lens of 50 mm with its stop inside, curved so weakly that its aberrations are small.
 fn thin(dials: &LensSettings) -> Lens {
     let text = r#"{"schema": "lens-prescription/1", "elements": [
         {"is_stop": true, "thickness_mm": 0, "semi_aperture_mm": 5},
@@ -57,8 +57,7 @@ fn a_thin_lens_is_a_pinhole_with_the_cosine_to_the_fourth() {
     }
 }
 
-/// Real lenses: the middle is as bright as the f-number says, and the pupil gets smaller with the
-/// stop as it should.
+/// Real lenses: the f-number predicts the center's brightness, and the pupil shrinks with the stop.
 #[test]
 fn the_middle_is_as_bright_as_the_f_number_says() {
     for name in NAMES {
@@ -66,7 +65,8 @@ fn the_middle_is_as_bright_as_the_f_number_says() {
             let lens = lens(name, &LensSettings { f_stop, ..LensSettings::default() });
             let got = lens.illuminance(DVec2::ZERO, LINE_D, Losses::Ignored);
             let anamorphic = *name == "schneider-anamorphic-31";
-            // Open, some lenses' rims cut the cone of the stop, and others' aberrations widen it.
+            // Fully open, rims of some lenses cut the stop's cone, and aberrations of others widen
+            // it.
             let tolerance = f_stop.map_or(0.12, |n| if n < 20.0 { 0.03 } else { 0.02 });
             println!("{name} {f_stop:?}: {:.4}", got / cone(&lens));
             if !anamorphic {
@@ -78,7 +78,7 @@ fn the_middle_is_as_bright_as_the_f_number_says() {
     }
 }
 
-/// The integral over the pupil against rays at random over all of the glass.
+/// The integral over the pupil against random rays over the whole glass.
 #[test]
 fn the_pupil_is_measured_as_by_random_rays() {
     for (name, place) in [
@@ -95,8 +95,8 @@ fn the_pupil_is_measured_as_by_random_rays() {
     }
 }
 
-/// Chief rays pass the stop's middle, and light that comes along them from the scene lands where
-/// they started.
+/// Chief rays pass the stop's center, and light along them from the scene arrives where they
+/// started.
 #[test]
 fn chief_rays_come_back() {
     for name in NAMES {
@@ -117,7 +117,7 @@ fn chief_rays_come_back() {
     }
 }
 
-/// What the thin lens in its place says of circles of confusion, by rays from points before and
+/// Circles of confusion of the equivalent thin lens, against rays from points in front of and
 /// behind the focus.
 #[test]
 fn the_equivalent_lens_blurs_as_the_real_one() {
@@ -128,7 +128,7 @@ fn the_equivalent_lens_blurs_as_the_real_one() {
         "kreitzer-tele-400-f2.8",
         "wide-22",
     ] {
-        // So far stopped down that aberrations do not count.
+        // Stopped down until aberrations are negligible.
         let focus = 12.0;
         let lens =
             lens(name, &LensSettings { focus, f_stop: Some(64.0), ..LensSettings::default() });
@@ -172,7 +172,7 @@ fn the_grid_is_what_rays_say() {
             for (channel, wavelength) in super::imaging::CHANNELS.into_iter().enumerate() {
                 let seen = tangents(&lens.chief_ray(place, wavelength).unwrap()).unwrap();
                 let got = imaging.direction(place, channel);
-                // A tenth of a pixel of a picture 2000 pixels wide.
+                // A tenth of a pixel at an image width of 2000 pixels.
                 near((got - seen).length() * v / size[0] * 2000.0, 0.0, 0.1);
             }
             let light = lens.illuminance(place, LINE_D, Losses::Ignored)
@@ -185,7 +185,7 @@ fn the_grid_is_what_rays_say() {
     }
 }
 
-/// Stopped down, a lens is as sharp as diffraction lets it be; the spot falls with the aperture.
+/// Stopped down, a lens is diffraction limited; the spot shrinks with the aperture.
 #[test]
 fn spots_fall_with_the_aperture() {
     for name in ["dgauss-50-f2", "canon-70-200-f2.8", "tele-250-f5.6"] {
@@ -201,7 +201,7 @@ fn spots_fall_with_the_aperture() {
             at(16.0)
         );
     }
-    // A place that the barrel hides has none.
+    // A position that the barrel blocks has no spot.
     assert_eq!(
         spot(
             &lens("fisheye-10", &LensSettings::default()),
@@ -222,7 +222,7 @@ fn spots_fall_with_the_aperture() {
 }
 
 /// Rays through the pupil of a mounted lens: their mean direction is that of the chief ray, also
-/// without breathing, and their light that of the pupil with blades to any side.
+/// without breathing. Their light is that of the pupil with blades in any orientation.
 #[test]
 fn mounted_rays_see_what_the_chief_ray_sees() {
     let prescription = Prescription::builtin("dgauss-50-f2").unwrap().unwrap();
@@ -241,7 +241,7 @@ fn mounted_rays_see_what_the_chief_ray_sees() {
                 let u = (dvec2(f64::from(i % n), f64::from(i / n)) + 0.5) / f64::from(n);
                 let ray = mounted.ray(place, u, None);
                 if ray.weight.y > 0.0 {
-                    // Where it meets the plane in focus.
+                    // Intersection with the plane in focus.
                     let at = ray.origin + ray.direction * (-(1.0 + ray.origin.z) / ray.direction.z);
                     sum += at.truncate() * ray.weight.y;
                     light += ray.weight.y;
@@ -249,7 +249,7 @@ fn mounted_rays_see_what_the_chief_ray_sees() {
             }
             let chief = mounted.chief_ray(place, None);
             let want = chief.direction.truncate() / -chief.direction.z;
-            // A pixel of 2000 is 0.0004.
+            // One of 2000 pixels is 0.0004.
             near((sum / light - want).length(), 0.0, if blades == 3 { 1.5e-3 } else { 6e-4 });
             let lens = mounted.lens();
             let open = lens.illuminance(

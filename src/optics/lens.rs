@@ -1,5 +1,5 @@
-//! A prescription with its dials set: each surface in its place, the sensor where the picture is
-//! sharp.
+//! A prescription with its settings applied: positions of all surfaces, and the sensor at the image
+//! plane.
 
 use glam::{DVec2, DVec3};
 
@@ -12,38 +12,39 @@ use super::{
 };
 use crate::camera::Iris;
 
-/// What a lens can be set to.
+/// Settings of a lens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LensSettings {
-    /// The focal length (m) of a zoom; the table's own where `None`.
+    /// Focal length (m) of a zoom; `None`: as in the table.
     pub focal_length: Option<f64>,
-    /// What is sharp (m from the entrance pupil along the axis); may be infinite.
+    /// Focus distance (m from the entrance pupil along the axis); may be infinite.
     pub focus: f64,
-    /// The f-number; as far open as the stop goes where `None`.
+    /// F-number; `None`: fully open stop.
     pub f_stop: Option<f64>,
-    /// The shape of the stop.
+    /// Shape of the stop.
     pub iris: Iris,
 }
 
 impl Default for LensSettings {
-    /// Open, round and focused at infinity.
+    /// Fully open, round and focused at infinity.
     fn default() -> Self {
         Self { focal_length: None, focus: f64::INFINITY, f_stop: None, iris: Iris::default() }
     }
 }
 
-/// Why a lens cannot be set so.
+/// Why settings do not apply to a lens.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum LensSettingsError {
     /// The focus distance cannot be reached.
     #[error("focused at {focus} m from its entrance pupil, this lens forms no image on the sensor; {}", reached(*.nearest))]
     Focus {
-        /// What was asked (m).
+        /// Requested focus distance (m).
         focus: f64,
-        /// The nearest that can be (m), as found by halving; infinite where nothing nearer can be.
+        /// Nearest possible focus distance (m), by bisection; infinite if the lens focuses at
+        /// infinity only.
         nearest: f64,
     },
-    /// The f-number is no number above 0.
+    /// The f-number is not above 0.
     #[error("the f-number is {0}; it must be above 0")]
     FStop(f64),
 }
@@ -56,22 +57,22 @@ fn reached(nearest: f64) -> String {
     }
 }
 
-/// A surface in its place.
+/// A positioned surface of a lens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LensSurface {
     /// z (m) of its vertex.
     pub vertex: f64,
-    /// One over its radius (1/m), positive with the centre on the sensor's side.
+    /// Curvature, one over the radius (1/m); positive with the center on the sensor's side.
     pub curvature: f64,
     /// Whether it is curved along x and along y.
     pub curved: [bool; 2],
-    /// The radius (m) of its clear opening; of the stop, to the corners of the iris as set.
+    /// Clear radius (m); of the stop, to the corners of the iris as set.
     pub semi_aperture: f64,
-    /// The medium on the scene's side.
+    /// Medium on the scene's side.
     pub before: Glass,
-    /// The medium on the sensor's side.
+    /// Medium on the sensor's side.
     pub after: Glass,
-    /// The film on it.
+    /// Thin-film coating; `None`: bare.
     pub coating: Option<Coating>,
     /// Whether it is the iris, which neither refracts nor reflects.
     pub stop: bool,
@@ -85,7 +86,7 @@ impl LensSurface {
     }
 }
 
-/// A lens as set.
+/// A lens with its settings applied.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lens {
     surfaces: Vec<LensSurface>,
@@ -93,24 +94,23 @@ pub struct Lens {
     sensor: f64,
     focal_length: f64,
     f_number: f64,
-    /// The part of the pupil's radius that light along the axis finds open.
+    /// Fraction of the pupil's radius open to axial light.
     filled: f64,
     iris: Iris,
 }
 
-/// How far a lens moves at most to focus, in focal lengths: twice the object's size on the sensor.
+/// Maximum focusing extension in focal lengths: an image of twice the object's size.
 const MAX_EXTENSION: f64 = 2.0;
 
 impl Lens {
-    /// Sets a lens. Focal length and f-number are moved into what it has; the f-number that results
-    /// is `f_number`.
+    /// Applies settings to a prescription. Focal length and f-number are clamped to its range;
+    /// `f_number` gives the resulting f-number.
     ///
-    /// Focused by moving the whole lens, or its group, so that the paraxial image at the d line
-    /// falls on the sensor. An anamorphic lens is focused, and its f-number counted, in the upright
-    /// plane.
+    /// Focuses by moving the whole lens, or its focus group, so that the paraxial image at the d
+    /// line is on the sensor. Focus and f-number of an anamorphic lens refer to the vertical plane.
     ///
     /// # Errors
-    /// A distance that cannot be focused; an f-number that is none.
+    /// `LensSettingsError` if the focus distance cannot be reached or the f-number is not above 0.
     pub fn new(
         prescription: &Prescription,
         dials: &LensSettings,
@@ -150,8 +150,8 @@ impl Lens {
         })
     }
 
-    /// Radius (m) of the bundle of rays along the axis that gets through the open lens: that of the
-    /// entrance pupil, unless a rim is narrower.
+    /// Radius (m) of the axial ray bundle that passes the open lens: that of the entrance pupil,
+    /// unless a rim is narrower.
     fn open_radius(&self, pupil: f64) -> f64 {
         let passes = |y: f64| {
             let ray = Ray { origin: DVec3::new(0.0, y, 0.0), direction: DVec3::Z };
@@ -169,11 +169,11 @@ impl Lens {
                 shut = middle;
             }
         }
-        // A lens that lets nothing through would have no f-number.
+        // A lens that blocks all light would have no f-number.
         if open > 0.0 { open } else { pupil }
     }
 
-    /// The surfaces at their gaps, with the stop open and no sensor yet.
+    /// Surfaces at their gaps, with an open stop and no sensor yet.
     fn placed(prescription: &Prescription, gaps: &[f64], iris: Iris) -> Self {
         let (mut vertex, mut medium, mut stop) = (0.0, Glass::AIR, 0);
         let mut surfaces = Vec::with_capacity(gaps.len());
@@ -201,7 +201,7 @@ impl Lens {
         Self { surfaces, stop, sensor: vertex, focal_length: 0.0, f_number: 0.0, filled: 1.0, iris }
     }
 
-    /// The same lens with another thing in focus. `None` where that cannot be.
+    /// The same lens at another focus distance; `None` if it cannot be reached.
     fn focused(&self, focusing: Focusing, gaps: &[f64], focus: f64) -> Option<Self> {
         match focusing {
             Focusing::Unit => {
@@ -216,7 +216,7 @@ impl Lens {
                     for surface in &mut lens.surfaces[first..=last] {
                         surface.vertex += travel;
                     }
-                    // Of a moved front, z is counted from its vertex again.
+                    // If the front moved, count z from its vertex again.
                     let front = lens.surfaces[0].vertex;
                     for surface in &mut lens.surfaces {
                         surface.vertex -= front;
@@ -237,7 +237,7 @@ impl Lens {
         }
     }
 
-    /// The nearest focus (m) by halving, to a thousandth.
+    /// Nearest focus distance (m) by bisection, to a thousandth.
     fn nearest(&self, prescription: &Prescription, gaps: &[f64]) -> f64 {
         let reaches =
             |distance: f64| self.focused(prescription.focusing(), gaps, distance).is_some();
@@ -256,8 +256,8 @@ impl Lens {
         if reaches(far) { far } else { f64::INFINITY }
     }
 
-    /// From the last vertex to the image (m) of what lies at a distance (m) before the entrance
-    /// pupil; `None` where that is within the lens or forms no real image.
+    /// Distance (m) from the last vertex to the image of an object at a distance (m) in front of
+    /// the entrance pupil; `None` if the object is within the lens or has no real image.
     fn image_distance(&self, focus: f64) -> Option<f64> {
         let object = focus - self.entrance_pupil(Axis::Y, LINE_D).z;
         let m = self.matrix(Axis::Y, LINE_D);
@@ -265,13 +265,13 @@ impl Lens {
         (object > 0.0 && image.is_finite() && image > 0.0).then_some(image)
     }
 
-    /// All surfaces from the scene to the sensor, the stop among them.
+    /// All surfaces from the scene to the sensor, including the stop.
     #[must_use]
     pub fn surfaces(&self) -> &[LensSurface] {
         &self.surfaces
     }
 
-    /// Which of them is the stop.
+    /// Index of the stop in `surfaces`.
     #[must_use]
     pub const fn stop(&self) -> usize {
         self.stop
@@ -289,13 +289,13 @@ impl Lens {
         self.sensor
     }
 
-    /// The same lens with its sensor moved (m) away from it, out of focus.
+    /// The same lens with its sensor moved away from it (m), out of focus.
     #[must_use]
     pub fn defocused(self, by: f64) -> Self {
         Self { sensor: self.sensor + by, ..self }
     }
 
-    /// The same lens with bare glass: no surface has a film.
+    /// The same lens without coatings.
     #[must_use]
     pub fn bare(mut self) -> Self {
         for surface in &mut self.surfaces {
@@ -304,9 +304,9 @@ impl Lens {
         self
     }
 
-    /// The same lens with a quarter wave of magnesium fluoride for a wavelength (m) on every
-    /// surface between glass and air that has no film: what most lenses have had since the 1950s,
-    /// whatever their patents say.
+    /// The same lens with quarter-wave magnesium fluoride for a wavelength (m) on every uncoated
+    /// surface between glass and air. Most lenses since the 1950s have it, even if their patents do
+    /// not say so.
     #[must_use]
     pub fn single_coated(mut self, wavelength: f64) -> Self {
         for surface in self
@@ -325,40 +325,39 @@ impl Lens {
         Self { iris: Iris::default(), ..self.clone() }
     }
 
-    /// Focal length (m) when focused at infinity.
+    /// Focal length (m) at infinity focus.
     #[must_use]
     pub const fn focal_length(&self) -> f64 {
         self.focal_length
     }
 
-    /// The f-number as set: focal length over the diameter of the pupil that light along the axis
-    /// finds, to the corners of the iris. Of some open lenses that is the opening of a rim, and the
-    /// stop's is wider.
+    /// F-number as set: focal length over the diameter of the pupil for axial light, to the corners
+    /// of the iris. In some open lenses, a rim is narrower than the stop and defines it.
     #[must_use]
     pub const fn f_number(&self) -> f64 {
         self.f_number
     }
 
-    /// The part of the pupils' radius that light along the axis finds open: 1, or less where a rim
-    /// is narrower than the open stop.
+    /// Fraction of the pupils' radius open to axial light: 1, or less if a rim is narrower than the
+    /// open stop.
     #[must_use]
     pub const fn pupil_fill(&self) -> f64 {
         self.filled
     }
 
-    /// The shape of the stop.
+    /// Shape of the stop.
     #[must_use]
     pub const fn iris(&self) -> Iris {
         self.iris
     }
 
-    /// The iris as the picture's middle sees it, through the corners of what is open: its own,
-    /// unless a rim is narrower than the open stop. That rim hides the blades, and it is round; or
-    /// their corners alone, and it has the same blades with as much more curvature as lets as much
-    /// of the rim's light pass as rim and blades together, by rays.
+    /// Iris as seen from the image center, through the corners of the open area. It is the lens's
+    /// own iris unless a rim is narrower than the open stop. A rim that hides the blades gives a
+    /// round iris. A rim that hides only their corners gives the same blades with more curvature,
+    /// so that the open area equals that of rim and blades by traced rays.
     #[must_use]
     pub fn apparent_iris(&self) -> Iris {
-        // Blades that take less of the light are not seen.
+        // Blades that block less of the light are invisible.
         const ROUND: f64 = 1e-3;
         let own = self.iris;
         if own.blades < 3 || self.filled >= 1.0 {
@@ -369,7 +368,7 @@ impl Lens {
         if open.is_nan() || open > 1.0 - ROUND {
             return Iris::default();
         }
-        // The more the blades are curved, the more is open.
+        // More curvature opens more area.
         let (mut less, mut more) = (own.curvature.clamp(0.0, 1.0), 1.0);
         for _ in 0..50 {
             let curvature = 0.5 * (less + more);
@@ -382,7 +381,7 @@ impl Lens {
         Iris { curvature: 0.5 * (less + more), ..own }
     }
 
-    /// Whether it is round: no surface is a cylinder.
+    /// Whether the lens is rotationally symmetric: no surface is a cylinder.
     #[must_use]
     pub fn is_round(&self) -> bool {
         self.surfaces
@@ -390,8 +389,8 @@ impl Lens {
             .all(|surface| surface.curvature == 0.0 || surface.curved == [true, true])
     }
 
-    /// From the first vertex to that of a surface, before it bends light, in a plane through the
-    /// axis, at a wavelength (m).
+    /// Matrix from the first vertex to that of a surface, before refraction there, in a plane
+    /// through the axis, at a wavelength (m).
     #[must_use]
     pub fn matrix_to(&self, surface: usize, axis: Axis, wavelength: f64) -> RayTransferMatrix {
         paraxial::through(
@@ -402,15 +401,15 @@ impl Lens {
         )
     }
 
-    /// From the first vertex to the last, in a plane through the axis, at a wavelength (m).
+    /// Matrix from the first vertex to the last, in a plane through the axis, at a wavelength (m).
     #[must_use]
     pub fn matrix(&self, axis: Axis, wavelength: f64) -> RayTransferMatrix {
         paraxial::through(&self.surfaces, axis, wavelength, self.last())
     }
 }
 
-/// The root of a function that is nearest to 0 within a range, by 200 steps and halving. Where the
-/// function has no value there is none.
+/// Root of a function nearest to 0 in an interval, by 200 steps and bisection. Ignores regions
+/// where the function has no value.
 fn nearest_root(f: impl Fn(f64) -> Option<f64>, least: f64, most: f64) -> Option<f64> {
     const STEPS: i32 = 200;
     let bracket = |end: f64| {

@@ -1,11 +1,10 @@
-//! The lenses that come with the program, from patents and textbooks (`assets/lenses`, each with
-//! its source).
+//! Built-in lenses from patents and textbooks (`assets/lenses`, each with its source).
 
 use super::prescription::{Prescription, PrescriptionError};
 
 macro_rules! lenses {
     ($($name:literal),* $(,)?) => {
-        /// Their names.
+        /// Names of the built-in lenses.
         pub const NAMES: &[&str] = &[$($name),*];
 
         fn text(name: &str) -> Option<&'static str> {
@@ -42,10 +41,10 @@ lenses!(
 );
 
 impl Prescription {
-    /// One of the lenses that come with the program; `None` if none has this name.
+    /// Prescription of a built-in lens; `None` if the name is unknown.
     ///
     /// # Errors
-    /// Never in a released program: a test reads them all.
+    /// `PrescriptionError` if the asset is invalid; a test parses all of them.
     #[must_use]
     pub fn builtin(name: &str) -> Option<Result<Self, PrescriptionError>> {
         text(name).map(Self::parse)

@@ -1,12 +1,12 @@
-//! Real lenses: what a patent's table of surfaces does to light.
+//! Real lenses from the surface tables of patents.
 //!
-//! A `Prescription` is the table; `Lens` is the same with its dials set (zoom, focus, aperture) and
-//! each surface in its place. From it follow the paraxial numbers (`paraxial`), exact rays
-//! (`trace`), and what each surface reflects (`coating`). Light is a wave too: `aperture`,
-//! `diffraction` and `starburst` are what the iris's edges do to it. Pure: no device, no files.
+//! A `Prescription` is the table. `Lens` applies settings (zoom, focus, aperture) and positions
+//! each surface. It provides paraxial quantities (`paraxial`), exact rays (`trace`) and
+//! reflectances (`coating`). `aperture`, `diffraction` and `starburst` compute the diffraction at
+//! the iris. Pure: no device, no files.
 //!
-//! Lengths and wavelengths are metres, angles radians. Light travels along +Z from the scene to the
-//! sensor, z is 0 at the first surface's vertex, x is right and y up in the picture's frame as seen
+//! Lengths and wavelengths are meters, angles radians. Light travels along +Z from the scene to the
+//! sensor, and z is 0 at the first surface's vertex. x is right and y up in the image's frame, seen
 //! from behind the camera.
 
 pub mod aperture;

@@ -1,4 +1,4 @@
-//! A lens on a body: what both renderers need of it.
+//! A lens mounted on a camera, as both renderers use it.
 
 use glam::{DVec2, DVec3, dvec2};
 
@@ -12,46 +12,45 @@ use super::{
 };
 use crate::camera::{LensError, ThinLens, post_effects::Rim};
 
-/// Which of a lens's aberrations are in the picture.
+/// Which aberrations of a lens affect the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LensAberrations {
-    /// Straight lines bend.
+    /// Geometric distortion.
     pub distortion: bool,
-    /// Colours are imaged at different sizes, and focused at different distances.
+    /// Lateral and axial chromatic aberration.
     pub colors: bool,
-    /// The picture darkens toward its corners.
+    /// Vignetting: illuminance falls off toward the corners.
     pub vignetting: bool,
 }
 
 /// Why a prescription cannot be mounted.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum MountError {
-    /// It cannot be set so.
+    /// Invalid lens settings.
     #[error(transparent)]
     Dial(#[from] LensSettingsError),
-    /// It is no lens that a camera can have.
+    /// The lens is outside of the camera's limits.
     #[error(transparent)]
     Lens(#[from] LensError),
-    /// It does not open so far.
+    /// The f-number is below the lens's minimum.
     #[error("the f-number is {requested}, but this lens opens to f/{max_aperture:.2}")]
     TooOpen {
-        /// On the dial.
+        /// Requested f-number.
         requested: f64,
-        /// The lens's least.
+        /// Minimum f-number of the lens.
         max_aperture: f64,
     },
-    /// No light reaches the sensor's middle.
+    /// No light reaches the center of the sensor.
     #[error(
         "no light gets through it to the middle of the sensor: its rims or its stop are too small"
     )]
     Dark,
 }
 
-/// How far (a part of it) an f-number may be below the lens's own before it is refused: engraved
-/// numbers are rounded.
+/// Relative tolerance of f-numbers below the lens's own: engraved numbers are rounded.
 const F_NUMBER_TOLERANCE: f64 = 0.05;
 
-/// A lens on a body.
+/// A lens mounted on a camera.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MountedLens {
     lens: Lens,
@@ -63,39 +62,38 @@ pub struct MountedLens {
     thin: ThinLens,
     pupils: Vec<PupilBounds>,
     round: bool,
-    /// How much larger the focused lens's picture is than the one that is shown: 1 where it
-    /// breathes.
+    /// Scale of the focused lens's image relative to the displayed one: 1 with focus breathing.
     breathing_scale: f64,
     middle: [f64; 4],
 }
 
-/// A square of the last vertex' plane that holds the open pupil.
+/// A square in the plane of the last vertex that contains the open pupil.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct PupilBounds {
     middle: DVec2,
     half: f64,
 }
 
-/// A ray toward the scene from the entrance pupil's place: x right, y up, z back.
+/// A ray toward the scene from the entrance pupil: x right, y up, z backward.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LensRay {
-    /// Where it leaves the lens (m), from the middle of the entrance pupil.
+    /// Origin (m) on leaving the lens, relative to the center of the entrance pupil.
     pub origin: DVec3,
-    /// Unit vector.
+    /// Unit direction.
     pub direction: DVec3,
-    /// What light along it counts in red, green and blue; 0 where the lens is in the way.
+    /// Weight in red, green and blue; 0 where the lens blocks the ray.
     pub weight: DVec3,
 }
 
-/// Places along a radius, or along each side of a quarter, at which pupils are known.
+/// Tabulated positions of pupil bounds, along a radius or along each side of a quadrant.
 const PUPILS: usize = 17;
 
 impl MountedLens {
-    /// Sets a lens before a part of a sensor (m). With `breathing` off, the field of view stays
-    /// that of focus at infinity.
+    /// Mounts a lens in front of a sensor area (m). With `breathing` off, the field of view stays
+    /// that of infinity focus.
     ///
     /// # Errors
-    /// A focus or an f-number that it does not have; a lens through which no light comes.
+    /// `MountError` if the lens does not reach the focus or the f-number, or if no light passes it.
     pub fn new(
         prescription: &Prescription,
         dials: &LensSettings,
@@ -122,7 +120,7 @@ impl MountedLens {
             let reach = gate / 2.0 / imaging.reach().max(DVec2::splat(1e-6));
             reach.min_element()
         } else {
-            // No more than what the sensor sees at every place of its border.
+            // At most what the sensor sees along its whole border.
             let least = gate / 2.0 / imaging.border().max(DVec2::splat(1e-6));
             least.max_element().max(imaging.image_distance())
         };
@@ -136,7 +134,8 @@ impl MountedLens {
                 dvec2((i % PUPILS) as f64, (i / PUPILS) as f64) / (PUPILS - 1) as f64 * gate / 2.0
             }
         };
-        // Blades do not turn with the place: what holds their circle holds them.
+        // Blades do not rotate with position: the bounds of their circumscribed circle contain
+        // them.
         let circle = lens.rounded();
         let square = |i: usize, wavelength: f64| {
             let found = circle.open_square(place(i) * enlarged, wavelength);
@@ -170,55 +169,55 @@ impl MountedLens {
         })
     }
 
-    /// The lens as set.
+    /// The lens with its settings.
     #[must_use]
     pub const fn lens(&self) -> &Lens {
         &self.lens
     }
 
-    /// What is in focus (m from the entrance pupil).
+    /// Focus distance (m from the entrance pupil).
     #[must_use]
     pub const fn focus(&self) -> f64 {
         self.focus
     }
 
-    /// The part of the sensor that the picture shows (m).
+    /// Sensor area of the image: width and height (m).
     #[must_use]
     pub const fn gate(&self) -> DVec2 {
         self.gate
     }
 
-    /// What the lens does to the picture, against a pinhole with the image distance that it says.
+    /// Image geometry of the lens, relative to a pinhole with the image distance it holds.
     #[must_use]
     pub const fn imaging(&self) -> &LensImaging {
         &self.imaging
     }
 
-    /// Image distance (m) of the pinhole that sees as much as this lens in every direction.
+    /// Image distance (m) of the pinhole that covers at least this lens's view in every direction.
     #[must_use]
     pub const fn pinhole_distance(&self) -> f64 {
         self.pinhole_distance
     }
 
-    /// Which aberrations are in the picture.
+    /// Aberrations that affect the image.
     #[must_use]
     pub const fn aberrations(&self) -> LensAberrations {
         self.aberrations
     }
 
-    /// The thin lens that images like it near the axis (`Lens::equivalent`).
+    /// The paraxially equivalent thin lens (`Lens::equivalent_thin_lens`).
     #[must_use]
     pub const fn thin(&self) -> ThinLens {
         self.thin
     }
 
-    /// The rim before the entrance pupil that cuts the most off it toward the picture's corner,
-    /// seen from the scene, where rays are near the axis: what cat's-eye highlights need. Its
-    /// distance is below 0 behind the pupil.
+    /// The rim in front of the entrance pupil that cuts off most of it toward the image corner,
+    /// paraxially and seen from the scene, for cat's-eye bokeh. Its distance is negative behind the
+    /// pupil.
     ///
-    /// Of each rim, the circle that it draws in the entrance pupil's plane: rays reach it at `a p +
-    /// (b - a z) u`, from the place p of the pupil at z, by the matrix from the first vertex (a,
-    /// b).
+    /// Each rim is a circle in the plane of the entrance pupil: a ray from pupil position p at z
+    /// with slope u reaches the rim at `a p + (b - a z) u`, where (a, b) is from the first vertex's
+    /// matrix.
     #[must_use]
     pub fn rim(&self) -> Option<Rim> {
         let (lens, tangent) = (&self.lens, self.imaging.reach().length());
@@ -235,21 +234,21 @@ impl MountedLens {
         rims.filter(|rim| rim.distance.is_finite()).min_by(|a, b| cut(a).total_cmp(&cut(b)))
     }
 
-    /// Whether any of its aberrations is in the picture: else that of the pinhole stays as it is.
+    /// Whether any aberration is enabled; otherwise the pinhole image is unchanged.
     #[must_use]
     pub fn has_aberrations(&self) -> bool {
         let LensAberrations { distortion, colors, vignetting } = self.aberrations;
         distortion || colors || vignetting
     }
 
-    /// What turns the picture of the pinhole into that on the sensor, with the aberrations that are
-    /// on: on the grid of `Imaging`, by how much farther from its middle the pinhole has what each
-    /// place shows, and the light there.
+    /// Warp from the pinhole image to the sensor with the enabled aberrations, on the grid of
+    /// `LensImaging`: relative distance from the center in the pinhole image, and relative
+    /// illumination.
     #[must_use]
     pub fn grid(&self) -> Vec<ImagingNode> {
         let colors = if self.aberrations.colors { [0, 1, 2] } else { [1; 3] };
         let node = |i: usize| {
-            // At the axes the limit, by a place beside them.
+            // On the axes, the limit from nearby positions.
             let place = dvec2((i % NODES) as f64, (i / NODES) as f64) / (NODES - 1) as f64
                 * self.imaging.half();
             let place = place.max(self.imaging.half() * 1e-3);
@@ -261,14 +260,15 @@ impl MountedLens {
         (0..NODES * NODES).map(node).collect()
     }
 
-    /// The place on the sensor (m, as the picture is seen) whose light shows at a place of the
-    /// picture: another one where distortion is taken out.
+    /// Sensor position (m, as the image is viewed) displayed at an image position: a different one
+    /// if distortion is removed.
     #[must_use]
     pub fn sensor_position(&self, place: DVec2) -> DVec2 {
         if self.aberrations.distortion {
             return place;
         }
-        // The place that sees the direction of an ideal lens: a fixed point, found in a few steps.
+        // The position that sees the ideal lens's direction: fixed-point iteration, which converges
+        // in a few steps.
         let ideal = self.ideal(place);
         let mut at = place;
         for _ in 0..12 {
@@ -280,12 +280,12 @@ impl MountedLens {
         at
     }
 
-    /// The tangents that the picture's pinhole sees at a place (m).
+    /// Tangents of the pinhole at an image position (m).
     fn ideal(&self, place: DVec2) -> DVec2 {
         place / self.pinhole_distance
     }
 
-    /// What is left of the light at a place of the picture (m).
+    /// Relative illumination at an image position (m), with vignetting if enabled.
     #[must_use]
     pub fn falloff(&self, place: DVec2) -> f64 {
         if self.aberrations.vignetting {
@@ -295,8 +295,8 @@ impl MountedLens {
         }
     }
 
-    /// The ray from a place of the picture (m) with all in focus: through the middle of the pupil,
-    /// of green light or of one of red, green and blue.
+    /// Pinhole ray of an image position (m), through the center of the pupil: of green light, or of
+    /// one channel.
     #[must_use]
     pub fn chief_ray(&self, place: DVec2, channel: Option<usize>) -> LensRay {
         let at = self.sensor_position(place);
@@ -310,12 +310,12 @@ impl MountedLens {
         }
     }
 
-    /// The ray from a place of the picture (m) through a place of the pupil, `u` uniform in the
-    /// unit square.
+    /// Ray from an image position (m) through a pupil position, `u` uniform in the unit square.
     ///
-    /// Rays fill a square that holds the open pupil; those that the lens stops count 0, the others
-    /// by `cos^4 / d^2` (Kolb, Mitchell and Hanrahan 1995, section 4.2), over the illuminance of
-    /// the picture's middle: exposure is by the dials, and what glass loses is in the T-stop.
+    /// Rays fill a square that contains the open pupil. Blocked rays have weight 0, others `cos^4 /
+    /// d^2` (Kolb, Mitchell and Hanrahan 1995, section 4.2) relative to the illuminance of the
+    /// image center. Exposure follows the camera settings, and the T-stop has the losses of the
+    /// glass.
     #[must_use]
     pub fn ray(&self, place: DVec2, u: DVec2, channel: Option<usize>) -> LensRay {
         let at = self.sensor_position(place);
@@ -353,7 +353,7 @@ impl MountedLens {
         }
     }
 
-    /// Of one colour of three, each of which is a third of the rays.
+    /// Weight of one channel; each channel has a third of the rays.
     fn counted(&self, weight: f64, channel: Option<usize>) -> DVec3 {
         match channel {
             None => DVec3::splat(weight),
@@ -365,14 +365,15 @@ impl MountedLens {
         }
     }
 
-    /// Where the pupil is open, seen from a place of the sensor (m).
+    /// Bounds of the open pupil from a sensor position (m).
     fn square(&self, place: DVec2) -> PupilBounds {
         let last = (PUPILS - 1) as f64;
         if self.round {
             let cell = (place.length() / (self.gate.length() / 2.0) * last).clamp(0.0, last);
             let low = (cell.floor() as usize).min(PUPILS - 2);
             let found = self.pupils[low].with(self.pupils[low + 1]);
-            // A turned square is within a circle around it, and that within an upright square.
+            // A rotated square is within a circle around it, and that within an axis-aligned
+            // square.
             let turn = if place.length() > 0.0 { place.normalize() } else { DVec2::X };
             let half = found.half * (turn.x.abs() + turn.y.abs());
             return PupilBounds { middle: turn.rotate(found.middle), half };
@@ -391,7 +392,7 @@ impl MountedLens {
 }
 
 impl PupilBounds {
-    /// The least square around both.
+    /// Smallest square around both.
     fn with(self, other: Self) -> Self {
         if self.half <= 0.0 {
             return other;

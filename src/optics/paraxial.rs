@@ -1,43 +1,42 @@
-//! Rays near the axis: matrices, focal length, principal planes, pupils, ghosts.
+//! Paraxial optics: ray transfer matrices, focal length, principal planes, pupils, ghosts.
 //!
 //! A ray is `(y, u)`, its height (m) and slope `dy/dz`. Refraction is `n' u' = n u - y (n' - n) /
-//! R`, a mirror `u' = -u - 2 y / R`, a step along the axis `y' = y + z u`; u stays the slope in z
-//! whichever way light travels, so that one set of matrices serves both ways (Hecht, "Optics", 5th
-//! ed., section 6.2, there in `n u`).
+//! R`, a mirror `u' = -u - 2 y / R`, a step along the axis `y' = y + z u`. u is the slope in z for
+//! both directions of travel, so that one set of matrices serves both (Hecht, "Optics", 5th ed.,
+//! section 6.2, there in `n u`).
 
 use super::{
     coating::reflectance,
     lens::{Lens, LensSurface},
 };
 
-/// A plane through the axis. Only anamorphic lenses differ between them.
+/// A plane through the axis. Only anamorphic lenses differ between the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
-    /// The level one.
+    /// The horizontal plane.
     X = 0,
-    /// The upright one.
+    /// The vertical plane.
     Y = 1,
 }
 
-/// What a stretch of a lens does to `(y, u)`: `y' = a y + b u`, `u' = c y + d u`; b in metres, c in
-/// 1/m.
+/// Ray transfer (ABCD) matrix of `(y, u)`: `y' = a y + b u`, `u' = c y + d u`; b in m, c in 1/m.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RayTransferMatrix {
-    /// Height by height.
+    /// Height per height.
     pub a: f64,
-    /// Height by slope (m).
+    /// Height per slope (m).
     pub b: f64,
-    /// Slope by height (1/m).
+    /// Slope per height (1/m).
     pub c: f64,
-    /// Slope by slope.
+    /// Slope per slope.
     pub d: f64,
 }
 
 impl RayTransferMatrix {
-    /// Nothing happens.
+    /// The identity matrix.
     pub const IDENTITY: Self = Self { a: 1.0, b: 0.0, c: 0.0, d: 1.0 };
 
-    /// This and then another.
+    /// Composition: this matrix, then `next`.
     #[must_use]
     pub fn then(self, next: Self) -> Self {
         Self {
@@ -48,54 +47,54 @@ impl RayTransferMatrix {
         }
     }
 
-    /// A step (m) along z, negative for light on its way back.
+    /// Free propagation (m) along z, negative for light that travels back.
     #[must_use]
     pub const fn step(z: f64) -> Self {
         Self { b: z, ..Self::IDENTITY }
     }
 
-    /// A border from one index to another, of that curvature (1/m).
+    /// Refraction from one index to another at a surface of a curvature (1/m).
     #[must_use]
     pub fn refraction(from: f64, to: f64, curvature: f64) -> Self {
         Self { c: -(to - from) / to * curvature, d: from / to, ..Self::IDENTITY }
     }
 
-    /// A mirror of that curvature (1/m).
+    /// Reflection at a surface of a curvature (1/m).
     #[must_use]
     pub const fn mirror(curvature: f64) -> Self {
         Self { c: -2.0 * curvature, d: -1.0, ..Self::IDENTITY }
     }
 
-    /// `(y, u)` behind it.
+    /// Transforms a ray `(y, u)`.
     #[must_use]
     pub fn apply(self, y: f64, u: f64) -> (f64, f64) {
         (self.a * y + self.b * u, self.c * y + self.d * u)
     }
 
-    /// Focal length (m) of a lens in air, by parallel light of height 1 leaving with slope `-1/f`.
+    /// Focal length (m) of a lens in air: parallel light of height 1 leaves with slope `-1/f`.
     #[must_use]
     pub fn focal_length(self) -> f64 {
         -1.0 / self.c
     }
 
-    /// From the last vertex to the focus of parallel light (m).
+    /// Distance (m) from the last vertex to the focus of parallel light.
     #[must_use]
     pub fn back_focus(self) -> f64 {
         -self.a / self.c
     }
 }
 
-/// A pupil: the stop as it is seen from one side.
+/// A pupil: the image of the stop on one side of the lens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pupil {
     /// z (m) of its plane.
     pub z: f64,
-    /// Its radius (m), positive. Infinite where the stop lies in a focus.
+    /// Radius (m), positive; infinite for a stop in a focal plane.
     pub radius: f64,
 }
 
-/// A path of light that is reflected twice: first at `first` on its way to the sensor, then at
-/// `second`, before it, on its way back.
+/// A path with two reflections: first at `first` on the way to the sensor, then at `second`, in
+/// front of it, on the way back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReflectionPair {
     /// The surface that reflects first.
@@ -104,21 +103,21 @@ pub struct ReflectionPair {
     pub second: usize,
 }
 
-/// What each surface does to a ray on its way through.
+/// Interaction of a ray with a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SurfaceEvent {
-    /// It is crossed toward the sensor.
+    /// Refracts toward the sensor.
     Onward(usize),
-    /// It is crossed toward the scene.
+    /// Refracts toward the scene.
     Back(usize),
-    /// It reflects toward the scene.
+    /// Reflects toward the scene.
     ReflectBack(usize),
-    /// It reflects toward the sensor.
+    /// Reflects toward the sensor.
     ReflectOnward(usize),
 }
 
 impl SurfaceEvent {
-    /// The surface.
+    /// Index of the surface.
     #[must_use]
     pub const fn surface(self) -> usize {
         match self {
@@ -128,7 +127,7 @@ impl SurfaceEvent {
 }
 
 impl ReflectionPair {
-    /// Every surface on the way through a lens of that many surfaces, in the light's order.
+    /// All surface events along the path through a lens with the given number of surfaces.
     pub fn path(self, surfaces: usize) -> impl Iterator<Item = SurfaceEvent> + Clone {
         let Self { first, second } = self;
         let back = (second + 1..first).rev().map(SurfaceEvent::Back);
@@ -141,7 +140,7 @@ impl ReflectionPair {
     }
 }
 
-/// The matrix of a sequence of events, from a place on the axis (m) to another.
+/// Matrix of a sequence of events, from one position on the axis (m) to another.
 fn along(
     surfaces: &[LensSurface],
     events: impl Iterator<Item = SurfaceEvent>,
@@ -167,7 +166,7 @@ fn along(
     matrix.then(RayTransferMatrix::step(to - z))
 }
 
-/// From the first vertex through surfaces to a place on the axis (m).
+/// Matrix from the first vertex through surfaces to a position on the axis (m).
 pub(super) fn through(
     surfaces: &[LensSurface],
     axis: Axis,
@@ -178,20 +177,20 @@ pub(super) fn through(
     along(surfaces, (0..surfaces.len()).map(SurfaceEvent::Onward), axis, wavelength, [from, to])
 }
 
-/// What is known of a lens from its rays near the axis.
+/// Cardinal points of a lens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CardinalPoints {
     /// Focal length (m).
     pub focal_length: f64,
-    /// From the last vertex to the focus of light from infinity (m).
+    /// Distance from the last vertex to the rear focus (m).
     pub back_focus: f64,
-    /// From the front focus to the first vertex (m).
+    /// Distance from the front focus to the first vertex (m).
     pub front_focus: f64,
     /// z (m) of the front and rear principal planes.
     pub principal: [f64; 2],
-    /// The stop seen from the scene.
+    /// Image of the stop seen from the scene.
     pub entrance: Pupil,
-    /// The stop seen from the sensor.
+    /// Image of the stop seen from the sensor.
     pub exit: Pupil,
 }
 
@@ -212,8 +211,8 @@ impl Lens {
         }
     }
 
-    /// The stop as the scene sees it: rays toward the middle of the entrance pupil cross that of
-    /// the stop.
+    /// Entrance pupil, the stop's image seen from the scene: rays toward its center cross the
+    /// center of the stop.
     #[must_use]
     pub fn entrance_pupil(&self, axis: Axis, wavelength: f64) -> Pupil {
         let stop = &self.surfaces()[self.stop()];
@@ -227,30 +226,31 @@ impl Lens {
         Pupil { z: m.b / m.a, radius: (stop.semi_aperture / m.a).abs() }
     }
 
-    /// The stop as the sensor sees it.
+    /// Exit pupil, the stop's image seen from the sensor.
     #[must_use]
     pub fn exit_pupil(&self, axis: Axis, wavelength: f64) -> Pupil {
         let stop = &self.surfaces()[self.stop()];
         let rest = (self.stop() + 1..self.surfaces().len()).map(SurfaceEvent::Onward);
         let m = along(self.surfaces(), rest, axis, wavelength, [stop.vertex, self.last()]);
-        // The determinant is 1: the stop lies in air as the sensor does, or in a medium whose index
-        // it then is.
+        // The determinant is 1 if the stop is in air, as the sensor is; otherwise it is the index
+        // of the medium.
         let size = m.a - m.b * m.c / m.d;
         Pupil { z: self.last() - m.b / m.d, radius: (stop.semi_aperture * size).abs() }
     }
 
-    /// The illuminance of the middle of the sensor is `pi L / 4 N^2` with this f-number (no
-    /// losses): that of the cone from the exit pupil, at whatever distance it is focused. Equals
-    /// the f-number on the dial at infinity, for a lens free of coma (Abbe's sine condition); `N (1
-    /// + m / p)` nearer, with p the ratio of exit to entrance pupil.
+    /// F-number of the cone from the exit pupil at the current focus: the illuminance of the
+    /// sensor's center is `pi L / 4 N^2` (no losses). For a coma-free lens (Abbe's sine condition)
+    /// it equals the set f-number at infinity. Nearer, it is `N (1 + m / p)`, with p the ratio of
+    /// exit to entrance pupil.
     #[must_use]
     pub fn working_f_number(&self, axis: Axis, wavelength: f64) -> f64 {
         let exit = self.exit_pupil(axis, wavelength);
         (self.sensor() - exit.z) / (2.0 * exit.radius * self.pupil_fill())
     }
 
-    /// From the first vertex to the sensor along a path with two reflections, at a wavelength (m).
-    /// Lee and Eisemann, "Practical Real-Time Lens-Flare Rendering", EGSR 2013, section 3.
+    /// Matrix from the first vertex to the sensor along a path with two reflections, at a
+    /// wavelength (m). Lee and Eisemann, "Practical Real-Time Lens-Flare Rendering", EGSR 2013,
+    /// section 3.
     #[must_use]
     pub fn ghost_matrix(
         &self,
@@ -262,8 +262,8 @@ impl Lens {
         along(self.surfaces(), path, axis, wavelength, [0.0, self.sensor()])
     }
 
-    /// The part of the light along the axis that takes such a path, at a wavelength (m): the
-    /// product of what each surface on it lets through and reflects at normal incidence.
+    /// Fraction of axial light that takes such a path, at a wavelength (m): the product of
+    /// transmittances and reflectances at normal incidence.
     #[must_use]
     pub fn ghost_transmittance(&self, bounces: ReflectionPair, wavelength: f64) -> f64 {
         let part = |event: SurfaceEvent| {
@@ -288,8 +288,8 @@ impl Lens {
         bounces.path(self.surfaces().len()).map(part).product()
     }
 
-    /// Every place of the path at which a ray meets the stop, and every rim: `(surface, matrix from
-    /// the first vertex)`.
+    /// Every crossing of the path with the stop and with each rim: `(surface, matrix from the first
+    /// vertex)`.
     pub fn ghost_crossings(
         &self,
         bounces: ReflectionPair,
@@ -304,9 +304,9 @@ impl Lens {
         })
     }
 
-    /// All pairs of surfaces between which light is reflected on to the sensor: `n (n - 1) / 2` of
-    /// n refracting surfaces. The stop reflects nothing. Hullin, Eisemann, Seidel and Lee,
-    /// "Physically-Based Real-Time Lens Flare Rendering", SIGGRAPH 2011, section 3.
+    /// All pairs of surfaces that can reflect light to the sensor: `n (n - 1) / 2` of n refracting
+    /// surfaces. The stop does not reflect. Hullin, Eisemann, Seidel and Lee, "Physically-Based
+    /// Real-Time Lens Flare Rendering", SIGGRAPH 2011, section 3.
     pub fn reflection_pairs(&self) -> impl Iterator<Item = ReflectionPair> + '_ {
         let reflecting = move |i: &usize| !self.surfaces()[*i].stop;
         (0..self.surfaces().len()).filter(reflecting).flat_map(move |first| {

@@ -1,48 +1,48 @@
-//! The table of a lens: surfaces, glass, gaps, stop, coatings, and what moves.
+//! The surface table of a lens: surfaces, glass, gaps, stop, coatings, and moving groups.
 
 use super::{coating::Coating, glass::Glass};
 
-/// The most elements in a table. Zooms of cinema and television have some 60 surfaces.
+/// Maximum number of elements in a table. Cinema and television zooms have some 60 surfaces.
 pub const MAX_ELEMENTS: usize = 128;
-/// The most positions of a zoom.
+/// Maximum number of zoom positions.
 pub const MAX_ZOOMS: usize = 64;
-/// Lengths (m) that a prescription may hold: nothing is larger than 100 m.
+/// Maximum length (m) in a prescription.
 pub const LENGTH_LIMIT: f64 = 100.0;
-/// How far the numbers of a table may be from what it says of itself (focal length, back focus)
-/// before it is taken for mistyped: 5 %. Published tables are scaled and rounded by their makers;
-/// those that are right lie within 4 %, known mistyped ones beyond 7 %.
+/// Relative tolerance of stated focal length and back focus before a table counts as mistyped: 5 %.
+/// Published tables are scaled and rounded; correct ones are within 4 %, known mistyped ones beyond
+/// 7 %.
 pub const TOLERANCE: f64 = 0.05;
 
-/// How far a rounded number may be beyond what it can be: 2 %, as 0.82 for the rim of a surface of
-/// radius 0.8146. It is taken to the limit with a note; more is mistyped.
+/// Tolerance of a rounded number beyond its limit: 2 %, such as 0.82 for the rim of a surface of
+/// radius 0.8146. It is clamped to the limit with a note; larger excess counts as mistyped.
 pub const ROUNDING: f64 = 0.02;
 
-/// Why a prescription is refused. Elements are counted from 0, as in its file.
+/// Why a prescription is rejected. Elements count from 0, as in the file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PrescriptionError {
-    /// The text is no prescription at all.
+    /// The text is not a prescription.
     #[error("{0}")]
     Text(String),
-    /// A value of an element.
+    /// An invalid value of an element.
     #[error("element {element}: {what} is {value}; it must be {allowed}")]
     Element {
-        /// Which, from 0.
+        /// Index of the element, from 0.
         element: usize,
-        /// What of it.
+        /// Name of the value.
         what: &'static str,
-        /// What it is.
+        /// Value found.
         value: String,
-        /// What it may be.
+        /// Expected values.
         allowed: &'static str,
     },
-    /// A value of the whole.
+    /// An invalid top-level value.
     #[error("{what} is {value}; it must be {allowed}")]
     Value {
-        /// What.
+        /// Name of the value.
         what: &'static str,
-        /// What it is.
+        /// Value found.
         value: String,
-        /// What it may be.
+        /// Expected values.
         allowed: &'static str,
     },
     /// No elements, or too many.
@@ -51,21 +51,21 @@ pub enum PrescriptionError {
     /// No stop, or several.
     #[error("{}; mark exactly one element with \"is_stop\": true", stops(.0))]
     Stops(Vec<usize>),
-    /// Rays of the axis do not meet behind the last element.
+    /// Parallel light forms no real image behind the last element.
     #[error(
         "it does not focus: parallel light {0}; element {1}, the last with power, or a gap before it may be mistyped"
     )]
     NoFocus(String, usize),
-    /// The numbers do not give what the table says of itself.
+    /// The elements contradict the stated focal length or back focus.
     #[error(
         "{what} is stated as {stated:.3} mm, but the elements give {found:.3} mm; one of them is mistyped"
     )]
     Contradiction {
         /// Focal length or back focus.
         what: String,
-        /// As stated (mm).
+        /// Stated value (mm).
         stated: f64,
-        /// As computed (mm).
+        /// Computed value (mm).
         found: f64,
     },
 }
@@ -77,21 +77,21 @@ fn stops(found: &[usize]) -> String {
     }
 }
 
-/// How a surface is curved.
+/// Shape of a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SurfaceShape {
     /// Flat.
     Plane,
-    /// A sphere of a radius (m), positive with its centre on the sensor's side.
+    /// A sphere of a radius (m), positive with its center on the sensor's side.
     Sphere(f64),
-    /// A cylinder whose axis is level (x): it bends rays up and down.
+    /// A cylinder with a horizontal axis (x): it refracts vertically.
     CylinderX(f64),
-    /// A cylinder whose axis is upright (y): it bends rays left and right, as in anamorphic lenses.
+    /// A cylinder with a vertical axis (y): it refracts horizontally, as in anamorphic lenses.
     CylinderY(f64),
 }
 
 impl SurfaceShape {
-    /// One over the radius (1/m), 0 of a plane.
+    /// Curvature (1/m), one over the radius; 0 for a plane.
     #[must_use]
     pub fn curvature(self) -> f64 {
         match self {
@@ -114,16 +114,16 @@ impl SurfaceShape {
     }
 }
 
-/// What an element is.
+/// Kind of an element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ElementKind {
-    /// The border of two media.
+    /// An interface between two media.
     Refracting {
-        /// Its form.
+        /// Shape of the surface.
         shape: SurfaceShape,
-        /// The medium behind it.
+        /// Medium behind the surface.
         after: Glass,
-        /// The film on it.
+        /// Thin-film coating; `None`: bare.
         coating: Option<Coating>,
     },
     /// The iris.
@@ -133,34 +133,34 @@ pub enum ElementKind {
 /// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Element {
-    /// What it is.
+    /// Interface or stop.
     pub kind: ElementKind,
-    /// From its vertex to the next one's (m); of the last, to the sensor when focused at infinity.
+    /// Distance to the next vertex (m); of the last element, to the sensor at infinity focus.
     pub gap: f64,
-    /// The radius (m) of its clear opening.
+    /// Clear radius (m).
     pub semi_aperture: f64,
 }
 
-/// A position of a zoom: gaps that differ from the table's.
+/// A zoom position: gaps that differ from the table's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Zoom {
-    /// The focal length (m) that it is marked with.
+    /// Marked focal length (m).
     pub focal_length: f64,
-    /// Element and its gap (m).
+    /// Element index and its gap (m).
     pub gaps: Vec<(usize, f64)>,
 }
 
-/// How the lens is focused.
+/// How the lens focuses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Focusing {
     /// The whole lens moves away from the sensor.
     #[default]
     Unit,
-    /// Only the elements from the first to the last named move, the others stay.
+    /// Only the elements from the first to the last index (inclusive) move.
     Group(usize, usize),
 }
 
-/// A lens as its patent writes it. All values are possible ones and it focuses.
+/// A lens prescription. All values are valid and the lens focuses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prescription {
     pub(super) name: String,
@@ -174,25 +174,25 @@ pub struct Prescription {
 }
 
 impl Prescription {
-    /// What it is called.
+    /// Name of the lens.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where its numbers are from.
+    /// Source of the data.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The focal length (m) as it is marked, where it is.
+    /// Marked focal length (m), if any.
     #[must_use]
     pub const fn focal_length(&self) -> Option<f64> {
         self.focal_length
     }
 
-    /// The f-number as it is marked, where it is.
+    /// Marked f-number, if any.
     #[must_use]
     pub const fn f_number(&self) -> Option<f64> {
         self.f_number
@@ -204,32 +204,32 @@ impl Prescription {
         &self.elements
     }
 
-    /// The positions of the zoom by growing focal length; none for a prime lens.
+    /// Zoom positions by increasing focal length; empty for a prime lens.
     #[must_use]
     pub fn zooms(&self) -> &[Zoom] {
         &self.zooms
     }
 
-    /// How it is focused.
+    /// How the lens focuses.
     #[must_use]
     pub const fn focusing(&self) -> Focusing {
         self.focusing
     }
 
-    /// Numbers of its text that are taken for others, one sentence each.
+    /// Notes on adjusted numbers of the text, one sentence each.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Refracting surfaces: all elements but the stop.
+    /// Number of refracting surfaces: all elements but the stop.
     #[must_use]
     pub fn refracting(&self) -> usize {
         self.elements.iter().filter(|element| element.kind != ElementKind::Stop).count()
     }
 
-    /// Least and greatest focal length (m) that can be set: one and the same for a prime lens, and
-    /// `None` where nothing is marked.
+    /// Minimum and maximum focal length (m); equal for a prime lens, and `None` if no focal length
+    /// is marked.
     #[must_use]
     pub fn zoom_range(&self) -> Option<[f64; 2]> {
         match (self.zooms.first(), self.zooms.last()) {
@@ -238,8 +238,8 @@ impl Prescription {
         }
     }
 
-    /// The gaps (m) at a focal length that is set (m; the nearest that can be where it cannot, and
-    /// the table's where `None`). Between the marked positions they move linearly with it.
+    /// Gaps (m) at a focal length (m, clamped to the range; `None`: as in the table). Gaps are
+    /// linear in focal length between the marked positions.
     #[must_use]
     pub fn gaps(&self, focal_length: Option<f64>) -> Vec<f64> {
         let at = |zoom: Option<&Zoom>| {

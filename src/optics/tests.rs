@@ -1,4 +1,4 @@
-//! The lenses that come with the program against their patents' numbers, and rays against matrices.
+//! Built-in lenses against their patents' numbers, and exact rays against matrices.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use glam::DVec3;
@@ -32,8 +32,8 @@ fn near(got: f64, want: f64, tolerance: f64) {
 
 type Known = (&'static str, Option<f64>, f64, f64, f64, usize);
 
-/// Focal length, back focus (mm), f-number of the open stop, pairs of reflecting surfaces: computed
-/// independently of this program from the same tables.
+/// Focal length, back focus (mm), f-number of the open stop, and number of reflection pairs:
+/// computed independently of this program from the same tables.
 const KNOWN: &[Known] = &[
     ("angenieux-100-f1.1", None, 99.9397, 55.9771, 1.139, 91),
     ("biotar-100-f1.4", None, 99.9135, 65.3287, 1.437, 45),
@@ -83,8 +83,7 @@ fn lenses_are_what_their_patents_say() {
         assert!(lens.pupil_fill() <= 1.0, "{name}");
         assert_eq!(lens.reflection_pairs().count(), ghosts, "{name}");
         near(lens.sensor() - lens.last(), cardinal.back_focus, 1e-12);
-        // Two ways to the same number: by the focal length, and by the cone that reaches the
-        // sensor.
+        // Two ways to the same number: the focal length, and the cone at the sensor.
         near(lens.working_f_number(Axis::Y, LINE_D), lens.f_number(), 1e-6 * f_number);
     }
     let level = open("schneider-anamorphic-31").cardinal(Axis::X, LINE_D);
@@ -92,8 +91,8 @@ fn lenses_are_what_their_patents_say() {
 }
 
 /// Ghost matrices computed independently of this program: from the first vertex to the sensor, with
-/// the index of the d line, in mm; and the part of the light at normal incidence, there with that
-/// index and the films at 550 nm.
+/// the d-line index, in mm. Also the fraction of light at normal incidence, with that index and the
+/// coatings at 550 nm.
 #[test]
 fn ghosts_have_known_matrices() {
     for (name, first, second, a, b, part) in [
@@ -105,7 +104,7 @@ fn ghosts_have_known_matrices() {
     ] {
         let lens = open(name);
         let bounces = ReflectionPair { first, second };
-        // Films that do to the d line what those of the table do to 550 nm.
+        // Coatings that have at the d line the effect of the table's at 550 nm.
         let mut scaled = prescription(name);
         for element in &mut scaled.elements {
             if let ElementKind::Refracting { coating: Some(film), .. } = &mut element.kind {
@@ -113,7 +112,7 @@ fn ghosts_have_known_matrices() {
             }
         }
         let scaled = Lens::new(&scaled, &LensSettings::default()).unwrap();
-        // There the sensor stands where the table says, here where the image is.
+        // There the sensor is at the table's position, here at the image.
         let stated = prescription(name).gaps(None).last().unwrap() - (lens.sensor() - lens.last());
         let m = lens.ghost_matrix(bounces, Axis::Y, LINE_D).then(RayTransferMatrix::step(stated));
         near(m.a, a, 2e-5 * a.abs());
@@ -124,8 +123,7 @@ fn ghosts_have_known_matrices() {
     }
 }
 
-/// Rays close to the axis do what the matrices say, on all paths, and rays along the axis keep to
-/// it.
+/// Rays close to the axis follow the matrices on all paths, and axial rays stay on the axis.
 #[test]
 fn rays_near_the_axis_follow_the_matrices() {
     for name in
@@ -168,7 +166,7 @@ fn rays_near_the_axis_follow_the_matrices() {
     }
 }
 
-/// Light takes the same way back.
+/// Light paths are reversible.
 #[test]
 fn rays_are_reversible() {
     for name in NAMES {
@@ -199,9 +197,9 @@ fn rays_are_reversible() {
 
 type Skew = (&'static str, [f64; 4], Option<[f64; 4]>);
 
-/// Rays far from the axis, as Optiland 0.6.3 (an optical design program of other authors) traces
-/// them through the same tables at the d line: lens; x and y (mm) in the first vertex' plane and
-/// the first two direction cosines; the same on the table's sensor, or none where the ray misses a
+/// Skew rays far from the axis, as Optiland 0.6.3 (an independent optical design program) traces
+/// them through the same tables at the d line. Lens; x and y (mm) in the first vertex' plane and
+/// the first two direction cosines; the same on the table's sensor, or `None` if the ray misses a
 /// surface or is totally reflected.
 const RAYS: &[Skew] = &[
     (
@@ -326,7 +324,7 @@ fn skew_rays_are_those_of_another_program() {
         let traced = traced.unwrap().ray;
         let sensor = lens.last() + prescription(name).gaps(None).last().unwrap();
         let at = traced.at_plane(sensor) * 1e3;
-        // To a picometre on the sensor.
+        // To a picometer on the sensor.
         near(at.x, x, 1e-9);
         near(at.y, y, 1e-9);
         near(traced.direction.x, l, 1e-10);
@@ -334,8 +332,8 @@ fn skew_rays_are_those_of_another_program() {
     }
 }
 
-/// A sphere's refraction against its closed form: the ray that meets a sphere at height h parallel
-/// to the axis crosses it again at the distance that Snell's law gives.
+/// Refraction by a sphere against its closed form: a ray that hits it at height h, parallel to the
+/// axis, crosses the axis at the distance from Snell's law.
 #[test]
 fn one_surface_in_closed_form() {
     let text = r#"{"schema": "lens-prescription/1", "elements": [
@@ -357,8 +355,8 @@ fn one_surface_in_closed_form() {
     assert_eq!(lens.trace_forward(beside, LINE_D, Losses::Ignored), Err(Blocked::Missed(0)));
 }
 
-/// Pupils: rays aimed at the entrance pupil's middle cross the stop's, and leave from the exit
-/// pupil's.
+/// Pupils: rays toward the center of the entrance pupil cross that of the stop, and leave from that
+/// of the exit pupil.
 #[test]
 fn pupils_are_images_of_the_stop() {
     for name in NAMES {
@@ -391,7 +389,7 @@ fn focus_moves_the_lens_or_its_group() {
         near((at(1e9).sensor() - far.sensor()) / far.focal_length(), 0.0, 1e-6);
         let distance = 20.0 * far.focal_length();
         let close = at(distance);
-        // Two rays from the point in focus meet on the sensor.
+        // Two rays from the point in focus converge on the sensor.
         let pupil = close.entrance_pupil(Axis::Y, LINE_D);
         let point = DVec3::Z * (pupil.z - distance);
         let aimed = DVec3::new(0.0, 1e-4 * pupil.radius, pupil.z) - point;
@@ -401,8 +399,7 @@ fn focus_moves_the_lens_or_its_group() {
         let moved = close.sensor() - close.last() > far.sensor() - far.last() + 1e-9;
         assert_eq!(moved, prescription(name).focusing() == Focusing::Unit, "{name}");
     }
-    // A symmetric lens is as a thin one: its image distance, counted from the principal plane, is
-    // Gauss's.
+    // A symmetric lens acts as a thin one: its image distance from the principal plane is Gauss's.
     let text = r#"{"schema": "lens-prescription/1", "elements": [
         {"is_stop": true, "thickness_mm": 0, "semi_aperture_mm": 5},
         {"radius_mm": 50, "thickness_mm": 0, "ior": 1.5, "semi_aperture_mm": 10},
@@ -424,7 +421,7 @@ fn focus_moves_the_lens_or_its_group() {
         let error =
             Lens::new(&thin, &LensSettings { focus, ..LensSettings::default() }).unwrap_err();
         let LensSettingsError::Focus { nearest, .. } = error else { panic!("{error}") };
-        // It moves by twice its focal length: 75 mm away its image lies 150 mm behind it.
+        // It moves by twice its focal length: from 75 mm away the image is 150 mm behind it.
         near(nearest, 0.075, 1e-4);
     }
 }
@@ -449,13 +446,13 @@ fn zooms_and_stops_are_set_within_their_range() {
     near(cardinal.focal_length / (2.0 * cardinal.entrance.radius), 8.0, 1e-9);
     let wide = lens("dgauss-50-f2", &LensSettings { f_stop: Some(1.0), ..LensSettings::default() });
     near(wide.f_number(), 2.03, 1e-3);
-    // This one's barrel is narrower than its open stop.
+    // The barrel is narrower than the open stop.
     near(Lens::new(&zoom, &LensSettings::default()).unwrap().f_number(), 2.8, 0.06);
     for bad in [0.0, -2.0, f64::NAN] {
         let dials = LensSettings { f_stop: Some(bad), ..LensSettings::default() };
         assert!(matches!(Lens::new(&zoom, &dials), Err(LensSettingsError::FStop(_))));
     }
-    // Blades let through what their shape does.
+    // Transmission by the shape of the blades.
     let iris = Iris { blades: 5, curvature: 0.0, rotation: 0.1 };
     let lens =
         lens("dgauss-50-f2", &LensSettings { f_stop: Some(8.0), iris, ..LensSettings::default() });
@@ -471,8 +468,8 @@ fn zooms_and_stops_are_set_within_their_range() {
     near(open.count() as f64 / f64::from(n), iris.relative_area(), 5e-3);
 }
 
-/// Blades that a rim hides are not seen; of those whose corners it hides, as much is open as random
-/// rays find.
+/// Blades hidden by a rim are invisible; if it hides their corners, the open area is that of random
+/// rays.
 #[test]
 fn rims_hide_blades_of_open_lenses() {
     let seen = |name: &str, f_stop: Option<f64>, iris: Iris| {
@@ -486,7 +483,7 @@ fn rims_hide_blades_of_open_lenses() {
     let (found, lens) = seen("canon-70-200-f2.8", None, five);
     assert_eq!((found.blades, found.rotation), (5, 0.4));
     assert!(found.curvature > 0.1 && found.curvature < 0.9, "{found:?}");
-    // Rays along the axis, over those that the rim's circle lets through.
+    // Axial rays, relative to those within the rim's circle.
     let radius = 0.5 * lens.focal_length() / lens.f_number();
     let open = (0..20_000).filter(|i| {
         let ray =
@@ -502,7 +499,7 @@ fn numbers_rounded_in_their_last_digit_count_as_what_they_round() {
     let good = include_str!("../../assets/lenses/cooke-triplet-50-f5.json");
     let plain = Prescription::parse(good).unwrap();
     assert!(plain.notes().is_empty());
-    // A ball of radius 0.8146 whose half is given with a rim of 0.82.
+    // A ball of radius 0.8146 with a half of rim 0.82.
     let ball = |rim: &str| {
         format!(
             "{{\"schema\": \"lens-prescription/1\", \"elements\": [
@@ -522,7 +519,7 @@ fn numbers_rounded_in_their_last_digit_count_as_what_they_round() {
     assert!(Prescription::parse(&ball("0.8146")).unwrap().notes().is_empty());
     assert_eq!(Prescription::parse(&ball("0.8308")).unwrap().notes().len(), 1, "1.99 %");
     assert!(refused(&ball("0.8310")).contains("element 1: semi_aperture_mm is 0.831"), "2.01 %");
-    // The focal length of a ball: R n / (2 (n - 1)).
+    // Focal length of a ball: R n / (2 (n - 1)).
     let lens = Lens::new(&rounded, &LensSettings::default()).unwrap();
     assert!(
         (lens.focal_length() / (0.8146e-3 * 1.5) - 1.0).abs() < 1e-9,
@@ -593,7 +590,7 @@ fn bad_prescriptions_are_refused_with_the_element() {
             "{\"is_stop\": true, \"thickness_mm\": 0, \"semi_aperture_mm\": 4}, {\"is_stop\"",
             "elements [4, 5] are all stops",
         ),
-        // A lens of negative power, and one whose focus lies within it.
+        // A lens of negative power, and one with its focus inside.
         (
             "\"radius_mm\": -18.39533",
             "\"radius_mm\": 18.39533",
@@ -635,7 +632,7 @@ fn bad_prescriptions_are_refused_with_the_element() {
             "\"thickness_mm\": 0",
             "the distance from the last element (6) to the sensor",
         ),
-        // What would go unread.
+        // Values without effect.
         (
             "{\"is_stop\": true",
             "{\"is_stop\": true, \"radius_mm\": 10",
@@ -658,7 +655,7 @@ fn bad_prescriptions_are_refused_with_the_element() {
         ),
         ("\"units\": \"mm\"", "\"name\": 5", "\"name\" stands twice"),
         ("\"f_number\": 5.0", "\"source\": \"\"", "\"source\" stands twice"),
-        // A film less than nothing thick; openings that no camera has.
+        // A film of negative thickness; implausible openings.
         (
             "\"thickness_mm\": 6.00755",
             "\"thickness_mm\": 6.00755, \"coating_nm\": 400, \"coating_offset_nm\": -80",
@@ -700,8 +697,8 @@ fn bad_prescriptions_are_refused_with_the_element() {
     assert!(refused(&unnamed).contains("\"name\" is 5; it must be a text in quotes"));
 }
 
-/// Names are shown in terminals: nothing of them moves the cursor or colours what follows. Editors
-/// of some systems begin files with a byte order mark.
+/// Terminals display names: control characters that move the cursor or set colors are stripped.
+/// Some editors start files with a byte order mark.
 #[test]
 fn names_are_plain_and_marks_are_skipped() {
     let good = include_str!("../../assets/lenses/cooke-triplet-50-f5.json");
@@ -713,7 +710,7 @@ fn names_are_plain_and_marks_are_skipped() {
     assert_eq!(Prescription::parse(&long).unwrap().name().len(), 1000);
 }
 
-/// Whatever single byte is changed: an answer, and never a lens with numbers that are not finite.
+/// Any single changed byte gives an error or a lens with finite numbers.
 #[test]
 fn damaged_text_is_refused_or_harmless() {
     let good = include_str!("../../assets/lenses/cooke-triplet-50-f5.json").as_bytes();

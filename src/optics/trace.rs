@@ -1,5 +1,5 @@
-//! Exact rays through a lens, forward to the sensor, back to the scene, and along paths with two
-//! reflections.
+//! Exact ray tracing through a lens: forward to the sensor, backward to the scene, and along paths
+//! with two reflections.
 
 use glam::{DVec2, DVec3};
 
@@ -12,60 +12,59 @@ use super::{
 /// A ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ray {
-    /// Where it is (m).
+    /// Origin (m).
     pub origin: DVec3,
-    /// Where it goes, a unit vector.
+    /// Unit direction.
     pub direction: DVec3,
 }
 
 impl Ray {
-    /// Where it crosses a plane across the axis (m).
+    /// Intersection with the plane z = const (m).
     #[must_use]
     pub fn at_plane(&self, z: f64) -> DVec2 {
         (self.origin + self.direction * ((z - self.origin.z) / self.direction.z)).truncate()
     }
 }
 
-/// Why a ray ends. Each names the surface.
+/// Why a ray ends, with the index of the surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocked {
-    /// It passes beside the sphere or cylinder.
+    /// It misses the sphere or cylinder.
     Missed(usize),
-    /// It is totally reflected where it should pass.
+    /// It is totally reflected where it should refract.
     Reflected(usize),
-    /// It meets the barrel beyond the clear opening.
+    /// It hits the barrel outside of the clear radius.
     Rim(usize),
-    /// It meets the blades.
+    /// It hits the blades.
     Iris,
 }
 
-/// A ray behind the lens, and what it met. Rims and iris do not end it: bundles of rays are cut
+/// A ray behind the lens, with its clearances. Rims and iris do not end it: ray bundles are clipped
 /// between their rays.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TracedRay {
-    /// Behind the last surface of its path.
+    /// The ray behind the last surface of its path.
     pub ray: Ray,
-    /// The part of its light that took this path: transmittance of each border crossed, reflectance
-    /// of each that reflects.
+    /// Fraction of the light that takes this path: product of the transmittance of each interface
+    /// crossed and the reflectance of each that reflects.
     pub weight: f64,
-    /// The farthest that it came toward a rim: distance from the axis over the clear radius; 1 is
-    /// the rim.
+    /// Maximum distance from the axis relative to the clear radius: 1 is the rim.
     pub rim: f64,
-    /// Where it came nearest to that rim.
+    /// Index of the surface with that maximum.
     pub nearest_rim: usize,
-    /// The farthest that it came toward the blades: 1 is their edge.
+    /// Maximum relative distance toward the blades: 1 is their edge.
     pub blades: f64,
-    /// Where it crossed the stop (over the radius of its corners), at most three times.
+    /// Positions in the stop (in radii of its corners), at most three.
     pub iris: [DVec2; 3],
-    /// How often it crossed the stop.
+    /// Number of stop crossings.
     pub crossings: usize,
 }
 
 impl TracedRay {
-    /// The same where nothing was in its way.
+    /// Returns the ray if nothing blocks it.
     ///
     /// # Errors
-    /// The rim or the blades that it met.
+    /// `Blocked` by the rim or the blades it hits.
     pub fn unblocked(self) -> Result<Self, Blocked> {
         if self.rim > 1.0 {
             Err(Blocked::Rim(self.nearest_rim))
@@ -77,35 +76,34 @@ impl TracedRay {
     }
 }
 
-/// Whether what a surface reflects and transmits is counted. Cameras that are exposed for do not
-/// lose light in glass.
+/// Whether reflection and transmission losses count. Metered cameras compensate for the light lost
+/// in glass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Losses {
-    /// Fresnel and coatings.
+    /// Fresnel losses and coatings.
     Counted,
-    /// Glass lets everything through.
+    /// Lossless glass.
     Ignored,
 }
 
-/// How far toward the rim a ray counts that passes beside the whole sphere.
+/// Relative rim distance of a ray that misses the whole sphere.
 const MISSED_RIM: f64 = 1.05;
 
-/// What becomes of a ray that meets no surface where it should, or is totally reflected where it
-/// should pass.
+/// Treatment of rays that miss a surface or are totally reflected where they should refract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MissPolicy {
-    /// It ends.
+    /// The ray ends.
     Terminate,
-    /// It goes on as the nearest one that does not: beyond every rim, or without light.
+    /// The ray continues as the nearest valid one: beyond every rim, or without light.
     Continue,
 }
 
-/// Where a ray meets a surface, and the unit normal there, toward +z at the vertex.
+/// Intersects a ray with a surface: position, and unit normal toward +z at the vertex.
 ///
-/// Welford, "Aberrations of Optical Systems", section 4.3: from the crossing of the vertex' plane,
-/// the distance is `F / (G + sqrt(G^2 - c F))`, which is exact for planes too. The signs follow the
-/// ray, so that the meeting on the vertex' side is found both ways. In a cylinder only one of x and
-/// y counts.
+/// Welford, "Aberrations of Optical Systems", section 4.3: from the crossing with the vertex'
+/// plane, the distance is `F / (G + sqrt(G^2 - c F))`, which is exact for planes too. Signs follow
+/// the ray, which selects the intersection on the vertex' side in both directions. Cylinders use
+/// only one of x and y.
 fn intersect(surface: &LensSurface, ray: &Ray, lost: MissPolicy) -> Option<(DVec3, DVec3, bool)> {
     let d = ray.direction;
     let flat = ray.origin + d * ((surface.vertex - ray.origin.z) / d.z);
@@ -130,8 +128,8 @@ fn intersect(surface: &LensSurface, ray: &Ray, lost: MissPolicy) -> Option<(DVec
         .then(|| (place, normal.normalize(), met))
 }
 
-/// Snell's law as vectors, `n` toward where the ray comes from; `None` where it is totally
-/// reflected. Glassner (ed.), "An Introduction to Ray Tracing", section 4.2.
+/// Snell's law in vector form, `n` toward the ray's origin; `None` at total reflection. Glassner
+/// (ed.), "An Introduction to Ray Tracing", section 4.2.
 fn refract(d: DVec3, n: DVec3, ratio: f64, lost: MissPolicy) -> Option<DVec3> {
     let cosine = -d.dot(n);
     let left = 1.0 - ratio * ratio * (1.0 - cosine * cosine);
@@ -140,10 +138,10 @@ fn refract(d: DVec3, n: DVec3, ratio: f64, lost: MissPolicy) -> Option<DVec3> {
 }
 
 impl Lens {
-    /// A ray from the scene toward the sensor.
+    /// Traces a ray from the scene to the sensor.
     ///
     /// # Errors
-    /// A surface that it misses or by which it is totally reflected.
+    /// `Blocked` by a surface that it misses or that totally reflects it.
     pub fn trace_forward(
         &self,
         ray: Ray,
@@ -159,10 +157,10 @@ impl Lens {
         )
     }
 
-    /// A ray from the sensor toward the scene.
+    /// Traces a ray from the sensor to the scene.
     ///
     /// # Errors
-    /// As `onward`.
+    /// As `trace_forward`.
     pub fn trace_backward(
         &self,
         ray: Ray,
@@ -178,10 +176,10 @@ impl Lens {
         )
     }
 
-    /// The same, and every place (m) where the ray meets a surface, in its order: for drawings.
+    /// As `trace_backward`, with every intersection (m) in path order, for drawings.
     ///
     /// # Errors
-    /// As `onward`.
+    /// As `trace_forward`.
     pub fn trace_backward_path(
         &self,
         ray: Ray,
@@ -194,10 +192,10 @@ impl Lens {
         Ok((traced, places))
     }
 
-    /// A ray from the scene along a path with two reflections.
+    /// Traces a ray from the scene along a path with two reflections.
     ///
     /// # Errors
-    /// As `onward`.
+    /// As `trace_forward`.
     pub fn trace_ghost(
         &self,
         bounces: ReflectionPair,
@@ -207,12 +205,12 @@ impl Lens {
         self.follow(ray, bounces.path(self.surfaces().len()), wavelength, Losses::Counted, |_| {})
     }
 
-    /// The same for meshes, whose outermost rays lie beyond what passes: a ray that misses a
-    /// surface goes on, with `rim` beyond 1, and so does one that is totally reflected where it
-    /// should pass, with a weight of 0.
+    /// As `trace_ghost`, for meshes whose outermost rays lie outside of the open area. A ray that
+    /// misses a surface continues with `rim` beyond 1, and a totally reflected one with a weight of
+    /// 0.
     ///
     /// # Errors
-    /// A surface beside which a ray is not finite.
+    /// `Blocked` by a surface near which the ray is not finite.
     pub fn trace_ghost_unclipped(
         &self,
         bounces: ReflectionPair,

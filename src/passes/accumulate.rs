@@ -1,5 +1,5 @@
-//! The running mean of the light of a still view: the first history of the frame, and the model of
-//! all others in how it takes a change of exposure.
+//! Progressive accumulation of a static view: running mean of pre-exposed light over frames. A
+//! change of exposure rescales the history by `history_scale`, as in all other temporal passes.
 
 use std::sync::Arc;
 
@@ -9,19 +9,19 @@ use crate::{
     graph::{Access, Graph, ImageHandle},
 };
 
-/// The history's format: a mean of many frames needs more than the significand of half floats.
+/// 32-bit floats: the mean of many frames exceeds the precision of half floats.
 const HISTORY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
 
-/// The pipeline.
+/// Pipeline of the accumulation pass.
 pub struct AccumulatePass {
     pipeline: Arc<GraphicsPipeline>,
 }
 
 impl AccumulatePass {
-    /// Makes the pipeline.
+    /// Creates the pipeline.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let state = GraphicsState {
             colors: vec![(HISTORY, false), (LIGHT, false)],
@@ -38,8 +38,8 @@ impl AccumulatePass {
         })
     }
 
-    /// Declares the pass; `frames` is how many frames the history already holds the mean of.
-    /// Returns the light in its place.
+    /// Declares the pass and returns the accumulated light. `frames`: number of frames already in
+    /// the history.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

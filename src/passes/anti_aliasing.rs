@@ -1,5 +1,4 @@
-//! The ways to smooth edges, one of which a frame may take. Pipelines are made when they are first
-//! used.
+//! Anti-aliasing methods; a frame uses at most one. Pipelines are created on first use.
 
 use std::sync::OnceLock;
 
@@ -16,7 +15,7 @@ use crate::{
     graph::{Graph, ImageHandle},
 };
 
-/// The passes that have been asked for.
+/// Anti-aliasing passes created so far.
 #[derive(Default)]
 pub struct AntiAliasingPasses {
     morphological: OnceLock<MorphologicalPass>,
@@ -24,21 +23,22 @@ pub struct AntiAliasingPasses {
     temporal: OnceLock<TaaPass>,
 }
 
-/// What a frame is smoothed by.
+/// Anti-aliasing method of a frame.
 pub enum Method<'a> {
-    /// Nothing.
+    /// No anti-aliasing.
     None,
-    /// The shapes of its edges.
+    /// Morphological anti-aliasing of a single frame.
     Morphological,
-    /// The frames before it: how it joins them, and where the camera and all things were and are.
+    /// Temporal anti-aliasing: history parameters, and the motion states of the last and this
+    /// frame.
     Temporal(TaaFrame, &'a [MotionState; 2]),
 }
 
 impl AntiAliasingPasses {
-    /// Makes the pipelines of a method, or of velocity by itself, where they are not there yet.
+    /// Creates the pipelines of a method, or of the velocity pass alone, unless they exist.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn prepare(
         &self,
         gpu: &Gpu,
@@ -51,7 +51,7 @@ impl AntiAliasingPasses {
         make(&self.temporal, temporal, || TaaPass::new(gpu))
     }
 
-    /// Declares how far each pixel has moved since the last frame (pixels).
+    /// Declares the velocity pass: motion of each pixel since the last frame (pixels).
     pub fn velocity<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -67,8 +67,8 @@ impl AntiAliasingPasses {
         }
     }
 
-    /// Declares the passes of the frame's method; light and depth as they are where it has none.
-    /// `velocity` where it is known already.
+    /// Declares the passes of the frame's method. Returns light and depth unchanged if it is
+    /// `None`. `velocity`: an existing velocity image to reuse.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

@@ -9,54 +9,54 @@ use crate::{
     shader_struct,
 };
 
-/// What is hidden as a direction and a share; and from the filter on, bent normal and visibility.
+/// Intermediate: occluded direction and fraction. After the filter: bent normal and visibility.
 const BENT_NORMAL_AO: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 
 shader_struct! {
-    /// Of the passes that measure ambient occlusion (`shaders/shared/ao.glsl`).
+    /// Constants of the ambient occlusion passes (`shaders/shared/ao.glsl`).
     pub struct AoConstants {
-        /// How far (m) what hides light may be.
+        /// Occlusion radius (m).
         pub radius: f32,
-        /// The outer part of the radius over which it loses its weight, 0 to 1.
+        /// Outer fraction of the radius over which the occluder weight falls off, 0 to 1.
         pub falloff: f32,
-        /// How fast the horizon sinks behind what sticks up, 0 to 1.
+        /// Rate at which the horizon drops behind thin occluders, 0 to 1.
         pub thickness: f32,
-        /// Planes through the line of sight.
+        /// Number of slice planes through the view direction.
         pub slices: u32,
-        /// Samples on each side of a slice.
+        /// Samples per side of a slice.
         pub steps: u32,
-        /// Pixels of the picture a texel, on each side: 1 or 2.
+        /// Image pixels per texel along each axis: 1 or 2.
         pub scale: u32,
-        /// 0: each pixel by itself.
+        /// 0: no spatial filter.
         pub filtered: u32,
         /// Padding.
         pub pad0: u32,
     }
 }
 
-/// All structs that these shaders share, for the layout test.
+/// Host layouts of all shared structs, for the layout test.
 pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 1] = [AoConstants::LAYOUT];
 
-/// How ambient occlusion is measured and used (`passes.ao.*`).
+/// Settings of ambient occlusion (`passes.ao.*`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AoSettings {
-    /// Off: light from all around reaches every surface.
+    /// Off: environment light is unoccluded.
     pub enabled: bool,
-    /// How far (m) what hides light may be, above 0.
+    /// Occlusion radius (m), above 0.
     pub radius: f64,
-    /// The outer part of the radius over which it loses its weight, 0 to 1.
+    /// Outer fraction of the radius over which the occluder weight falls off, 0 to 1.
     pub falloff: f64,
-    /// How fast the horizon sinks behind what sticks up, 0 (never) to 1 (at once).
+    /// Rate at which the horizon drops behind thin occluders, 0 (never) to 1 (at once).
     pub thickness: f64,
-    /// Planes through the line of sight, 1 to 64.
+    /// Slice planes through the view direction, 1 to 64.
     pub slices: u32,
-    /// Samples on each side of a slice, 1 to 64.
+    /// Samples per side of a slice, 1 to 64.
     pub steps: u32,
-    /// Measured at every other pixel of every other row.
+    /// Evaluates every second pixel of every second row.
     pub half_resolution: bool,
-    /// Means over neighbouring pixels.
+    /// Averages over neighboring pixels.
     pub filter: bool,
-    /// Diffuse light that was reflected on by what hides the surroundings is guessed.
+    /// Approximates diffuse interreflection of the occluders (multi-bounce).
     pub many_bounces: bool,
 }
 
@@ -76,17 +76,17 @@ impl Default for AoSettings {
     }
 }
 
-/// The pipelines.
+/// Pipelines of the ambient occlusion passes.
 pub struct AoPass {
     search: Arc<GraphicsPipeline>,
     filter: Arc<GraphicsPipeline>,
 }
 
 impl AoPass {
-    /// Makes the pipelines.
+    /// Creates the pipelines.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let make = |name: &str, fragment: &str| {
             let state =
@@ -96,8 +96,8 @@ impl AoPass {
         Ok(Self { search: make("ao", "ao.frag")?, filter: make("ao filter", "ao_filter.frag")? })
     }
 
-    /// Declares the passes; the image holds the bent normal in world axes and the visibility of
-    /// every pixel.
+    /// Declares the passes. Returns the image of the bent normal (world axes) and visibility of
+    /// each pixel.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

@@ -1,5 +1,4 @@
-//! Lights with a surface as the lighting passes see them: pieces of emissive meshes, and the bodies
-//! of lamps.
+//! Area lights of the lighting passes: triangles of emissive meshes, and luminaire surfaces.
 
 use glam::{DMat4, DVec3, Vec3};
 
@@ -15,7 +14,7 @@ use crate::{
     },
 };
 
-/// A piece of an emissive mesh as a light. It casts shadows.
+/// Light of one triangle of an emissive mesh. It casts shadows.
 #[must_use]
 pub fn emissive_triangle_light(patch: &EmissiveLight) -> WorldLight {
     let [first, second] = patch.sides;
@@ -30,7 +29,7 @@ pub fn emissive_triangle_light(patch: &EmissiveLight) -> WorldLight {
         (shared::LIGHT_TRIANGLE, first.length(), second.dot(up), second.dot(right))
     };
     let corners = [patch.corner, patch.corner + first, patch.corner + second];
-    // Trees do not hold what is blended.
+    // The BVH excludes blended surfaces.
     let mesh = if patch.blended { 0 } else { shared::LIGHT_MESH };
     let sides = if patch.two_sided { shared::LIGHT_TWO_SIDED } else { 0 };
     WorldLight {
@@ -56,17 +55,17 @@ pub fn emissive_triangle_light(patch: &EmissiveLight) -> WorldLight {
     }
 }
 
-/// The shining surface of a lamp, as it is seen.
+/// Visible emitting surface of a light.
 pub struct LightBody {
-    /// Its surface in its own frame.
+    /// Surface in the light's local space.
     pub surface: Primitive,
-    /// Where it is.
+    /// Local to world transform.
     pub place: DMat4,
-    /// Black but for its light.
+    /// Black material with the light's emission.
     pub material: Material,
 }
 
-/// The surfaces of all visible lamps that have one.
+/// Emitting surfaces of all visible area lights.
 #[must_use]
 pub fn light_bodies(scene: &Scene) -> Vec<LightBody> {
     let mut bodies = Vec::new();

@@ -1,4 +1,4 @@
-//! What is seen where no surface is: the environment, and the disks of suns.
+//! Background where no surface is hit: the environment and the disks of suns.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use crate::{
     graph::{Access, Graph},
 };
 
-/// The pipeline.
+/// Pipeline of the background pass.
 pub struct BackgroundPass {
     pipeline: Arc<GraphicsPipeline>,
 }
 
 impl BackgroundPass {
-    /// Makes the pipeline.
+    /// Creates the pipeline.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let state = GraphicsState { colors: vec![(LIGHT, true)], ..GraphicsState::default() };
         Ok(Self {
@@ -35,7 +35,7 @@ impl BackgroundPass {
         })
     }
 
-    /// Declares the pass; nothing where the scene has neither an environment nor a sun with a disk.
+    /// Declares the pass, unless the scene has neither an environment nor a sun with a disk.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

@@ -1,4 +1,4 @@
-//! Alpha-blended surfaces over the lit picture, from back to front.
+//! Alpha-blended surfaces over the lit image, back to front.
 
 use super::{
     FrameData, GpuScene, ShadowInputs,
@@ -15,16 +15,16 @@ use crate::{
     graph::{Access, Graph},
 };
 
-/// The pipelines.
+/// Pipelines of the blend pass.
 pub struct BlendPass {
     variants: LightVariants,
 }
 
 impl BlendPass {
-    /// Makes the pipelines.
+    /// Creates the pipelines.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let make = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
             let targets = if features.split { 4 } else { 1 };
@@ -34,8 +34,8 @@ impl BlendPass {
         Ok(Self { variants: LightVariants::new(gpu, "blend.frag", make)? })
     }
 
-    /// Declares the pass; nothing where nothing is blended or refracts. `layered` draws what has
-    /// further lobes, in its turn.
+    /// Declares the pass, unless nothing is blended or refractive. `layered` draws extended
+    /// materials in the same sorted order.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

@@ -1,5 +1,5 @@
-//! Glare of the lens: a part of each pixel's light is spread by a function of the angle
-//! (docs/camera-effects.md). A pyramid of B-splines stands for the function's rings.
+//! Bloom (lens glare): a fraction of each pixel's light is spread by a function of the angle
+//! (docs/camera-effects.md). A pyramid of B-splines approximates the function ring by ring.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::{
     graph::{Access, Graph, ImageHandle},
 };
 
-/// Of the pyramid: full floats, so that a dozen roundings in a row take nothing from the light.
+/// Format of the pyramid: 32-bit floats, so that a dozen roundings in a row lose no light.
 const PYRAMID: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
 
-/// The pipelines.
+/// Pipelines of the bloom passes.
 pub struct BloomPass {
     first: Arc<GraphicsPipeline>,
     down: Arc<GraphicsPipeline>,
@@ -22,22 +22,22 @@ pub struct BloomPass {
     whole: Arc<GraphicsPipeline>,
 }
 
-/// Texels that a level has beyond the picture, of both borders (`MARGIN` in the shaders).
+/// Texels of a level beyond the image, of both borders together (`MARGIN` in the shaders).
 const MARGINS: u32 = 2;
 
-/// Mean radius of a level's spline over its scale: of a Gaussian of the same variance,
+/// Mean radius of a level's spline over its scale: that of a Gaussian of equal variance,
 /// `Gamma(3/2)`.
 ///
 /// A sum of such splines over all scales `s` is an inverse cube of the angle, as the glare is near
-/// its source, where the energy that each has is that of the ring at its mean radius.
+/// its source. There each spline has the energy of the ring at its mean radius.
 const MEAN_RADIUS: f64 = 0.886_226_925_452_758;
 
-/// The part of the scattered light that each level spreads, the picture itself (level 0) first.
-/// Their sum is below 1: the rest goes less far than a pixel, or farther than the coarsest level.
+/// Fraction of the scattered light that each level spreads; level 0 is the image itself. The sum is
+/// below 1: the rest stays within a pixel or goes beyond the coarsest level.
 ///
-/// Level k's spline has a variance of `4^k / 2` pixels in each direction: it stands for the ring
-/// about its mean radius, a factor of the root of 2 to both sides. The energy of a ring is that of
-/// its angles for light on the lens's axis.
+/// Level k's spline has a variance of `4^k / 2` pixels^2 per axis. It represents the ring around
+/// its mean radius, from 1/sqrt(2) to sqrt(2) times that radius. The energy of a ring is that of
+/// its angles for light on the lens axis.
 #[must_use]
 pub fn level_weights(bloom: &Bloom, width: u32, levels: u32) -> Vec<f64> {
     let within = |level: f64| {
@@ -47,16 +47,16 @@ pub fn level_weights(bloom: &Bloom, width: u32, levels: u32) -> Vec<f64> {
     (0..=levels).map(f64::from).map(|level| within(level + 1.0) - within(level)).collect()
 }
 
-/// Levels of a picture's pyramid beside itself: until one texel is twice as wide as the picture.
+/// Number of pyramid levels besides level 0: until one texel is twice as wide as the image.
 fn level_count([width, height]: [u32; 2]) -> u32 {
     width.max(height).max(1).next_power_of_two().ilog2() + 1
 }
 
 impl BloomPass {
-    /// Makes the pipelines.
+    /// Creates the pipelines.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let make = |name: &str, fragment: &str, format| {
             let state = GraphicsState { colors: vec![(format, false)], ..GraphicsState::default() };
@@ -166,8 +166,8 @@ mod tests {
             assert!((weights.iter().sum::<f64>() - want).abs() < 1e-12, "{weights:?}");
             assert!(weights.iter().all(|&weight| weight > 0.0), "{weights:?}");
         }
-        // The same angle, the same energy, whatever the resolution: level k of one picture is k + 1
-        // of one twice as wide.
+        // Equal angles have equal energy at any resolution: level k of an image is level k + 1 of
+        // one twice as wide.
         let bloom = Bloom { fraction: 0.01, width: 0.72 };
         let (small, large) = (level_weights(&bloom, 64, 7), level_weights(&bloom, 128, 8));
         assert!(small.iter().zip(&large[1..]).all(|(a, b)| (a - b).abs() < 1e-12));

@@ -1,7 +1,8 @@
-//! Caustics: what the strongest sun sends through rippled water over what it sends through a level
-//! surface (docs/water.md), for each water that asks for it. Small bundles of light, evenly over
-//! the surface, are bent, meet what lies below and are counted where level water would have let in
-//! what comes there: whoever lights a place in water looks that up where its light enters.
+//! Water caustics: irradiance of the strongest sun through the rippled surface relative to a level
+//! surface (docs/water.md), for each water that enables them. Ray bundles, spaced evenly over the
+//! surface, are refracted and traced to the bed. Each hit is counted at the texel where level water
+//! would have admitted light to that point. Shaders that light a point in water look up the map
+//! where its light enters.
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,14 +19,14 @@ use crate::{
     shader_struct,
 };
 
-/// Threads along a work group's edge.
+/// Work group size per axis.
 const GROUP: u32 = 8;
-/// Bundles along a texel's side (`CAUSTIC_BUNDLES` in the shader).
+/// Bundles per texel side (`CAUSTIC_BUNDLES` in the shader).
 const BUNDLES: u32 = 2;
-/// Texels along the side of a block whose mean depth is known (`CAUSTIC_BLOCK`).
+/// Texels per side of a block with a known mean depth (`CAUSTIC_BLOCK`).
 const BLOCK: u32 = 8;
 
-/// How fine they are.
+/// Resolution of the caustic maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CausticSettings {
     /// Texels along the longer side of a water's map, 16 to 4096.
@@ -39,27 +40,27 @@ impl Default for CausticSettings {
 }
 
 shader_struct! {
-    /// One water's map (`shaders/shared/caustics.glsl`).
+    /// Constants of one water's map (`shaders/shared/caustics.glsl`).
     pub struct CausticsConstants {
-        /// Number of the water.
+        /// Water index.
         pub water: u32,
-        /// Number of the sun among the frame's lights.
+        /// Index of the sun in the frame's lights.
         pub light: u32,
-        /// Its first texel among those of all waters.
+        /// First texel of this map in the buffer of all waters.
         pub first: u32,
-        /// Its first block, likewise.
+        /// First block of this map in the buffer of all waters.
         pub first_block: u32,
-        /// Along x and z.
+        /// Texels along x and z.
         pub texels: [u32; 2],
-        /// Of all waters.
+        /// Texels of all waters.
         pub all_texels: u32,
     }
 }
 
-/// All structs that the shaders share, for the layout test.
+/// Host layouts of all shared structs, for the layout test.
 pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 1] = [CausticsConstants::LAYOUT];
 
-/// The maps of a frame.
+/// Caustic maps of a frame.
 #[derive(Clone)]
 pub struct FrameCaustics {
     maps: Vec<CausticsConstants>,
@@ -68,7 +69,7 @@ pub struct FrameCaustics {
     bvh: FrameBvh,
 }
 
-/// Of the directional lights from above the one that sends most to a level surface.
+/// Index of the directional light from above with the highest illuminance on a level surface.
 fn strongest_sun(lights: &[Light]) -> Option<usize> {
     let sends = |light: &Light| {
         crate::photometry::color::luminance(light.intensity.as_dvec3())
@@ -82,13 +83,13 @@ fn strongest_sun(lights: &[Light]) -> Option<usize> {
     Some(suns.max_by(|a, b| sends(a.1).total_cmp(&sends(b.1)))?.0)
 }
 
-/// Texels along x and z of a map over so many metres whose longer side has `resolution`.
+/// Texels along x and z of a map over `size` meters whose longer side has `resolution` texels.
 fn texels(size: [f64; 2], resolution: u32) -> [u32; 2] {
     let longer = size[0].max(size[1]);
     size.map(|side| ((f64::from(resolution) * side / longer).round() as u32).clamp(1, resolution))
 }
 
-/// The same, as fine as a buffer of so many bytes holds.
+/// Map layout at the finest resolution that fits a buffer of the given bytes.
 fn fitting(
     waters: &[(u32, [f64; 2])],
     light: u32,
@@ -104,13 +105,12 @@ fn fitting(
     }
 }
 
-/// A word a texel, two a block.
+/// Buffer size: one word per texel, two per block.
 fn counts_bytes(texels: u32, blocks: u32) -> u64 {
     (u64::from(texels) + 2 * u64::from(blocks)) * 4
 }
 
-/// The maps of waters (number, metres along x and z), one behind the other, and how many texels and
-/// blocks they have.
+/// Consecutive maps of waters (index, meters along x and z), and their total texels and blocks.
 fn layout(
     waters: &[(u32, [f64; 2])],
     light: u32,
@@ -141,12 +141,12 @@ fn layout(
 }
 
 impl FrameCaustics {
-    /// The maps of a frame, written into its constants, and the sun marked; none where no water
-    /// asks for caustics, no sun makes any or the scene has no trees. Coarser than wanted where a
-    /// buffer of the device would not hold them. `trees` are what rays walk.
+    /// Creates the maps of a frame, writes them into its constants and flags the sun. Returns
+    /// `None` if no water enables caustics, no sun causes any, or the scene has no BVH. The
+    /// resolution is reduced until the maps fit a device buffer. `trees`: the frame's BVH.
     ///
     /// # Errors
-    /// Out of memory.
+    /// `GpuError` if memory runs out.
     pub fn new(
         gpu: &Gpu,
         scene: &GpuScene,
@@ -192,24 +192,24 @@ struct Pipelines {
     blur: Arc<ComputePipeline>,
 }
 
-/// The pipelines, made when a frame first has caustics.
+/// Pipelines of the caustics passes, created for the first frame with caustics.
 #[derive(Default)]
 pub struct CausticsPass {
     pipelines: OnceLock<Pipelines>,
 }
 
 impl CausticsPass {
-    /// Makes the pipelines where a scene's waters need them and they are not there yet.
+    /// Creates the pipelines if the scene's waters need them and they do not exist.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn prepare(&self, gpu: &Gpu, scene: &GpuScene) -> GpuResult<()> {
         let wanted = scene.waters.iter().any(|water| water.caustics_over().is_some());
         if wanted && self.pipelines.get().is_none() {
-            // As the trees of a frame are, all of one device.
+            // Matches the backend of the frame's BVH, which is the same for the whole device.
             let count =
                 if gpu.ray_query() { "caustics.comp+USE_RAY_QUERY" } else { "caustics.comp" };
-            // Another thread may have been faster; its pipelines are as good.
+            // If another thread set them first, its pipelines are kept.
             let _ = self.pipelines.set(Pipelines {
                 count: ComputePipeline::new(gpu, "caustics", count)?,
                 blur: ComputePipeline::new(gpu, "caustics blur", "caustics_blur.comp")?,
@@ -218,7 +218,7 @@ impl CausticsPass {
         Ok(())
     }
 
-    /// Declares the passes and returns the maps; none where there are no caustics.
+    /// Declares the passes and returns the maps; `None` without caustics.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -305,7 +305,7 @@ mod tests {
         assert_eq!(of(&maps[2]), (5, 1, 512 * 683, 64 * 64 + 64 * 22, [1, 512]));
         assert_eq!((texels, blocks), (512 * 684, 64 * 64 + 64 * 22 + 64));
         assert!(maps.iter().all(|map| map.all_texels == texels));
-        // Eight maps of 4096 x 4096 would take half a gigabyte.
+        // Eight maps of 4096 x 4096 texels would take half a gigabyte.
         let eight: Vec<(u32, [f64; 2])> = (0..8).map(|water| (water, [10.0, 10.0])).collect();
         let (maps, texels, blocks) = fitting(&eight, 0, 4096, 128 << 20);
         assert_eq!(maps[7].texels, [1024, 1024]);

@@ -1,4 +1,4 @@
-//! Lateral chromatic aberration: red and blue are imaged larger and smaller than green.
+//! Lateral chromatic aberration: the image scales of red and blue differ from that of green.
 
 use glam::Vec2;
 
@@ -9,16 +9,16 @@ use crate::{
     graph::{Graph, ImageHandle},
 };
 
-/// The pipeline.
+/// Pipeline of the chromatic aberration pass.
 pub struct ChromaticAberrationPass {
     pass: FullscreenEffect,
 }
 
 impl ChromaticAberrationPass {
-    /// Makes the pipeline.
+    /// Creates the pipeline.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         Ok(Self {
             pass: FullscreenEffect::new(gpu, "chromatic aberration", "chromatic_aberration.frag")?,

@@ -1,5 +1,5 @@
-//! For each cluster of pixels, the lamps that it must evaluate; what the rest could add is bounded
-//! (docs/light-lists.md).
+//! Clustered lights: for each cluster of pixels, the lights that it must evaluate. The light of the
+//! dropped ones is bounded (docs/clustered-lights.md).
 
 use std::sync::Arc;
 
@@ -9,45 +9,45 @@ use crate::{
     graph::{Access, BufferHandle, Graph},
 };
 
-/// Pixels along a tile's edge.
+/// Tile size per axis (pixels).
 pub const TILE: u32 = 16;
 
-/// Slices of a tile in depth (`SLICES` in the shader).
+/// Depth slices of a tile (`SLICES` in the shader).
 const SLICES: u64 = 32;
 
 /// Words of the report.
 pub const REPORT_WORDS: u64 = 12;
 
-/// Room for the lists of a frame (entries): three clusters a tile of 96 entries each, or of all
-/// lamps where there are fewer. Where that is too little the frame's report says how much it takes.
+/// Initial capacity of a frame's lists (entries): three clusters per tile with 96 entries each, or
+/// all lights if fewer. If it is too small, the frame's report states the required capacity.
 #[must_use]
 pub fn first_capacity(tiles: u32, lamps: u32) -> u32 {
     tiles.saturating_mul(3).saturating_mul(lamps.clamp(1, 96))
 }
 
-/// The lists.
+/// Buffers of the light lists.
 #[derive(Clone, Copy)]
 pub struct ClusteredLights {
-    /// Nearest slice of each tile.
+    /// Nearest depth slice of each tile.
     pub tiles: BufferHandle,
-    /// Where each cluster's list begins and how long it is.
+    /// Offset and length of each cluster's list.
     pub clusters: BufferHandle,
-    /// Lamps and nodes of all lists.
+    /// Lights and light tree nodes of all lists.
     pub entries: BufferHandle,
-    /// What was evaluated, for the report.
+    /// Evaluation counters of the frame, `REPORT_WORDS` words.
     pub report: BufferHandle,
 }
 
-/// The pipeline.
+/// Pipeline of the light clustering pass.
 pub struct ClusteredLightsPass {
     pipeline: Arc<ComputePipeline>,
 }
 
 impl ClusteredLightsPass {
-    /// Makes the pipeline.
+    /// Creates the pipeline.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         Ok(Self {
             pipeline: ComputePipeline::new(gpu, "clustered lights", "clustered_lights.comp")?,

@@ -1,39 +1,39 @@
-//! The structs of `shaders/shared/culling.glsl`; a test compares every offset with what the shaders
-//! were compiled to.
+//! Structs of `shaders/shared/culling.glsl`. A test compares every offset with the compiled
+//! shaders.
 
 use glam::{Mat4, Vec3, Vec4};
 
 use crate::shader_struct;
 
 shader_struct! {
-    /// A mesh in its place, in the world. The translation is the sum of two vectors, so that the
-    /// difference to the camera's is exact far from the origin.
+    /// Instance of a mesh, in the world. The translation is split into two vectors, so that its
+    /// difference to the camera position is exact far from the origin.
     pub struct InstanceTransform {
-        /// Translation: the nearest floats (m).
+        /// Translation, high part: nearest floats (m).
         pub high: Vec3,
-        /// Of a sphere around it (m).
+        /// Radius of the bounding sphere (m).
         pub radius: f32,
-        /// Translation: what the nearest floats leave (m).
+        /// Translation, low part: remainder (m).
         pub low: Vec3,
-        /// To which it belongs.
+        /// Index of its bucket.
         pub bucket: u32,
-        /// From the translation to the sphere's centre (m).
+        /// From the translation to the bounding sphere's center (m).
         pub offset: Vec3,
-        /// No length in object space becomes longer than this times it.
+        /// Upper bound on the scale of any object-space length.
         pub stretch: f32,
         /// First column of the linear part.
         pub axis_x: Vec3,
-        /// Second column.
+        /// Second column of the linear part.
         pub axis_y: Vec3,
-        /// Third column.
+        /// Third column of the linear part.
         pub axis_z: Vec3,
-        /// First column of the normals' transform.
+        /// First column of the normal transform.
         pub normal_x: Vec3,
-        /// Second column.
+        /// Second column of the normal transform.
         pub normal_y: Vec3,
-        /// Third column.
+        /// Third column of the normal transform.
         pub normal_z: Vec3,
-        /// +1, or -1 where the transform mirrors.
+        /// +1, or -1 if the transform mirrors.
         pub handedness: f32,
         /// Padding.
         pub pad0: u32,
@@ -41,67 +41,67 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// Placements of one mesh and one handedness, which follow each other.
+    /// Consecutive instances of one mesh and one handedness.
     pub struct CullBucket {
-        /// Its first placement.
+        /// First instance.
         pub first: u32,
-        /// One beyond its last.
+        /// One past the last instance.
         pub end: u32,
-        /// Added to each index.
+        /// Vertex offset of the draw.
         pub vertex_offset: i32,
-        /// `BUCKET_` bits.
+        /// Bits: `BUCKET_OCCLUDES`.
         pub flags: u32,
-        /// Of a box around the mesh, object space.
+        /// Center of the mesh's bounding box, object space.
         pub center: Vec3,
-        /// Levels of detail, at least 1.
+        /// Number of levels of detail, at least 1.
         pub levels: u32,
-        /// Half the box's edges.
+        /// Half extents of the bounding box, object space.
         pub half_size: Vec3,
         /// Padding.
         pub pad0: u32,
-        /// Of each level.
+        /// First index of each level of detail.
         pub first_index: [u32; 4],
-        /// Of each level.
+        /// Index count of each level of detail.
         pub index_count: [u32; 4],
-        /// Of each level, object space.
+        /// Geometric error of each level of detail, object space.
         pub error: [f32; 4],
     }
 }
 
 shader_struct! {
-    /// What the culling passes are told of the frame.
+    /// Constants of the culling passes.
     pub struct CullConstants {
         /// Camera-relative world to clip space.
         pub view_projection: Mat4,
-        /// Of the view, inward unit normals.
+        /// Frustum planes with inward unit normals.
         pub planes: [Vec4; 5],
-        /// Where the camera stands: the nearest floats (m).
+        /// Camera position in the world, high part: nearest floats (m).
         pub camera_high: Vec3,
-        /// How many.
+        /// Number of instances.
         pub placements: u32,
-        /// Where the camera stands: what the nearest floats leave (m).
+        /// Camera position in the world, low part: remainder (m).
         pub camera_low: Vec3,
-        /// How many.
+        /// Number of buckets.
         pub buckets: u32,
-        /// Line of sight.
+        /// View direction (unit).
         pub forward: Vec3,
-        /// Draw commands a bucket.
+        /// Draw commands per bucket.
         pub levels: u32,
-        /// Of the picture (pixels).
+        /// Image size (pixels).
         pub size: [u32; 2],
-        /// Pixels that 1 m takes at a distance of 1 m, over the error in pixels that may be; 0: no
-        /// levels.
+        /// Pixels per meter at a distance of 1 m over the allowed error in pixels; 0: finest level
+        /// only.
         pub error_scale: f32,
-        /// 1: a parallel projection.
+        /// 1: orthographic projection.
         pub parallel: u32,
-        /// Where each level of the depth pyramid begins; level 0 is the depth image itself.
+        /// Offset of each level of the depth pyramid; level 0 is the depth image itself.
         pub level_offset: [u32; 12],
     }
 }
 
-/// The bucket's pixels hide what is behind them: neither alpha-tested nor blended.
+/// The bucket occludes: it is neither alpha-tested nor blended.
 pub const BUCKET_OCCLUDES: u32 = 1;
 
-/// All structs of this file, for the layout test.
+/// Host layouts of all structs of this file, for the layout test.
 pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 3] =
     [InstanceTransform::LAYOUT, CullBucket::LAYOUT, CullConstants::LAYOUT];

@@ -1,5 +1,5 @@
-//! The passes of the camera's effects, whose pipelines are made when they are first used: a camera
-//! without effects pays nothing, not even at the start.
+//! Camera effects. Their pipelines are created on first use, so that a camera without effects has
+//! no cost.
 
 use std::sync::{Arc, OnceLock};
 
@@ -27,7 +27,7 @@ use crate::{
     optics::{MountedLens, ghosts::LensGhosts},
 };
 
-/// The passes that have been asked for.
+/// Effect passes created so far.
 #[derive(Default)]
 pub struct EffectPasses {
     depth_of_field: OnceLock<DepthOfFieldPass>,
@@ -48,17 +48,17 @@ pub(super) fn make<T>(
     new: impl FnOnce() -> GpuResult<T>,
 ) -> GpuResult<()> {
     if wanted && slot.get().is_none() {
-        // Another thread may have been faster; its pass is as good.
+        // If another thread set it first, its pass is kept.
         let _ = slot.set(new()?);
     }
     Ok(())
 }
 
 impl EffectPasses {
-    /// Makes the pipelines of the effects that are on, where they are not there yet.
+    /// Creates the pipelines of the enabled effects unless they exist.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn prepare(
         &self,
         gpu: &Gpu,
@@ -95,7 +95,7 @@ impl EffectPasses {
         make(&self.grain, effects.grain.is_some(), || GrainPass::new(gpu))
     }
 
-    /// Blur by distance, and how great its circles are; light as it is where that is off.
+    /// Depth of field and its CoC limit; returns `light` unchanged if it is off.
     pub fn depth_of_field<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -113,9 +113,9 @@ impl EffectPasses {
         }
     }
 
-    /// Blur by motion, and how long it is; light as it is where that is off. The first data and
-    /// depth are of the pixels that were rendered, the second of those of the picture. `shutter` is
-    /// where things are when it opens and when it closes.
+    /// Motion blur and its limit; returns `light` unchanged if it is off. The first data and depth
+    /// are at render resolution, the second at output resolution. `shutter`: motion states at
+    /// opening and closing.
     pub fn motion_blur<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -142,8 +142,8 @@ impl EffectPasses {
         }
     }
 
-    /// The bright sources, where an effect asks for them. The data and depth are of the picture's
-    /// pixels, the trees those that the frame refits.
+    /// Flare sources, if any effect needs them. Data and depth are at output resolution; the BVH is
+    /// the one refitted in this frame.
     pub fn flare_sources<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -156,8 +156,8 @@ impl EffectPasses {
         Some(pass.declare(g, data, (depth, light), trees))
     }
 
-    /// Spikes of bright sources; light as it is where they are off. The data and depth are of the
-    /// picture's pixels.
+    /// Starbursts; returns `light` unchanged if they are off. Data and depth are at output
+    /// resolution.
     pub fn starburst<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -174,8 +174,7 @@ impl EffectPasses {
         }
     }
 
-    /// Reflections of bright sources within the lens, and what was drawn of them; light as it is
-    /// where they are off.
+    /// Lens ghosts and their report; returns `light` unchanged if they are off.
     pub fn ghosts<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -192,7 +191,7 @@ impl EffectPasses {
         drawn.map_or((light, None), |(light, report)| (light, Some(report)))
     }
 
-    /// Glare; light as it is where that is off.
+    /// Bloom; returns `light` unchanged if it is off.
     pub fn bloom<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -206,7 +205,7 @@ impl EffectPasses {
         }
     }
 
-    /// Coloured edges; light as it is where that is off.
+    /// Chromatic aberration; returns `light` unchanged if it is off.
     pub fn chromatic_aberration<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -220,7 +219,7 @@ impl EffectPasses {
         }
     }
 
-    /// The image that a prescription's lens forms; light as it is where there is none.
+    /// Image through the lens prescription; returns `light` unchanged without one.
     pub fn lens_image<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -234,7 +233,7 @@ impl EffectPasses {
         }
     }
 
-    /// Dark corners; light as it is where that is off.
+    /// Vignetting; returns `light` unchanged if it is off.
     pub fn vignetting<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -248,7 +247,7 @@ impl EffectPasses {
         }
     }
 
-    /// Noise; light as it is where that is off.
+    /// Film grain; returns `light` unchanged if it is off.
     pub fn grain<'a>(
         &'a self,
         g: &mut Graph<'a>,

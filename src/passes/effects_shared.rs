@@ -1,48 +1,49 @@
-//! The structs of `shaders/shared/effects.glsl`; a test compares every offset with what the shaders
-//! were compiled to. Lengths on the sensor are in pixels.
+//! Structs of `shaders/shared/effects.glsl`. A test compares every offset with the compiled
+//! shaders. Lengths on the sensor are in pixels.
 
 use glam::{Mat4, Vec2, Vec3, Vec4};
 
 use crate::shader_struct;
 
 shader_struct! {
-    /// Of the depth of field's passes.
+    /// Constants of the depth of field passes.
     pub struct DepthOfFieldConstants {
-        /// Radius of the circle of confusion of what is infinitely far.
+        /// Circle of confusion radius at infinity.
         pub radius_at_infinity: f32,
-        /// Pixels times metres: the radius is that at infinity less this over the distance.
+        /// Pixels times meters: the radius at a distance is the radius at infinity minus this over
+        /// the distance.
         pub radius_slope: f32,
-        /// Larger circles are drawn this large.
+        /// Maximum radius; larger circles are clamped to it.
         pub max_radius: f32,
-        /// Of the iris; 0 is a circle.
+        /// Number of iris blades; 0: circular iris.
         pub blades: f32,
-        /// Of the blades, 0 straight to 1 round.
+        /// Blade curvature, 0 (straight) to 1 (round).
         pub curvature: f32,
-        /// Angle (rad) of a corner from +X, counter-clockwise as seen.
+        /// Angle (rad) of an iris corner from +X, counter-clockwise as seen.
         pub rotation: f32,
-        /// Area of the iris over its circle's.
+        /// Area of the iris over that of its circumscribed circle.
         pub open_area: f32,
-        /// Radius of the barrel's rim over the iris'.
+        /// Radius of the barrel rim over that of the iris.
         pub rim_radius: f32,
-        /// Iris radii that the rim moves for a pixel from the picture's centre.
+        /// Shift of the rim in iris radii per pixel from the image center.
         pub rim_shift: f32,
-        /// Exposed light that is seen.
+        /// Minimum exposed light of a highlight.
         pub min_highlight_light: f32,
         /// Size class.
         pub level: u32,
-        /// The greatest size class.
+        /// Largest size class.
         pub last_level: u32,
     }
 }
 
 shader_struct! {
-    /// A pixel whose circle of confusion is drawn by itself.
+    /// Pixel whose circle of confusion is splatted separately.
     pub struct Highlight {
         /// Pre-exposed light of the whole pixel.
         pub light: Vec3,
-        /// Signed radius: below 0 in front of the focus.
+        /// Signed radius: negative in front of the focus.
         pub radius: f32,
-        /// In the picture.
+        /// Position in the image.
         pub center: Vec2,
         /// Padding.
         pub pad0: u32,
@@ -52,78 +53,79 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// Of the velocity pass.
+    /// Constants of the velocity pass.
     pub struct VelocityConstants {
-        /// Camera-relative world to clip space when the shutter opens.
+        /// Camera-relative world to clip space at shutter opening.
         pub open: Mat4,
-        /// When it closes.
+        /// Camera-relative world to clip space at shutter closing.
         pub close: Mat4,
     }
 }
 
 shader_struct! {
-    /// Of the motion blur's passes.
+    /// Constants of the motion blur passes.
     pub struct MotionBlurConstants {
-        /// Of the picture.
+        /// Image size.
         pub size: Vec2,
-        /// Along a tile's edge: the greatest half length of a blur.
+        /// Tile size per axis: the maximum half length of a blur.
         pub tile: f32,
-        /// Exposure times from the first line's exposure to the last's.
+        /// Rolling shutter: exposure times between the exposure of the first and the last line.
         pub curtain: f32,
     }
 }
 
 shader_struct! {
-    /// Of the temporal anti-aliasing's pass.
+    /// Constants of the temporal anti-aliasing pass.
     pub struct TaaConstants {
-        /// Dot product with a camera-relative homogeneous position: its depth (m) for the last
-        /// frame's camera.
+        /// Depth (m) for the last frame's camera: dot product of this with a camera-relative
+        /// homogeneous position.
         pub previous_depth: Vec4,
-        /// Of the output (pixels).
+        /// Output size (pixels).
         pub size: Vec2,
-        /// Of this frame's samples from their pixels' centres (pixels of the input).
+        /// Sample offset of this frame from the pixel center (input pixels).
         pub jitter: Vec2,
-        /// Weight that the history has at most; 0 forgets it.
+        /// Maximum weight of the history; 0 resets it.
         pub max_frames: f32,
-        /// Standard deviations of its neighbourhood that a history may be off its mean.
+        /// Variance clipping: half-width of the history clamp in standard deviations of the
+        /// neighborhood.
         pub gamma: f32,
-        /// 1: nothing has moved, the history is a plain mean.
+        /// 1: static view; the history is a plain mean.
         pub still: u32,
-        /// Number of the frame, for rounding.
+        /// Frame index, for rounding noise.
         pub frame: u32,
     }
 }
 
 shader_struct! {
-    /// Of the bloom's passes.
+    /// Constants of the bloom passes.
     pub struct BloomConstants {
-        /// Of this level's light.
+        /// Weight of this level's light.
         pub weight: f32,
-        /// Of a pixel's light, that which is scattered.
+        /// Fraction of a pixel's light that is scattered.
         pub fraction: f32,
     }
 }
 
 shader_struct! {
-    /// Of the vignetting pass.
+    /// Constants of the vignetting pass.
     pub struct VignettingConstants {
-        /// Of the picture.
+        /// Image center.
         pub center: Vec2,
-        /// Tangent of the field angle for one pixel from the centre.
+        /// Tangent of the field angle one pixel from the center.
         pub pitch: f32,
-        /// Exponent of the cosine, 4 by nature.
+        /// Exponent of the cosine; natural vignetting has 4.
         pub natural: f32,
-        /// Radius of the barrel's rim over the pupil's; 0 for no barrel.
+        /// Radius of the barrel rim over that of the pupil; 0: no barrel.
         pub rim_radius: f32,
-        /// Pupil radii that the rim moves for a pixel from the centre.
+        /// Shift of the rim in pupil radii per pixel from the center.
         pub rim_shift: f32,
     }
 }
 
 shader_struct! {
-    /// Of the chromatic aberration's pass.
+    /// Constants of the chromatic aberration pass.
     pub struct ChromaticAberrationConstants {
-        /// Of the picture.
+        /// Image center.
         pub center: Vec2,
         /// Image scale of red over green.
         pub red: f32,
@@ -133,11 +135,11 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// Of the lens image's pass.
+    /// Constants of the lens image pass.
     pub struct LensImageConstants {
-        /// Of the picture.
+        /// Image center.
         pub center: Vec2,
-        /// The grid's last node along each side.
+        /// Index of the grid's last node per axis.
         pub last: f32,
         /// Padding.
         pub pad0: u32,
@@ -145,20 +147,20 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// Of the grain's pass.
+    /// Constants of the film grain pass.
     pub struct GrainConstants {
-        /// Variance over exposed value.
+        /// Shot noise: variance over exposed value.
         pub shot: f32,
-        /// Standard deviation of black.
+        /// Read noise: standard deviation at black.
         pub read: f32,
-        /// The frame's number.
+        /// Frame index.
         pub frame: u32,
         /// Padding.
         pub pad0: u32,
     }
 }
 
-/// All structs that the effects' shaders share, for the layout test.
+/// Host layouts of all structs that the effect shaders share, for the layout test.
 pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 10] = [
     DepthOfFieldConstants::LAYOUT,
     Highlight::LAYOUT,

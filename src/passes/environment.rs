@@ -1,4 +1,4 @@
-//! A scene's environment as `shaders/lib/environment.glsl` reads it: one buffer.
+//! Environment buffer of a scene, as `shaders/lib/environment.glsl` reads it.
 
 use std::sync::OnceLock;
 
@@ -10,11 +10,11 @@ use crate::{
     scene::Environment,
 };
 
-/// Bytes of a texel: three floats.
+/// Bytes per texel: three floats.
 const TEXEL: usize = 12;
 
-/// The bytes of an environment; of none, a head that says so, and where there are `probes` the
-/// table of reflectances that they need too.
+/// Serializes an environment; without one, a header that disables it. With `probes`, the DFG table
+/// is always included.
 #[must_use]
 pub fn bytes(environment: Option<&Environment>, probes: bool) -> Vec<u8> {
     let mut constants = EnvironmentConstants::default();
@@ -43,19 +43,19 @@ pub fn bytes(environment: Option<&Environment>, probes: bool) -> Vec<u8> {
         static DFG: OnceLock<Vec<Vec3>> = OnceLock::new();
         bytes.extend_from_slice(bytemuck::cast_slice(DFG.get_or_init(dfg_table)));
     } else {
-        // The array behind the head must not be empty.
+        // The array behind the header must not be empty.
         bytes.extend_from_slice(&[0; TEXEL]);
     }
     bytes
 }
 
-/// Texels in the buffer, behind its head.
+/// Texels in the buffer, behind its header.
 #[must_use]
 pub fn texels_in(bytes: &[u8]) -> u32 {
     ((bytes.len() - size_of::<EnvironmentConstants>()) / TEXEL) as u32
 }
 
-/// A map, its irradiance, and its blurred levels.
+/// Appends a map, its irradiance, and its prefiltered specular levels.
 pub fn append(bytes: &mut Vec<u8>, map: &RadianceMap, filtered: &PrefilteredEnvironment) {
     for part in [map.texels(), &filtered.irradiance]
         .into_iter()

@@ -1,4 +1,4 @@
-//! Counts the light buffer's pixels by luminance, for automatic exposure.
+//! Luminance histogram of the light buffer, for automatic exposure.
 
 use std::sync::Arc;
 
@@ -12,29 +12,29 @@ use crate::{
     photometry::Ev100,
 };
 
-/// Bins: the first holds black, the others an eighth of a stop each.
+/// Number of bins: the first holds black, each other one an eighth of a stop.
 pub const BINS: usize = 256;
 
-/// The exposed luminance (`log2`) at which bin 1 begins, and stops a bin.
+/// Exposed luminance (log2) at which bin 1 begins, and stops per bin.
 const MIN_LOG2_LUMINANCE: f64 = -16.0;
 const STEP: f64 = 0.125;
 
-/// Pixels along a work group's edge: 4 x 4 squares of 16 x 16 threads.
+/// Pixels per work group along each axis: 4 x 4 squares of 16 x 16 threads.
 const GROUP: u32 = 64;
 
-/// The pipeline.
+/// Pipeline of the exposure histogram pass.
 pub struct ExposureHistogramPass {
     pipeline: Arc<ComputePipeline>,
 }
 
-/// How many pixels of a picture have which luminance.
+/// Luminance histogram of an image (pixel counts).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LuminanceHistogram {
     bins: Vec<u32>,
 }
 
 impl LuminanceHistogram {
-    /// From the buffer that the pass wrote; missing bins are empty.
+    /// Decodes the buffer that the pass wrote; missing bins are empty.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let word = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_le_bytes);
@@ -43,31 +43,31 @@ impl LuminanceHistogram {
         Self { bins }
     }
 
-    /// Pixels in each bin: black first, then from dark to bright.
+    /// Pixel count of each bin: black first, then dark to bright.
     #[must_use]
     pub fn bins(&self) -> &[u32] {
         &self.bins
     }
 
-    /// All pixels.
+    /// Total pixel count.
     #[must_use]
     pub fn pixels(&self) -> u64 {
         self.bins.iter().map(|&count| u64::from(count)).sum()
     }
 
-    /// Pixels without light.
+    /// Count of black pixels.
     #[must_use]
     pub fn black(&self) -> u32 {
         self.bins.first().copied().unwrap_or(0)
     }
 
-    /// The lit pixels by exposure value, for a picture made at this exposure.
+    /// Histogram of the lit pixels over exposure value, for an image taken at this exposure.
     ///
     /// An exposed value of 1 is the saturation luminance `1.2 * 2^EV100`, for which a meter shows
     /// `EV100 + log2(9.6)`.
     ///
     /// # Errors
-    /// Never for a valid exposure; what `EvHistogram` refuses.
+    /// `MeterError` if `EvHistogram` rejects the bins; never for a valid exposure.
     pub fn by_ev(&self, exposure: Exposure) -> Result<EvHistogram, MeterError> {
         let counts: Vec<f64> = self.bins.iter().skip(1).map(|&count| f64::from(count)).collect();
         let saturation = exposure.saturation_luminance();
@@ -77,17 +77,17 @@ impl LuminanceHistogram {
 }
 
 impl ExposureHistogramPass {
-    /// Makes the pipeline.
+    /// Creates the pipeline.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         Ok(Self {
             pipeline: ComputePipeline::new(gpu, "exposure histogram", "exposure_histogram.comp")?,
         })
     }
 
-    /// Declares the pass and its way to the host.
+    /// Declares the pass and the readback to the host.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

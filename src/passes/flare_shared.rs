@@ -1,111 +1,113 @@
-//! The structs of `shaders/shared/flare_sources.glsl`; a test compares every offset with what the
-//! shaders were compiled to. Lengths in the picture are in pixels.
+//! Structs of `shaders/shared/flare_sources.glsl`. A test compares every offset with the compiled
+//! shaders. Lengths in the image are in pixels.
 
 use glam::{Vec2, Vec3, Vec4};
 
 use crate::shader_struct;
 
 shader_struct! {
-    /// Of the passes that find bright sources.
+    /// Constants of the flare source passes.
     pub struct FlareConstants {
-        /// The camera's right in world axes.
+        /// Camera right vector in world axes.
         pub right: Vec4,
-        /// The camera's up.
+        /// Camera up vector in world axes.
         pub up: Vec4,
-        /// Tangent of the angle that a pixel fills on the axis.
+        /// Tangent of the angle that a pixel subtends on the axis.
         pub pitch: f32,
-        /// Lights of the frame.
+        /// Number of lights in the frame.
         pub light_count: u32,
-        /// Tiles of the picture.
+        /// Number of tiles per axis.
         pub tiles: [u32; 2],
     }
 }
 
 shader_struct! {
-    /// Something bright enough to flare.
+    /// Source that is bright enough to flare.
     pub struct FlareSource {
-        /// Unit vector from the camera, in the camera's axes: right, up, back.
+        /// Unit vector from the camera in camera axes: right, up, back.
         pub direction: Vec3,
         /// Angular radius (rad); 0 for a point.
         pub angular_radius: f32,
-        /// Pre-exposed lux by channel on a plane at the lens that faces it, as though nothing hid
-        /// it.
+        /// Pre-exposed illuminance (lx by channel) on a plane at the lens that faces the source,
+        /// without occlusion.
         pub illuminance: Vec3,
-        /// The part of it that is seen, 0 to 1.
+        /// Visible fraction, 0 to 1.
         pub visibility: f32,
-        /// The part that is seen and lies beyond the picture's border, 0 to `visibility`.
+        /// Fraction that is visible and outside the image, 0 to `visibility`.
         pub outside: f32,
-        /// Luminance of illuminance times visibility.
+        /// Sort key: luminance of illuminance times visibility.
         pub rank: f32,
-        /// `SOURCE_` bits.
+        /// Bits: `SOURCE_LIGHT`, `SOURCE_VISIBLE_EMITTER`, `SOURCE_INFINITE`.
         pub flags: u32,
-        /// Of a lamp its number among the frame's lights; of a cluster its root tile.
+        /// Index in the frame's lights, or the root tile of a pixel cluster.
         pub light: u32,
     }
 }
 
 shader_struct! {
-    /// Bright pixels of a square of the picture that no lamp accounts for.
+    /// Bright pixels of an image tile that belong to no light.
     pub struct FlareTile {
         /// Sum of their light above the threshold.
         pub light: Vec3,
-        /// Its luminance.
+        /// Luminance of `light`.
         pub weight: f32,
-        /// Of that.
+        /// Centroid of `light`.
         pub center: Vec2,
-        /// Mean squared distance from the centre.
+        /// Mean squared distance from the centroid.
         pub spread: f32,
-        /// The tile whose cluster it belongs to.
+        /// Root tile of its cluster.
         pub root: u32,
-        /// Of a root: number of its source in the list.
+        /// For a root tile: index of its source in the list.
         pub source: u32,
     }
 }
 
 shader_struct! {
-    /// Of the starburst's passes.
+    /// Constants of the starburst passes.
     pub struct StarburstConstants {
-        /// Steps of the table (half cycles at 550 nm) a pixel.
+        /// Steps of the table (half cycles at 550 nm) per pixel.
         pub steps: f32,
-        /// Tangent of the angle that a pixel fills on the axis.
+        /// Tangent of the angle that a pixel subtends on the axis.
         pub pitch: f32,
-        /// Part of the light on a step along the brightest spike, 1024 steps from the centre.
+        /// Fraction of the light on a step along the brightest spike, 1024 steps from the center.
         pub spike: f32,
-        /// 1: lamps without a body are drawn.
+        /// 1: draws lights without a surface.
         pub points: u32,
-        /// Parts of the light beyond squares of half sides 256, 512 and 1024 steps.
+        /// Fractions of the light beyond squares of half sides 256, 512 and 1024 steps.
         pub beyond: Vec4,
-        /// The camera's right in world axes.
+        /// Camera right vector in world axes.
         pub right: Vec4,
-        /// The camera's up.
+        /// Camera up vector in world axes.
         pub up: Vec4,
     }
 }
 
 shader_struct! {
-    /// What is drawn of a source.
+    /// Sprite of a source's starburst.
     pub struct StarburstSprite {
-        /// In the picture.
+        /// Position in the image.
         pub center: Vec2,
-        /// Half of its side; 0 is not drawn.
+        /// Half of its side; 0: not drawn.
         pub reach: f32,
         /// Radius of the source's disk.
         pub disk: f32,
-        /// Pre-exposed light, of a whole pixel.
+        /// Pre-exposed light of a whole pixel.
         pub light: Vec3,
-        /// Part of the light that leaves its own pixels; 0: it has none, all of it is drawn.
+        /// Fraction of the light that leaves the source's own pixels; 0: the source has no pixels,
+        /// and all of it is drawn.
         pub moved: f32,
     }
 }
 
-/// A light of the scene; else a cluster of bright pixels that no lamp accounts for.
+/// The source is a light of the scene; otherwise a cluster of bright pixels that belong to no
+/// light.
 pub const SOURCE_LIGHT: u32 = 1;
-/// The picture shows its shining surface.
+/// The emitting surface is visible in the image.
 pub const SOURCE_VISIBLE_EMITTER: u32 = 2;
-/// From infinitely far.
+/// The source is infinitely far away.
 pub const SOURCE_INFINITE: u32 = 4;
 
-/// All structs, for the layout test.
+/// Host layouts of all structs of this file, for the layout test.
 pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 5] = [
     FlareConstants::LAYOUT,
     FlareSource::LAYOUT,

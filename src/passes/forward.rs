@@ -1,5 +1,5 @@
-//! Surfaces with lobes that the G-buffer does not hold, drawn once more and lit forward
-//! (docs/layered.md).
+//! Forward pass for extended materials, whose lobes the G-buffer does not hold
+//! (docs/extended-materials.md).
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use crate::{
     graph::{Access, Graph, ImageHandle, PassContext},
 };
 
-/// The pipelines, made when they are first needed.
+/// Pipelines of the forward pass, created on demand.
 pub struct ForwardPass {
     variants: LightVariants,
 }
 
 impl ForwardPass {
-    /// The pass without a pipeline yet.
+    /// Creates the pass without pipelines.
     #[must_use]
     pub fn new(gpu: &Gpu) -> Self {
         let make = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
@@ -50,15 +50,15 @@ impl ForwardPass {
         Self { variants: LightVariants::lazy(gpu, "forward.frag", make) }
     }
 
-    /// A pipeline whose set 2 is that of all.
+    /// Any pipeline of the pass, for the shared layout of set 2.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn any_pipeline(&self) -> GpuResult<Arc<GraphicsPipeline>> {
         self.variants.get(Features::default())
     }
 
-    /// Declares the pass that lights what the G-buffer marks; nothing where it marks nothing.
+    /// Declares the pass for the pixels that the G-buffer marks; nothing if none can be marked.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -110,10 +110,10 @@ impl ForwardPass {
         });
     }
 
-    /// Draws blended or refracting surfaces over the lit picture.
+    /// Draws blended or refractive surfaces over the lit image.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub(super) fn draw_over(
         &self,
         rec: &mut Recorder<'_>,
@@ -154,7 +154,7 @@ impl ForwardPass {
     }
 }
 
-/// What this frame needs; rays always know masks, which saves shaders.
+/// Shader features of this frame. Ray variants always test alpha masks, which saves permutations.
 fn features(data: &FrameData, split: bool, over: bool) -> Features {
     let through = data.refraction_bvh.as_ref().filter(|_| over);
     let of = Features::of(data, split);
@@ -171,14 +171,14 @@ const LEVEL_NAMES: [&str; 6] = [
     "background_5",
 ];
 
-/// What refracting surfaces read, at record time.
+/// Images of the refraction background at record time.
 pub(super) struct RefractionBackgroundImages {
     levels: Vec<Arc<Image>>,
     back_faces: Arc<Image>,
 }
 
 impl RefractionBackgroundImages {
-    /// The images of this frame, or stand-ins where nothing refracts.
+    /// Images of this frame, or placeholders if nothing refracts.
     pub(super) fn of(
         cx: &PassContext<'_, '_>,
         behind: Option<RefractionBackground>,
@@ -200,13 +200,13 @@ impl RefractionBackgroundImages {
     }
 }
 
-/// Whether the G-buffer's pixels of this draw are lit by this pass.
+/// Whether this pass lights the G-buffer pixels of the draw.
 #[must_use]
 pub fn is_forward(draw: &Draw) -> bool {
     draw.extended && draw.queue != RenderQueue::Blend
 }
 
-/// The images that the pass reads, for its declaration.
+/// Images that the pass reads, for its declaration.
 pub(super) fn background_handles(
     behind: &RefractionBackground,
 ) -> impl Iterator<Item = ImageHandle> + '_ {

@@ -1,5 +1,4 @@
-//! A pass that makes one picture of light from another, pixel by pixel of the whole of it: what
-//! most of the camera's effects are.
+//! Full-screen pass from one light image to another; most camera effects are one.
 
 use std::sync::Arc;
 
@@ -9,17 +8,17 @@ use crate::{
     graph::{Access, Graph, ImageHandle},
 };
 
-/// The pipeline; its shader reads `light_image` and has push constants.
+/// Pipeline of a full-screen effect. Its shader reads `light_image` and has push constants.
 pub struct FullscreenEffect {
     name: &'static str,
     pipeline: Arc<GraphicsPipeline>,
 }
 
 impl FullscreenEffect {
-    /// Makes the pipeline of a fragment shader; `name` is the pass's too.
+    /// Creates the pipeline of a fragment shader; `name` is also the pass name.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu, name: &'static str, fragment: &str) -> GpuResult<Self> {
         let state = GraphicsState { colors: vec![(LIGHT, false)], ..GraphicsState::default() };
         Ok(Self {
@@ -28,7 +27,6 @@ impl FullscreenEffect {
         })
     }
 
-    /// Declares the pass.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

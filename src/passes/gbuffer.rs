@@ -1,5 +1,4 @@
-//! Geometry to the G-buffer: depth, surface, normal, emission. 24 bytes a pixel (docs/gbuffer.md
-//! says why).
+//! G-buffer pass: depth, surface, normal, emission, 24 bytes per pixel (docs/gbuffer.md).
 
 use std::sync::Arc;
 
@@ -13,37 +12,37 @@ use crate::{
     graph::{Access, BufferHandle, Graph, ImageHandle},
 };
 
-/// Depth, 1 near and 0 far.
+/// Reversed depth: 1 near, 0 far.
 pub const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
-/// Base colour, metallic, roughness, occlusion (`shaders/lib/packing.glsl`).
+/// Base color, metallic, roughness, occlusion (`shaders/lib/packing.glsl`).
 pub const SURFACE: vk::Format = vk::Format::R32G32_UINT;
 /// Octahedral normal.
 pub const NORMAL: vk::Format = vk::Format::R32_UINT;
-/// Light: emission and all that is lit, pre-exposed.
+/// Pre-exposed light: emission, and light of all lit images.
 pub const LIGHT: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 
-/// The G-buffer's images.
+/// Images of the G-buffer.
 #[derive(Clone, Copy)]
 pub struct Gbuffer {
-    /// Depth.
+    /// Reversed depth (`DEPTH`).
     pub depth: ImageHandle,
-    /// Surface.
+    /// Packed surface parameters (`SURFACE`).
     pub surface: ImageHandle,
-    /// Normal.
+    /// Octahedral normal (`NORMAL`).
     pub normal: ImageHandle,
-    /// Emission.
+    /// Pre-exposed emission (`LIGHT`).
     pub emission: ImageHandle,
 }
 
-/// The pipelines.
+/// Pipelines of the G-buffer pass.
 pub struct GbufferPass {
-    /// Without alpha test; its set 1 is the layout of material textures.
+    /// Pipeline without alpha test; its set 1 is the layout of material textures.
     pub opaque: Arc<GraphicsPipeline>,
     plain: Arc<GraphicsPipeline>,
     mask: Arc<GraphicsPipeline>,
 }
 
-/// What pipelines that draw the scene's geometry have in common.
+/// Common state of all pipelines that draw scene geometry.
 #[must_use]
 pub fn geometry_state(colors: Vec<(vk::Format, bool)>, depth_write: bool) -> GraphicsState {
     GraphicsState {
@@ -57,10 +56,10 @@ pub fn geometry_state(colors: Vec<(vk::Format, bool)>, depth_write: bool) -> Gra
 }
 
 impl GbufferPass {
-    /// Makes the pipelines.
+    /// Creates the pipelines.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let state = geometry_state(vec![(SURFACE, false), (NORMAL, false), (LIGHT, false)], true);
         let make = |name: &str, fragment: &str| {
@@ -73,8 +72,8 @@ impl GbufferPass {
         })
     }
 
-    /// Declares the pass; `culled` is what is drawn where the device has found it, `moved` are the
-    /// scene's vertices where a pass moves them.
+    /// Declares the pass. `culled`: draws that the device selected; `moved`: deformed vertices, if
+    /// a pass deforms them.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -116,7 +115,7 @@ impl GbufferPass {
                         cx.rec.bind_geometry(&scene.vertices, &scene.indices);
                         draw_culled(cx.rec, (scene, data), commands, layer, pipeline);
                     }
-                    // All, or what the device leaves to the host.
+                    // All draws, or those that the device leaves to the host.
                     draw_layer(cx.rec, scene, data, layer, pipeline, &[])?;
                 }
                 Ok(())
@@ -125,7 +124,7 @@ impl GbufferPass {
     }
 }
 
-/// Makes a pipeline current that draws the scene's geometry as these instances.
+/// Binds a pipeline with the scene's geometry and these instances.
 fn bind_scene(
     rec: &mut Recorder<'_>,
     scene: &GpuScene,
@@ -145,11 +144,10 @@ fn bind_scene(
     Ok(())
 }
 
-/// Draws all of a layer with a pipeline; `extra` are bindings beyond those that geometry always
-/// has.
+/// Draws a render queue with a pipeline; `extra`: bindings beyond those of all geometry.
 ///
 /// # Errors
-/// Bindings that do not fit the pipeline.
+/// `GpuError` if the bindings do not match the pipeline.
 pub fn draw_layer(
     rec: &mut Recorder<'_>,
     scene: &GpuScene,
@@ -167,21 +165,21 @@ pub fn draw_layer(
     draw_all(rec, scene, data, &draws, (pipeline, sets), extra)
 }
 
-/// Which textures of a material a pipeline reads.
+/// Material texture sets that a pipeline reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextureSets {
-    /// None.
+    /// No textures.
     None,
-    /// Set 1.
+    /// Set 1: core textures.
     Core,
-    /// Set 1, and set 2 with those of the further lobes.
+    /// Set 1, and set 2 with the textures of extended materials.
     Layers,
 }
 
-/// Draws these with a pipeline, in their order.
+/// Draws these with a pipeline, in order.
 ///
 /// # Errors
-/// Bindings that do not fit the pipeline.
+/// `GpuError` if the bindings do not match the pipeline.
 pub fn draw_all(
     rec: &mut Recorder<'_>,
     scene: &GpuScene,

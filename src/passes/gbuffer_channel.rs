@@ -1,4 +1,4 @@
-//! A channel of the G-buffer as plain floats, to look at or to save.
+//! G-buffer channel as floats, for display or output.
 
 use std::sync::Arc;
 
@@ -8,48 +8,48 @@ use crate::{
     graph::{Access, Graph, ImageHandle},
 };
 
-/// A channel of the G-buffer; the numbers are the shader's.
+/// Channel of the G-buffer; the values match the shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum GbufferChannel {
-    /// Linear.
+    /// Linear base color.
     BaseColor = 0,
-    /// 0 to 1.
+    /// Metallic, 0 to 1.
     Metallic = 1,
-    /// Perceptual, 0 to 1.
+    /// Perceptual roughness, 0 to 1.
     Roughness = 2,
     /// Shading normal in world axes.
     Normal = 3,
-    /// Distance along the line of sight (m).
+    /// Distance along the view direction (m).
     Depth = 4,
-    /// 0 to 1.
+    /// Material occlusion, 0 to 1.
     Occlusion = 5,
-    /// Relative to the camera (m).
+    /// Position relative to the camera (m).
     Position = 6,
-    /// Share of the surroundings that is seen, weighed with the cosine, 0 to 1 (`ao`).
+    /// Cosine-weighted visibility of the environment, 0 to 1 (pass `ao`).
     AmbientOcclusion = 7,
-    /// Mean direction of what is seen of the surroundings, in world axes (`ao`).
+    /// Mean unoccluded direction in world axes (pass `ao`).
     BentNormal = 8,
 }
 
 impl GbufferChannel {
-    /// Whether it is one of the pass `ao`, not of the G-buffer.
+    /// Whether the channel comes from the pass `ao` instead of the G-buffer.
     #[must_use]
     pub const fn measured(self) -> bool {
         matches!(self, Self::AmbientOcclusion | Self::BentNormal)
     }
 }
 
-/// The pipeline.
+/// Pipeline of the channel pass.
 pub struct GbufferChannelPass {
     pipeline: Arc<GraphicsPipeline>,
 }
 
 impl GbufferChannelPass {
-    /// Makes the pipeline.
+    /// Creates the pipeline.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let state = GraphicsState {
             colors: vec![(vk::Format::R32G32B32A32_SFLOAT, false)],
@@ -66,7 +66,7 @@ impl GbufferChannelPass {
         })
     }
 
-    /// Declares the pass; alpha is 1 where there is a surface.
+    /// Declares the pass; alpha is 1 where a surface is hit.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -82,7 +82,7 @@ impl GbufferChannelPass {
             .uses(gbuffer.surface, Access::FragmentSampled)
             .uses(gbuffer.normal, Access::FragmentSampled)
             .color_cleared(out, [0.0; 4]);
-        // Where nothing was measured the depth stands in, and is not read.
+        // Without AO the depth image is bound as a placeholder and not read.
         let open = open.filter(|_| channel.measured());
         if let Some(open) = open {
             pass = pass.uses(open, Access::FragmentSampled);

@@ -1,4 +1,4 @@
-//! Grain of the sensor on exposed light.
+//! Film grain on exposed light.
 
 use super::{effects_shared::GrainConstants, fullscreen::FullscreenEffect};
 use crate::{
@@ -7,21 +7,21 @@ use crate::{
     graph::{Graph, ImageHandle},
 };
 
-/// The pipeline.
+/// Pipeline of the film grain pass.
 pub struct GrainPass {
     pass: FullscreenEffect,
 }
 
 impl GrainPass {
-    /// Makes the pipeline.
+    /// Creates the pipeline.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         Ok(Self { pass: FullscreenEffect::new(gpu, "grain", "grain.frag")? })
     }
 
-    /// Declares the pass. The same frame number gives the same grain.
+    /// Declares the pass. Equal frame indices give equal grain.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

@@ -1,8 +1,8 @@
-//! Windows on displays that show more than white: the picture with its highlights, and the
-//! interface to the display's codes.
+//! HDR display output: tone mapping with headroom above white, and encoding of image and user
+//! interface.
 //!
-//! The interface is drawn and blended in half floats by the sRGB curve, as it is in bytes, which
-//! goes on beyond 1 for the picture.
+//! The user interface is drawn and blended in half floats with the sRGB curve, as for 8-bit output.
+//! The curve extends beyond 1 for the image.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::{
     graph::{Access, Graph, ImageHandle},
 };
 
-/// The format of interface and picture before the display's codes.
+/// Format of user interface and image before encoding.
 pub const INTERFACE: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 
-/// `hdr_picture_block` of the shader.
+/// Push constants: `hdr_picture_block` of the shader.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct PictureConstants {
@@ -25,7 +25,7 @@ struct PictureConstants {
     white_balance: [f32; 9],
 }
 
-/// `hdr_display_block` of the shader.
+/// Push constants: `hdr_display_block` of the shader.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct DisplayConstants {
@@ -33,17 +33,17 @@ struct DisplayConstants {
     paper_white: f32,
 }
 
-/// The pipelines.
+/// Pipelines of HDR output.
 pub struct HdrPass {
     picture: Arc<GraphicsPipeline>,
     codes: Arc<GraphicsPipeline>,
 }
 
 impl HdrPass {
-    /// For windows of this format.
+    /// Creates the pipelines for windows of this format.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu, format: vk::Format) -> GpuResult<Self> {
         let made = |name: &str, shader: &str, format| {
             let state = GraphicsState { colors: vec![(format, false)], ..GraphicsState::default() };
@@ -55,8 +55,8 @@ impl HdrPass {
         })
     }
 
-    /// Declares the picture: exposed light (four floats a pixel, top row first) to an image of
-    /// `INTERFACE`; `dither` does not count.
+    /// Declares HDR tone mapping of exposed light (four floats per pixel, top row first) to an
+    /// image of format `INTERFACE`. `dither` is ignored.
     pub fn declare_picture(
         &self,
         g: &mut Graph<'_>,
@@ -87,7 +87,7 @@ impl HdrPass {
         });
     }
 
-    /// Declares the codes: an interface of `INTERFACE` to the window.
+    /// Declares the encoding of an image of format `INTERFACE` for the window.
     pub fn declare_codes(
         &self,
         g: &mut Graph<'_>,

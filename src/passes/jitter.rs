@@ -1,8 +1,8 @@
-//! Where in a pixel the frames of a picture sample it.
+//! Subpixel sample positions of successive frames.
 
 use glam::DVec2;
 
-/// The radical inverse: the digits of a number in a base, mirrored at the point. From 0 to 1.
+/// Radical inverse: the digits of a number in a base, mirrored at the radix point; 0 to 1.
 ///
 /// Halton 1960, "On the efficiency of certain quasi-random sequences of points in evaluating
 /// multi-dimensional integrals", Numerische Mathematik 2.
@@ -17,17 +17,17 @@ pub fn radical_inverse(mut number: u32, base: u32) -> f64 {
     inverse
 }
 
-/// A frame's place in the pixel, of a sequence without end: Halton's in bases 2 and 3, in pixels
-/// from the centre, each from -1/2 to 1/2. However many follow each other, they lie evenly.
+/// Sample offset of a frame from the infinite Halton sequence in bases 2 and 3. Pixels from the
+/// center, each from -1/2 to 1/2. Any prefix is evenly distributed.
 #[must_use]
 pub fn halton(frame: u32) -> DVec2 {
     let number = frame.wrapping_add(1);
     DVec2::new(radical_inverse(number, 2), radical_inverse(number, 3)) - 0.5
 }
 
-/// A sample's place in the pixel where it is known how many there will be: Hammersley's set, in
-/// pixels from the centre. Of 1 it is the centre; a power of two lies in as many rows, columns and
-/// boxes, one in each.
+/// Sample offset from the Hammersley set for a known sample count `of`, in pixels from the center.
+/// A count of 1 gives the center. For a power of two, each elementary interval (row, column or box)
+/// holds one sample.
 #[must_use]
 pub fn hammersley(number: u32, of: u32) -> DVec2 {
     let of = of.max(1);
@@ -44,7 +44,7 @@ mod tests {
     fn samples_lie_evenly_in_the_pixel() {
         assert_eq!(hammersley(0, 1), DVec2::ZERO);
         for of in [4u32, 16, 64] {
-            // One in each of the boxes of 1/of, however they are cut.
+            // One sample in each elementary interval of area 1/of.
             for across in (0..=of.ilog2()).map(|bits| 1 << bits) {
                 let down = of / across;
                 let mut boxes = vec![0; of as usize];

@@ -1,49 +1,49 @@
-//! The structs of `shaders/shared/ghosts.glsl`; a test compares every offset with what the shaders
-//! were compiled to. Lengths are in millimetres, wavelengths and films in nanometres; vectors of
-//! three are red, green, blue.
+//! Structs of `shaders/shared/ghosts.glsl`. A test compares every offset with the compiled shaders.
+//! Lengths are in millimeters, wavelengths and films in nanometers. Vectors of three are red,
+//! green, blue.
 
 use glam::{UVec3, Vec2, Vec3, Vec4};
 
 use crate::shader_struct;
 
 shader_struct! {
-    /// Of all passes.
+    /// Constants of all lens ghost passes.
     pub struct GhostConstants {
-        /// Of the channels.
+        /// Wavelengths of the channels (nm).
         pub wavelength: Vec3,
-        /// How many.
+        /// Number of lens surfaces.
         pub surfaces: u32,
-        /// Nit that a pixel means per lux that falls on the sensor.
+        /// Luminance (nits) of a pixel per illuminance (lx) on the sensor.
         pub luminance: Vec3,
-        /// Paths with two reflections.
+        /// Number of paths with two reflections.
         pub ghosts: u32,
-        /// Half of the sensor's part that the picture shows.
+        /// Half extents of the sensor area that the image shows.
         pub gate_half: Vec2,
-        /// Of the disc across a beam through which it enters.
+        /// Radius of the disc, perpendicular to a beam, through which the beam enters.
         pub front_radius: f32,
-        /// z of its middle.
+        /// z of that disc's center.
         pub front_z: f32,
-        /// z.
+        /// z of the sensor.
         pub sensor_z: f32,
-        /// By which edges are softened at least.
+        /// Minimum softening of edges.
         pub pixel: f32,
-        /// Exposed luminance from which a ghost is drawn.
+        /// Exposed luminance above which a ghost is drawn.
         pub least: f32,
-        /// Part of that down to which it stays.
+        /// Fraction of that threshold down to which a drawn ghost is kept.
         pub hysteresis: f32,
-        /// Of the iris; below 3 is a circle.
+        /// Number of iris blades; below 3: circular iris.
         pub blades: f32,
-        /// Of the blades.
+        /// Curvature of the iris blades.
         pub curvature: f32,
-        /// Of a corner (rad).
+        /// Angle of an iris corner (rad).
         pub rotation: f32,
-        /// 1: entrance planes lie level.
+        /// 1: entrance planes are level.
         pub level: u32,
-        /// Room for nodes.
+        /// Capacity of the node buffer.
         pub node_capacity: u32,
-        /// Room for chunks.
+        /// Capacity of the chunk buffer.
         pub chunk_capacity: u32,
-        /// Room for ghosts that are drawn.
+        /// Capacity of the list of drawn ghosts.
         pub item_capacity: u32,
         /// Padding.
         pub pad0: u32,
@@ -51,61 +51,61 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// A surface of the lens.
+    /// Lens surface.
     pub struct GhostSurface {
-        /// Indices of the medium on the scene's side.
+        /// Refractive indices on the scene side.
         pub before: Vec3,
-        /// z.
+        /// z of the vertex.
         pub vertex: f32,
-        /// Indices on the sensor's side.
+        /// Refractive indices on the sensor side.
         pub after: Vec3,
-        /// One over the radius.
+        /// Curvature: one over the radius.
         pub curvature: f32,
-        /// Of the clear opening.
+        /// Clear aperture radius.
         pub radius: f32,
-        /// Index of the film; 0: bare.
+        /// Refractive index of the coating; 0: uncoated.
         pub film_index: f32,
-        /// Its thickness.
+        /// Thickness of the coating (nm).
         pub film: f32,
-        /// 1 curved along x, 2 along y, 4 the stop.
+        /// Bits: 1 curved along x, 2 curved along y, 4 the stop.
         pub flags: u32,
     }
 }
 
 shader_struct! {
-    /// A path with two reflections; matrices as (a, b) along x and along y.
+    /// Path with two reflections; matrices as (a, b) along x and along y.
     pub struct GhostPath {
-        /// Of red.
+        /// Matrix of red.
         pub red: Vec4,
-        /// Of green.
+        /// Matrix of green.
         pub green: Vec4,
-        /// Of blue.
+        /// Matrix of blue.
         pub blue: Vec4,
-        /// Of the light, at normal incidence.
+        /// Transmitted fraction of the light at normal incidence.
         pub part: Vec3,
-        /// At the entrance, on the axis.
+        /// Radius at the entrance, on the axis.
         pub radius: f32,
-        /// The surface that reflects first.
+        /// Index of the first reflecting surface.
         pub first: u32,
-        /// The one that reflects second.
+        /// Index of the second reflecting surface.
         pub second: u32,
-        /// Its first crossing.
+        /// Index of its first surface crossing.
         pub crossing: u32,
-        /// How many.
+        /// Number of surface crossings.
         pub crossings: u32,
     }
 }
 
 shader_struct! {
-    /// What was found of a source's ghost.
+    /// Probe result of one source's ghost.
     pub struct GhostProbe {
-        /// Of the entrance.
+        /// Used window of the entrance.
         pub window: Vec4,
-        /// Light over illuminance (mm2), green.
+        /// Light over illuminance (mm2), for green.
         pub flux: f32,
-        /// Greatest exposed luminance in any channel.
+        /// Maximum exposed luminance over all channels.
         pub peak: f32,
-        /// Along a side of its mesh.
+        /// Cells per side of its mesh.
         pub cells: u32,
         /// `GHOST_` constants of the shader.
         pub state: u32,
@@ -113,21 +113,21 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// A ghost that is drawn.
+    /// Ghost to draw.
     pub struct GhostItem {
-        /// Of the entrance.
+        /// Used window of the entrance.
         pub window: Vec4,
-        /// Of the list.
+        /// Index in the source list.
         pub source: u32,
-        /// Of the paths.
+        /// Index of the path.
         pub ghost: u32,
-        /// Along a side of its mesh.
+        /// Cells per side of its mesh.
         pub cells: u32,
-        /// As found.
+        /// State from the probe: `GHOST_` constants of the shader.
         pub state: u32,
-        /// The first of its nodes.
+        /// Index of its first node.
         pub node: u32,
-        /// The first of its chunks.
+        /// Index of its first chunk.
         pub chunk: u32,
         /// Padding.
         pub pad0: u32,
@@ -137,44 +137,44 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// A channel of a ghost that is drawn.
+    /// One channel of a drawn ghost.
     pub struct GhostLayer {
-        /// Half widths of the iris' edges over its radius, at each crossing.
+        /// Half widths of the iris edges over the iris radius, at each crossing.
         pub iris_soft: Vec3,
-        /// Of the iris.
+        /// Number of iris crossings.
         pub crossings: u32,
-        /// Of a disc.
+        /// Center of a disc.
         pub center: Vec2,
-        /// Of a disc.
+        /// Radii of a disc.
         pub radius: Vec2,
-        /// Of its illuminance.
+        /// Scale of the illuminance.
         pub scale: f32,
         /// Half width of a disc's edge over its radius.
         pub soft: f32,
         /// Padding.
         pub pad0: f32,
-        /// Illuminance that no place exceeds.
+        /// Upper bound on the illuminance.
         pub cap: f32,
     }
 }
 
 shader_struct! {
-    /// A ray of a mesh on the sensor.
+    /// Mesh ray on the sensor.
     pub struct GhostNode {
-        /// Where.
+        /// Position on the sensor.
         pub place: Vec2,
         /// Distance from the nearest rim in half widths of its edge.
         pub soft: f32,
-        /// Distance from the axis over the rim's.
+        /// Distance from the axis over that of the rim.
         pub hard: f32,
-        /// Places in the iris, pairs of half floats.
+        /// Positions in the iris, pairs of half floats.
         pub iris: UVec3,
-        /// Illuminance over that across the beam; below 0: no ray.
+        /// Illuminance over that perpendicular to the beam; negative: no ray.
         pub light: f32,
     }
 }
 
-/// All structs, for the layout test.
+/// Host layouts of all structs of this file, for the layout test.
 pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 7] = [
     GhostConstants::LAYOUT,
     GhostSurface::LAYOUT,

@@ -1,5 +1,5 @@
-//! The picture as a real lens forms it: distortion, colours' image sizes and vignetting of its
-//! prescription, from rays traced through its surfaces (`optics::imaging`).
+//! Image through a lens prescription: distortion, lateral color and vignetting from rays traced
+//! through its surfaces (`optics::imaging`).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,17 +12,17 @@ use crate::{
     optics::{MountedLens, imaging::NODES},
 };
 
-/// The pipeline, and the grid of the lens that was used last.
+/// Pipeline, and the grid of the last lens.
 pub struct LensImagePass {
     pipeline: Arc<GraphicsPipeline>,
     grid: Mutex<Option<(Arc<MountedLens>, Arc<Buffer>)>>,
 }
 
 impl LensImagePass {
-    /// Makes the pipeline.
+    /// Creates the pipeline.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let state = GraphicsState { colors: vec![(LIGHT, false)], ..GraphicsState::default() };
         let pipeline =
@@ -30,10 +30,10 @@ impl LensImagePass {
         Ok(Self { pipeline, grid: Mutex::new(None) })
     }
 
-    /// Puts a lens's grid on the device where it is not there yet.
+    /// Uploads a lens's grid unless it is already on the device.
     ///
     /// # Errors
-    /// Out of memory.
+    /// `GpuError` if memory runs out.
     pub fn prepare(&self, gpu: &Gpu, lens: &Arc<MountedLens>) -> GpuResult<()> {
         let mut held = self.grid.lock().unwrap_or_else(PoisonError::into_inner);
         if held.as_ref().is_some_and(|(of, _)| Arc::ptr_eq(of, lens)) {
@@ -55,8 +55,8 @@ impl LensImagePass {
         Ok(())
     }
 
-    /// Declares the pass: from light as the pinhole sees it that `MountedLens::pinhole` is, to that
-    /// on the sensor.
+    /// Declares the pass. Maps the image of the pinhole `MountedLens::pinhole` to that on the
+    /// sensor.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

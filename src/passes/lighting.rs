@@ -1,4 +1,4 @@
-//! Direct light of all listed lamps, with the glTF BRDF, pre-exposed.
+//! Direct light of all clustered lights with the glTF BRDF, pre-exposed.
 
 use std::sync::Arc;
 
@@ -13,38 +13,38 @@ use crate::{
     graph::{Access, Graph, ImageHandle},
 };
 
-/// Light that leaves the surfaces towards the camera.
+/// Pre-exposed light from the surfaces to the camera.
 #[derive(Clone, Copy)]
 pub struct LitImages {
-    /// All of it.
+    /// Total light.
     pub light: ImageHandle,
-    /// Its diffuse and specular parts, where they were asked for.
+    /// Diffuse and specular parts, if requested.
     pub split: Option<(ImageHandle, ImageHandle)>,
 }
 
-/// What the pass reads of this frame's passes.
+/// Inputs from this frame's passes.
 #[derive(Clone, Copy)]
 pub struct LightingInputs {
-    /// Surfaces.
+    /// G-buffer of the visible surfaces.
     pub gbuffer: Gbuffer,
-    /// Which lamps matter where.
+    /// Light lists per cluster.
     pub lists: ClusteredLights,
-    /// What lies in the way of lights.
+    /// Shadow inputs of the lights.
     pub shadow_inputs: ShadowInputs,
-    /// What surfaces see of their surroundings, where it was measured.
+    /// Bent normal and ambient occlusion, if enabled.
     pub bent_normal_ao: Option<ImageHandle>,
 }
 
-/// The pipelines.
+/// Pipelines of the lighting pass.
 pub struct LightingPass {
     variants: LightVariants,
 }
 
 impl LightingPass {
-    /// Makes the pipelines.
+    /// Creates the pipelines.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let make = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
             let targets = if features.split { 3 } else { 1 };

@@ -1,6 +1,6 @@
-//! Mip chains ([textures.md](../../docs/textures.md)): each texel is the mean over the area that it
-//! covers, of what can be averaged: light for colours, vectors for normals, the stored value for
-//! data. Sums are kept as floats from level to level.
+//! Mip chains ([textures.md](../../docs/textures.md)). Each texel is the mean over its footprint of
+//! a quantity that averages linearly: light for colors, vectors for normals, the stored value for
+//! data. Sums stay in floats from level to level.
 
 use std::sync::OnceLock;
 
@@ -8,27 +8,26 @@ use rayon::prelude::*;
 
 use crate::photometry::color::{srgb_eotf, srgb_oetf};
 
-/// What the bytes of a picture stand for.
+/// Meaning of a texture's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TextureSemantic {
-    /// Red, green and blue are sRGB-encoded, alpha is linear and has no bearing on them.
+    /// Red, green and blue are sRGB-encoded; alpha is linear and does not weight them.
     Color,
-    /// Likewise, but a texel's colour counts as much as the texel is opaque: what nobody sees does
-    /// not bleed into what is seen.
+    /// As `Color`, but each texel's color is weighted by its opacity, so that invisible colors do
+    /// not bleed into visible ones.
     Cutout,
-    /// Four numbers.
+    /// Four independent values.
     Data,
-    /// A normal in red, green and blue, each from -1 to 1. Alpha is not read; in the chain it is
-    /// the square root of the variance of the normals under the texel ([`variance`]), 0 in the
-    /// first level.
+    /// Normal in red, green and blue, each from -1 to 1. Alpha is not read. In the chain, alpha is
+    /// the square root of the variance of the normals under the texel ([`variance`]); 0 in level 0.
     Normals,
 }
 
-/// The weight in [`Meaning::Cutout`] of a texel that is not opaque at all: where nothing is, its
-/// colour is kept.
+/// Weight of a fully transparent texel in [`TextureSemantic::Cutout`]; keeps the color of regions
+/// without any opacity.
 const UNSEEN: f32 = 1.0 / 65536.0;
 
-/// All levels of a picture down to 1x1, as bytes of red, green, blue, alpha.
+/// All levels down to 1x1, as RGBA bytes.
 #[must_use]
 pub fn chain(rgba8: &[u8], width: u32, height: u32, meaning: TextureSemantic) -> Vec<Vec<u8>> {
     let (mut w, mut h) = (width as usize, height as usize);
@@ -54,7 +53,7 @@ pub fn chain(rgba8: &[u8], width: u32, height: u32, meaning: TextureSemantic) ->
     levels
 }
 
-/// The picture itself, as the device gets it.
+/// Level 0 as uploaded.
 fn first(rgba8: &[u8], meaning: TextureSemantic) -> Vec<u8> {
     let mut out = rgba8.to_vec();
     if meaning == TextureSemantic::Normals {
@@ -65,7 +64,7 @@ fn first(rgba8: &[u8], meaning: TextureSemantic) -> Vec<u8> {
     out
 }
 
-/// What of a texel can be averaged.
+/// Decodes a texel to values that average linearly.
 fn decode(texel: [u8; 4], meaning: TextureSemantic) -> [f32; 4] {
     let (linear, _) = tables();
     let [r, g, b, a] = texel.map(|byte| f32::from(byte) / 255.0);
@@ -84,7 +83,7 @@ fn decode(texel: [u8; 4], meaning: TextureSemantic) -> [f32; 4] {
         TextureSemantic::Normals => {
             let [x, y, z] = [r, g, b].map(|x| x * 2.0 - 1.0);
             let length = (x * x + y * y + z * z).sqrt();
-            // A texel without a direction says nothing about any other than the surface's own.
+            // A texel without a direction stands for the unperturbed normal.
             if length > 1e-3 {
                 [x / length, y / length, z / length, 0.0]
             } else {
@@ -94,7 +93,6 @@ fn decode(texel: [u8; 4], meaning: TextureSemantic) -> [f32; 4] {
     }
 }
 
-/// Bytes of a mean.
 fn encode(mean: [f32; 4], meaning: TextureSemantic) -> [u8; 4] {
     let (_, encoded) = tables();
     let byte = |x: f32| (x.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
@@ -115,18 +113,18 @@ fn encode(mean: [f32; 4], meaning: TextureSemantic) -> [u8; 4] {
     }
 }
 
-/// What a mean of unit normals of this length adds to the square of a microfacet distribution's
-/// alpha, at most 1.
+/// Increase of the squared alpha of a microfacet distribution for a mean of unit normals of this
+/// length, at most 1.
 ///
-/// The normals are taken as a von Mises-Fisher distribution about their mean; its concentration is
-/// about (3 r - r^3) / (1 - r^2) (Banerjee et al., "Clustering on the Unit Hypersphere using von
+/// The normals are modeled as a von Mises-Fisher distribution about their mean. Its concentration
+/// is about (3 r - r^3) / (1 - r^2) (Banerjee et al., "Clustering on the Unit Hypersphere using von
 /// Mises-Fisher Distributions", JMLR 6, 2005, equation 4.4), as in Han et al., "Frequency Domain
 /// Normal Map Filtering", SIGGRAPH 2007, section 5.2. Near its axis it is exp(-concentration
 /// theta^2 / 2), a Beckmann distribution exp(-tan^2 theta / alpha^2) with alpha^2 = 2 /
-/// concentration. The variances of slopes add where such distributions are convolved (Olano and
-/// Baker, "LEAN Mapping", I3D 2010, section 3), so alpha^2 of the microfacets and this do; GGX is
-/// given the alpha of the Beckmann distribution, as by Tokuyoshi and Kaplanyan, "Improved Geometric
-/// Specular Antialiasing", I3D 2019, section 3.
+/// concentration. Slope variances add under convolution (Olano and Baker, "LEAN Mapping", I3D 2010,
+/// section 3), so this value adds to alpha^2 of the microfacets. GGX takes the alpha of the
+/// Beckmann distribution, as in Tokuyoshi and Kaplanyan, "Improved Geometric Specular
+/// Antialiasing", I3D 2019, section 3.
 #[must_use]
 pub fn variance(length: f32) -> f32 {
     let r = length.clamp(0.0, 1.0);
@@ -142,7 +140,7 @@ fn halve(
     let columns: Vec<Vec<(usize, f32)>> = (0..nw).map(|x| cover(x, nw, w)).collect();
     let mut to = vec![[0f32; 4]; nw * nh];
     let rows = to.par_chunks_mut(nw).enumerate();
-    // Small levels are not worth the threads.
+    // Small levels are not split over threads.
     rows.with_min_len((1 << 14) / nw.max(1) + 1).for_each(|(y, row)| {
         let lines = cover(y, nh, h);
         for (out, columns) in row.iter_mut().zip(&columns) {
@@ -158,8 +156,8 @@ fn halve(
     to
 }
 
-/// Which texels of `from` the texel `index` of `to` covers, with weights that sum to 1: two at even
-/// sizes, three at odd ones.
+/// Texels of `from` under the texel `index` of `to`, with weights that sum to 1: two at even sizes,
+/// three at odd ones.
 fn cover(index: usize, to: usize, from: usize) -> Vec<(usize, f32)> {
     let scale = from as f64 / to as f64;
     let (start, end) = (index as f64 * scale, (index + 1) as f64 * scale);
@@ -206,7 +204,7 @@ mod tests {
 
     #[test]
     fn the_last_level_is_the_mean_of_all_texels() {
-        // 7 x 11 is odd on every level but the last; bytes that were rounded on each would drift.
+        // 7 x 11 is odd on every level but the last; rounding to bytes at each level would drift.
         let texels: Vec<u8> = (0..7 * 11 * 4u32).map(|i| (i * 37 % 251) as u8).collect();
         let mut mean = [0f64; 4];
         for texel in texels.as_chunks::<4>().0 {
@@ -234,8 +232,8 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_sees_does_not_bleed() {
-        // A red leaf beside green that is not there, and a corner where nothing is.
+    fn transparent_texels_do_not_bleed() {
+        // A red leaf beside transparent green, and a fully transparent corner.
         let texels = [255u8, 0, 0, 255, 0, 255, 0, 0];
         assert_eq!(chain(&texels, 2, 1, TextureSemantic::Cutout)[1], [255, 0, 0, 128]);
         assert_eq!(chain(&texels, 2, 1, TextureSemantic::Color)[1], [188, 188, 0, 128]);
@@ -244,7 +242,7 @@ mod tests {
 
     #[test]
     fn normals_average_as_vectors_and_leave_their_variance() {
-        // Two slopes of 45 degrees against each other: the mean is upright, 0.707 long.
+        // Two opposite slopes of 45 degrees: the mean is upright, 0.707 long.
         let slope = |x: f32| {
             [x * 0.5 + 0.5, 0.5, 0.5f32.sqrt() * 0.5 + 0.5, 1.0].map(|v| (v * 255.0).round() as u8)
         };
@@ -274,7 +272,7 @@ mod tests {
         // Slopes of a standard deviation of 0.05 on each axis: LEAN mapping adds 2 * 0.05^2.
         let (mut mean, mut count) = ([0f64; 3], 0.0);
         for i in 0..400 {
-            // Points of equal probability of a Gaussian in the plane.
+            // Samples of equal probability of a 2D Gaussian.
             let radius = 0.05 * (-2.0 * ((f64::from(i) + 0.5) / 400.0).ln()).sqrt();
             for j in 0..16 {
                 let (sin, cos) = (f64::from(j) * std::f64::consts::TAU / 16.0).sin_cos();

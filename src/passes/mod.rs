@@ -1,4 +1,4 @@
-//! The passes: one file each, its shader of the same name in `shaders/passes/`.
+//! Render passes: one file each, with the shader of the same name in `shaders/passes/`.
 
 pub mod accumulate;
 pub mod alpha_coverage;
@@ -73,64 +73,62 @@ use crate::{
 pub use scene_data::GpuScene;
 pub use view::View;
 
-/// The buffers that every pass of a frame reads: host memory, new for each frame.
+/// Per-frame buffers that all passes read; host-visible, new for each frame.
 #[derive(Clone)]
 pub struct FrameData {
     /// `FrameConstants`.
     pub constants: Arc<Buffer>,
-    /// `Instance`s that are seen.
+    /// Visible `Instance`s.
     pub instances: Arc<Buffer>,
     /// `Light`s, directional ones first.
     pub lights: Arc<Buffer>,
-    /// The linear maps of area lights (`photometry::area::ltc`); none where no light has a surface.
+    /// Linearly transformed cosine (LTC) matrices of area lights (`photometry::area::ltc`); `None`
+    /// without area lights.
     pub ltc: Option<Arc<Buffer>>,
-    /// `LightNode`s.
+    /// `LightNode`s of the light tree.
     pub nodes: Arc<Buffer>,
-    /// Measured distributions of lamps (`profiles`); the scene's.
+    /// IES profiles of the scene (`profiles`).
     pub profiles: Arc<Buffer>,
-    /// Light from all around (`environment`); the scene's.
+    /// Environment buffer of the scene (`environment`).
     pub environment: Arc<Buffer>,
-    /// `Probe`s.
+    /// Local `Probe`s.
     pub probes: Arc<Buffer>,
-    /// There is light from all around.
+    /// Whether the scene has an environment.
     pub has_environment: bool,
-    /// There is something to see where no surface is.
+    /// Whether the background is visible: an environment or a sun disk.
     pub has_background: bool,
-    /// The trees that shadow rays walk; none where shadows are not traced.
+    /// BVH of shadow rays; `None` unless shadows are ray traced.
     pub shadow_bvh: Option<scene_bvh::FrameBvh>,
-    /// What reflections in the picture need; none where they are off.
+    /// Screen-space reflection data; `None` if SSR is off.
     pub ssr: Option<ssr::FrameSsr>,
-    /// What bounced light needs; none where it is off.
+    /// Indirect light data; `None` if GI is off.
     pub gi: Option<gi::FrameGi>,
-    /// The trees that rays through refracting bodies walk; none where they are found on the
-    /// picture.
+    /// BVH of refraction rays; `None` if refraction is in screen space.
     pub refraction_bvh: Option<scene_bvh::FrameBvh>,
-    /// The trees that rays to bright sources beyond the picture's border walk; none where nothing
-    /// flares or there are none.
+    /// BVH of rays to bright sources outside the image; `None` without flares or without a BVH.
     pub flare_bvh: Option<scene_bvh::FrameBvh>,
-    /// The same trees, where any of these or of bounced light or caustics walks them: all have the
-    /// same.
+    /// BVH of the frame if any of these, GI or caustics traces rays; all share it.
     pub bvh: Option<scene_bvh::FrameBvh>,
     /// Shadow maps.
     pub shadows: shadow_maps::FrameShadows,
-    /// What waters gather and scatter of a sun's light; none where none does.
+    /// Water caustics; `None` without any.
     pub caustics: Option<caustics::FrameCaustics>,
     /// Participating volumes.
     pub volumes: volumes_scene::FrameVolumes,
-    /// Where the camera stands in the world (m).
+    /// Camera position in the world (m).
     pub camera: glam::DVec3,
-    /// Indices of blended triangles from back to front.
+    /// Indices of blended triangles, back to front.
     pub sorted: Arc<Buffer>,
-    /// What the device culls by; none where the host does.
+    /// Device culling data; `None` if the host culls.
     pub culling: Option<culling::FrameCulling>,
-    /// What is seen; where the device culls, only of what is drawn back to front.
+    /// Visible draws; if the device culls, only the draws that the host sorts.
     pub visible: Arc<scene_data::Visible>,
-    /// The constants as written.
+    /// Host copy of the constants.
     pub values: shared::FrameConstants,
 }
 
 impl FrameData {
-    /// Whether the projection is parallel, so that there is no lens.
+    /// Whether the projection is orthographic, so that there is no lens.
     fn parallel(&self) -> bool {
         self.values.forward.w != 0.0
     }
@@ -139,8 +137,8 @@ impl FrameData {
         ("frame_block", Bind::Uniform(&self.constants))
     }
 
-    /// What a pipeline of `variants::LightVariants` reads beyond the lights: what is in their way
-    /// but for water, and what features need.
+    /// Bindings of a `variants::LightVariants` pipeline beyond the lights: shadows and features,
+    /// without caustics.
     fn light_binds<'a>(&'a self, way: &'a ShadowBindings) -> Vec<(&'static str, Bind<'a>)> {
         let mut binds = vec![
             ("profile_block", Bind::Storage(&self.profiles)),
@@ -157,19 +155,19 @@ impl FrameData {
     }
 }
 
-/// What lies in the way of lights, as the frame's passes found it.
+/// Shadow and transmittance inputs of the lights, from this frame's passes.
 #[derive(Clone, Copy)]
 pub struct ShadowInputs {
-    /// The shadow maps, where there are any.
+    /// Shadow atlas, if any light has a shadow map.
     pub atlas: Option<ImageHandle>,
-    /// What rays read that the frame makes.
+    /// BVH resources that passes of this frame write.
     pub bvh: ray_query::BvhDependencies,
-    /// What waters gather and scatter of a sun's light, where any does.
+    /// Water caustic maps, if any.
     pub caustics: Option<BufferHandle>,
 }
 
 impl ShadowInputs {
-    /// The pass with all of it read by its fragment shaders.
+    /// Declares all inputs as read by the pass's fragment shaders.
     fn read_by<'g, 'a>(&self, mut pass: PassBuilder<'g, 'a>) -> PassBuilder<'g, 'a> {
         if let Some(atlas) = self.atlas {
             pass = pass.uses(atlas, Access::FragmentSampled);
@@ -183,7 +181,8 @@ impl ShadowInputs {
         pass
     }
 
-    /// At record time; what is not there is stood in for by what shaders then do not read.
+    /// Resources at record time. Missing ones are replaced by placeholders that the shaders do not
+    /// read.
     fn objects(
         &self,
         cx: &PassContext<'_, '_>,
@@ -199,23 +198,23 @@ impl ShadowInputs {
     }
 }
 
-/// The same, to bind.
+/// Resources of `ShadowInputs` at record time.
 struct ShadowBindings {
     atlas: Arc<Image>,
     caustics: Arc<Buffer>,
 }
 
 impl ShadowBindings {
-    /// For shaders that light places in water: others have no name for it.
+    /// Caustics binding, for shaders that light points in water; other shaders do not declare it.
     fn caustics(&self) -> (&'static str, Bind<'_>) {
         ("caustic_block", Bind::Storage(&self.caustics))
     }
 }
 
-/// Host-visible memory with these elements, or room for one where there is none.
+/// Host-visible buffer with these elements; at least one element in size.
 ///
 /// # Errors
-/// Out of memory.
+/// `GpuError` if memory runs out.
 pub fn dynamic_buffer<T: bytemuck::Pod>(
     gpu: &Gpu,
     name: &str,
@@ -228,11 +227,11 @@ pub fn dynamic_buffer<T: bytemuck::Pod>(
     Ok(buffer)
 }
 
-/// Device memory with these bytes, or room for the least that a shader declares.
+/// Device buffer with these bytes; at least the size that the shader declares.
 ///
 /// # Errors
-/// More than a buffer of the device may hold, with what to do about it; out of memory; a lost
-/// device.
+/// `GpuError::TooLarge` with `remedy` if the data exceeds the device's storage buffer range. Other
+/// `GpuError`s if memory runs out or the device is lost.
 fn storage_buffer(
     gpu: &Gpu,
     uploader: &mut Uploader,
@@ -255,61 +254,61 @@ fn storage_buffer(
     Ok(buffer)
 }
 
-/// All pipelines.
+/// Pipelines of all passes.
 pub struct Passes {
-    /// What is drawn.
+    /// Instance culling.
     pub culling: culling::CullingPass,
-    /// Moves vertices.
+    /// Vertex skinning and morphing.
     pub skin: skin::SkinPass,
-    /// Refits the trees of moved primitives.
+    /// BVH refit of deformed primitives.
     pub refit: refit::RefitPass,
-    /// Geometry to the G-buffer.
+    /// Geometry into the G-buffer.
     pub gbuffer: gbuffer::GbufferPass,
-    /// Which lamps matter where.
+    /// Light lists per cluster.
     pub clustered_lights: clustered_lights::ClusteredLightsPass,
-    /// Depths seen from lamps.
+    /// Shadow maps.
     pub shadow_maps: shadow_maps::ShadowMapsPass,
-    /// A sun's light through rippled water.
+    /// Water caustics.
     pub caustics: caustics::CausticsPass,
-    /// What hides light from all around.
+    /// Ambient occlusion.
     pub ao: ao::AoPass,
     /// Direct light.
     pub lighting: lighting::LightingPass,
-    /// What is seen where no surface is.
+    /// Environment and sun disks.
     pub background: background::BackgroundPass,
-    /// Surfaces with further lobes.
+    /// Forward pass of extended materials.
     pub forward: forward::ForwardPass,
     /// Participating volumes.
     pub volumes: volumes::VolumesPass,
-    /// What refracting surfaces look up.
+    /// Refraction background.
     pub refraction: refraction::RefractionPass,
     /// Alpha-blended surfaces.
     pub blend: blend::BlendPass,
-    /// G-buffer channels as floats.
+    /// G-buffer channels as floats, for display.
     pub gbuffer_channel: gbuffer_channel::GbufferChannelPass,
-    /// What the camera does to the picture.
+    /// Camera effects.
     pub effects: effects::EffectPasses,
-    /// Bounced light; made when it is first asked for.
+    /// Indirect light; created on first use.
     pub gi: OnceLock<gi::GiPass>,
-    /// Reflections in the picture; made when they are first asked for.
+    /// Screen-space reflections; created on first use.
     pub ssr: OnceLock<ssr::SsrPass>,
-    /// Smooth edges.
+    /// Anti-aliasing.
     pub anti_aliasing: anti_aliasing::AntiAliasingPasses,
-    /// Mean over frames.
+    /// Progressive accumulation.
     pub accumulate: accumulate::AccumulatePass,
-    /// Pixels by luminance.
+    /// Luminance histogram for automatic exposure.
     pub exposure_histogram: exposure_histogram::ExposureHistogramPass,
-    /// To the display.
+    /// Tone mapping to the display.
     pub tonemap: tonemap::TonemapPass,
 }
 
 impl Passes {
-    /// Makes all pipelines.
+    /// Creates all pipelines.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        // Independent of each other, and slow where the driver compiles for the first time.
+        // Independent of each other, and slow if the driver compiles for the first time.
         let (geometry, (clustered_lights, (lighting, (gbuffer_channel, (tonemap, background))))) =
             rayon::join(
                 || {

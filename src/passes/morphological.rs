@@ -1,5 +1,5 @@
-//! Smooth edges from the shapes that they have in one frame (docs/anti-aliasing.md): no history,
-//! nothing that moves leaves a trace; what falls between pixels stays lost.
+//! Morphological anti-aliasing from edge shapes in a single frame (docs/anti-aliasing.md). It needs
+//! no history and causes no ghosting, but does not recover subpixel detail.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::{
 
 /// Edges to the left and above.
 const EDGES: vk::Format = vk::Format::R8G8_UNORM;
-/// Parts of pixels.
+/// Blend weights.
 const WEIGHTS: vk::Format = vk::Format::R8G8B8A8_UNORM;
 
-/// The pipelines.
+/// Pipelines of morphological anti-aliasing.
 pub struct MorphologicalPass {
     edges: Arc<GraphicsPipeline>,
     weights: Arc<GraphicsPipeline>,
@@ -22,10 +22,10 @@ pub struct MorphologicalPass {
 }
 
 impl MorphologicalPass {
-    /// Makes the pipelines.
+    /// Creates the pipelines.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let make = |name: &str, fragment: &str, format| {
             let state = GraphicsState { colors: vec![(format, false)], ..GraphicsState::default() };

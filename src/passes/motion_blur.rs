@@ -1,4 +1,4 @@
-//! Motion blur from the way that each pixel moves while the shutter is open.
+//! Motion blur from per-pixel velocities over the exposure.
 
 use std::sync::Arc;
 
@@ -11,20 +11,19 @@ use crate::{
     graph::{Access, Graph, ImageHandle},
 };
 
-/// A tile's edge, and with it the greatest half length of a blur, as a part of the picture's
-/// height.
+/// Tile size, and with it the maximum half length of a blur, as a fraction of the image height.
 const TILE_PART: f32 = 0.125;
 
-/// The longest ways of pixels against the longest that is drawn.
+/// Longest pixel motions of the frame, and the longest one drawn.
 #[derive(Clone, Copy)]
 pub struct MotionBlurLimit {
-    /// Of each tile the longest way (pixels over the exposure).
+    /// Longest motion per tile (pixels over the exposure).
     pub longest: ImageHandle,
-    /// The longest that is drawn (pixels).
+    /// Maximum drawn motion (pixels).
     pub drawn: f32,
 }
 
-/// The pipelines.
+/// Pipelines of the motion blur passes.
 pub struct MotionBlurPass {
     rows: Arc<GraphicsPipeline>,
     columns: Arc<GraphicsPipeline>,
@@ -33,10 +32,10 @@ pub struct MotionBlurPass {
 }
 
 impl MotionBlurPass {
-    /// Makes the pipelines.
+    /// Creates the pipelines.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let make = |name: &str, fragment: &str, format| {
             let state = GraphicsState { colors: vec![(format, false)], ..GraphicsState::default() };
@@ -50,8 +49,8 @@ impl MotionBlurPass {
         })
     }
 
-    /// Declares the passes; `velocity` is in pixels over the exposure. Returns light and how long
-    /// its blurs are.
+    /// Declares the passes; `velocity` is in pixels over the exposure. Returns the light and the
+    /// motion limit.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -100,7 +99,7 @@ impl MotionBlurPass {
     }
 }
 
-/// One step from velocities to the longest of a tile and its neighbours.
+/// One step of the reduction from velocities to the longest of a tile and its neighbors.
 fn tile_pass<'a>(
     g: &mut Graph<'a>,
     name: &str,

@@ -1,5 +1,5 @@
-//! A scene's local probes on the device: their maps in the environment's buffer, their boxes in one
-//! of each frame.
+//! Local probes of a scene on the device: their maps are in the environment buffer, their boxes in
+//! a buffer per frame.
 
 use std::sync::Arc;
 
@@ -13,27 +13,28 @@ use crate::{
     scene::{self, Probe, Scene},
 };
 
-/// A place counts as a wall of a box this near its faces, as a part of the smallest side.
+/// Distance to a face within which a point counts as on the box's wall, as a fraction of the
+/// smallest side.
 const MARGIN: f64 = 0.005;
 
-/// What capturing needs of a scene, kept until it is done.
+/// Resources for probe capture, kept until it is complete.
 pub struct Capture {
-    /// The environment's buffer without probes.
+    /// Environment buffer without probes.
     environment: Vec<u8>,
-    /// Materials that shine by themselves only where they are no lights.
+    /// Materials that emit only if their emission is not a light.
     materials: Arc<Buffer>,
 }
 
-/// A probe on the device.
+/// Probe on the device.
 #[derive(Clone, Debug)]
 pub struct PlacedProbe {
     probe: Probe,
-    /// First texel and width of its map, once it was captured.
+    /// First texel and width of its map, once captured.
     map: Option<(u32, u32)>,
 }
 
 impl PlacedProbe {
-    /// Not captured yet.
+    /// Creates a probe that is not captured yet.
     #[must_use]
     pub const fn new(probe: Probe) -> Self {
         Self { probe, map: None }
@@ -57,18 +58,18 @@ impl PlacedProbe {
     }
 }
 
-/// The probes relative to the camera.
+/// Probes relative to the camera.
 #[must_use]
 pub fn probes_for(scene: &GpuScene, camera: DVec3) -> Vec<shared::Probe> {
     scene.probes.iter().map(|probe| probe.shader(camera)).collect()
 }
 
 impl Capture {
-    /// What capturing a scene's probes needs; `packed` are its materials on the device, of which
-    /// those of `scene` come first.
+    /// Prepares the capture of a scene's probes. `packed`: materials on the device, those of
+    /// `scene` first.
     ///
     /// # Errors
-    /// Out of memory.
+    /// `GpuError` if memory runs out.
     pub fn new(
         gpu: &Gpu,
         uploader: &mut Uploader,
@@ -94,15 +95,16 @@ impl Capture {
         Ok(Self { environment, materials })
     }
 
-    /// Gives the scene's materials for these, and back when called again.
+    /// Swaps the scene's materials with these; a second call restores them.
     pub fn swap_materials(&mut self, scene: &mut GpuScene) {
         std::mem::swap(&mut self.materials, &mut scene.materials);
     }
 
-    /// Lights a scene with what its probes captured; a probe without a map is black.
+    /// Updates the scene's environment buffer with the captured probes. A probe without a map is
+    /// black.
     ///
     /// # Errors
-    /// Out of memory, or more than a buffer of the device holds.
+    /// `GpuError` if memory runs out or the data exceeds the device's buffer size.
     pub fn light(
         &self,
         gpu: &Gpu,

@@ -1,20 +1,20 @@
-//! Measured distributions of lamps as `shaders/lib/ies_profiles.glsl` reads them.
+//! IES profiles of lights as `shaders/lib/ies_profiles.glsl` reads them.
 
 use std::sync::Arc;
 
 use crate::photometry::ies::{IesProfile, PhotometricType, Symmetry};
 
-/// Words of a profile's head.
+/// Words of a profile's header.
 const HEAD: usize = 8;
 
-/// Profiles laid out one after the other; a profile that several lights share is there once.
+/// Consecutive profiles; a profile shared by several lights is stored once.
 #[derive(Default)]
 pub struct Profiles {
     profiles: Vec<Arc<IesProfile>>,
 }
 
 impl Profiles {
-    /// The number of a profile.
+    /// Index of a profile; adds it if it is new.
     pub fn number(&mut self, profile: &Arc<IesProfile>) -> u32 {
         let known = self.profiles.iter().position(|other| Arc::ptr_eq(other, profile));
         let index = known.unwrap_or_else(|| {
@@ -24,7 +24,7 @@ impl Profiles {
         index as u32
     }
 
-    /// The words of all of them; never empty, because a buffer must not be.
+    /// Words of all profiles; never empty, since a buffer must not be.
     #[must_use]
     pub fn words(&self) -> Vec<u32> {
         let mut words = vec![0; (self.profiles.len() * HEAD).max(HEAD)];
@@ -59,7 +59,7 @@ impl Profiles {
                 place.copy_from_slice(&head.map(|word| word as u32));
             }
             words.extend(vertical.iter().chain(horizontal).map(|&angle| (angle as f32).to_bits()));
-            // A profile that is dark everywhere stays dark.
+            // A profile that is zero everywhere stays zero.
             let scale = 1.0 / profile.peak().get().max(f64::MIN_POSITIVE);
             for &h in horizontal {
                 words.extend(

@@ -1,5 +1,5 @@
-//! What surfaces that refract look up: the lit picture of what is opaque in halving sizes, and the
-//! back faces of volumes (docs/layered.md).
+//! Refraction background: a mip chain of the lit opaque image, and the back faces of volumes
+//! (docs/extended-materials.md).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,17 +14,17 @@ use crate::{
     graph::{Access, Graph, ImageHandle},
 };
 
-/// Pictures of halving sizes, the whole one first.
+/// Levels of halving sizes, the full-size one first.
 pub const LEVELS: usize = 6;
-/// Depth as bits, normal.
+/// Depth bits, and normal.
 pub const BACK_FACES: vk::Format = vk::Format::R32G32_UINT;
 
-/// What refracting surfaces look up.
+/// Images that refractive surfaces sample.
 #[derive(Clone, Copy)]
 pub struct RefractionBackground {
-    /// The lit picture.
+    /// Levels of the lit opaque image.
     pub levels: [ImageHandle; LEVELS],
-    /// Back faces, where rays do not find them.
+    /// Back faces, unless rays find them.
     pub back_faces: Option<ImageHandle>,
 }
 
@@ -34,14 +34,14 @@ struct Pipelines {
     back_faces: Arc<GraphicsPipeline>,
 }
 
-/// The pipelines, made when they are first needed.
+/// Pipelines of the refraction passes, created on demand.
 pub struct RefractionPass {
     gpu: Gpu,
     made: Mutex<Option<Arc<Pipelines>>>,
 }
 
 impl RefractionPass {
-    /// The passes without pipelines yet.
+    /// Creates the passes without pipelines.
     #[must_use]
     pub fn new(gpu: &Gpu) -> Self {
         Self { gpu: gpu.clone(), made: Mutex::default() }
@@ -72,7 +72,7 @@ impl RefractionPass {
         Ok(pipelines)
     }
 
-    /// Declares the passes; none where nothing refracts.
+    /// Declares the passes; `None` if nothing refracts.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -122,10 +122,10 @@ impl RefractionPass {
                     Ok(())
                 });
         }
-        Some(RefractionBackground { levels, back_faces: back_faces })
+        Some(RefractionBackground { levels, back_faces })
     }
 
-    /// Declares what is seen of the back faces.
+    /// Declares the pass that draws back faces.
     fn declare_backs<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -140,8 +140,8 @@ impl RefractionPass {
             .color_cleared(back_faces, [0.0; 4])
             .record(move |cx| {
                 let pipelines = self.pipelines()?;
-                // Seen from behind: the winding is taken the other way round, and nothing has two
-                // sides.
+                // Seen from behind: winding is reversed, and double-sided surfaces count as
+                // single-sided.
                 let turned: Vec<Draw> = data
                     .visible
                     .draws

@@ -1,95 +1,92 @@
-//! The structs of `shaders/shared/frame.glsl`; a test compares every offset with what the shaders
-//! were compiled to.
+//! Structs of `shaders/shared/frame.glsl`. A test compares every offset with the compiled shaders.
 
 use glam::{Mat4, Vec3, Vec4};
 
 use crate::shader_struct;
 
 shader_struct! {
-    /// What is the same for the whole frame. Positions are relative to the camera, in world axes.
+    /// Constants of a frame. Positions are relative to the camera, in world axes.
     pub struct FrameConstants {
-        /// To clip space, reversed depth.
+        /// Camera-relative world to clip space, reversed depth.
         pub view_projection: Mat4,
-        /// From clip space back.
+        /// Clip space to camera-relative world.
         pub inverse_projection: Mat4,
-        /// Where the camera looks; w = 1 for a parallel projection.
+        /// View direction (unit); w = 1 for an orthographic projection.
         pub forward: Vec4,
-        /// Pixels.
+        /// Image size (pixels).
         pub size: [u32; 2],
-        /// Light list tiles.
+        /// Tile count of the clustered lights.
         pub tiles: [u32; 2],
-        /// Factor from nits to what buffers store.
+        /// Factor from nits to stored values.
         pub pre_exposure: f32,
-        /// The first lights are directional, this many.
+        /// Number of directional lights, which come first.
         pub directional_count: u32,
-        /// All lights.
+        /// Number of lights.
         pub light_count: u32,
-        /// Entries of all light lists together.
+        /// Capacity of all light lists together (entries).
         pub list_capacity: u32,
-        /// Greatest sum of what dropped lights could add, of white; 0 drops none.
+        /// Maximum summed contribution of culled lights as a fraction of white; 0 culls none.
         pub cull_bound: f32,
-        /// Nodes of the light tree.
+        /// Number of light tree nodes.
         pub node_count: u32,
-        /// `SHADOWS_`.
+        /// `SHADOWS_OFF`, `SHADOWS_MAPS` or `SHADOWS_RAY_TRACED`.
         pub shadow_method: u32,
-        /// Rays to a light with a surface.
+        /// Shadow rays per area light.
         pub shadow_samples: u32,
-        /// What last frame's pre-exposed values are multiplied by to fit this frame's exposure.
+        /// Factor from the last frame's pre-exposed values to this frame's exposure.
         pub history_scale: f32,
-        /// What this frame's pre-exposed values are multiplied by to the exposure that histories
-        /// are judged at: it goes after the picture's by a part of a stop a frame.
+        /// Factor from pre-exposed values to the smoothed exposure at which histories are compared.
+        /// It follows the image's exposure by a fraction of a stop per frame.
         pub smoothed_exposure_scale: f32,
-        /// What textures' derivatives are multiplied by: below 1 where several frames make a
-        /// picture.
+        /// Scale of texture derivatives: below 1 if several frames accumulate.
         pub texture_scale: f32,
-        /// Added to the pixel that noise is drawn by: another noise each frame where several make a
-        /// picture.
+        /// Offset of the noise pixel: differs per frame if several frames accumulate.
         pub noise_shift: f32,
-        /// `FRAME_` bits.
+        /// Bits: `FRAME_AO` and the other `FRAME_` constants.
         pub bits: u32,
-        /// 1: light that bounces between facets is given back.
+        /// 1: multiple scattering compensation of specular lobes.
         pub multi_scatter: u32,
-        /// Local probes.
+        /// Number of local probes.
         pub probe_count: u32,
-        /// Waters.
+        /// Number of waters.
         pub water_count: u32,
-        /// By water: least x and z, greatest x and z of what it covers, relative to the camera.
+        /// Per water: min x and z, max x and z of the covered area, relative to the camera.
         pub water_extent: [Vec4; 8],
-        /// Extinction (1/m by channel), height of the surface relative to the camera.
+        /// Per water: extinction (1/m by channel), surface height relative to the camera.
         pub water_medium: [Vec4; 8],
-        /// Scattering (1/m by channel).
+        /// Per water: scattering (1/m by channel).
         pub water_scatter: [Vec4; 8],
-        /// From x and z relative to the camera to the flow map: offset, scale.
+        /// Per water: camera-relative x and z to flow map coordinates: offset, scale.
         pub water_flow: [Vec4; 8],
-        /// Of ripples: offset (tiles), tiles a metre; cycles, modulo 4.
+        /// Per water, ripples: offset (tiles), tiles per meter; cycles, modulo 4.
         pub water_ripple: [Vec4; 8],
-        /// Full speed (m/s), period (s), what the pattern's slopes are multiplied by: still, at
-        /// full speed.
+        /// Per water: full speed (m/s), period (s), ripple slope scale at rest and at full speed.
         pub water_motion: [Vec4; 8],
-        /// How much foam; depth of the shore's (m); depth over which the surface comes in (m).
+        /// Per water: foam amount, depth of shore foam (m), depth over which the surface fades in
+        /// (m).
         pub water_foam: [Vec4; 8],
-        /// Of foam: offset (tiles), tiles a metre.
+        /// Per water, foam: offset (tiles), tiles per meter.
         pub water_foam_offset: [Vec4; 8],
-        /// Mean matte reflectance of its bed; standard deviation of slopes too fine for the
-        /// ripples.
+        /// Per water: mean diffuse reflectance of the bed, standard deviation of unresolved ripple
+        /// slopes.
         pub water_bed: [Vec4; 8],
-        /// Of its caustics: texels along x and z, number of the first as 4096s and rest; 0: none.
+        /// Per water, caustics: texels along x and z, first texel as 4096s and remainder; 0: none.
         pub water_caustics: [Vec4; 8],
     }
 }
 
 shader_struct! {
-    /// A node of the light tree (`passes::light_tree`).
+    /// Node of the light tree (`passes::light_tree`).
     pub struct LightNode {
-        /// Of a sphere that holds the node's lamps, relative to the camera.
+        /// Center of the bounding sphere of the node's lights, relative to the camera.
         pub center: Vec3,
-        /// Of the sphere.
+        /// Radius of the bounding sphere.
         pub radius: f32,
-        /// Candela, greatest channel of the strongest lamp.
+        /// Intensity of the strongest light (cd, largest channel).
         pub strongest: f32,
-        /// The next node outside of this one.
+        /// Next node outside the subtree.
         pub skip: u32,
-        /// Of a leaf: the lamp; else all ones.
+        /// Light index of a leaf; otherwise all ones.
         pub light: u32,
         /// Padding.
         pub pad0: u32,
@@ -97,47 +94,47 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// A light source.
+    /// Light.
     pub struct Light {
-        /// Relative to the camera; of a directional light unit, to the middle of its disk.
+        /// Position relative to the camera; for a directional light, unit direction to the center
+        /// of its disk.
         pub position: Vec3,
-        /// 1/range^2 of the file's windowing, 0 for none.
+        /// 1/range^2 of the glTF distance window; 0: none.
         pub inverse_range2: f32,
-        /// By channel: candela in the strongest direction of a point or spot; lux of a directional
-        /// light; nits of a surface.
+        /// By channel: candela in the strongest direction (point, spot), lux (directional), nits
+        /// (area).
         pub intensity: Vec3,
-        /// The cone's scale (0 for point lights).
+        /// Cone scale; 0 for point lights.
         pub spot_scale: f32,
-        /// Where the light shines to.
+        /// Emission direction (unit).
         pub direction: Vec3,
-        /// The cone's offset (1 for point lights).
+        /// Cone offset; 1 for point lights.
         pub spot_offset: f32,
         /// Unit, local +X: along a rectangle's width and a tube's length.
         pub right: Vec3,
-        /// Half a rectangle's width; a radius; of a directional light the angular radius (rad), 0
-        /// for parallel light: of one that the horizon cuts, of the round disk with the area above
-        /// it.
+        /// Half a rectangle's width, or a radius. Directional: angular radius (rad), 0 for parallel
+        /// light; for a sun cut by the horizon, that of the round disk with the area above it.
         pub half_width: f32,
-        /// Half a rectangle's height, half a tube's straight part (m); of a directional light the
-        /// angular radius (rad) of the whole disk.
+        /// Half a rectangle's height, or half a tube's straight part (m). Directional: angular
+        /// radius (rad) of the whole disk.
         pub half_height: f32,
-        /// A `LIGHT_` kind with its flag bits.
+        /// `LIGHT_` kind and flag bits.
         pub kind: u32,
-        /// Number of its measured distribution, or `NONE`.
+        /// Index of its IES profile, or `NONE`.
         pub profile: u32,
-        /// Number of its shadow map, or `NONE`.
+        /// Index of its first shadow map, or `NONE`.
         pub shadow: u32,
     }
 }
 
 shader_struct! {
-    /// A node of the trees that rays walk (`bvh::Node`).
+    /// BVH node (`bvh::Node`).
     pub struct BvhNode {
-        /// Least corner.
+        /// Min corner.
         pub low: Vec3,
-        /// First child; of a leaf the first triangle, or the instance.
+        /// First child; for a leaf, the first triangle (BLAS) or the instance (TLAS).
         pub first: u32,
-        /// Greatest corner.
+        /// Max corner.
         pub high: Vec3,
         /// Triangles or instances of a leaf; 0 for an inner node.
         pub count: u32,
@@ -145,39 +142,39 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// A triangle that rays meet (`bvh::Triangle`).
+    /// BVH triangle (`bvh::Triangle`).
     pub struct BvhTriangle {
-        /// Vertex.
+        /// First vertex, object space.
         pub a: Vec3,
-        /// Its normal.
+        /// Normal of the first vertex, packed.
         pub normal_a: u32,
-        /// Vertex.
+        /// Second vertex.
         pub b: Vec3,
-        /// Its normal.
+        /// Normal of the second vertex.
         pub normal_b: u32,
-        /// Vertex.
+        /// Third vertex.
         pub c: Vec3,
-        /// Its normal.
+        /// Normal of the third vertex.
         pub normal_c: u32,
     }
 }
 
 shader_struct! {
-    /// A primitive in its place, for rays (`bvh::Instance`).
+    /// BVH instance (`bvh::Instance`).
     pub struct BvhInstance {
         /// Camera-relative world to object space.
         pub rows: [Vec4; 3],
-        /// Of its tree.
+        /// Root node of its BLAS.
         pub root: u32,
-        /// The header of its alpha mask, or `NONE`.
+        /// Header of its alpha mask, or `NONE`.
         pub mask: u32,
-        /// Added to a triangle's number: its corners among those of masked triangles.
+        /// Offset from a triangle's index to its corners among masked triangles.
         pub corners: u32,
-        /// How far (m) rounding in object space may move a ray.
+        /// Bound (m) on the rounding error of object-space ray origins.
         pub slack: f32,
-        /// Number of its material, and `bvh::NO_SHADOW`.
+        /// Material index, and `bvh::NO_SHADOW`.
         pub surface: u32,
-        /// Number of its tree's first triangle.
+        /// First triangle of its BLAS.
         pub first: u32,
         /// Padding.
         pub pad0: u32,
@@ -187,15 +184,15 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// A part of the shadow atlas (`passes::shadow_maps`).
+    /// Shadow map in the atlas (`passes::shadow_maps`).
     pub struct ShadowMap {
         /// Camera-relative world to the map's clip space, reversed depth.
         pub to_clip: Mat4,
-        /// Left, top, width, height of the atlas, as fractions.
+        /// Left, top, width, height as fractions of the atlas.
         pub rect: Vec4,
-        /// Texels on each side.
+        /// Texels per side.
         pub size: f32,
-        /// Maps of its light: 1, 6 faces, or its cascades.
+        /// Maps of its light: 1, 6 cube faces, or the cascades.
         pub count: u32,
         /// Padding.
         pub pad0: u32,
@@ -205,42 +202,43 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// A mesh in its place.
+    /// Mesh instance.
     pub struct Instance {
         /// Object space to camera-relative world.
         pub to_world: Mat4,
-        /// First column of the normals' transform.
+        /// First column of the normal transform.
         pub normal0: Vec4,
-        /// Second column.
+        /// Second column of the normal transform.
         pub normal1: Vec4,
-        /// Third column; w is the transform's handedness.
+        /// Third column of the normal transform; w: handedness of the transform (+1 or -1).
         pub normal2: Vec4,
     }
 }
 
 shader_struct! {
-    /// A material's factors.
+    /// Material factors.
     pub struct Material {
-        /// Linear base colour and opacity.
+        /// Linear base color and opacity.
         pub base_color: Vec4,
-        /// Nits, and the alpha cutoff.
+        /// Emission (nits) and alpha cutoff.
         pub emission: Vec4,
-        /// Factor.
+        /// Metallic factor.
         pub metallic: f32,
-        /// Factor.
+        /// Roughness factor.
         pub roughness: f32,
         /// Scale of the normal map's x and y.
         pub normal_scale: f32,
-        /// 0 to 1.
+        /// Occlusion strength, 0 to 1.
         pub occlusion_strength: f32,
-        /// The `MATERIAL_` bits.
+        /// Bits: `MATERIAL_MASK` and the other `MATERIAL_` constants.
         pub flags: u32,
-        /// Number of its `ExtendedMaterial`, or `NONE`.
+        /// Index of its `ExtendedMaterial`, or `NONE`.
         pub layers: u32,
-        /// Alpha of the G-buffer's emission: 1, or how the layered pass's pixels are told
-        /// (`FORWARD_MARK`).
+        /// Alpha of the G-buffer's emission: 1, `EMITTER_MARK`, or at least `FORWARD_MARK` for the
+        /// forward pass.
         pub forward_mark: f32,
-        /// The mean of the base colour's texture, for who has no texture at hand: `packed_mean`.
+        /// Mean of the base color texture, for shaders without the texture
+        /// (`scene_data::packed_mean`).
         pub mean_color: u32,
         /// Two rows for each of five textures.
         pub uv_rows: [Vec4; 10],
@@ -248,53 +246,53 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// What the G-buffer does not hold of a material: the lobes of the material extensions.
+    /// Extension lobes of a material, which the G-buffer does not hold.
     pub struct ExtendedMaterial {
-        /// Of the dielectric's reflection along the normal.
+        /// Color of the dielectric reflection at normal incidence.
         pub specular_color: Vec3,
-        /// Strength of the dielectric's reflection.
+        /// Strength of the dielectric reflection.
         pub specular: f32,
-        /// Linear.
+        /// Linear sheen color.
         pub sheen_color: Vec3,
-        /// Perceptual.
+        /// Perceptual roughness of the sheen.
         pub sheen_roughness: f32,
-        /// Of diffuse transmission.
+        /// Color of diffuse transmission.
         pub diffuse_transmission_color: Vec3,
-        /// 0 to 1.
+        /// Diffuse transmission, 0 to 1.
         pub diffuse_transmission: f32,
-        /// 1/m by channel.
+        /// Absorption (1/m by channel).
         pub absorption: Vec3,
-        /// In the mesh's lengths.
+        /// Thickness in object-space length.
         pub thickness: f32,
-        /// Index of refraction; 0: all light is reflected.
+        /// Index of refraction; 0: total reflection.
         pub ior: f32,
-        /// 0 to 1.
+        /// Transmission, 0 to 1.
         pub transmission: f32,
         /// 20 over the Abbe number.
         pub dispersion: f32,
-        /// Clear coat, 0 to 1.
+        /// Clearcoat, 0 to 1.
         pub coat: f32,
-        /// Perceptual.
+        /// Perceptual roughness of the clearcoat.
         pub coat_roughness: f32,
-        /// Of its normal map's x and y.
+        /// Scale of the clearcoat normal map's x and y.
         pub coat_normal_scale: f32,
-        /// Strength, 0 to 1.
+        /// Anisotropy strength, 0 to 1.
         pub anisotropy: f32,
-        /// rad.
+        /// Anisotropy rotation (rad).
         pub rotation: f32,
-        /// 0 to 1.
+        /// Iridescence, 0 to 1.
         pub iridescence: f32,
-        /// Index of refraction of the film.
+        /// Index of refraction of the thin film.
         pub film_ior: f32,
-        /// nm.
+        /// Minimum film thickness (nm).
         pub film_minimum: f32,
-        /// nm.
+        /// Maximum film thickness (nm).
         pub film_maximum: f32,
-        /// A bit a texture that is there.
+        /// One bit per texture that is present.
         pub textures: u32,
-        /// `LAYERS_` bits.
+        /// Bits: `EXTENDED_VOLUME`, `EXTENDED_TANGENTS`.
         pub flags: u32,
-        /// Number of the water that it is, or `NONE`.
+        /// Water index, or `NONE`.
         pub water: u32,
         /// Padding.
         pub pad1: u32,
@@ -304,25 +302,25 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// The head of the environment's buffer (`passes::environment`).
+    /// Header of the environment buffer (`passes::environment`).
     pub struct EnvironmentConstants {
-        /// Texels of the map across.
+        /// Width of the map (texels).
         pub width: u32,
-        /// And down.
+        /// Height of the map (texels).
         pub height: u32,
-        /// 1: rows by the square root of the elevation.
+        /// 1: rows are spaced by the square root of the elevation.
         pub square_rows: u32,
-        /// 0: there is no environment.
+        /// 0: no environment.
         pub enabled: u32,
-        /// Sine of the turn about the vertical.
+        /// Sine of the rotation about the vertical.
         pub turn_sin: f32,
-        /// Its cosine.
+        /// Cosine of the rotation about the vertical.
         pub turn_cos: f32,
-        /// Texels before the irradiance.
+        /// Offset of the irradiance (texels).
         pub irradiance_offset: u32,
-        /// Texels before the blurred levels.
+        /// Offset of the prefiltered specular levels (texels).
         pub specular_offset: u32,
-        /// Texels before the table of reflectances.
+        /// Offset of the DFG table (texels).
         pub dfg_offset: u32,
         /// Padding.
         pub pad0: u32,
@@ -334,23 +332,23 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// A box with light of its own (`probes`).
+    /// Local probe: a box with its own environment map (`passes::probes`).
     pub struct Probe {
-        /// Relative to the camera.
+        /// Center of the box relative to the camera.
         pub center: Vec3,
-        /// How far (m) inside of its faces it has its full weight.
+        /// Distance (m) inside its faces over which the weight rises to 1.
         pub blend: f32,
-        /// Half its sides (m).
+        /// Half extents of the box (m).
         pub half_size: Vec3,
-        /// So near (m) its faces a place is a wall.
+        /// Distance (m) to a face within which a point counts as on a wall.
         pub margin: f32,
-        /// Where it was captured, relative to the camera.
+        /// Capture position relative to the camera.
         pub position: Vec3,
-        /// `PROBE_` bits.
+        /// Bits: `PROBE_PARALLAX`, `PROBE_CAPTURED`.
         pub flags: u32,
-        /// Its first texel.
+        /// First texel of its map.
         pub first: u32,
-        /// Texels of its map, twice its rows.
+        /// Width of its map (texels), twice the rows.
         pub width: u32,
         /// Padding.
         pub pad0: u32,
@@ -359,7 +357,7 @@ shader_struct! {
     }
 }
 
-/// All structs that the shaders share, for the layout test.
+/// Host layouts of all shared structs, for the layout test.
 pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 12] = [
     FrameConstants::LAYOUT,
     LightNode::LAYOUT,
@@ -375,91 +373,91 @@ pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 12] = [
     Probe::LAYOUT,
 ];
 
-/// What hides light from all around was measured (pass `ao`).
+/// Ambient occlusion is available (pass `ao`).
 pub const FRAME_AO: u32 = 1;
-/// Diffuse light that was reflected on by what hides it is guessed.
+/// Multi-bounce approximation of ambient occlusion.
 pub const FRAME_MULTI_BOUNCE_AO: u32 = 2;
-/// The picture is a probe's: lights are not seen, for they light surfaces by themselves.
+/// Probe capture: light emitters are invisible, since lights illuminate surfaces directly.
 pub const FRAME_PROBE_CAPTURE: u32 = 4;
-/// What surfaces reflect of their surroundings is added by the passes of screen-space reflections.
+/// SSR passes add the specular reflection of the environment.
 pub const FRAME_SSR: u32 = 8;
-/// Diffuse light from all around is found by the passes of bounced light.
+/// GI passes compute diffuse environment light.
 pub const FRAME_GI_DIFFUSE: u32 = 16;
-/// What surfaces reflect of their surroundings is found by them too.
+/// GI passes compute specular environment light.
 pub const FRAME_GI_SPECULAR: u32 = 32;
-/// The picture is a meter's: unlit surfaces, which look the same at any exposure, are black.
+/// Light meter image: unlit surfaces, which ignore exposure, are black.
 pub const FRAME_METERING: u32 = 64;
-/// Some pixels are lit by the layered pass.
+/// The forward pass lights some pixels.
 pub const FRAME_FORWARD: u32 = 128;
 
-/// Reflections meet the box.
+/// Reflections are parallax-corrected by the box.
 pub const PROBE_PARALLAX: u32 = 1;
-/// It has its light; else it is black.
+/// The map is captured; otherwise the probe is black.
 pub const PROBE_CAPTURED: u32 = 2;
 
-/// Nothing throws shadows.
+/// No shadows.
 pub const SHADOWS_OFF: u32 = 0;
-/// By shadow maps, where a light has them.
+/// Shadow maps, for lights that have them.
 pub const SHADOWS_MAPS: u32 = 1;
-/// By rays.
+/// Ray-traced shadows.
 pub const SHADOWS_RAY_TRACED: u32 = 2;
 
-/// Bits of `Light::kind` that tell the kind.
+/// Mask of the kind in `Light::kind`.
 pub const LIGHT_KIND_BITS: u32 = 0xff;
-/// A point or spot.
+/// Point or spot.
 pub const LIGHT_POINT: u32 = 0;
-/// The sun, or parallel light.
+/// Sun or parallel light.
 pub const LIGHT_DIRECTIONAL: u32 = 1;
-/// A sphere.
+/// Sphere.
 pub const LIGHT_SPHERE: u32 = 2;
-/// A disk.
+/// Disk.
 pub const LIGHT_DISK: u32 = 3;
-/// A rectangle.
+/// Rectangle.
 pub const LIGHT_RECTANGLE: u32 = 4;
-/// A tube with round ends.
+/// Tube with round ends.
 pub const LIGHT_TUBE: u32 = 5;
-/// A triangle of an emissive mesh. Its place is its middle; one side has length `half_width` along
-/// `right`, the other lies `spot_offset` along `right` and `half_height` along `direction` x
+/// Triangle of an emissive mesh. Its position is the centroid. One side is `half_width` along
+/// `right`; the other is `spot_offset` along `right` plus `half_height` along `direction` x
 /// `right`.
 pub const LIGHT_TRIANGLE: u32 = 6;
-/// A piece of a mesh that glows.
+/// Light of an emissive mesh triangle.
 pub const LIGHT_MESH: u32 = 0x400;
-/// Nobody is to see the lamp itself.
+/// The emitter is invisible to the camera.
 pub const LIGHT_HIDDEN: u32 = 0x800;
-/// The sun whose caustics were found (`passes::caustics`).
+/// The sun whose caustics are available (`passes::caustics`).
 pub const LIGHT_CAUSTICS: u32 = 0x1000;
-/// Both faces shine.
+/// Both faces emit.
 pub const LIGHT_TWO_SIDED: u32 = 0x100;
-/// What stands in its way casts shadows.
+/// The light casts shadows.
 pub const LIGHT_SHADOW: u32 = 0x200;
-/// Lights, the first ones, that light surfaces which refraction finds beyond the picture.
+/// The first lights, evaluated at off-screen hits of refraction rays.
 pub const REFRACTION_LIGHTS: u32 = 16;
-/// Suns, the first ones, whose light water scatters.
+/// The first suns whose light water scatters.
 pub const MAX_WATER_SUNS: u32 = 4;
-/// No profile, no shadow map.
+/// No profile, no shadow map: an absent index.
 pub const NONE: u32 = u32::MAX;
 
 /// The material is alpha-tested.
 pub const MATERIAL_MASK: u32 = 1;
-/// No light acts on the material.
+/// The material is unlit.
 pub const MATERIAL_UNLIT: u32 = 2;
 /// The material has a normal map, and its meshes have tangents.
 pub const MATERIAL_NORMAL_MAP: u32 = 4;
-/// Both sides are seen.
+/// The material is double-sided.
 pub const MATERIAL_DOUBLE_SIDED: u32 = 8;
-/// A lamp's own surface: it shines, and no light acts on it.
+/// Emitting surface of a light: it emits and is not lit.
 pub const MATERIAL_LIGHT_SURFACE: u32 = 16;
 /// The material is alpha-blended.
 pub const MATERIAL_BLEND: u32 = 32;
-/// What the material emits is a picture.
+/// The material has an emission texture.
 pub const MATERIAL_EMISSION_MAP: u32 = 64;
 
-/// What `Material::forward_mark` adds to a surface that the layered pass lights, and again where a
-/// lobe has a normal of its own.
+/// Added to `Material::forward_mark` for surfaces that the forward pass lights, and again if a lobe
+/// has its own normal.
 pub const FORWARD_MARK: f32 = 2.0;
-/// `Material::forward_mark` where the emission is a light's, which lights surfaces by itself.
+/// `Material::forward_mark` of emission that is also a light, which illuminates surfaces directly.
 pub const EMITTER_MARK: f32 = 1.5;
-/// The thickness is that of a volume; else of a thin wall.
+/// The thickness is that of a volume; without this bit, of a thin wall.
 pub const EXTENDED_VOLUME: u32 = 1;
 /// The meshes have tangents.
 pub const EXTENDED_TANGENTS: u32 = 2;

@@ -1,4 +1,4 @@
-//! Moves the vertices of morphed and skinned meshes, once a frame and before all that draws them
+//! Skinning and morphing of vertices, once per frame, before all passes that draw them
 //! (docs/animation.md).
 
 use std::sync::{Arc, OnceLock};
@@ -13,20 +13,20 @@ use crate::{
     graph::{Access, BufferHandle, Graph},
 };
 
-/// Threads of a work group.
+/// Work group size.
 const GROUP: u32 = 64;
 
-/// The pipelines, which are made when something first moves.
+/// Pipelines of the skinning pass, created when something first deforms.
 #[derive(Default)]
 pub struct SkinPass {
     pipelines: OnceLock<[Arc<ComputePipeline>; 2]>,
 }
 
 impl SkinPass {
-    /// Makes the pipelines where the scene needs them and they are not there yet.
+    /// Creates the pipelines if the scene needs them and they do not exist.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn prepare(&self, gpu: &Gpu, scene: &GpuScene) -> GpuResult<()> {
         if scene.deformers.is_some() && self.pipelines.get().is_none() {
             let make = |name, shader| ComputePipeline::new(gpu, name, shader);
@@ -38,9 +38,8 @@ impl SkinPass {
         Ok(())
     }
 
-    /// Declares the pass and returns the scene's vertices for passes that fetch them; none where no
-    /// vertex moves. Where the vertices are already in this pose (`done`), they are left as they
-    /// are.
+    /// Declares the pass and returns the deformed vertices for passes that fetch them; `None` if
+    /// nothing deforms. If the vertices are already in this pose (`done`), they are reused.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -61,7 +60,7 @@ impl SkinPass {
         Some(vertices)
     }
 
-    /// Where the moving vertices are at another moment; none where no vertex moves.
+    /// Positions of the deformed vertices at another time; `None` if nothing deforms.
     pub fn positions<'a>(
         &'a self,
         g: &mut Graph<'a>,

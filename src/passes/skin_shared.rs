@@ -1,26 +1,25 @@
-//! The structs of `shaders/shared/skin.glsl`; a test compares every offset with what the shaders
-//! were compiled to.
+//! Structs of `shaders/shared/skin.glsl`. A test compares every offset with the compiled shaders.
 
 use glam::{Mat4, Vec3, Vec4};
 
 use crate::shader_struct;
 
 shader_struct! {
-    /// A vertex as it was modelled.
+    /// Vertex in the bind pose.
     pub struct BindPoseVertex {
-        /// In the mesh's space (m).
+        /// Position in mesh space (m).
         pub position: Vec3,
-        /// Among the influences.
+        /// Index of its first influence.
         pub first_influence: u32,
-        /// Unit.
+        /// Unit normal.
         pub normal: Vec3,
-        /// Among the offsets of morph targets.
+        /// Index of its first morph target offset.
         pub first_morph: u32,
-        /// Unit, with its handedness.
+        /// Unit tangent; w: handedness.
         pub tangent: Vec4,
-        /// How many joints move it.
+        /// Number of joints that influence it.
         pub influence_count: u32,
-        /// How many morph targets move it.
+        /// Number of morph targets that move it.
         pub morph_count: u32,
         /// Padding.
         pub pad0: u32,
@@ -30,27 +29,27 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// A joint with its weight.
+    /// Joint influence on a vertex.
     pub struct Influence {
-        /// Of the skin.
+        /// Joint index in the skin.
         pub joint: u32,
-        /// Above 0.
+        /// Weight, above 0.
         pub weight: f32,
     }
 }
 
 shader_struct! {
-    /// What a morph target adds to a vertex.
+    /// Offset of a morph target for one vertex.
     pub struct MorphOffset {
-        /// To its position (m).
+        /// Position offset (m).
         pub position: Vec3,
-        /// The number of its weight.
+        /// Index of its weight.
         pub target: u32,
-        /// To its normal.
+        /// Normal offset.
         pub normal: Vec3,
         /// Padding.
         pub pad0: u32,
-        /// To its tangent.
+        /// Tangent offset.
         pub tangent: Vec3,
         /// Padding.
         pub pad1: u32,
@@ -58,95 +57,95 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// Of a dispatch of the skin pass.
+    /// Constants of a skinning dispatch.
     pub struct SkinConstants {
-        /// Vertices.
+        /// Number of vertices.
         pub count: u32,
-        /// First of the vertices as modelled.
+        /// First bind-pose vertex.
         pub rest: u32,
-        /// First of the vertices that are written.
+        /// First output vertex.
         pub target: u32,
-        /// First joint's matrix.
+        /// Matrix of the first joint.
         pub palette: u32,
         /// First morph weight.
         pub weights: u32,
-        /// `SKIN_`.
+        /// Bits: `SKIN_FLAT`, `SKIN_TANGENTS`.
         pub flags: u32,
     }
 }
 
 shader_struct! {
-    /// Of a dispatch of the refit pass: one tree.
+    /// Constants of a refit dispatch: one BLAS.
     pub struct RefitConstants {
-        /// Its leaves.
+        /// Number of leaves.
         pub leaf_count: u32,
-        /// First of them among all leaves.
+        /// First leaf.
         pub leaves: u32,
-        /// Its first node.
+        /// First node.
         pub root: u32,
-        /// First of its nodes' parents and arrivals.
+        /// First entry of its nodes' parents and arrival counters.
         pub links: u32,
-        /// Its first triangle.
+        /// First triangle.
         pub triangles: u32,
-        /// First of its triangles' corners.
+        /// First corner of its triangles.
         pub corners: u32,
-        /// First of its primitive's vertices.
+        /// First vertex of its primitive.
         pub vertices: u32,
-        /// Its words among the costs.
+        /// Offset of its words in the costs.
         pub cost: u32,
-        /// One over half the surface of its root when it was built.
+        /// One over half the surface area of the root at build time.
         pub scale: f32,
-        /// `REFIT_`.
+        /// Bits: `REFIT_BAKED`.
         pub flags: u32,
-        /// Its nodes.
+        /// Number of nodes.
         pub nodes: u32,
-        /// Nodes on its longest way up.
+        /// Nodes on the longest path to the root.
         pub levels: u32,
-        /// Where `REFIT_BAKED`: the columns of what vertices are put through.
+        /// With `REFIT_BAKED`: first column of the vertex transform.
         pub x: Vec3,
-        /// The second.
+        /// Second column.
         pub y: Vec3,
-        /// The third.
+        /// Third column.
         pub z: Vec3,
     }
 }
 
 shader_struct! {
-    /// An instance that moves between two moments.
+    /// Motion of an instance between two times.
     pub struct Move {
-        /// Object space to the first moment's clip space.
+        /// Object space to clip space at the first time.
         pub first: Mat4,
-        /// To the last moment's.
+        /// Object space to clip space at the last time.
         pub last: Mat4,
     }
 }
 
 shader_struct! {
-    /// Of a draw of moving instances.
+    /// Constants of a draw of moving instances.
     pub struct MoveConstants {
-        /// Of the draw's first instance.
+        /// Index of the `Move` of the draw's first instance.
         pub first_move: u32,
-        /// Of the draw.
+        /// First instance of the draw.
         pub first_instance: u32,
-        /// Of the draw.
+        /// First vertex of the draw.
         pub first_vertex: u32,
-        /// Of the first vertex at the first moment, or `NO_POSITIONS`.
+        /// Position of the first vertex at the first time, or `NO_POSITIONS`.
         pub first_positions: u32,
-        /// At the last moment.
+        /// Position of the first vertex at the last time, or `NO_POSITIONS`.
         pub last_positions: u32,
     }
 }
 
-/// Each triangle has its own vertices and normal.
+/// Each triangle has its own vertices and a flat normal.
 pub const SKIN_FLAT: u32 = 1;
-/// Tangents move too.
+/// Tangents are deformed too.
 pub const SKIN_TANGENTS: u32 = 2;
-/// Vertices are put through a transform without an inverse.
+/// Vertices are transformed by a baked matrix without an inverse.
 pub const REFIT_BAKED: u32 = 1;
-/// Vertices are where they are in the frame.
+/// Vertices have the frame's positions.
 pub const NO_POSITIONS: u32 = u32::MAX;
 
-/// All structs that the shaders of moving things share, for the layout test.
+/// Host layouts of all structs that the deformation shaders share, for the layout test.
 pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 7] = [
     BindPoseVertex::LAYOUT,
     Influence::LAYOUT,

@@ -1,5 +1,5 @@
-//! Starbursts of bright sources: the image of a point through the iris, at its true size on the
-//! sensor, in place of the light that diffraction takes out of the sources' own pixels
+//! Starbursts of bright sources: the diffraction image of a point through the iris, at its true
+//! size on the sensor. It replaces the light that diffraction takes out of the sources' own pixels
 //! (docs/starburst.md).
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,11 +26,11 @@ use crate::{
     },
 };
 
-/// The last level of the table (`BURST_LAST` in the shaders): its texels are as large as pixels of
-/// 70 micrometres at f/1.
+/// Last level of the table (`BURST_LAST` in the shaders): its texels are as large as pixels of 70
+/// micrometers at f/1.
 const LAST_LEVEL: u32 = 8;
 
-/// The pipelines, and the table of the last aperture.
+/// Pipelines of the starburst passes, and the table of the last aperture.
 pub struct StarburstPass {
     sprites: Arc<ComputePipeline>,
     core: Arc<GraphicsPipeline>,
@@ -38,7 +38,7 @@ pub struct StarburstPass {
     table: Mutex<Option<Table>>,
 }
 
-/// An aperture's starburst on the device.
+/// Starburst table of an aperture on the device.
 #[derive(Clone)]
 struct Table {
     aperture: Aperture,
@@ -47,17 +47,17 @@ struct Table {
     spike: f32,
 }
 
-/// Three channels in a word with a common exponent: EXT_texture_shared_exponent (Khronos), section
-/// "Encoding".
+/// Packs three channels with a common exponent into a word: EXT_texture_shared_exponent (Khronos),
+/// section "Encoding".
 fn shared_exponent(color: [f32; 3]) -> u32 {
-    // What nine bits and the greatest exponent hold.
+    // Maximum of a 9-bit mantissa at the largest exponent.
     let color = color.map(|value| if value > 0.0 { value.min(65_408.0) } else { 0.0 });
     let most = color[0].max(color[1]).max(color[2]);
     if most <= 0.0 {
         return 0;
     }
-    // That of the number itself: 2^(exponent - 16) is at most `most`. Smaller ones are left to what
-    // mantissas still hold.
+    // Exponent of the number itself: 2^(exponent - 16) is at most `most`. Smaller numbers use what
+    // precision the mantissas have left.
     let mut exponent = ((most.to_bits() >> 23) as i32 - 127).max(-16) + 16;
     if most * power(24 - exponent) >= 511.5 {
         exponent += 1;
@@ -67,12 +67,12 @@ fn shared_exponent(color: [f32; 3]) -> u32 {
     r | g << 9 | b << 18 | (exponent.clamp(0, 31) as u32) << 27
 }
 
-/// 2 to a small whole power.
+/// 2 to a small integer power.
 fn power(exponent: i32) -> f32 {
     f32::from_bits(((exponent + 127) as u32) << 23)
 }
 
-/// All levels as the shaders read them.
+/// All levels, packed for the shaders.
 fn words(burst: &starburst::StarburstPattern) -> Vec<u32> {
     let levels = burst.levels(LAST_LEVEL);
     let packed = levels.into_par_iter().enumerate().map(|(number, level)| {
@@ -113,10 +113,10 @@ impl Table {
 }
 
 impl StarburstPass {
-    /// Makes the pipelines.
+    /// Creates the pipelines.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let state =
             |blend| GraphicsState { colors: vec![(LIGHT, blend)], ..GraphicsState::default() };
@@ -140,24 +140,25 @@ impl StarburstPass {
         })
     }
 
-    /// Computes the image of a point source, unless the aperture is the last one's.
+    /// Computes the diffraction image of a point source, unless the aperture is unchanged.
     ///
     /// # Errors
-    /// Out of memory; an impossible aperture, which looks refuse before.
+    /// `GpuError` if memory runs out, the device is lost, or the aperture is invalid, which looks
+    /// reject earlier.
     pub fn prepare(&self, gpu: &Gpu, settings: &Starburst) -> GpuResult<()> {
         let wanted = aperture(settings);
         let lock = || self.table.lock().unwrap_or_else(PoisonError::into_inner);
         if lock().as_ref().is_some_and(|table| table.aperture == wanted) {
             return Ok(());
         }
-        // Built outside of the lock: rayon's workers compute it, and one that waits may take up
-        // other work that locks.
+        // Built outside the lock: rayon workers compute it, and a waiting one may take other work
+        // that locks.
         let table = Table::new(gpu, wanted)?;
         *lock() = Some(table);
         Ok(())
     }
 
-    /// Declares the passes. `data` and the images are of the picture's pixels.
+    /// Declares the passes. `data` and the images are at output resolution.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

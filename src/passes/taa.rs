@@ -1,5 +1,5 @@
-//! Temporal anti-aliasing: jittered frames joined to a history that follows what moves
-//! (docs/anti-aliasing.md). It may bring a picture of fewer pixels to the output's.
+//! Temporal anti-aliasing (TAA) with upscaling: jittered frames accumulate in a reprojected history
+//! (docs/anti-aliasing.md). The output may have more pixels than the input.
 
 use std::sync::Arc;
 
@@ -11,62 +11,62 @@ use crate::{
     graph::{Access, Graph, ImageHandle},
 };
 
-/// Depth and speed of the frame before.
+/// Depth and speed of the last frame.
 const PAST: vk::Format = vk::Format::R16G16_SFLOAT;
-/// Depth in the output's pixels.
+/// Depth at output resolution.
 const DEPTH: vk::Format = vk::Format::R32_SFLOAT;
 
-/// What the pass reads of this frame.
+/// Inputs from this frame.
 #[derive(Clone, Copy)]
 pub struct TaaInputs {
     /// Light of this frame.
     pub light: ImageHandle,
-    /// Depth, in the same pixels.
+    /// Depth, at the same resolution.
     pub depth: ImageHandle,
-    /// Pixels from the last frame to this one (`velocity`), in the same pixels.
+    /// Motion from the last frame to this one (pixels, `passes::velocity`), at the same resolution.
     pub velocity: ImageHandle,
 }
 
-/// How this frame joins the history.
+/// History parameters of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TaaFrame {
-    /// Of the output (pixels).
+    /// Output size (pixels).
     pub size: [u32; 2],
-    /// Of this frame's samples from their pixels' centres (pixels of the input).
+    /// Sample offset of this frame from the pixel center (input pixels).
     pub jitter: Vec2,
-    /// `View::depth_from`, of the last frame's camera from this one's.
+    /// `View::depth_from` of the last frame's camera relative to this one's.
     pub previous_depth: Vec4,
-    /// Weight that the history has at most; 0 forgets it.
+    /// Maximum weight of the history; 0 resets it.
     pub max_frames: f32,
-    /// Standard deviations of its neighbourhood that a history may be off its mean where nothing
-    /// moves.
+    /// Variance clipping: half-width of the history clamp in standard deviations of the
+    /// neighborhood, where nothing moves.
     pub gamma: f32,
     /// Nothing has moved since the last frame.
     pub still: bool,
-    /// Number of the frame.
+    /// Frame index.
     pub number: u32,
 }
 
-/// Light in the output's pixels.
+/// Outputs at output resolution.
 #[derive(Clone, Copy)]
 pub struct TaaOutput {
-    /// The light; alpha is the weight of the samples in it.
+    /// Light; alpha is the weight of the samples in it.
     pub light: ImageHandle,
-    /// Depth in the same pixels.
+    /// Depth, at the same resolution.
     pub depth: ImageHandle,
 }
 
-/// The pipelines.
+/// Pipelines of temporal anti-aliasing.
 pub struct TaaPass {
     pipeline: Arc<GraphicsPipeline>,
     with_depth: Arc<GraphicsPipeline>,
 }
 
 impl TaaPass {
-    /// Makes the pipelines.
+    /// Creates the pipelines.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let make = |name: &str, fragment: &str, colors: Vec<(vk::Format, bool)>| {
             let state = GraphicsState { colors, ..GraphicsState::default() };
@@ -82,8 +82,8 @@ impl TaaPass {
         })
     }
 
-    /// Declares the pass. The rest of the frame goes on with the history as it is shown: itself,
-    /// but in a still view.
+    /// Declares the pass. Returns the displayed history, which differs from the history itself only
+    /// in a static view.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

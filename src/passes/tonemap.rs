@@ -1,4 +1,4 @@
-//! Exposed light to sRGB bytes: white balance, tone mapper, sRGB curve, dither.
+//! Tone mapping of exposed light to sRGB bytes: white balance, tone mapper, sRGB curve, dither.
 
 use std::sync::Arc;
 
@@ -10,18 +10,19 @@ use crate::{
     graph::{Access, Graph, ImageHandle},
 };
 
-/// How light is brought to the display.
+/// Transform from exposed light to the display.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DisplayTransform {
-    /// The curve.
+    /// Tone mapping curve.
     pub mapper: ToneMapper,
-    /// On exposed linear Rec.709, before the curve (`photometry::color::WhiteBalance::matrix`).
+    /// White balance of exposed linear Rec.709, before the curve
+    /// (`photometry::color::WhiteBalance::matrix`).
     pub white_balance: Mat3,
-    /// Noise of one step instead of bands where eight bits are too few.
+    /// Dither of one 8-bit step against banding.
     pub dither: bool,
 }
 
-/// `tonemap_block` of the shader.
+/// Push constants: `tonemap_block` of the shader.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct Constants {
@@ -30,12 +31,12 @@ struct Constants {
     white_balance: [f32; 9],
 }
 
-/// The pipeline.
+/// Pipeline of the tone mapping pass.
 pub struct TonemapPass {
     pipeline: Arc<GraphicsPipeline>,
 }
 
-/// The shader's number of a mapper.
+/// Index of a tone mapper in the shader.
 pub(super) fn number(mapper: ToneMapper) -> u32 {
     match mapper {
         ToneMapper::Linear => 0,
@@ -46,10 +47,10 @@ pub(super) fn number(mapper: ToneMapper) -> u32 {
 }
 
 impl TonemapPass {
-    /// Makes the pipeline.
+    /// Creates the pipeline.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let state = GraphicsState {
             colors: vec![(vk::Format::R8G8B8A8_UNORM, false)],

@@ -1,7 +1,7 @@
-//! The user interface: textured triangles in one image, back to front, with premultiplied alpha.
+//! User interface: textured triangles in one image, back to front, with premultiplied alpha.
 //!
-//! Colours are sRGB bytes and are blended as such, which is what interfaces are drawn for; the
-//! picture's bytes come through unchanged.
+//! Colors are sRGB bytes and are blended as such, as user interfaces expect. The image's bytes pass
+//! unchanged.
 
 use std::{collections::HashMap, ops::Range, sync::Arc};
 
@@ -14,62 +14,62 @@ use crate::{
     graph::{Access, Graph, ImageHandle, SharedImage},
 };
 
-/// A corner of the interface.
+/// Vertex of the user interface.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct UiVertex {
-    /// Points right and down from the window's upper left corner.
+    /// Position in points, right and down from the window's upper left corner.
     pub position: [f32; 2],
-    /// In the texture, 0 to 1.
+    /// Texture coordinates, 0 to 1.
     pub uv: [f32; 2],
     /// sRGB bytes, premultiplied by alpha.
     pub color: [u8; 4],
 }
 
-/// Triangles of one texture within one rectangle.
+/// Triangles with one texture and one clip rectangle.
 #[derive(Clone, Debug)]
 pub struct UiDraw {
-    /// Left, top, width, height in pixels; within the target.
+    /// Clip rectangle: left, top, width, height (pixels), within the target.
     pub clip: [u32; 4],
-    /// Into the indices.
+    /// Range of indices.
     pub indices: Range<u32>,
-    /// Added to each index.
+    /// Vertex offset of the draw.
     pub first_vertex: u32,
-    /// Which texture.
+    /// Texture number.
     pub texture: u64,
 }
 
-/// All triangles of a frame, in the order in which they are drawn.
+/// All triangles of a frame, in draw order.
 #[derive(Clone, Debug, Default)]
 pub struct UiShapes {
-    /// Corners.
+    /// Vertices.
     pub vertices: Vec<UiVertex>,
-    /// Three a triangle, relative to a draw's first vertex.
+    /// Three indices per triangle, relative to a draw's first vertex.
     pub indices: Vec<u32>,
-    /// Draws.
+    /// Draws, in order.
     pub draws: Vec<UiDraw>,
-    /// Pixels a point.
+    /// Pixels per point.
     pub scale: f32,
 }
 
-/// Pixels for a texture: all of it, or a part of it anew.
+/// Pixels of a whole texture, or an update of a part.
 #[derive(Clone, Debug)]
 pub struct UiPixels {
-    /// Which texture.
+    /// Texture number.
     pub texture: u64,
-    /// Where its upper left corner goes; none makes the texture anew in this size.
+    /// Upper left corner of the update; `None` recreates the texture at this size.
     pub at: Option<[usize; 2]>,
-    /// Pixels across and down.
+    /// Width and height (pixels).
     pub size: [usize; 2],
-    /// sRGB bytes, premultiplied.
+    /// sRGB bytes, premultiplied by alpha.
     pub rgba: Vec<u8>,
-    /// Enlarged by repeating pixels instead of between them.
+    /// Nearest-neighbor instead of linear magnification.
     pub nearest: bool,
 }
 
 struct Texture {
     image: Arc<SharedImage>,
-    /// What it holds, where it came from the host.
+    /// Host copy of the pixels, if they came from the host.
     rgba: Vec<u8>,
     changed: bool,
     nearest: bool,
@@ -79,18 +79,18 @@ struct Texture {
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct Constants {
-    /// From points to clip space, by axis.
+    /// Points to clip space, per axis.
     scale: [f32; 2],
 }
 
-/// Textures and pipeline of the interface.
+/// Textures and pipeline of the user interface.
 pub struct UiPass {
     pipeline: Arc<GraphicsPipeline>,
     textures: HashMap<u64, Texture>,
     gpu: Gpu,
 }
 
-/// The largest texture that is taken (pixels along a side).
+/// Maximum texture size (pixels per side).
 const LARGEST: usize = 16384;
 
 fn pipeline(gpu: &Gpu, format: vk::Format) -> GpuResult<Arc<GraphicsPipeline>> {
@@ -108,27 +108,27 @@ fn pipeline(gpu: &Gpu, format: vk::Format) -> GpuResult<Arc<GraphicsPipeline>> {
 }
 
 impl UiPass {
-    /// Makes the pipeline for targets of this format.
+    /// Creates the pipeline for targets of this format.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu, format: vk::Format) -> GpuResult<Self> {
         Ok(Self { pipeline: pipeline(gpu, format)?, textures: HashMap::new(), gpu: gpu.clone() })
     }
 
-    /// Draws to targets of another format from now on. No frame with the old one may be in flight.
+    /// Switches to another target format. No frame with the old one may be in flight.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn set_format(&mut self, format: vk::Format) -> GpuResult<()> {
         self.pipeline = pipeline(&self.gpu, format)?;
         Ok(())
     }
 
-    /// Takes pixels from the host; they reach the device with the next frame.
+    /// Stores pixels from the host; they are uploaded with the next frame.
     ///
     /// # Errors
-    /// Out of memory.
+    /// `GpuError` if memory runs out.
     pub fn set(&mut self, pixels: &UiPixels) -> GpuResult<()> {
         let [width, height] = pixels.size;
         if width == 0
@@ -187,16 +187,16 @@ impl UiPass {
         Ok(())
     }
 
-    /// Lets a texture go.
+    /// Releases a texture.
     pub fn free(&mut self, texture: u64) {
         self.textures.remove(&texture);
     }
 
     /// Declares the copies of changed textures and the pass, which clears the target first.
-    /// `painted` is a texture that another pass of the graph makes, with its number.
+    /// `painted`: an image that another pass of the graph writes, with its texture number.
     ///
     /// # Errors
-    /// Out of memory.
+    /// `GpuError` if memory runs out.
     pub fn declare<'a>(
         &mut self,
         g: &mut Graph<'a>,
@@ -290,13 +290,13 @@ impl UiPass {
     }
 }
 
-/// Between pixels, without repeating at the borders.
+/// Linear filter, clamped at the borders.
 const BETWEEN: SamplerInfo = SamplerInfo {
     wrap_u: vk::SamplerAddressMode::CLAMP_TO_EDGE,
     wrap_v: vk::SamplerAddressMode::CLAMP_TO_EDGE,
     ..SamplerInfo::LINEAR
 };
 
-/// Whole pixels.
+/// Nearest-neighbor filter.
 const NEAREST: SamplerInfo =
     SamplerInfo { mag: vk::Filter::NEAREST, min: vk::Filter::LINEAR, ..BETWEEN };

@@ -1,5 +1,5 @@
-//! Pipelines that evaluate lights, one for each set of features that a frame needs: what a scene
-//! does not have costs nothing, neither in the shader nor in the making of it.
+//! Shader variants of pipelines that evaluate lights, one per feature set. Absent features cost
+//! neither shader time nor compilation.
 
 use std::{
     collections::HashMap,
@@ -9,27 +9,27 @@ use std::{
 use super::FrameData;
 use crate::gpu::{Gpu, GpuResult, GraphicsPipeline};
 
-/// What a frame asks of the shaders that evaluate lights (`// features:` in their sources).
+/// Shader features of light evaluation that a frame needs (`// features:` in the shader sources).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Features {
-    /// Diffuse and specular light apart.
+    /// Separate diffuse and specular light.
     pub split: bool,
-    /// Lights with a surface.
+    /// Area lights.
     pub area: bool,
-    /// Rays for shadows.
+    /// Ray-traced shadows.
     pub traced: bool,
-    /// Rays that know alpha masks.
+    /// Alpha masks in ray tracing.
     pub masks: bool,
-    /// Rays by ray query, in the place of our own trees; they know masks too.
+    /// Ray query instead of the software BVH; it always tests masks.
     pub query: bool,
-    /// Over the lit picture, through which it shows; of the layered pass only.
+    /// Blended or refractive surfaces over the lit image; forward pass only.
     pub blended: bool,
-    /// Rays through refracting bodies; only with `over`.
+    /// Ray-traced refraction; only with `blended`.
     pub traced_refraction: bool,
 }
 
 impl Features {
-    /// What this frame needs.
+    /// Features of this frame.
     #[must_use]
     pub fn of(data: &FrameData, split: bool) -> Self {
         let traced = data.shadow_bvh.as_ref();
@@ -44,7 +44,7 @@ impl Features {
         }
     }
 
-    /// The shader with these features, as the build names it.
+    /// Name of the shader variant, as the build names it.
     #[must_use]
     pub fn shader(self, file: &str) -> String {
         let names = [
@@ -64,11 +64,11 @@ impl Features {
     }
 }
 
-/// Makes a pipeline of features from its name and its fragment shader's.
+/// Creates a pipeline of the given features from its name and that of its fragment shader.
 type Make =
     Box<dyn Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync>;
 
-/// The pipelines of a pass; all but the plain one are made when they are first asked for.
+/// Pipelines of a pass by feature set; all but the base variant are created on demand.
 pub struct LightVariants {
     gpu: Gpu,
     file: &'static str,
@@ -77,10 +77,10 @@ pub struct LightVariants {
 }
 
 impl LightVariants {
-    /// Those of a fragment shader, with the plain one made.
+    /// Variants of a fragment shader, with the base variant created.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(
         gpu: &Gpu,
         file: &'static str,
@@ -94,7 +94,7 @@ impl LightVariants {
         Ok(variants)
     }
 
-    /// Those of a fragment shader, all made when they are first asked for.
+    /// Variants of a fragment shader, all created on demand.
     #[must_use]
     pub fn lazy(
         gpu: &Gpu,
@@ -107,10 +107,10 @@ impl LightVariants {
         Self { gpu: gpu.clone(), file, make: Box::new(make), made: Mutex::default() }
     }
 
-    /// The one with these features.
+    /// Pipeline with these features.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn get(&self, features: Features) -> GpuResult<Arc<GraphicsPipeline>> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pipeline) = made.get(&features) {

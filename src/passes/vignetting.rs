@@ -1,4 +1,4 @@
-//! Vignetting by field angle and by the barrel's rim, exact for each pixel.
+//! Vignetting by field angle and by the barrel rim, exact for each pixel.
 
 use glam::Vec2;
 
@@ -9,16 +9,16 @@ use crate::{
     graph::{Graph, ImageHandle},
 };
 
-/// The pipeline.
+/// Pipeline of the vignetting pass.
 pub struct VignettingPass {
     pass: FullscreenEffect,
 }
 
 impl VignettingPass {
-    /// Makes the pipeline.
+    /// Creates the pipeline.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         Ok(Self { pass: FullscreenEffect::new(gpu, "vignetting", "vignetting.frag")? })
     }

@@ -1,4 +1,4 @@
-//! Participating volumes: a march along each line of sight, and what it found over the picture
+//! Participating volumes: ray marching along each view ray, and compositing over the image
 //! (docs/volumes.md).
 
 use std::sync::{Arc, OnceLock};
@@ -16,23 +16,23 @@ use crate::{
     graph::{Access, Graph, ImageHandle, PassContext},
 };
 
-/// What the march found.
+/// Results of the volume passes.
 #[derive(Clone, Copy)]
 pub struct Volumetrics {
-    /// The picture with the volumes over it.
+    /// Image with the volumes composited.
     pub light: ImageHandle,
-    /// Light that they add along the whole line of sight, and what they let through.
+    /// In-scattered and emitted light along the whole view ray, and transmittance.
     pub marched: [ImageHandle; 2],
 }
 
-/// The pipelines.
+/// Pipelines of the volume passes.
 pub struct VolumesPass {
     march: LightVariants,
     composite: OnceLock<Arc<GraphicsPipeline>>,
 }
 
 impl VolumesPass {
-    /// None is made before there are volumes.
+    /// Creates the pass without pipelines.
     #[must_use]
     pub fn new(gpu: &Gpu) -> Self {
         let make = |gpu: &Gpu, name: &str, fragment: &str, _: Features| {
@@ -42,10 +42,10 @@ impl VolumesPass {
         Self { march: LightVariants::lazy(gpu, "volumes.frag", make), composite: OnceLock::new() }
     }
 
-    /// Makes the pipelines that a scene needs.
+    /// Creates the pipelines that a scene needs.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn prepare(&self, gpu: &Gpu, scene: &GpuScene, settings: &VolumeSettings) -> GpuResult<()> {
         if settings.enabled && !scene.volumes.is_empty() && self.composite.get().is_none() {
             let state = GraphicsState { colors: vec![(LIGHT, false)], ..Default::default() };
@@ -57,13 +57,13 @@ impl VolumesPass {
                 "volumes_composite.frag",
                 &state,
             )?;
-            // Another thread may have been faster; its pipeline is as good.
+            // If another thread set it first, its pipeline is kept.
             let _ = self.composite.set(made);
         }
         Ok(())
     }
 
-    /// Declares the passes; nothing where there are no volumes.
+    /// Declares the passes; `None` without volumes.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -133,11 +133,11 @@ impl VolumesPass {
     }
 }
 
-/// What surfaces that are drawn over the picture read of the march, at record time.
+/// Volume images for surfaces drawn over the image, at record time.
 pub(super) struct VolumetricsImages([Arc<Image>; 2]);
 
 impl VolumetricsImages {
-    /// The images of this frame, or stand-ins where there are no volumes.
+    /// Images of this frame, or placeholders without volumes.
     pub(super) fn of(
         cx: &PassContext<'_, '_>,
         volumetrics: Option<Volumetrics>,

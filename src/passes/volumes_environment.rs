@@ -1,5 +1,5 @@
-//! Light from all around within volumes: what of it gets to the cells of a box past surfaces and
-//! through all volumes, found on the host when the scene is uploaded (docs/volumes.md).
+//! Environment light inside volumes: the part that reaches the cells of a box past surfaces and
+//! through all volumes. Computed on the host at scene upload (docs/volumes.md).
 
 use std::f64::consts::PI;
 
@@ -14,20 +14,20 @@ use crate::{
 
 use super::volumes_scene::BoxedVolume;
 
-/// Cells along each side of a box; VOLUME_ENVIRONMENT_SIZE of the shaders.
+/// Cells per side of a box; `VOLUME_ENVIRONMENT_SIZE` of the shaders.
 pub const VOLUME_ENVIRONMENT_SIZE: u32 = 12;
-/// Texels across the map that is asked for each direction: a ray each, from every cell.
+/// Width of the map that supplies ray directions (texels): one ray per texel from every cell.
 const DIRECTIONS_ACROSS: usize = 16;
-/// Texels across the map that the harmonics are of: their squares come from the middles of texels
-/// (1.5 % off with 16 across).
+/// Width of the map projected onto spherical harmonics (texels): their squares are evaluated at
+/// texel centers (1.5 % off with 16 across).
 const HARMONICS_ACROSS: usize = 128;
-/// Places on the way out of an uneven volume.
+/// Ray marching steps to the outside of a heterogeneous volume.
 const STEPS: u32 = 12;
 
-/// A direction of the world, and luminance times solid angle that comes from around it (nit sr).
+/// World direction, and luminance times solid angle around it (nit sr).
 type Towards = (DVec3, DVec3);
 
-/// The environment in as few directions as a map of this width has, which hold all of its light.
+/// Environment downsampled to the directions of a map of this width; preserves total light.
 fn directions(environment: &Environment, across: usize) -> Vec<Towards> {
     let mut map: RadianceMap = (*environment.map).clone();
     while map.width() > across {
@@ -44,10 +44,10 @@ fn directions(environment: &Environment, across: usize) -> Vec<Towards> {
     map.texels().iter().enumerate().map(texel).collect()
 }
 
-/// Spherical harmonics of what comes from all around, to the second degree, each with what its
-/// polynomial is multiplied with (`leaning` in shaders/passes/volumes.frag): Ramamoorthi and
-/// Hanrahan, "An Efficient Representation for Irradiance Environment Maps" (2001, equation 3). The
-/// first is the mean luminance.
+/// Spherical harmonics of the environment to degree two, premultiplied by the factors of their
+/// polynomials (`leaning` in shaders/passes/volumes.frag): Ramamoorthi and Hanrahan, "An Efficient
+/// Representation for Irradiance Environment Maps" (2001, equation 3). The first is the mean
+/// luminance.
 fn harmonics(directions: &[Towards]) -> [Vec3; 9] {
     let mut sums = [DVec3::ZERO; 9];
     for &(d, light) in directions {
@@ -70,8 +70,8 @@ fn harmonics(directions: &[Towards]) -> [Vec3; 9] {
     std::array::from_fn(|i| (sums[i] * squares[i]).as_vec3())
 }
 
-/// The harmonics, and for each volume its cells: the mean luminance that gets there from all
-/// around.
+/// Harmonics, followed by the cells of each volume: mean environment luminance that reaches the
+/// cell.
 #[must_use]
 pub fn around(scene: &Scene, volumes: &[BoxedVolume]) -> Vec<Vec3> {
     let Some(environment) = &scene.environment else { return vec![Vec3::ZERO; 9] };
@@ -80,7 +80,7 @@ pub fn around(scene: &Scene, volumes: &[BoxedVolume]) -> Vec<Vec3> {
     let bvh = SceneBvh::new(scene, casts_shadow);
     for volume in volumes {
         let from_box = volume.to_box.inverse();
-        // Relative to the box, so that rays keep their digits.
+        // Relative to the box, for precision.
         let eye = from_box.transform_point3(DVec3::splat(0.5));
         let top = bvh.tlas_from(eye);
         let cell = |index: u32| {

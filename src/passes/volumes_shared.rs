@@ -1,24 +1,24 @@
-//! The structs of `shaders/shared/volumes.glsl`; a test compares every offset.
+//! Structs of `shaders/shared/volumes.glsl`. A test compares every offset.
 
 use glam::{Vec3, Vec4};
 
 use crate::shader_struct;
 
 shader_struct! {
-    /// The head of the volumes' buffer.
+    /// Header of the volume buffer.
     pub struct VolumeConstants {
-        /// Volumes.
+        /// Number of volumes.
         pub count: u32,
-        /// Places along a line of sight.
+        /// Steps along a view ray.
         pub steps: u32,
-        /// Places on the way to a lamp within each uneven volume.
+        /// Steps toward a light within each heterogeneous volume.
         pub shadow_steps: u32,
-        /// Pixels of the picture a texel of the march, on each side: 1 or 2.
+        /// Image pixels per texel of the march along each axis: 1 or 2.
         pub scale: u32,
-        /// 1: means over neighbouring texels.
+        /// 1: averages over neighboring texels.
         pub filtered: u32,
-        /// 1: there is light from all around.
-        pub surroundings: u32,
+        /// 1: the scene has an environment.
+        pub has_environment: u32,
         /// Padding.
         pub pad0: u32,
         /// Padding.
@@ -27,28 +27,28 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// A participating volume: a box with or without a grid.
+    /// Participating volume: a box with or without a grid.
     pub struct Volume {
         /// Camera-relative world to the box's space, whose corners are 0 and 1.
         pub rows: [Vec4; 3],
-        /// 1/m by channel, where the density is 1.
+        /// Scattering (1/m by channel) at density 1.
         pub scattering: Vec3,
-        /// Of Henyey and Greenstein.
+        /// Anisotropy of the Henyey-Greenstein phase function.
         pub anisotropy: f32,
-        /// 1/m by channel.
+        /// Extinction (1/m by channel) at density 1.
         pub extinction: Vec3,
-        /// Its first voxel, or `shared::NONE`.
+        /// First voxel, or `shared::NONE`.
         pub first: u32,
-        /// Nits per metre by channel.
+        /// Emission (nits per meter by channel) at density 1.
         pub emission: Vec3,
-        /// Its first cell of light from all around.
+        /// First cell of its environment light.
         pub around: u32,
-        /// Voxels.
+        /// Voxels per axis.
         pub size: [u32; 3],
         /// Padding.
         pub pad0: u32,
     }
 }
 
-/// All structs that these shaders share, for the layout test.
+/// Host layouts of all shared structs, for the layout test.
 pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 2] = [VolumeConstants::LAYOUT, Volume::LAYOUT];

@@ -1,4 +1,4 @@
-//! Photometry: units of light, their conversions, colour temperature. Pure: no GPU, no I/O.
+//! Photometry: units of light, their conversions, color temperature. No GPU and no I/O.
 pub mod area;
 pub mod astronomy;
 pub mod color;

@@ -1,4 +1,4 @@
-//! The perceptual quantizer: luminance of a display to code values, as HDR10 has them.
+//! The perceptual quantizer (PQ) of HDR10: display luminance to code values.
 
 use super::Nit;
 
@@ -12,8 +12,8 @@ const C1: f64 = 3424.0 / 4096.0;
 const C2: f64 = 2413.0 / 128.0;
 const C3: f64 = 2392.0 / 128.0;
 
-/// The code, 0 to 1, of a luminance; 0 below none (the formula's 7e-7 is no code of twelve bits)
-/// and 1 beyond the peak.
+/// The code, 0 to 1, of a luminance. 0 nit gives 0 (the formula's 7e-7 is below a 12-bit code), and
+/// luminances beyond the peak give 1.
 ///
 /// SMPTE ST 2084:2014, equation 5.2.
 #[must_use]

@@ -1,4 +1,4 @@
-//! Quantities of light as types, so that no bare float crosses a module's border.
+//! Photometric quantities as types.
 
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident, $unit:literal) => {
@@ -8,10 +8,10 @@ macro_rules! quantity {
         pub struct $name(pub f64);
 
         impl $name {
-            /// The unit's symbol as it is shown to people.
+            /// Symbol of the unit.
             pub const UNIT: &'static str = $unit;
 
-            /// The bare number, in the unit of the type.
+            /// The number, in the unit of the type.
             #[must_use]
             pub const fn get(self) -> f64 {
                 self.0
@@ -63,7 +63,7 @@ macro_rules! linear_quantity {
 }
 
 linear_quantity!(
-    /// Luminous flux: all the light that a source gives, in lumens.
+    /// Luminous flux, in lumens.
     Lumen, "lm"
 );
 linear_quantity!(
@@ -83,7 +83,7 @@ linear_quantity!(
     Steradian, "sr"
 );
 quantity!(
-    /// Correlated colour temperature in kelvins.
+    /// Correlated color temperature in kelvins.
     Kelvin, "K"
 );
 quantity!(

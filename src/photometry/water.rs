@@ -1,9 +1,8 @@
-//! Water as light meets it: its surface, and what it absorbs and scatters (docs/water.md).
+//! Optics of water: Fresnel reflectance, absorption and scattering (docs/water.md).
 //!
 //! Coefficients are those of three wavelengths, [`WAVELENGTHS`], one for each primary of Rec.709.
-//! Scattering is the part that matters for how light spreads: particles send most light on almost
-//! straight ahead, and so much of it counts as not scattered at all, b' = b (1 - g), the rest as
-//! scattered evenly (similarity of van de Hulst, "Multiple Light Scattering", 1980, chapter 14).
+//! Scattering is reduced to isotropic scattering, b' = b (1 - g), because particles scatter mostly
+//! forward (similarity of van de Hulst, "Multiple Light Scattering", 1980, chapter 14).
 
 use glam::DVec3;
 
@@ -11,43 +10,42 @@ use glam::DVec3;
 /// Optics 12, 1973, table 1).
 pub const IOR: f64 = 1.333;
 
-/// Wavelengths (nm) whose coefficients stand for red, green and blue: where the primaries of
-/// Rec.709 are strongest.
+/// Wavelengths (nm) of the red, green and blue coefficients: the peaks of the Rec.709 primaries.
 pub const WAVELENGTHS: [f64; 3] = [610.0, 545.0, 465.0];
 
 /// Absorption (1/m) of pure water at [`WAVELENGTHS`]: Pope and Fry, "Absorption spectrum (380-700
-/// nm) of pure water", Applied Optics 36, 1997, table 3, between its rows.
+/// nm) of pure water", Applied Optics 36, 1997, table 3, interpolated.
 const PURE_ABSORPTION: [f64; 3] = [0.2644, 0.0520, 0.0102];
 /// The same at 514 nm.
 const PURE_ABSORPTION_514: f64 = 0.0358;
 
-/// What the medium takes from light on its way, by channel.
+/// Absorption and reduced scattering of water by channel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WaterCoefficients {
-    /// Light that is lost (1/m), at least 0.
+    /// Absorption coefficient in 1/m, at least 0.
     pub absorption: DVec3,
-    /// Light that goes on in any other direction, evenly (1/m), at least 0.
+    /// Isotropic scattering coefficient in 1/m, at least 0.
     pub scattering: DVec3,
 }
 
 impl WaterCoefficients {
-    /// What is taken from a beam (1/m).
+    /// Extinction coefficient in 1/m.
     #[must_use]
     pub fn extinction(&self) -> DVec3 {
         self.absorption + self.scattering
     }
 
-    /// What is left of a beam after a distance (m): Beer and Lambert's law.
+    /// Transmittance over a distance (m), by the Beer-Lambert law; 0 to 1.
     #[must_use]
     pub fn transmittance(&self, distance: f64) -> DVec3 {
         (-self.extinction() * distance.max(0.0)).map(f64::exp)
     }
 }
 
-/// Waters with a name.
+/// Water presets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WaterKind {
-    /// Nothing but water: a spring, a pool.
+    /// Pure water: a spring, a pool.
     #[default]
     Clear,
     /// Off the coast of San Diego.
@@ -57,7 +55,7 @@ pub enum WaterKind {
 }
 
 impl WaterKind {
-    /// All, by their names in a look.
+    /// All presets by their names in a look.
     pub const ALL: [(&'static str, Self); 3] =
         [("clear", Self::Clear), ("coastal", Self::Coastal), ("turbid", Self::Turbid)];
 
@@ -75,8 +73,8 @@ impl WaterKind {
     /// Absorption and scattering by channel.
     ///
     /// Pure water scatters by Morel, "Optical Properties of Pure Water and Pure Sea Water", 1974:
-    /// 0.00288 (lambda / 500)^-4.32 per metre, evenly enough. What else a water has is known at one
-    /// wavelength and taken to the others: what is dissolved absorbs as exp(-0.014 (lambda - 514))
+    /// 0.00288 (lambda / 500)^-4.32 per meter, nearly isotropic. Other constituents are measured at
+    /// one wavelength and extrapolated: dissolved matter absorbs as exp(-0.014 (lambda - 514))
     /// (Bricaud, Morel and Prieur, Limnology and Oceanography 26, 1981), particles scatter as 514 /
     /// lambda (Gordon and Morel 1983) with a mean cosine of 0.924 (Petzold's mean particles, Mobley
     /// 1994, section 3.8).
@@ -96,8 +94,9 @@ impl WaterKind {
     }
 }
 
-/// What a smooth border reflects of unpolarised light that meets it at an angle of this cosine;
-/// `eta`: index beyond over index here. 1 beyond the critical angle. Fresnel 1823.
+/// Fresnel reflectance of a smooth dielectric interface for unpolarized light, at the cosine of the
+/// angle of incidence. `eta` is the index beyond over the index here. 1 beyond the critical angle.
+/// Fresnel 1823.
 #[must_use]
 pub fn fresnel(cosine: f64, eta: f64) -> f64 {
     let c = cosine.clamp(0.0, 1.0);
@@ -110,8 +109,9 @@ pub fn fresnel(cosine: f64, eta: f64) -> f64 {
     0.5 * (s * s + p * p)
 }
 
-/// What of even light from all of one side a smooth border reflects; `eta` as above. The integral
-/// of the reflectance over projected solid angle, by midpoints: right to six digits.
+/// Hemispherical Fresnel reflectance of a smooth dielectric interface; `eta` as in [`fresnel`]. The
+/// integral of the reflectance over projected solid angle by the midpoint rule, accurate to six
+/// digits.
 #[must_use]
 pub fn hemispherical_reflectance(eta: f64) -> f64 {
     let steps = 4096;
@@ -120,18 +120,18 @@ pub fn hemispherical_reflectance(eta: f64) -> f64 {
         / f64::from(steps)
 }
 
-/// Sunlight below a level surface: (cosine of the angle in the water, part that is let in).
-/// `cosine`: of the angle in the air.
+/// Sunlight below a level surface: cosine of the refracted angle in the water, and transmittance of
+/// the surface. `cosine` is that of the angle in air.
 #[must_use]
 pub fn refract_sunlight(cosine: f64, ior: f64) -> (f64, f64) {
     let c = cosine.clamp(0.0, 1.0);
     ((1.0 - (1.0 - c * c) / (ior * ior)).max(0.0).sqrt(), 1.0 - fresnel(c, ior))
 }
 
-/// Alpha of the Beckmann distribution whose slopes have this standard deviation along each axis:
-/// its slopes' density is a Gaussian exp(-tan^2 / alpha^2), so alpha = sqrt(2) sigma (Walter et al.
-/// 2007, section 5.2). GGX of the same alpha has the same density of level facets, from which the
-/// middle of a glitter's path has its luminance; its tails are longer.
+/// Beckmann alpha for a standard deviation of slopes along each axis. The slopes' density is a
+/// Gaussian exp(-tan^2 / alpha^2), so alpha = sqrt(2) sigma (Walter et al. 2007, section 5.2). GGX
+/// of the same alpha has the same density of level facets, which sets the luminance in the middle
+/// of a glitter path; its tails are longer.
 #[must_use]
 pub fn alpha_of_slopes(deviation: f64) -> f64 {
     (std::f64::consts::SQRT_2 * deviation).clamp(0.0, 1.0)
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn the_surface_reflects_what_the_formulas_say() {
         assert!((fresnel(1.0, IOR) - 0.020_373).abs() < 1e-6, "formulas, section 8");
-        // Brewster's angle: tan = n, where one polarisation is not reflected; the other is
+        // Brewster's angle: tan = n, where one polarization is not reflected; the other is
         // ((n^2-1)/(n^2+1))^2.
         let brewster = 1.0 / (1.0 + IOR * IOR).sqrt();
         let s = ((IOR * IOR - 1.0) / (IOR * IOR + 1.0)).powi(2);

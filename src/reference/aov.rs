@@ -1,5 +1,5 @@
-//! What a camera sees first, beside light: the channels of the raster renderer's G-buffer, the cost
-//! of rays, and what denoisers are guided by.
+//! AOVs of the primary hit: the G-buffer channels of the rasterizer, ambient occlusion, BVH cost,
+//! and the guides of a denoiser.
 
 use std::f64::consts::TAU;
 
@@ -14,44 +14,43 @@ use super::{
     world::{SurfacePoint, World},
 };
 
-/// A channel of what is seen at a pixel's centre.
+/// A channel of the surface seen at a pixel's center.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PrimaryHitAov {
-    /// Base colour, linear.
+    /// Linear base color, 0 to 1.
     BaseColor,
     /// Metallic, 0 to 1.
     Metallic,
     /// Roughness, 0 to 1.
     Roughness,
-    /// Unit shading normal in world axes.
+    /// Unit shading normal in world space.
     Normal,
-    /// Distance (m) along the line of sight.
+    /// Depth (m) along the camera's forward axis.
     Depth,
-    /// Occlusion as the material has it.
+    /// Occlusion from the material, 0 to 1.
     Occlusion,
-    /// Place (m) in the world.
+    /// Position (m) in world space.
     Position,
-    /// Share of the surroundings, weighed with the cosine, in which nothing is nearer than a
+    /// Ambient occlusion: cosine-weighted fraction of the hemisphere without a hit within the
     /// radius.
     AmbientOcclusion(AmbientOcclusionRays),
-    /// Unit vector, the mean direction of those surroundings, weighed with the cosine, in world
-    /// axes.
+    /// Bent normal: cosine-weighted mean direction of the unoccluded part, a unit vector in world
+    /// space.
     BentNormal(AmbientOcclusionRays),
-    /// Nodes and triangles that the ray visits in the trees.
+    /// BVH nodes and triangles that the camera ray visits.
     BvhCost,
 }
 
-/// Rays by which the open part of a point's surroundings is found.
+/// Rays of ambient occlusion and bent normals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AmbientOcclusionRays {
-    /// How far (m) what hides may be.
+    /// Occlusion radius (m).
     pub radius: f64,
-    /// How many.
+    /// Number of rays.
     pub count: u32,
 }
 
-/// The mean of the directions of cosine-weighted rays that meet nothing within the radius, and the
-/// share of those rays.
+/// Mean direction of the cosine-weighted rays without a hit within the radius, and their fraction.
 fn bent_normal_ao(
     world: &World<'_>,
     point: &SurfacePoint,
@@ -80,12 +79,12 @@ fn bent_normal_ao(
     (sum, open / f64::from(rays.count.max(1)))
 }
 
-/// Rows of pixels whose values are found before they are sorted by channel.
+/// Rows of pixels that are evaluated before they are sorted by channel.
 const ROWS: usize = 16;
 
-/// These channels for all pixels, row by row, through the pinhole at their centres, which stands at
-/// the eye in the world; a value's last number is 1 where there is a surface. One ray a pixel finds
-/// all of them but its own cost.
+/// Evaluates channels for all pixels, row by row, through the pinhole at their centers, which
+/// stands at the eye. The fourth component is 1 where there is a surface. One camera ray per pixel
+/// serves all channels except BVH cost, which traces its own.
 #[must_use]
 pub fn primary_hit_aovs(
     world: &World<'_>,
@@ -100,7 +99,7 @@ pub fn primary_hit_aovs(
         let (origin, direction) = camera.ray(place);
         let hit = surface.then(|| world.closest_opaque(origin, direction)).flatten();
         let pixel = ((index % width) as u32, (index / width) as u32);
-        // Of ambient occlusion and bent normal alike.
+        // Shared by ambient occlusion and bent normal.
         let mut known: Option<(AmbientOcclusionRays, (DVec3, f64))> = None;
         channels.iter().map(move |channel| {
             if *channel == PrimaryHitAov::BvhCost {
@@ -139,9 +138,8 @@ pub fn primary_hit_aovs(
     out
 }
 
-/// Means over a pixel's samples of albedo and normal of what is met first: guides of a denoiser, as
-/// blurred as the picture. Where nothing is met the albedo is 1 (the sky is no surface) and the
-/// normal 0.
+/// Guides of a denoiser: means over a pixel's samples of albedo and normal at the primary hit, with
+/// the blur of the picture. Without a hit the albedo is 1 (the sky is no surface) and the normal 0.
 #[must_use]
 pub fn denoiser_guides(
     world: &World<'_>,

@@ -1,9 +1,9 @@
-//! Cameras that rays leave: a pinhole, and a thin lens with iris, rim, vignetting and an open
-//! shutter, as the raster renderer's effects assume them (`camera::chain`, docs/camera-effects.md).
+//! Camera models: a pinhole, and a thin lens with iris, rim, vignetting and a shutter, consistent
+//! with the raster renderer's effects (`camera::chain`, docs/camera-effects.md).
 //!
 //! Depth of field, motion blur and vignetting are part of the reference, because they are
 //! properties of light that reaches the sensor along rays. Bloom, chromatic aberration and grain
-//! are done to a picture afterwards and are not.
+//! are post-processing and are not.
 
 use std::{
     f64::consts::{FRAC_PI_4, TAU},
@@ -23,29 +23,29 @@ use crate::{
     scene::Projection,
 };
 
-/// A ray that a camera sends out.
+/// A camera ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CameraRay {
-    /// Relative to the eye (m).
+    /// Origin relative to the eye (m).
     pub origin: DVec3,
-    /// Unit vector.
+    /// Unit direction.
     pub direction: DVec3,
-    /// What the light that comes along it counts in red, green and blue, 0 or more: 0 where the
-    /// barrel is in the way.
+    /// Factor of the radiance along it in red, green and blue, 0 or more: 0 where the barrel blocks
+    /// it.
     pub weight: DVec3,
 }
 
-/// Whatever rays leave.
+/// A source of camera rays.
 pub trait CameraModel: Sync {
-    /// The ray through a place of the picture (pixels from the upper left corner), a place of the
-    /// lens and at a time of the exposure, the latter three uniform in [0, 1).
+    /// The ray through a picture position (pixels from the upper left corner) and a lens position
+    /// at a time of the exposure; the latter three are uniform in [0, 1).
     fn ray(&self, place: DVec2, lens: DVec2, time: f64) -> CameraRay;
 }
 
-/// A camera with a hole of no extent, relative to its own place.
+/// A pinhole camera, relative to its own position.
 #[derive(Clone, Copy, Debug)]
 pub struct Pinhole {
-    /// Across, up and back, unit vectors.
+    /// Right, up and back, unit vectors.
     axes: [DVec3; 3],
     projection: Projection,
     width: usize,
@@ -53,7 +53,7 @@ pub struct Pinhole {
 }
 
 impl Pinhole {
-    /// The camera of a node with this transform, which looks along -Z.
+    /// The camera of a node with this world transform, which looks along -Z.
     #[must_use]
     pub fn new(world: DMat4, projection: Projection, width: usize, height: usize) -> Self {
         let z = world.z_axis.truncate().normalize_or(DVec3::Z);
@@ -61,13 +61,13 @@ impl Pinhole {
         Self { axes: [x, z.cross(x), z], projection, width, height }
     }
 
-    /// The unit vector along the line of sight.
+    /// View direction (unit vector).
     #[must_use]
     pub fn forward(&self) -> DVec3 {
         -self.axes[2]
     }
 
-    /// The ray through a place of the picture (pixels from the upper left corner): origin and unit
+    /// The ray through a picture position (pixels from the upper left corner): origin and unit
     /// direction.
     #[must_use]
     pub fn ray(&self, place: DVec2) -> (DVec3, DVec3) {
@@ -75,7 +75,7 @@ impl Pinhole {
         (self.to_world(origin), self.to_world(direction).normalize())
     }
 
-    /// The same in the camera's own axes (right, up, back); the direction reaches a depth of 1 m.
+    /// The ray in camera space (right, up, back); the direction reaches a depth of 1 m.
     fn local(&self, place: DVec2) -> (DVec3, DVec3) {
         let aspect = self.width as f64 / self.height as f64;
         let x = (2.0 * place.x / self.width as f64 - 1.0) * aspect;
@@ -92,7 +92,7 @@ impl Pinhole {
         }
     }
 
-    /// Tangent of half of the field of view over the picture's height; 0 for a parallel projection.
+    /// Tangent of half the vertical field of view; 0 for a parallel projection.
     fn half_tangent(&self) -> f64 {
         match self.projection {
             Projection::Perspective { vertical_fov, .. } => (f64::from(vertical_fov) / 2.0).tan(),
@@ -100,7 +100,7 @@ impl Pinhole {
         }
     }
 
-    fn to_world(&self, v: DVec3) -> DVec3 {
+    fn to_world(self, v: DVec3) -> DVec3 {
         let [right, up, back] = self.axes;
         right * v.x + up * v.y + back * v.z
     }
@@ -113,35 +113,35 @@ impl CameraModel for Pinhole {
     }
 }
 
-/// The pupil as rays see it.
+/// The pupil of a thin lens.
 #[derive(Clone, Copy, Debug)]
 struct Pupil {
-    /// Radius (m) of the circle through the iris' corners.
+    /// Radius (m) of the circle through the iris's corners.
     radius: f64,
-    /// One over the focus distance (1/m).
+    /// Reciprocal of the focus distance (1/m).
     inverse_focus_distance: f64,
     iris: Iris,
-    /// The rim in pupil radii, and how far it moves across the pupil where the field angle has a
-    /// tangent of 1.
+    /// The rim's radius in pupil radii, and its shift across the pupil per unit tangent of the
+    /// field angle.
     rim: Option<Rim>,
 }
 
-/// A camera as its dials make it: a pinhole with whichever of lens, shutter and vignetting are on.
+/// A camera with optional thin lens, shutter and vignetting.
 #[derive(Clone, Debug)]
 pub struct LensCamera {
     pinhole: Pinhole,
     pupil: Option<Pupil>,
     motion: Option<MotionBlur>,
     vignetting: Option<Vignetting>,
-    /// The lens of a prescription, by whose surfaces rays are bent instead.
+    /// A lens prescription that replaces the thin lens: rays refract at its surfaces.
     mounted_lens: Option<Arc<MountedLens>>,
-    /// Whether depth of field is on.
+    /// True if depth of field is on.
     depth_of_field: bool,
 }
 
 impl LensCamera {
-    /// The camera of a node with this transform, with these effects. A parallel projection has no
-    /// lens: depth of field and vignetting do nothing to it.
+    /// The camera of a node with this world transform and these effects. A parallel projection has
+    /// no lens: depth of field and vignetting do not apply.
     #[must_use]
     pub fn new(
         world: DMat4,
@@ -165,21 +165,20 @@ impl LensCamera {
         }
     }
 
-    /// The same camera with a real lens: rays go through its surfaces, out of focus where depth of
-    /// field is on.
+    /// Replaces the thin lens by a lens prescription; depth of field still depends on its setting.
     #[must_use]
     pub fn with_lens(self, mounted: Option<Arc<MountedLens>>) -> Self {
         let has_lens = matches!(self.pinhole.projection, Projection::Perspective { .. });
         Self { mounted_lens: mounted.filter(|_| has_lens), ..self }
     }
 
-    /// The same camera without lens and shutter, at the middle of the exposure.
+    /// The pinhole of the camera, without lens and shutter, at the middle of the exposure.
     #[must_use]
     pub const fn pinhole(&self) -> &Pinhole {
         &self.pinhole
     }
 
-    /// What vignetting leaves of the light at a place of the picture (pixels).
+    /// Vignetting factor at a picture position (pixels), 0 to 1.
     #[must_use]
     pub fn falloff(&self, place: DVec2) -> f64 {
         let by_lens = self
@@ -189,14 +188,14 @@ impl LensCamera {
         by_lens * self.vignetting.map_or(1.0, |v| v.at(self.tangents(place, v.width).length()))
     }
 
-    /// A place of the picture (pixels) in metres on the sensor, right and up.
+    /// Sensor position (m, right and up) of a picture position (pixels).
     fn on_sensor(&self, place: DVec2, mounted: &MountedLens) -> DVec2 {
         let (width, height) = (self.pinhole.width as f64, self.pinhole.height as f64);
         DVec2::new(place.x / width - 0.5, 0.5 - place.y / height) * mounted.gate()
     }
 
-    /// The ray through a mounted lens: origin, direction and weight. Where colours are imaged
-    /// apart, each of them is a third of the rays.
+    /// The ray through a mounted lens: origin, direction and weight. With chromatic aberration each
+    /// color channel gets a third of the rays.
     fn ray_through_lens(
         &self,
         mounted: &MountedLens,
@@ -219,8 +218,8 @@ impl LensCamera {
         (ray.origin, ray.direction, ray.weight * own)
     }
 
-    /// Tangents of the field angle to the right and up, by the vignetting's own measure of the
-    /// picture's width.
+    /// Tangents of the field angle to the right and up, for the picture width of the vignetting
+    /// settings.
     fn tangents(&self, place: DVec2, width: f64) -> DVec2 {
         let center = DVec2::new(self.pinhole.width as f64, self.pinhole.height as f64) / 2.0;
         let off = (place - center) * (width / self.pinhole.width as f64);
@@ -239,8 +238,8 @@ impl CameraModel for LensCamera {
             let at = pupil.iris_point(lens);
             let open = pupil.rim_opening(direction.truncate(), at);
             weight = if open > 0.0 { weight / open } else { DVec3::ZERO };
-            // Through the point of the focus plane that the pinhole sees; parallel to its ray for a
-            // focus at infinity.
+            // Through the pinhole's point on the focus plane; parallel to its ray for a focus at
+            // infinity.
             origin = (at * pupil.radius).extend(0.0);
             direction -= (at * pupil.radius * pupil.inverse_focus_distance).extend(0.0);
         } else {
@@ -261,13 +260,13 @@ impl CameraModel for LensCamera {
 }
 
 impl Pupil {
-    /// None where the numbers form no image: such a field was refused when the look was read.
+    /// `None` where the settings form no image; the look parser rejects such settings.
     fn new(field: &DepthOfField, pinhole: &Pinhole) -> Option<Self> {
         let [_, slope] = field.radius().ok()?;
-        // `slope` is the pupil's radius times the image distance of the focus. Where the field of
-        // view breathes, that is the distance that the field of view belongs to, and this the
-        // pupil's radius; a lens corrected for breathing keeps its field of view and its circles on
-        // the sensor, which a pupil wider by that much gives.
+        // `slope` is the pupil's radius times the image distance of the focus. With focus
+        // breathing, the field of view belongs to that distance, and `radius` is the pupil's
+        // radius. A lens corrected for breathing keeps its field of view and its circles of
+        // confusion on the sensor, which this larger pupil reproduces.
         let aspect = pinhole.width as f64 / pinhole.height as f64;
         let radius = slope * 2.0 * pinhole.half_tangent() * aspect / field.gate_width;
         let real = field.lens.aperture_diameter() / 2.0;
@@ -280,15 +279,15 @@ impl Pupil {
         })
     }
 
-    /// A point of the iris, uniform over its area, in radii of the circle through its corners.
+    /// A uniformly distributed point of the iris, in radii of the circle through its corners.
     fn iris_point(&self, u: DVec2) -> DVec2 {
         let Iris { blades, curvature, rotation } = self.iris;
         if blades < 3 {
             return concentric(u);
         }
-        // Half a side at a time. The edge, at an angle a from the side's middle, is c + (1 - c)
-        // cos(h) / cos(a), with half the side's angle h and the curvature c (`Iris::edge`): half of
-        // its square, integrated over a, is the area.
+        // Samples half a side at a time. The edge, at an angle a from the side's middle, is c + (1
+        // - c) cos(h) / cos(a), with half the side's angle h and the curvature c (`Iris::edge`).
+        // The area is the integral of half of its square over a.
         let (c, h) = (curvature.clamp(0.0, 1.0), TAU / f64::from(blades) / 2.0);
         let halves = f64::from(blades) * 2.0;
         let which = (u.x * halves).floor().min(halves - 1.0);
@@ -296,8 +295,8 @@ impl Pupil {
         let (a1, a2) = (2.0 * c * (1.0 - c) * h.cos(), (1.0 - c).powi(2) * h.cos().powi(2));
         let area = |a: f64| c * c * a + a1 * (FRAC_PI_4 + a / 2.0).tan().ln() + a2 * a.tan();
         let goal = part * area(h);
-        // The area is convex in the angle: Newton's method comes down from the side's end without
-        // overshooting.
+        // The area is convex in the angle: Newton's method converges from the side's end without
+        // overshoot.
         let mut angle = h;
         for _ in 0..16 {
             let edge = c + (1.0 - c) * h.cos() / angle.cos();
@@ -314,14 +313,14 @@ impl Pupil {
         DVec2::from_angle(direction) * reach
     }
 
-    /// The part of the iris that the barrel's rim leaves open where the field angle has these
-    /// tangents; 0 where this point of it is covered. The light that the rim takes is the
-    /// vignetting's business: the raster renderer's discs keep their light too.
+    /// Area fraction of the iris that the barrel's rim leaves open at these field angle tangents; 0
+    /// where `at` is covered. It cancels the rim's light loss, which belongs to vignetting: the
+    /// raster renderer's bokeh discs keep their light too.
     fn rim_opening(&self, tangents: DVec2, at: DVec2) -> f64 {
         let Some(rim) = self.rim else { return 1.0 };
-        // A point right of the axis sees the front rim shifted to the left of the pupil.
+        // For a point right of the axis the front rim appears shifted to the left of the pupil.
         let mut center = -tangents * rim.distance;
-        // As in shaders/lib/aperture.glsl: a rim that hides the iris' centre is moved back to it.
+        // As in shaders/lib/aperture.glsl: a rim that covers the iris's center is moved back to it.
         let far_out = center.length() / (0.95 * rim.radius);
         if far_out > 1.0 {
             center /= far_out;
@@ -335,7 +334,7 @@ impl Pupil {
         if self.iris.blades < 3 {
             return pupil_overlap(rim.radius, center.length());
         }
-        // The midpoint rule over directions: both outlines are stars around the iris' centre.
+        // Midpoint rule over directions: both outlines are star-shaped about the iris's center.
         let (mut cut, mut all) = (0.0, 0.0);
         for i in 0..128 {
             let angle = (f64::from(i) + 0.5) / 128.0 * TAU;
@@ -352,8 +351,8 @@ impl Pupil {
     }
 }
 
-/// A point of the unit disk, uniform: Shirley and Chiu, "A Low Distortion Map Between Disk and
-/// Square" (1997).
+/// Uniform point of the unit disk: Shirley and Chiu, "A Low Distortion Map Between Disk and Square"
+/// (1997).
 fn concentric(u: DVec2) -> DVec2 {
     let p = 2.0 * u - 1.0;
     if p == DVec2::ZERO {
@@ -412,8 +411,8 @@ mod tests {
         )
     }
 
-    /// Where a point of the camera's own space appears through a place of the lens, in pixels:
-    /// found by moving the place in the picture until the ray meets the point.
+    /// Picture position (pixels) of a point in camera space through a lens position, by moving the
+    /// picture position until the ray hits the point.
     fn image(camera: &LensCamera, point: DVec3, lens: DVec2) -> DVec2 {
         let mut place = DVec2::new(SIZE.0 as f64, SIZE.1 as f64) / 2.0;
         let forward = camera.pinhole.forward();
@@ -563,7 +562,7 @@ mod tests {
         let effects = CameraEffects { motion_blur: Some(motion), ..CameraEffects::default() };
         let camera = LensCamera::new(DMat4::IDENTITY, projection, SIZE.0, SIZE.1, &effects);
         let at = |y: f64, time: f64| camera.ray(DVec2::new(180.0, y), DVec2::splat(0.5), time);
-        // The middle line at the middle of the exposure is the picture's own time.
+        // The middle line at the middle of the exposure is at the picture's own time.
         assert_eq!(at(120.0, 0.5).origin, DVec3::ZERO);
         assert!((at(120.0, 1.0).origin.x - 0.01).abs() < 1e-12);
         let end = at(120.0, 1.0).direction;

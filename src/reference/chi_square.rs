@@ -1,4 +1,4 @@
-//! Pearson's test of a sampler against its density: do samples fall where the density says?
+//! Pearson's chi-square test of a sampler against its density.
 //!
 //! Cells of low expectation are pooled, and the level of significance is corrected for the number
 //! of tests (Sidak 1967), as Pharr, Jakob and Humphreys do in the tests of pbrt.
@@ -9,12 +9,12 @@ use glam::{DVec2, DVec3};
 
 use super::sampler::{Sampler, SamplerKind};
 
-/// Chance that one of a family of tests fails although all is right.
+/// Probability that a correct family of tests fails.
 const SIGNIFICANCE: f64 = 0.01;
-/// Cells that expect less are pooled.
+/// Cells with a lower expected count are pooled.
 const MIN_EXPECTED: f64 = 5.0;
 
-/// The numbers of one trial.
+/// Random numbers of one trial.
 pub(super) struct TrialSampler(Sampler);
 
 impl TrialSampler {
@@ -27,15 +27,15 @@ impl TrialSampler {
     }
 }
 
-/// Places on the sphere or on a cap of it: cells of equal angles from the axis and about it.
+/// Cells on the sphere or on a cap of it, uniform in the angle from the axis and about it.
 pub(super) struct Cells {
     axis: DVec3,
     across: (DVec3, DVec3),
-    /// Greatest angle (rad) from the axis that has cells.
+    /// Maximum angle (rad) from the axis.
     widest: f64,
     rows: usize,
     columns: usize,
-    /// How often cells are halved for their integrals.
+    /// Number of times that cells are halved for their integrals.
     depth: u32,
 }
 
@@ -50,13 +50,13 @@ impl Cells {
         Self { axis, across: axis.any_orthonormal_pair(), widest, rows: 16, columns: 20, depth: 9 }
     }
 
-    /// For densities with edges, where finer is not much better.
+    /// For densities with edges, where subdivision helps little.
     pub(super) fn with_edges(self) -> Self {
         Self { depth: 6, ..self }
     }
 
-    /// A direction by the angle to the axis and the turn about it, both 0 to 1; and steradians per
-    /// unit of both.
+    /// A direction by the angle to the axis and the azimuth, both normalized to 0 to 1; and
+    /// steradians per unit of both.
     fn direction(&self, tilt: f64, turn: f64) -> (DVec3, f64) {
         let (sin, cos) = (tilt * self.widest).sin_cos();
         let (s, c) = (2.0 * PI * turn).sin_cos();
@@ -67,7 +67,7 @@ impl Cells {
     }
 
     fn cell(&self, d: DVec3) -> Option<usize> {
-        // Also exact for small and for large angles.
+        // Accurate for small and for large angles.
         let tilt = 2.0 * (d - self.axis).length().atan2((d + self.axis).length());
         let turn = d.dot(self.across.1).atan2(d.dot(self.across.0)) / (2.0 * PI);
         let row = (tilt / self.widest * self.rows as f64) as usize;
@@ -88,7 +88,7 @@ impl Cells {
     }
 }
 
-/// Gauss and Legendre's rule with 3x3 points over a rectangle.
+/// Gauss-Legendre quadrature with 3x3 points over a rectangle.
 fn gauss(f: &dyn Fn(f64, f64) -> f64, [y, x]: [f64; 2], [h, w]: [f64; 2]) -> f64 {
     const POINTS: [(f64, f64); 3] = [
         (0.112_701_665_379_258_3, 5.0 / 18.0),
@@ -126,7 +126,7 @@ fn adaptive(
         .sum()
 }
 
-/// The regularised upper incomplete gamma function Q(a, x): series and continued fraction of
+/// The regularized upper incomplete gamma function Q(a, x): series and continued fraction of
 /// Abramowitz and Stegun 6.5.29 and 6.5.31.
 fn upper_gamma(a: f64, x: f64) -> f64 {
     let front = (a * x.ln() - x - ln_gamma(a)).exp();
@@ -179,12 +179,12 @@ pub(super) struct Test<'a> {
     pub(super) cells: Cells,
     /// Density (1/sr).
     pub(super) density: &'a dyn Fn(DVec3) -> f64,
-    /// A direction; none where the sampler gives none.
+    /// Samples a direction; `None` where the sampler fails.
     pub(super) sample: &'a dyn Fn(&mut TrialSampler) -> Option<DVec3>,
 }
 
-/// Holds `count` samples against the density, one of `family` tests that must all pass. Returns the
-/// share of all samples that the density claims, its integral.
+/// Tests `count` samples against the density, as one of `family` tests that must all pass. Returns
+/// the integral of the density, the expected fraction of successful samples.
 pub(super) fn check(test: &Test<'_>, count: u32, family: usize) -> f64 {
     let cells = test.cells.rows * test.cells.columns;
     let mut counts = vec![0.0; cells];
@@ -198,7 +198,7 @@ pub(super) fn check(test: &Test<'_>, count: u32, family: usize) -> f64 {
             None => elsewhere += 1.0,
         }
     }
-    // The very edge of a lamp may be missed by rounding.
+    // Rounding may miss the very edge of a light.
     assert!(
         impossible <= count / 1000,
         "{}: {impossible} samples where the density is 0",
@@ -214,7 +214,7 @@ pub(super) fn check(test: &Test<'_>, count: u32, family: usize) -> f64 {
         chi2 += (counted - want).powi(2) / want;
         freedom += 1.0;
     };
-    // What no cell takes, and cells that expect little, together.
+    // Samples outside the cells, and cells of low expectation, together.
     let mut pool = (elsewhere, (1.0 - integral).max(0.0) * all);
     for (counted, share) in counts.iter().zip(&expected) {
         let want = share * all;
@@ -227,7 +227,7 @@ pub(super) fn check(test: &Test<'_>, count: u32, family: usize) -> f64 {
     if pool.1 >= MIN_EXPECTED {
         add(pool.0, pool.1);
     } else {
-        // Poisson: so many more than expected do not happen.
+        // Poisson: such an excess over the expected count does not occur.
         assert!(
             pool.0 < pool.1 + 25.0,
             "{}: {} samples where {} are expected",
@@ -264,6 +264,6 @@ fn the_test_itself_finds_faults() {
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(&test, 100_000, 1))).is_ok()
     };
     assert!(run(&|d| d.z.max(0.0) / PI));
-    // 5 % too much on one side.
+    // An excess of 5 % on one side.
     assert!(!run(&|d| d.z.max(0.0) / PI * (1.0 + 0.05 * d.x)));
 }

@@ -1,9 +1,9 @@
-//! Pictures in the making: sums over samples, tile by tile, that can be stopped, kept (`resume`)
-//! and gone on with.
+//! Progressive film: sums over samples, tile by tile, that can be stopped, saved (`resume`) and
+//! continued.
 //!
-//! What a picture becomes depends on its settings and the number of samples alone: not on threads,
-//! batches or stops. A pixel's samples are added in their order, and whether a tile has enough is
-//! decided at fixed numbers of samples.
+//! The result depends only on the settings and the number of samples: not on threads, batches or
+//! stops. A pixel's samples are added in order, and the error of tiles is tested at fixed numbers
+//! of samples.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,55 +19,55 @@ use super::{
 };
 use crate::photometry::{Nit, color::luminance};
 
-/// Pixels on each side of a tile: what one core works on at a time.
+/// Pixels on each side of a tile, the unit of work of one core.
 pub(super) const TILE: usize = 16;
 
-/// The sampler's blocks on each side of a tile.
+/// Sampler blocks on each side of a tile.
 const BLOCKS: usize = TILE >> BLOCK;
 
-/// Samples a pixel after which a tile is laid down: what a pause waits for. Pixels' numbers are
-/// found sooner for several.
+/// Samples per pixel between two pause checks of a tile. Batches also speed up the sampler.
 const CHUNK: u32 = 16;
 
-/// One pixel's sums over its samples.
+/// Sums over the samples of one pixel.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct PixelSums {
-    /// Light by its parts (nits by channel), and what is no light.
+    /// Light by component (nits per channel), and unlit color.
     pub parts: LightComponents,
     /// Luminance (nits).
     pub luminance: f64,
-    /// Its square.
+    /// Squared luminance (nits squared).
     pub squares: f64,
-    /// The sum of luminance at the last power of two of samples.
+    /// Sum of luminance at the last power of two of samples.
     pub luminance_at_power_of_two: f64,
-    /// Half the difference between the means of the two halves of that many samples (`adaptive`).
+    /// Half the difference between the means of the two halves of those samples (`adaptive`).
     pub half_difference: f64,
 }
 
-/// A square of pixels, which all have the same number of samples.
+/// A square of pixels with the same number of samples each.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Tile {
     pub count: u32,
-    /// It has reached the target error.
+    /// True if the tile has reached the target error.
     pub converged: bool,
-    /// Paths whose light was no number.
+    /// Paths that returned NaN or infinity.
     pub non_finite_paths: u64,
     pub sums: Vec<PixelSums>,
 }
 
-/// How a picture is made.
+/// Settings of a film.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FilmSettings {
-    /// How paths are walked.
+    /// Settings of the paths.
     pub path: PathSettings,
-    /// Which numbers.
+    /// Type of the sample sequence.
     pub sampler: SamplerKind,
-    /// Another seed, another noise.
+    /// Seed of the sample sequence.
     pub seed: u32,
-    /// Rays through all of a pixel; else through its middle, as the raster renderer samples it.
+    /// Jitters samples over the pixel; otherwise rays pass through its center, as in the raster
+    /// renderer.
     pub pixel_jitter: bool,
-    /// Tiles whose relative error has come below this get no more samples (0.01 is 1 %); none: all
-    /// get as many.
+    /// Relative error below which a tile gets no more samples (0.01 is 1 %); `None`: uniform
+    /// sampling.
     pub target_error: Option<f64>,
 }
 
@@ -83,12 +83,12 @@ impl Default for FilmSettings {
     }
 }
 
-/// When to stop adding samples.
+/// Cancellation of sampling.
 pub trait CancelToken: Sync {
-    /// At once: what is unfinished is dropped. Asked before each path.
+    /// Stops at once and drops unfinished batches. Checked before each path.
     fn should_stop(&self) -> bool;
 
-    /// Soon: what is begun is finished. Asked after some samples of a tile.
+    /// Stops soon, after the current batches. Checked between the batches of a tile.
     fn pause(&self) -> bool {
         self.should_stop()
     }
@@ -100,21 +100,21 @@ impl CancelToken for AtomicBool {
     }
 }
 
-/// A picture in the making.
+/// A progressive picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Film {
     pub(super) width: usize,
     pub(super) height: usize,
     pub(super) tiles: Vec<Tile>,
     pub(super) settings: FilmSettings,
-    /// The number of samples at which errors were looked at last; 0 for never.
+    /// Number of samples at the last error test; 0 before the first.
     pub(super) last_error_check: u32,
-    /// The picture's mean luminance (nits) at the first look.
+    /// Mean luminance of the picture (nits) at the first error test.
     pub(super) mean_at_first_check: f64,
 }
 
 impl Film {
-    /// An empty one.
+    /// An empty film.
     #[must_use]
     pub fn new(width: usize, height: usize, settings: FilmSettings) -> Self {
         let across = width.div_ceil(TILE);
@@ -126,44 +126,44 @@ impl Film {
         Self { width, height, tiles, settings, last_error_check: 0, mean_at_first_check: 0.0 }
     }
 
-    /// Bytes of memory that a picture of this many pixels takes.
+    /// Memory of a film of this many pixels, in bytes.
     #[must_use]
     pub const fn bytes(pixels: u64) -> u64 {
         pixels.saturating_mul(size_of::<PixelSums>() as u64)
     }
 
-    /// Pixels across and down.
+    /// Width and height in pixels.
     #[must_use]
     pub const fn size(&self) -> (usize, usize) {
         (self.width, self.height)
     }
 
-    /// How it is made.
+    /// Settings of the film.
     #[must_use]
     pub const fn settings(&self) -> &FilmSettings {
         &self.settings
     }
 
-    /// Samples that every pixel has, but for those that had enough before.
+    /// Samples of every pixel that has not reached the target error.
     #[must_use]
     pub fn samples(&self) -> u32 {
         let least = self.tiles.iter().filter(|tile| !tile.converged).map(|tile| tile.count).min();
         least.unwrap_or_else(|| self.tiles.iter().map(|tile| tile.count).max().unwrap_or(0))
     }
 
-    /// Samples of all pixels together.
+    /// Total number of samples of all pixels.
     #[must_use]
     pub fn total_samples(&self) -> u64 {
         self.tiles.iter().map(|tile| u64::from(tile.count) * tile.sums.len() as u64).sum()
     }
 
-    /// Paths whose light was no number, and which count as dark.
+    /// Paths that returned NaN or infinity and were counted as black.
     #[must_use]
     pub fn non_finite_paths(&self) -> u64 {
         self.tiles.iter().map(|tile| tile.non_finite_paths).sum()
     }
 
-    /// The part of the pixels that has reached the target error.
+    /// Fraction of the pixels that has reached the target error, 0 to 1.
     #[must_use]
     pub fn converged(&self) -> f64 {
         let done: usize =
@@ -172,8 +172,8 @@ impl Film {
     }
 
     /// Adds `count` samples to each pixel that has not reached the target error, on all cores.
-    /// Returns whether all were added; where `stop` came first, the picture holds what was
-    /// complete, and another call goes on from there.
+    /// Returns true if all were added. After a cancellation the film holds the completed batches,
+    /// and another call continues from there.
     pub fn add(
         &mut self,
         world: &World<'_>,
@@ -184,8 +184,8 @@ impl Film {
         self.advance(world, camera, self.samples().saturating_add(count), stop)
     }
 
-    /// Goes on until each pixel has `goal` samples or has reached the target error. Returns whether
-    /// it came to that.
+    /// Continues until each pixel has `goal` samples or has reached the target error. Returns false
+    /// after a cancellation.
     pub fn advance(
         &mut self,
         world: &World<'_>,
@@ -199,7 +199,7 @@ impl Film {
             if have >= goal || self.tiles.iter().all(|tile| tile.converged) {
                 return true;
             }
-            // No further than to where errors are looked at.
+            // Up to the next error test.
             let next = have
                 .saturating_add(1)
                 .checked_next_power_of_two()
@@ -215,7 +215,7 @@ impl Film {
                     let pixels: Vec<_> = pixels(number, across, width, height).collect();
                     tile.advance(world, camera, &settings, &pixels, next, patience)
                 })
-                // All, not until the first that was stopped: others may be about to finish.
+                // Runs all tiles even after one was stopped: others may be about to finish.
                 .fold(|| true, |a, b| a & b)
                 .reduce(|| true, |a, b| a & b);
             if !complete {
@@ -224,7 +224,7 @@ impl Film {
         }
     }
 
-    /// Decides which tiles have enough, once at each power of two.
+    /// Marks tiles that have enough samples, once at each power of two.
     fn check_errors(&mut self, count: u32) {
         let Some(target) = self.settings.target_error else { return };
         if count >= adaptive::FIRST_LOOK && count.is_power_of_two() && count > self.last_error_check
@@ -245,7 +245,7 @@ impl Film {
         self.tiles.iter().map(of).sum::<f64>() / (self.width * self.height).max(1) as f64
     }
 
-    /// A value of each pixel by its sums and its number of samples, row by row.
+    /// Maps each pixel's sums and number of samples to a value, row by row.
     fn each<T: Clone + Default>(&self, of: impl Fn(&PixelSums, u32) -> T) -> Vec<T> {
         let mut out = vec![T::default(); self.width * self.height];
         let across = self.width.div_ceil(TILE);
@@ -257,39 +257,39 @@ impl Film {
         out
     }
 
-    /// Mean luminance of each pixel (nits by channel), of one part or of the total.
+    /// Mean radiance of each pixel (nits per channel), of one component or of the total.
     #[must_use]
     pub fn mean(&self, part: impl Fn(&LightComponents) -> DVec3) -> Vec<DVec3> {
         self.each(|sum, count| part(&sum.parts) / f64::from(count.max(1)))
     }
 
-    /// What each pixel shows (nits by channel): its light, and unlit surfaces, whose base colour is
-    /// the part of `white` that they show (glTF's KHR_materials_unlit knows no unit). White is the
+    /// Displayed luminance of each pixel (nits per channel): its light, plus unlit surfaces, whose
+    /// base color is a fraction of `white` (glTF's KHR_materials_unlit has no unit). `white` is the
     /// luminance that the camera renders white.
     #[must_use]
     pub fn displayed(&self, white: Nit) -> Vec<DVec3> {
         self.mean(|parts| parts.total() + parts.unlit * white.get())
     }
 
-    /// Samples of each pixel.
+    /// Number of samples of each pixel.
     #[must_use]
     pub fn counts(&self) -> Vec<u32> {
         self.each(|_, count| count)
     }
 
-    /// The variance of each pixel's mean luminance (nits squared), from the variance of its samples
-    /// as though they were independent. The error of Sobol points is less; see `relative_error`.
+    /// Variance of each pixel's mean luminance (nits squared), estimated as for independent
+    /// samples. The error of Sobol points is less; see `relative_error`.
     #[must_use]
     pub fn variance(&self) -> Vec<f64> {
         self.each(|sum, count| sum.variance(count))
     }
 
-    /// The picture's relative error: the root of the mean squared error of its pixels over their
+    /// Relative error of the picture: the root of the mean squared error of its pixels over their
     /// mean luminance.
     ///
-    /// From the two halves of each pixel's samples, which with Sobol points is nearer to the truth
-    /// than the variance of samples and still on the safe side (`adaptive`); with fewer than 4
-    /// samples, from that variance.
+    /// Estimated from the two halves of each pixel's samples (`adaptive`). With Sobol points this
+    /// is closer to the true error than the variance of samples, and still conservative. With fewer
+    /// than 4 samples it comes from that variance.
     #[must_use]
     pub fn relative_error(&self) -> f64 {
         let pixels = (self.width * self.height).max(1) as f64;
@@ -323,7 +323,7 @@ impl Tile {
             let end = goal.min(self.count.saturating_add(CHUNK));
             let (mut sums, mut dropped) = (self.sums.clone(), self.non_finite_paths);
             let mut sampler = Sampler::new(settings.sampler, settings.seed, 0, 0, 0);
-            // Block by block: pixels of one have much of their numbers in common.
+            // Block by block: pixels of a block share much of their sample sequence.
             for block in 0..BLOCKS * BLOCKS {
                 let inside = |x: usize, y: usize| {
                     (y >> BLOCK) % BLOCKS * BLOCKS + (x >> BLOCK) % BLOCKS == block
@@ -361,19 +361,17 @@ impl Tile {
 }
 
 impl PixelSums {
-    /// Of the mean luminance, as of independent samples (nits squared).
+    /// Variance of the mean luminance, as for independent samples (nits squared).
     fn variance(&self, count: u32) -> f64 {
         let n = f64::from(count.max(2));
         let mean = self.luminance / n;
         ((self.squares / n - mean * mean) / (n - 1.0)).max(0.0)
     }
 
-    /// Adds a path's light; `count` samples there are with this one. Returns whether it is a
-    /// number.
+    /// Adds a path's light as sample number `count`. Returns false if it is NaN or infinite.
     fn add_path(&mut self, parts: &LightComponents, weight: DVec3, count: u32) -> bool {
         let (total, unlit) = (parts.total() * weight, parts.unlit * weight);
-        // A path whose light is no number would make its pixel none: it counts as dark, and as
-        // counted.
+        // NaN or infinity would spoil the pixel: such a path counts as a black sample.
         let finite = total.is_finite() && unlit.is_finite();
         if finite {
             let l = luminance(total);

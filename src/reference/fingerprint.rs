@@ -1,11 +1,10 @@
-//! A print of everything that a picture's sums depend on, to tell whether an unfinished one may be
-//! gone on with.
+//! Fingerprint of all inputs of a film's sums, which decides whether a saved film can be resumed.
 
 use std::fmt::{self, Debug, Write as _};
 
 use crate::scene::Scene;
 
-/// 128 bits that differ where what was added differs. Not made to withstand forgery.
+/// 128-bit hash of the added data. Not secure against forgery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint([u64; 2]);
 
@@ -16,11 +15,12 @@ impl Default for Fingerprint {
 }
 
 impl Fingerprint {
-    /// Of a scene as it is after its look, and of whatever else counts: camera, effects, settings.
+    /// Fingerprint of a scene after its look was applied, and of other inputs: camera, effects,
+    /// settings.
     #[must_use]
     pub fn of(scene: &Scene, more: &dyn Debug) -> Self {
         let mut print = Self::default();
-        // Another version may find light by other samples.
+        // Another program version may sample differently.
         print.add_debug(&(env!("CARGO_PKG_VERSION"), more));
         print.add_debug(&(
             &scene.nodes,
@@ -62,7 +62,7 @@ impl Fingerprint {
         print
     }
 
-    /// The bits.
+    /// The 16 bytes of the hash.
     #[must_use]
     pub fn bytes(&self) -> [u8; 16] {
         let mut out = [0; 16];
@@ -71,7 +71,7 @@ impl Fingerprint {
         out
     }
 
-    /// Adds bytes and their number.
+    /// Adds bytes and their length.
     pub fn add(&mut self, bytes: &[u8]) {
         self.word(bytes.len() as u64);
         let (words, rest) = bytes.as_chunks::<8>();
@@ -83,7 +83,7 @@ impl Fingerprint {
         self.word(u64::from_le_bytes(last));
     }
 
-    /// Adds a value by its text for debugging, which names all of its fields.
+    /// Adds a value's debug representation, which contains all of its fields.
     pub fn add_debug(&mut self, value: &dyn Debug) {
         let mut gathered = Gathered { print: self, text: String::new() };
         // Writing to it never fails.
@@ -92,7 +92,7 @@ impl Fingerprint {
         self.add(rest.as_bytes());
     }
 
-    /// Steele, Lea and Flood 2014, figure 13, the finaliser, on two lanes.
+    /// Steele, Lea and Flood 2014, figure 13, the finalizer, on two lanes.
     fn word(&mut self, word: u64) {
         for (lane, constant) in
             self.0.iter_mut().zip([0xd134_2543_de82_ef95_u64, 0xaf25_1af3_b0f0_25b5])
@@ -108,7 +108,7 @@ impl Fingerprint {
     }
 }
 
-/// Text on its way into a print, some of it at a time.
+/// Buffered text on its way into the fingerprint.
 struct Gathered<'a> {
     print: &'a mut Fingerprint,
     text: String,

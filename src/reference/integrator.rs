@@ -1,5 +1,5 @@
-//! One path: Kajiya, "The Rendering Equation" (1986), with light sampling and multiple importance
-//! sampling (Veach 1997, chapter 9: balance of the squared densities).
+//! Path integrator: Kajiya, "The Rendering Equation" (1986), with light sampling and multiple
+//! importance sampling (Veach 1997, chapter 9: balance of the squared densities).
 
 mod volume_scattering;
 
@@ -17,28 +17,28 @@ use super::{
 };
 use crate::photometry::color::luminance;
 
-/// Which ways to find light are used; both are right alone, and their agreement is a test.
+/// Sampling strategy of light. Each one is correct alone; tests compare them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SamplingStrategy {
-    /// Both, weighed.
+    /// Multiple importance sampling of both.
     #[default]
     Mis,
-    /// Points on lights.
+    /// Light sampling: points on lights.
     Lights,
-    /// Directions of the BRDF; lights without a surface are not found.
+    /// BSDF sampling; it misses lights without a surface.
     Bsdf,
 }
 
-/// How paths are walked.
+/// Settings of the path integrator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathSettings {
-    /// Surfaces that a path may meet, and times that volumes may scatter it, together: 0 shows what
-    /// glows, 1 adds direct light, more indirect; `u32::MAX` is no limit, and only that is
+    /// Maximum number of surface hits and volume scattering events of a path. 0 shows only
+    /// emission, 1 adds direct light, more adds indirect light. Only `u32::MAX`, no limit, is
     /// unbiased.
     pub bounces: u32,
-    /// How light is found.
+    /// Sampling strategy of light.
     pub strategy: SamplingStrategy,
-    /// Surfaces after which paths may end by chance.
+    /// Number of surfaces after which Russian roulette starts.
     pub roulette_after: u32,
 }
 
@@ -48,31 +48,30 @@ impl Default for PathSettings {
     }
 }
 
-/// Luminance (nits by channel) of one path, by its parts, which add up to all of it.
+/// Radiance of one path (nits per channel), split into components that add up to the total.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LightComponents {
-    /// What glows by itself, seen directly, volumes included.
+    /// Directly visible emission, volumes included.
     pub emission: DVec3,
-    /// Light that met one surface, and was reflected diffusely.
+    /// Direct light, reflected diffusely by the visible surface.
     pub direct_diffuse: DVec3,
-    /// Light that met one surface, and was reflected specularly.
+    /// Direct light, reflected specularly by the visible surface.
     pub direct_specular: DVec3,
-    /// Light that met one surface, and came through it; and light that a volume scattered once.
+    /// Direct light, transmitted by the visible surface, or scattered once by a volume.
     pub direct_transmission: DVec3,
-    /// Light that met more surfaces, and was reflected diffusely by the one that is seen.
+    /// Indirect light, reflected diffusely by the visible surface.
     pub indirect_diffuse: DVec3,
-    /// Light that met more surfaces, and was reflected specularly by the one that is seen.
+    /// Indirect light, reflected specularly by the visible surface.
     pub indirect_specular: DVec3,
-    /// Light that met more surfaces, and came through the one that is seen, or was scattered by a
-    /// volume before all of them.
+    /// Indirect light, transmitted by the visible surface, or first scattered by a volume.
     pub indirect_transmission: DVec3,
-    /// Base colour of an unlit surface that is seen: a part of whatever luminance the camera
-    /// renders white, no light, and no part of the total.
+    /// Base color of a visible unlit surface, as a fraction of the luminance that the camera
+    /// renders white. It is no light and not part of the total.
     pub unlit: DVec3,
 }
 
 impl LightComponents {
-    /// All light.
+    /// Sum of all light components (nits per channel).
     #[must_use]
     pub fn total(&self) -> DVec3 {
         self.emission
@@ -84,7 +83,7 @@ impl LightComponents {
             + self.indirect_transmission
     }
 
-    /// Adds light that met so many surfaces, the first of which was `first`.
+    /// Adds light after `surfaces` scattering events, the first of which was `first`.
     fn add(&mut self, light: DVec3, surfaces: u32, first: &FirstScatter) {
         let (diffuse, transmission) = (light * first.diffuse, light * first.transmission);
         let specular = light - diffuse - transmission;
@@ -104,15 +103,15 @@ impl LightComponents {
     }
 }
 
-/// The weight of the strategy of density `a` beside one of density `b`: Veach 1997, equation 9.13
-/// with exponent 2.
+/// Power heuristic with exponent 2: the weight of the strategy of density `a` beside one of density
+/// `b` (Veach 1997, equation 9.13).
 fn power_heuristic(a: f64, b: f64) -> f64 {
     let (a2, b2) = (a * a, b * b);
     if a2.is_infinite() { 1.0 } else { a2 / (a2 + b2).max(1e-300) }
 }
 
-/// What the path's first surface made of light, to tell parts apart: shares by channel, of which
-/// specular reflection has the rest.
+/// Component shares of the path's first scattering event, per channel; specular reflection has the
+/// rest.
 #[derive(Clone, Copy, Default)]
 struct FirstScatter {
     diffuse: DVec3,
@@ -131,53 +130,54 @@ impl FirstScatter {
     }
 }
 
-/// Layers that a path may go straight through, in all; more let nothing through that counts.
+/// Maximum number of pass-through layers of a path; more transmit no visible light.
 const MAX_PASS_THROUGH_LAYERS: u32 = 4096;
-/// After so many surfaces a path that has lost nothing may end too: in a closed white room it must
-/// some time.
+/// Number of surfaces after which lossless paths may end too: a path in a closed white room must
+/// end at some point.
 const LONG: u32 = 64;
-/// Its chance to go on.
+/// Maximum survival probability of such a path.
 const MAX_SURVIVAL: f64 = 0.95;
 
-/// A path up to where it is.
+/// State of a path at its current vertex.
 pub(super) struct PathState {
     pub(super) origin: DVec3,
     pub(super) direction: DVec3,
-    /// The side of the surface that it has left; zero at the eye.
+    /// Normal on the side of the surface that the path left; zero at the eye.
     pub(super) offset_normal: DVec3,
-    /// What is around it.
+    /// Media around the vertex.
     pub(super) media: MediaStack,
-    /// The only channel that it still carries, once something has bent colours apart.
+    /// The only channel that the path still carries after dispersion.
     channel: Option<usize>,
     pub(super) throughput: DVec3,
-    /// By how much radiance that was bent will grow again: chance should not end paths for that.
+    /// Factor by which refracted radiance will be rescaled; excluded from Russian roulette.
     eta_scale: f64,
     pub(super) bounces: u32,
     first_scatter: FirstScatter,
-    /// Density of the sample that led here; none from the eye and from smooth glass, where nothing
-    /// else finds the light.
+    /// Density of the sample that led here; `None` from the eye and from smooth glass, where light
+    /// sampling contributes nothing.
     pub(super) pdf: Option<f64>,
-    /// How far (m) behind the origin that sample was taken: layers that let it through lie between.
+    /// Distance (m) from the vertex of that sample to the origin, which lies behind pass-through
+    /// layers.
     pub(super) distance_since_vertex: f64,
-    /// The share by channel of what it carries by which all its surfaces show what glows and lights
-    /// nothing: 1 at the eye. What a mirror throws onto a wall is light, and none of it.
+    /// Fraction of the throughput, per channel, in which emission that does not illuminate is
+    /// visible: 1 at the eye. Light from a mirror to a diffuse wall has none of it.
     pub(super) emission_visibility: DVec3,
 }
 
-/// A surface point with all that shading it needs.
+/// A surface point prepared for shading.
 struct Vertex<'a> {
     hit: &'a SurfacePoint,
     frame: ShadingFrame,
-    /// As seen from where the path comes from.
+    /// The BSDF for the direction that the path comes from.
     evaluator: BsdfEvaluator<'a>,
-    /// Towards suns through water, where the path is in some.
+    /// Sampling guide to suns, for surfaces in water.
     sun_guide: Option<SunGuide>,
-    /// What is on the other side.
+    /// Media on the other side.
     transmitted_media: MediaStack,
 }
 
 impl World<'_> {
-    /// The light along a ray from a place near the eye.
+    /// The radiance along a camera ray, by components. The origin is relative to the eye (m).
     #[must_use]
     pub fn trace_path(
         &self,
@@ -201,7 +201,7 @@ impl World<'_> {
             distance_since_vertex: 0.0,
             emission_visibility: DVec3::ONE,
         };
-        // What lets light straight through does not count as a surface, but must end some time.
+        // Pass-through layers do not count as surfaces, but their number is limited.
         let mut layers = 0;
         while layers < MAX_PASS_THROUGH_LAYERS {
             let hit = self.closest(path.origin, path.direction, path.offset_normal);
@@ -230,10 +230,11 @@ impl World<'_> {
                 continue;
             }
             let Some(mut hit) = hit else { break };
-            // By chance as though the surface were not there, else with all its light.
+            // Passes through with the probability of straight transmission, else scatters with full
+            // weight.
             let straight = hit.straight_through(path.direction);
             let chance = hit.opacity * (1.0 - straight.max_element());
-            // Nothing gets past a solid surface, whatever the number.
+            // An opaque surface blocks for any number, so the draw is skipped.
             let u = if chance >= 1.0 { sampler.skip_1d() } else { sampler.next_1d() };
             if u >= chance {
                 if u < hit.opacity {
@@ -259,7 +260,8 @@ impl World<'_> {
                 continue;
             };
             if let Some(color) = hit.unlit {
-                // Its colour goes to the eye alone: it lights nothing, and no mirror shows it.
+                // An unlit color is visible only to the eye: it illuminates nothing, and no mirror
+                // shows it.
                 if path.bounces == 0 {
                     parts.unlit += path.throughput * color;
                 }
@@ -282,7 +284,7 @@ impl World<'_> {
             if walk.strategy != SamplingStrategy::Bsdf {
                 self.add_sampled_light(&path, &vertex, walk, sampler, &mut parts);
             } else {
-                // The numbers are used up alike, so that strategies see the same paths.
+                // Consumes the same numbers, so that all strategies trace the same paths.
                 let _ = (sampler.next_1d(), sampler.next_2d());
             }
             let (lobe, u) = (sampler.next_1d(), sampler.next_2d());
@@ -301,7 +303,7 @@ impl World<'_> {
         parts
     }
 
-    /// The light of what a path meets before or at its next surface.
+    /// Adds the emission that a path segment hits before or at its next surface.
     fn add_hit_emission(
         &self,
         path: &PathState,
@@ -320,8 +322,7 @@ impl World<'_> {
         let limit = hit.map_or(f64::INFINITY, |hit| hit.distance);
         let mut emitted = DVec3::ZERO;
         let mut nearest: Option<LightHit> = None;
-        // Lamps are not in the way of rays: they light what they stand before, and are seen, no
-        // more.
+        // Area lights do not block rays: they illuminate and are visible, but cast no shadows.
         self.lights.for_each_light_hit(
             path.origin,
             path.direction,
@@ -370,8 +371,8 @@ impl World<'_> {
         parts.add(path.throughput * emitted, path.bounces, &path.first_scatter);
     }
 
-    /// What lies behind a surface; its glass learns how it bends light. None where a volume ends
-    /// that reaches into what the path is in: nothing changes there.
+    /// Media behind a surface; also sets its glass interface. `None` where a volume ends that
+    /// overlaps the current one: the current medium stays.
     fn cross_boundary(
         &self,
         hit: &mut SurfacePoint,
@@ -390,15 +391,15 @@ impl World<'_> {
             }
             (ior(&outside) / own, outside)
         } else {
-            // A mesh that is not closed: it was entered where there is no face.
+            // An open mesh: the path entered where there is no face.
             (ior(here) / own, *here)
         };
         hit.bsdf.interface = GlassInterface::VolumeBoundary { eta };
         Some(beyond)
     }
 
-    /// Whether colours part at a surface: the border of a volume whose index differs by channel, on
-    /// either side.
+    /// True if a surface disperses colors: it bounds, on either side, a volume whose index differs
+    /// by channel.
     fn disperses(&self, hit: &SurfacePoint, here: &MediaStack) -> bool {
         let Some(material) = hit.boundary_material else { return false };
         let spreads =
@@ -459,14 +460,14 @@ impl World<'_> {
 }
 
 impl PathState {
-    /// What is scattered before any surface counts as come through one.
+    /// Volume scattering before any surface counts as transmission.
     pub(super) fn scattered_first(&mut self) {
         if self.bounces == 1 {
             self.first_scatter = FirstScatter { diffuse: DVec3::ZERO, transmission: DVec3::ONE };
         }
     }
 
-    /// Paths that carry little end by chance, and what goes on carries more.
+    /// Russian roulette by throughput; survivors are reweighted.
     fn terminated_by_roulette(&mut self, walk: &PathSettings, sampler: &mut Sampler) -> bool {
         if self.bounces > walk.roulette_after {
             let most = if self.bounces > LONG { MAX_SURVIVAL } else { 1.0 };
@@ -479,15 +480,15 @@ impl PathState {
         false
     }
 
-    /// On behind a surface as though it were not there.
+    /// Continues behind a surface as if it were absent.
     fn pass_through(&mut self, hit: &SurfacePoint, media: MediaStack) {
         self.distance_since_vertex += hit.distance;
         (self.origin, self.offset_normal, self.media) =
             (hit.position, -hit.geometric_normal, media);
     }
 
-    /// Goes on with one channel, chosen by what each still carries, which then stands for all: each
-    /// channel's mean is as before.
+    /// Continues with one channel, chosen in proportion to the throughput, that carries the weight
+    /// of all: each channel's mean is kept.
     fn choose_channel(&mut self, u: f64) {
         let carried = self.throughput;
         let sum = carried.element_sum();
@@ -503,7 +504,7 @@ impl PathState {
         self.channel = Some(chosen);
     }
 
-    /// On in a sampled direction; false where it is on the wrong side of the triangle.
+    /// Continues in a sampled direction; false if it is on the wrong side of the triangle.
     fn scatter(&mut self, vertex: &Vertex<'_>, sampled: &BsdfSample) -> bool {
         let through = sampled.l.z < 0.0;
         let next = vertex.frame.to_world(sampled.l);
@@ -528,22 +529,23 @@ impl PathState {
     }
 }
 
-/// What a medium leaves of light after a distance (m).
+/// Transmittance of a medium over a distance (m).
 fn fade(medium: Option<&Medium>, distance: f64) -> DVec3 {
     medium.map_or(DVec3::ONE, |medium| medium.transmittance(distance))
 }
 
-/// The weight of light that a path meets by itself.
+/// MIS weight of light that a path hits.
 fn weight_of_hit(density: Option<f64>, by_light: f64, strategy: SamplingStrategy) -> f64 {
     match (density, strategy) {
-        // From the eye or from smooth glass, perhaps through layers: nothing else finds it.
+        // From the eye or from smooth glass, perhaps through layers: light sampling contributes
+        // nothing.
         (None, _) | (_, SamplingStrategy::Bsdf) => 1.0,
         (_, SamplingStrategy::Lights) => 0.0,
         (Some(density), SamplingStrategy::Mis) => power_heuristic(density, by_light),
     }
 }
 
-/// The reflectance that a denoiser is guided by.
+/// Albedo guide of the denoiser: luminance of the base color, 0 to 1.
 #[must_use]
 pub fn albedo(bsdf: &Bsdf) -> f64 {
     luminance(bsdf.base_color)

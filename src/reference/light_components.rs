@@ -1,14 +1,14 @@
-//! The parts of light by name, one after another.
+//! Access to the light components by name and by index.
 
 use glam::DVec3;
 
 use super::integrator::LightComponents;
 
-/// How many there are.
+/// Number of light components.
 pub const LIGHT_COMPONENTS: usize = 7;
 
 impl LightComponents {
-    /// Their names, as layers of files have them.
+    /// Names of the components, as in the layers of image files.
     pub const NAMES: [&'static str; LIGHT_COMPONENTS] = [
         "emission",
         "direct_diffuse",
@@ -19,7 +19,7 @@ impl LightComponents {
         "indirect_transmission",
     ];
 
-    /// All, in the order of their names.
+    /// All components, in the order of `NAMES`.
     #[must_use]
     pub const fn to_array(&self) -> [DVec3; LIGHT_COMPONENTS] {
         [
@@ -33,7 +33,7 @@ impl LightComponents {
         ]
     }
 
-    /// From all, in the order of their names; nothing unlit.
+    /// From all components in the order of `NAMES`; `unlit` is zero.
     #[must_use]
     pub const fn from_array(parts: [DVec3; LIGHT_COMPONENTS]) -> Self {
         let [

@@ -1,5 +1,4 @@
-//! Choosing a point on a light, for every kind of light; and what rays that meet one by themselves
-//! find.
+//! Light sampling for every kind of light, and the emission and density of lights that rays hit.
 
 use std::{collections::HashMap, f64::consts::PI};
 
@@ -15,12 +14,12 @@ use crate::{
     scene::{AlphaMode, Environment, Light, Scene},
 };
 
-/// A light with its place relative to the eye.
+/// A light with its pose relative to the eye.
 #[derive(Clone, Debug)]
 pub struct PlacedLight {
     light: Light,
     position: DVec3,
-    /// Along which it shines.
+    /// Emission axis.
     direction: DVec3,
     right: DVec3,
     up: DVec3,
@@ -34,95 +33,95 @@ struct EmissiveTriangle {
     area: f64,
     emission: DVec3,
     two_sided: bool,
-    /// Instance and triangle of the trees.
+    /// Instance and triangle of the BVH.
     at: (u32, u32),
-    /// A texture or opacity makes a difference from place to place.
+    /// True if a texture or opacity varies the emission.
     varied: bool,
 }
 
-/// Light from all around, with chances by texel.
+/// Importance sampling of the environment by texels.
 #[derive(Clone, Debug)]
 struct EnvironmentSampler {
     environment: Environment,
-    /// Running sum over texels of luminance times solid angle, up to 1.
+    /// Cumulative luminance times solid angle over the texels, normalized to 1.
     cumulative: Vec<f64>,
-    /// The integral of luminance over all directions (nit sr).
+    /// Integral of luminance over all directions (nit sr).
     total: f64,
 }
 
-/// All that shines.
+/// All light sources of a scene.
 #[derive(Clone, Debug, Default)]
 pub struct Lights {
     placed: Vec<PlacedLight>,
     triangles: Vec<EmissiveTriangle>,
     of_triangle: HashMap<(u32, u32), usize>,
     environment: Option<EnvironmentSampler>,
-    /// Running sum of chances: the placed lights, the triangles, the environment.
+    /// Cumulative selection probabilities: placed lights, emissive triangles, environment.
     cumulative: Vec<f64>,
 }
 
-/// A chosen point of a light.
+/// A sampled point on a light.
 #[derive(Clone, Copy, Debug)]
 pub struct LightSample {
-    /// Unit vector from the shaded point.
+    /// Unit direction from the shaded point.
     pub direction: DVec3,
-    /// How far (m) the light is.
+    /// Distance to the light (m).
     pub distance: f64,
-    /// Light over density: illuminance (lx by channel) on a facing plane for points and parallel
-    /// light, luminance over the density by solid angle for others.
+    /// Light over density. Punctual and directional lights: illuminance (lx per channel) on a
+    /// facing plane; others: luminance over the density by solid angle.
     pub weight: DVec3,
-    /// Density by solid angle; none for lights that no ray can meet.
+    /// Density by solid angle; `None` for lights that no ray can hit.
     pub pdf: Option<f64>,
-    /// Surfaces hide it. Volumes dim it either way.
+    /// True if surfaces occlude it. Volumes attenuate it either way.
     pub shadow: bool,
-    /// The point of an emissive triangle that was chosen; none of what is not in the trees.
+    /// The sampled point of an emissive triangle; `None` for lights that are not in the BVH.
     pub triangle_point: Option<TrianglePoint>,
 }
 
 impl LightSample {
-    /// Where a shadow ray from a point ends (m): at the light but for what rounding moves places
-    /// by. A light that lies in a surface is not hidden by it, and glass right before a light is
-    /// not passed by.
+    /// End of a shadow ray from a point (m): the light's distance minus a margin for rounding. A
+    /// surface that contains the light does not occlude it, and glass just in front of a light is
+    /// not skipped.
     #[must_use]
     pub fn end(&self, origin: DVec3) -> f64 {
         let target = origin + self.direction * self.distance;
         let coordinates = origin.abs().max_element() + target.abs().max_element();
-        // A triangle of the trees is known when it is met; a lamp may lie in a surface of which
-        // nothing is known.
+        // The test recognizes an emissive triangle when the ray hits it. An area light may lie in
+        // an unrelated surface.
         let margin = if self.triangle_point.is_some() { 1e-10 } else { 16.0 * f64::from(SLACK) };
         self.distance - margin * coordinates.min(1e15)
     }
 }
 
-/// A point of a triangle of the trees.
+/// A point on a triangle of the BVH.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrianglePoint {
-    /// Which instance of the upper level.
+    /// Index of the TLAS instance.
     pub instance: u32,
-    /// Which triangle.
+    /// Index of the triangle.
     pub triangle: u32,
-    /// Weights of its second and third corner.
+    /// Barycentric weights of the second and third vertex.
     pub barycentric: Vec2,
-    /// A texture or opacity has a say: light from there is to be multiplied by `World::presence`.
+    /// True if a texture or opacity varies the emission: multiply by `World::emission_coverage`.
     pub varied: bool,
 }
 
-/// A lamp's surface that a ray has met.
+/// A ray hit on an area light's surface.
 #[derive(Clone, Copy, Debug)]
 pub struct LightHit {
-    /// Its luminance (nits by channel).
+    /// Luminance (nits per channel).
     pub radiance: DVec3,
     /// Distance (m); infinite for the sun's disk.
     pub distance: f64,
     /// Density by solid angle with which `Lights::sample` gives the direction at the path's last
-    /// vertex; none for lights that shine through everything, whose light rays cannot find.
+    /// vertex; `None` for lights without shadows, for which only light sampling is used.
     pub pdf: Option<f64>,
-    /// It is seen directly.
+    /// True if the light is directly visible.
     pub visible: bool,
 }
 
 impl Lights {
-    /// Suns that have a disk: the direction to each, and its angular radius (rad).
+    /// Suns with a disk: the direction to each, and its angular radius (rad).
     pub(super) fn disks(&self) -> impl Iterator<Item = (DVec3, f64)> + '_ {
         self.placed.iter().filter_map(|placed| match placed.light.emitter() {
             Emitter::Sun { angular_radius } if angular_radius > 0.0 => {
@@ -185,7 +184,7 @@ impl Lights {
                 || material.emissive_texture.is_some()
                 || material.alpha != AlphaMode::Opaque;
             for triangle in bottom.triangles.0..bottom.triangles.0 + bottom.triangles.1 {
-                // As rays meet it.
+                // The positions that rays hit.
                 let shape = bvh.triangles[triangle as usize];
                 let corners = [shape.a, shape.b, shape.c]
                     .map(|corner| to_eye.transform_point3(corner.as_dvec3()));
@@ -208,8 +207,8 @@ impl Lights {
         }
     }
 
-    /// Chances in proportion to flux; a sun counts as though it shone on as much as the lights do
-    /// together.
+    /// Selection probabilities in proportion to flux. Suns together count as much as all other
+    /// lights together.
     fn build_distribution(&mut self) {
         let flux = |light: &PlacedLight| {
             let lumens = light.light.lumens().map_or(0.0, |lumens| lumens.get());
@@ -218,8 +217,8 @@ impl Lights {
         let mut chances: Vec<f64> = self.placed.iter().map(flux).collect();
         chances.extend(self.triangles.iter().map(|t| luminance(t.emission) * t.area * PI));
         if let Some(around) = &self.environment {
-            // As though it shone on a square metre from all sides, beside lights that light a room
-            // of that size.
+            // As if it illuminated a square meter from all sides, beside lights of a room of that
+            // size.
             let lights: f64 = chances.iter().sum();
             chances.push(if lights > 0.0 { lights } else { around.total.max(1e-300) });
         }
@@ -241,7 +240,7 @@ impl Lights {
             .collect();
     }
 
-    /// The number of the emissive triangle that a ray met.
+    /// Index of the emissive triangle that a ray hit.
     #[must_use]
     pub fn emitter_at(&self, instance: u32, triangle: u32) -> Option<usize> {
         self.of_triangle.get(&(instance, triangle)).copied()
@@ -253,7 +252,7 @@ impl Lights {
         self.cumulative.get(index).map_or(0.0, |sum| sum - before)
     }
 
-    /// A point of a light as seen from `from`; none where nothing shines that way.
+    /// Samples a light point for `from`; `None` where the light does not emit in that direction.
     #[must_use]
     pub fn sample(&self, from: DVec3, choice: f64, u: DVec2) -> Option<LightSample> {
         let index = self
@@ -272,14 +271,12 @@ impl Lights {
             },
         };
         sample.weight /= chance;
-        // Light that nothing stops is found by points on the lamp alone: a ray may meet a surface
-        // before.
+        // Lights without shadows use light sampling alone: a ray may hit a surface first.
         sample.pdf = sample.pdf.filter(|_| sample.shadow).map(|density| density * chance);
         Some(sample)
     }
 
-    /// Density by solid angle with which `sample` gives the direction in which an emissive triangle
-    /// was met.
+    /// Density by solid angle of the direction to a hit emissive triangle in `sample`.
     #[must_use]
     pub fn triangle_pdf(&self, triangle: usize, direction: DVec3, distance: f64) -> f64 {
         let Some(t) = self.triangles.get(triangle) else { return 0.0 };
@@ -287,8 +284,8 @@ impl Lights {
             / (t.area * t.normal.dot(direction).abs().max(1e-12))
     }
 
-    /// What a ray that meets no surface finds all around: luminance (nits by channel), and the
-    /// density with which `sample` gives its direction.
+    /// Environment along a ray without a hit: luminance (nits per channel), and the density of its
+    /// direction in `sample`.
     #[must_use]
     pub fn environment_radiance(&self, direction: DVec3) -> (DVec3, f64) {
         let Some(around) = &self.environment else { return (DVec3::ZERO, 0.0) };
@@ -296,7 +293,7 @@ impl Lights {
         (around.luminance(direction), around.pdf(direction) * chance)
     }
 
-    /// Tells of every lamp's surface that a ray meets before `limit` (m). The path's last vertex
+    /// Calls back for every area light that a ray hits before `limit` (m). The path's last vertex
     /// lies `back` (m) behind the ray's origin.
     pub fn for_each_light_hit(
         &self,
@@ -341,7 +338,7 @@ impl EnvironmentSampler {
         self.environment.map.sample(self.rotated(direction, 1.0)).as_dvec3()
     }
 
-    /// A direction of the world in the map's axes (`sign` 1), or back (-1).
+    /// Rotates a world direction to the map's axes (`sign` 1), or back (-1).
     fn rotated(&self, d: DVec3, sign: f64) -> DVec3 {
         let (sin, cos) = (sign * self.environment.rotation).sin_cos();
         DVec3::new(d.x * cos + d.z * sin, d.y, d.z * cos - d.x * sin)
@@ -366,7 +363,7 @@ impl EnvironmentSampler {
         let before =
             texel.checked_sub(1).and_then(|i| self.cumulative.get(i)).copied().unwrap_or(0.0);
         let chance = self.cumulative.get(texel)? - before;
-        // The rest of the number is as even as the whole.
+        // The remainder of the number is uniform again.
         let across = if chance > 0.0 { ((u.x - before) / chance).clamp(0.0, 1.0) } else { 0.5 };
         let direction =
             map.direction_in_texel(texel % map.width(), texel / map.width(), across, u.y);
@@ -384,8 +381,8 @@ impl EnvironmentSampler {
     }
 }
 
-/// What a texel counts when one is chosen. Interpolation brings light from its neighbours into
-/// black ones: none has no chance at all.
+/// Sampling weight of a texel. Interpolation spreads light from neighbors into black texels, so
+/// none has probability 0.
 fn weight(texel: glam::Vec3) -> f64 {
     luminance(texel.as_dvec3()).max(0.0) + 1e-9
 }
@@ -405,7 +402,7 @@ impl EmissiveTriangle {
     }
 }
 
-/// A point chosen evenly on an area, as density by solid angle.
+/// A uniform point on a surface, with its density converted to solid angle.
 fn surface_sample(
     from: DVec3,
     point: DVec3,
@@ -432,12 +429,12 @@ fn surface_sample(
     })
 }
 
-/// Two unit vectors across a third.
+/// Two unit vectors orthogonal to a third.
 fn frame(z: DVec3) -> (DVec3, DVec3) {
     z.any_orthonormal_pair()
 }
 
-/// A direction spread evenly over a cone, whose cosine is given as `1 - cos`.
+/// Uniform direction in a cone, whose half angle is given as `1 - cos`.
 fn cone(axis: DVec3, one_minus_cos: f64, u: DVec2) -> DVec3 {
     let below = u.x * one_minus_cos;
     let (cos, sin) = (1.0 - below, (below * (2.0 - below)).max(0.0).sqrt());
@@ -555,8 +552,8 @@ impl PlacedLight {
                 )?
             }
             Emitter::Tube { radius, length } => {
-                // The side and the two half spheres by their areas; a half sphere is chosen with
-                // the whole sphere's other half.
+                // The side and both hemispheres in proportion to their areas; a sampled sphere
+                // point selects its hemisphere.
                 let (side, caps) = (2.0 * PI * radius * length, 4.0 * PI * radius * radius);
                 let chosen = u.x * (side + caps);
                 let (offset, normal) = if chosen < side {
@@ -578,19 +575,18 @@ impl PlacedLight {
         Some(LightSample { shadow, ..sample })
     }
 
-    /// Intensity in a direction (away from the light) over the greatest.
+    /// Intensity in a direction (away from the light) over the peak.
     fn relative(&self, away: DVec3) -> f64 {
         let cone = self.light.emitter().relative_intensity(self.direction.dot(away)).unwrap_or(0.0);
         let Some(profile) = &self.light.profile else { return cone };
-        // The lamp's axes: nadir along -Z, C0 along +X.
+        // The light's axes: nadir along -Z, C0 along +X.
         let local = DVec3::new(away.dot(self.right), away.dot(self.up), -away.dot(self.direction));
         let peak = profile.peak().get();
         if peak > 0.0 { cone * profile.candela_towards(local).get() / peak } else { 0.0 }
     }
 
-    /// Where a ray meets the light's surface before `limit`, and the density (by solid angle, of
-    /// this light alone) with which `sample` gives the ray's direction at the place `back` behind
-    /// its origin.
+    /// Hit of a ray on the light's surface before `limit`, and the density (by solid angle, of this
+    /// light alone) of the ray's direction in `sample` from the point `back` behind its origin.
     fn hit(&self, origin: DVec3, direction: DVec3, limit: f64, back: f64) -> Option<(f64, f64)> {
         let to_center = self.position - origin;
         let far = |distance: f64| (distance + back) * (distance + back);
@@ -616,7 +612,7 @@ impl PlacedLight {
             Emitter::Sphere { radius } => {
                 let distance =
                     sphere_distance(to_center, direction, radius).filter(|d| *d < limit)?;
-                // From inside of it `sample` finds nothing.
+                // From inside, `sample` returns nothing.
                 let density = sphere_cap(to_center + direction * back, radius)
                     .map_or(0.0, |part| 1.0 / (2.0 * PI * part));
                 Some((distance, density))
@@ -639,7 +635,7 @@ impl PlacedLight {
         }
     }
 
-    /// The nearest point of a capsule along a ray from outside of it, and the normal there.
+    /// Nearest hit on a capsule along a ray from outside, and the normal there.
     fn capsule(
         &self,
         origin: DVec3,
@@ -682,16 +678,16 @@ impl PlacedLight {
     }
 }
 
-/// `1 - cos` of the cone under which a sphere is seen; none from inside.
+/// `1 - cos` of the cone that a sphere subtends; `None` from inside.
 fn sphere_cap(to_center: DVec3, radius: f64) -> Option<f64> {
     let sin2 = radius * radius / to_center.length_squared();
     (sin2 < 1.0).then(|| sin2 / (1.0 + (1.0 - sin2).sqrt()))
 }
 
-/// Distance along a unit direction to a sphere from outside of it.
+/// Distance along a unit direction to a sphere from outside.
 fn sphere_distance(to_center: DVec3, direction: DVec3, radius: f64) -> Option<f64> {
     let along = to_center.dot(direction);
-    // The distance of the line from the centre without cancellation.
+    // The distance of the line from the center without cancellation.
     let apart = (to_center - direction * along).length_squared();
     let inside = radius * radius - apart;
     let t = along - inside.max(0.0).sqrt();

@@ -1,33 +1,33 @@
-//! Which medium a path is in: volumes are entered and left by the faces of their meshes.
+//! Media of a path: it enters and leaves volumes through the faces of their meshes.
 
 use glam::DVec3;
 
 use crate::scene::Material;
 
-/// Volumes that a path may be in at once; what is entered beyond is not noticed.
+/// Maximum nesting depth of volumes; deeper ones are ignored.
 const DEPTH: usize = 8;
 
 /// A homogeneous medium.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Medium {
-    /// Index of refraction over that of air, of green.
+    /// Index of refraction over that of air, for green.
     pub ior: f64,
-    /// How much greater it is for blue, and smaller for red.
+    /// Difference of the index for blue (higher) and red (lower) from that for green.
     pub ior_spread: f64,
-    /// What is taken from a beam (1/m by channel), scattered light too; infinite where nothing
-    /// passes.
+    /// Extinction coefficient (1/m per channel), scattering included; infinite for an opaque
+    /// medium.
     pub extinction: DVec3,
-    /// What of that goes on in another direction, evenly (1/m by channel): of water alone.
+    /// Coefficient of isotropic scattering (1/m per channel); nonzero only for water.
     pub scattering: DVec3,
 }
 
 impl Medium {
-    /// What a material's mesh encloses, if it encloses a volume.
+    /// The medium that a material's mesh encloses, if it encloses a volume.
     #[must_use]
     pub fn of(material: &Material) -> Option<Self> {
         let ior = f64::from(material.ior);
         // KHR_materials_dispersion, section "Implementation": half of nF - nC = (nd - 1) / V, V =
-        // 20 / dispersion. Light that is only diffused at the border is not bent.
+        // 20 / dispersion. Diffuse transmission does not refract.
         let dispersion = if material.transmits() { f64::from(material.dispersion) } else { 0.0 };
         let spread = (ior - 1.0).max(0.0) * 0.025 * dispersion;
         let scattering = material
@@ -42,8 +42,8 @@ impl Medium {
         })
     }
 
-    /// The index of a channel, at least 1 where it differs from the others; without a channel that
-    /// of green.
+    /// Index of refraction of a channel, clamped to at least 1 with dispersion; that of green
+    /// without a channel.
     #[must_use]
     pub fn ior_of(&self, channel: Option<usize>) -> f64 {
         match channel {
@@ -53,10 +53,10 @@ impl Medium {
         }
     }
 
-    /// What remains of light after a distance (m): Beer and Lambert's law.
+    /// Transmittance over a distance (m) by the Beer-Lambert law.
     #[must_use]
     pub fn transmittance(&self, distance: f64) -> DVec3 {
-        // Infinitely far through what does not absorb is no loss.
+        // Zero absorption over an infinite distance is no loss.
         let of = |absorption: f64| {
             if absorption > 0.0 && distance > 0.0 { (-absorption * distance).exp() } else { 1.0 }
         };
@@ -64,8 +64,8 @@ impl Medium {
     }
 }
 
-/// The volumes around a place, by their materials, in the order in which they were entered: the
-/// last one is what is there.
+/// Stack of the volumes around a position, by material index, in the order of entry: the last one
+/// is the current medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MediaStack {
     materials: [u32; DEPTH],
@@ -73,13 +73,13 @@ pub struct MediaStack {
 }
 
 impl MediaStack {
-    /// The material of what is here; none in air.
+    /// Material of the current medium; `None` in air.
     #[must_use]
     pub fn current(&self) -> Option<u32> {
         self.materials.get(usize::from(self.count).checked_sub(1)?).copied()
     }
 
-    /// Into a volume, through its front face.
+    /// Enters a volume, through its front face.
     #[must_use]
     pub fn enter(mut self, material: u32) -> Self {
         if let Some(place) = self.materials.get_mut(usize::from(self.count)) {
@@ -89,7 +89,7 @@ impl MediaStack {
         self
     }
 
-    /// Out of the volume of this material that was entered last; none where it was never entered.
+    /// Leaves the last entered volume of this material; `None` if it was never entered.
     #[must_use]
     pub fn exit(mut self, material: u32) -> Option<Self> {
         let count = usize::from(self.count);
@@ -97,7 +97,7 @@ impl MediaStack {
             self.materials.get(..count)?.iter().rposition(|&entered| entered == material)?;
         self.materials.copy_within(place + 1..count, place);
         self.count -= 1;
-        // Equal stacks are equal bits.
+        // Cleared, so that equal stacks have equal bits.
         *self.materials.get_mut(count - 1)? = 0;
         Some(self)
     }
@@ -117,7 +117,7 @@ mod tests {
             (None, Some(3), Some(7))
         );
         assert_eq!(water.exit(7), Some(glass));
-        // Glass that reaches into water is left first: the path stays in water.
+        // Glass that overlaps water is left first: the path stays in water.
         assert_eq!(water.exit(3).unwrap().current(), Some(7));
         assert_eq!(glass.exit(7), None);
         assert_eq!(glass.exit(3), Some(MediaStack::default()));

@@ -1,5 +1,5 @@
-//! The reference: an unbiased path tracer on the host. It shares the scene with the raster renderer
-//! and nothing of how light is found.
+//! Reference renderer: an unbiased path tracer on the host. It shares the scene with the raster
+//! renderer but none of its light transport.
 
 pub mod adaptive;
 pub mod aov;

@@ -1,75 +1,75 @@
-//! Numbers in [0, 1) for the integrator: Owen-scrambled Sobol points whose error is spread over the
-//! picture as blue noise, or independent ones as their control.
+//! Sample sequences in [0, 1) for the integrator: Owen-scrambled Sobol points whose error is
+//! distributed over the picture as blue noise, or independent numbers as their control.
 //!
 //! Burley, "Practical Hash-based Owen Scrambling" (JCGT 9(4), 2020): each group of four dimensions
-//! takes the Sobol points in an order of its own (a scrambled index), and each dimension is
-//! scrambled by itself.
+//! takes the Sobol points in its own order (a scrambled index), and each dimension is scrambled
+//! independently.
 //!
-//! The pixels of a block of 8x8 share order and scramble, and each moves the points by a digital
-//! shift of its own, so that the points of neighbours complement each other: the idea of Ahmed and
-//! Wonka, "Screen-Space Blue-Noise Diffusion of Monte Carlo Sampling Error via Hierarchical
-//! Ordering of Pixels" (SIGGRAPH Asia 2020). Theirs cuts one sequence into the pixels' parts and
-//! needs to know how long these will be. Here the shifts are such that it holds at every power of
-//! two of samples: of a pair of dimensions, the first 2^j points of all pixels of each aligned
-//! square of 2x2, 4x4 or 8x8 together are stratified as finely as a (0, m, 2)-net is (`SHIFTS`). A
-//! pixel by itself has the same Owen-scrambled points as with a seed of its own: its estimate has
-//! the same mean and the same variance.
+//! The pixels of a block of 8x8 share order and scramble, and each applies its own digital shift,
+//! so that the points of neighbors complement each other. The idea is that of Ahmed and Wonka,
+//! "Screen-Space Blue-Noise Diffusion of Monte Carlo Sampling Error via Hierarchical Ordering of
+//! Pixels" (SIGGRAPH Asia 2020). Theirs cuts one sequence into the pixels' parts, whose length must
+//! be known in advance. Here the shifts work at every power of two of samples. For a pair of
+//! dimensions, the first 2^j points of all pixels of each aligned square of 2x2, 4x4 or 8x8
+//! together are stratified as finely as a (0, m, 2)-net (`SHIFTS`). A pixel by itself has the same
+//! Owen-scrambled points as with its own seed: its estimate has the same mean and the same
+//! variance.
 
 use glam::DVec2;
 
-/// Which numbers.
+/// Type of the sample sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SamplerKind {
     /// Owen-scrambled Sobol points.
     #[default]
     Sobol,
-    /// Independent numbers.
+    /// Independent random numbers.
     Independent,
 }
 
-/// Between the states of independent numbers: Steele, Lea and Flood 2014, section 4, the golden
-/// ratio's odd integer.
+/// Increment of the generator of independent numbers: Steele, Lea and Flood 2014, section 4, the
+/// golden ratio's odd integer.
 const INDEPENDENT_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Pairs of dimensions that are remembered from sample to sample; paths seldom need more.
+/// Pairs of dimensions that are cached from sample to sample; paths seldom need more.
 const REMEMBERED: usize = 64;
 
-/// The numbers of one path: those of one sample of one pixel. What its pixel's samples, and the
-/// pixels of its block, have in common is remembered: nothing else depends on the order in which
-/// samples are begun.
+/// The numbers of one path, that is of one sample of one pixel. It caches data shared by the
+/// pixel's samples and by the pixels of its block; the results do not depend on the order of
+/// samples.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     kind: SamplerKind,
     seeded: u64,
-    /// Of the pixel's block.
+    /// Hash of the pixel's block.
     block: u64,
-    /// Of the pixel.
+    /// Hash of the pixel.
     pixel: u64,
-    /// The pixel.
+    /// Pixel coordinates.
     at: [u32; 2],
-    /// The index with its bits in the other order.
+    /// Sample index with reversed bits.
     reversed: u32,
     dimension: u32,
-    /// Of the independent numbers.
+    /// State of the independent generator.
     state: u64,
-    /// The group and pair that the next two are of.
+    /// Group and pair of the next two dimensions.
     pair: u32,
     current: Pair,
-    /// The index in the order of the group, its bits reversed.
+    /// Index in the order of the group, with reversed bits.
     ordered: u32,
-    /// Pairs as all pixels of the block have them, and as this one does.
+    /// Cached pairs: data shared by all pixels of the block, and data of this one.
     shared: Vec<Shared>,
     own: Vec<Pair>,
 }
 
-/// A pair of dimensions of a block of pixels.
+/// A pair of dimensions, as shared by a block of pixels.
 #[derive(Clone, Debug)]
 struct Shared {
     /// Seed of the order of the pair's group.
     order: u32,
     /// Seeds of the scrambles.
     seeds: [u32; 2],
-    /// The pixels' numbers, row by row.
+    /// Shift indices of the pixels, row by row.
     codes: [u8; 64],
 }
 
@@ -78,7 +78,7 @@ struct Shared {
 struct Pair {
     order: u32,
     seeds: [u32; 2],
-    /// The pixel's shifts, their bits reversed.
+    /// The pixel's shifts, with reversed bits.
     shifts: [u32; 2],
 }
 
@@ -126,9 +126,8 @@ const fn directions(degree: usize, inner: u32, first: [u32; 3]) -> [u32; 32] {
     out
 }
 
-/// The Sobol point of an index by its bytes: the points of each byte's 256 values, for four
-/// dimensions. The scrambles before and after work on reversed bits: so both the index and the
-/// point are reversed.
+/// Tables of Sobol points by the bytes of the index: the points of each byte's 256 values, for four
+/// dimensions. Index and point have reversed bits, as the scrambles before and after require.
 static BYTES: [[[u32; 256]; 4]; 4] = bytes();
 
 const fn bytes() -> [[[u32; 256]; 4]; 4] {
@@ -139,7 +138,8 @@ const fn bytes() -> [[[u32; 256]; 4]; 4] {
         while byte < 4 {
             let mut value = 1;
             while value < 256usize {
-                // The point of the value without its highest bit, and that bit's direction.
+                // The point of the value without its highest bit, combined with that bit's
+                // direction.
                 let high = value.ilog2() as usize;
                 let direction = DIRECTIONS[d][31 - (byte * 8 + high)];
                 out[d][byte][value] = out[d][byte][value ^ (1 << high)] ^ direction.reverse_bits();
@@ -152,7 +152,7 @@ const fn bytes() -> [[[u32; 256]; 4]; 4] {
     out
 }
 
-/// The point of an index, both with reversed bits.
+/// The Sobol point of an index, both with reversed bits.
 fn sobol(reversed: u32, dimension: usize) -> u32 {
     let [a, b, c, d] = reversed.to_le_bytes().map(usize::from);
     let table = &BYTES[dimension % 4];
@@ -160,13 +160,13 @@ fn sobol(reversed: u32, dimension: usize) -> u32 {
 }
 
 /// The first 16 digits of the pixels' shifts in each dimension, as rows of a matrix over GF(2): a
-/// digit is the parity of the bits of the pixel's number that the row names.
+/// digit is the parity of the bits of the pixel's shift index that the row selects.
 ///
-/// The number's six bits are those of the Morton code, finest first. Found by simulated annealing
-/// over the bits of a pair's matrices, which counted the elementary intervals that lack or repeat a
-/// point, for 2^0 to 2^10 samples and 2^1 to 2^6 pixels. The first pair has none for 4, 16 and 64
-/// pixels; for 2, 8 and 32 and for the second pair, whose Sobol points are no such net by
-/// themselves, some remain.
+/// The index's six bits are those of the Morton code, finest first. The matrices were found by
+/// simulated annealing over the bits of a pair's matrices. Its cost counts the elementary intervals
+/// that lack or repeat a point, for 2^0 to 2^10 samples and 2^1 to 2^6 pixels. The first pair has
+/// no such defects for 4, 16 and 64 pixels. Some remain for 2, 8 and 32, and for the second pair,
+/// whose Sobol points are no such net by themselves.
 const SHIFTS: [[u8; 16]; 4] = [
     [21, 34, 63, 49, 58, 51, 53, 18, 47, 17, 10, 35, 54, 20, 59, 16],
     [46, 33, 39, 18, 57, 19, 14, 49, 23, 50, 41, 35, 13, 43, 29, 28],
@@ -174,7 +174,7 @@ const SHIFTS: [[u8; 16]; 4] = [
     [61, 38, 19, 1, 62, 43, 41, 54, 45, 7, 37, 43, 31, 41, 38, 33],
 ];
 
-/// The shifts of all 64 numbers.
+/// The shifts of all 64 indices.
 static SHIFT_OF: [[u32; 64]; 4] = shifts();
 
 const fn shifts() -> [[u32; 64]; 4] {
@@ -196,13 +196,13 @@ const fn shifts() -> [[u32; 64]; 4] {
     out
 }
 
-/// Pixels on each side of a block, as a power of two.
+/// Side of a block in pixels, as a power of two.
 pub(super) const BLOCK: u32 = 3;
 const SIDE: usize = 1 << BLOCK;
 
-/// A permutation of the bits that only lets lower bits act on higher ones: Laine and Karras,
+/// A permutation of the bits in which only lower bits affect higher ones: Laine and Karras,
 /// "Stratified Sampling for Stochastic Transparency" (2011), section 3.1, with the rounds of
-/// Vegdahl, "Building a Better LK Hash" (2021). Of reversed bits it is Owen's nested scramble in
+/// Vegdahl, "Building a Better LK Hash" (2021). On reversed bits it is Owen's nested scramble in
 /// base 2: Burley 2020, section 2.2.
 fn laine_karras(mut x: u32, seed: u32) -> u32 {
     x ^= x.wrapping_mul(0x3d20_adea);
@@ -213,10 +213,10 @@ fn laine_karras(mut x: u32, seed: u32) -> u32 {
     x
 }
 
-/// A number that depends on all bits of both.
+/// Hash of two words.
 fn mix(a: u64, b: u64) -> u64 {
     // Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (2014), figure 13:
-    // the finaliser.
+    // the finalizer.
     let mut z =
         a.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(b).wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -225,7 +225,7 @@ fn mix(a: u64, b: u64) -> u64 {
 }
 
 impl Sampler {
-    /// The numbers of sample `index` of the pixel (x, y).
+    /// The sequence of sample `index` of the pixel (x, y).
     #[must_use]
     pub fn new(kind: SamplerKind, seed: u32, x: u32, y: u32, index: u32) -> Self {
         let seeded = mix(0x5000, u64::from(seed));
@@ -248,8 +248,8 @@ impl Sampler {
         sampler
     }
 
-    /// From here on the numbers of sample `index` of the pixel (x, y): those of a new one, found
-    /// sooner where the pixel, or its block of 8x8, was the last one's too.
+    /// Restarts for sample `index` of the pixel (x, y). The numbers are those of a new sampler, but
+    /// faster for the same pixel or block of 8x8 as before.
     pub fn begin(&mut self, x: u32, y: u32, index: u32) {
         if self.at != [x, y] {
             if self.at.map(|side| side >> BLOCK) != [x, y].map(|side| side >> BLOCK) {
@@ -282,8 +282,7 @@ impl Sampler {
         f64::from(bits) / (f64::from(u32::MAX) + 1.0)
     }
 
-    /// Passes over the next number, whose value does not matter: 0, and the numbers after it are as
-    /// they were.
+    /// Skips the next number and returns 0; the numbers after it are unchanged.
     pub fn skip_1d(&mut self) -> f64 {
         self.dimension += 1;
         if self.kind == SamplerKind::Independent {
@@ -292,8 +291,7 @@ impl Sampler {
         0.0
     }
 
-    /// The next two numbers, both of one pair of dimensions, so that together they are well spread
-    /// too.
+    /// The next two numbers, of one pair of dimensions, so that they are jointly stratified.
     pub fn next_2d(&mut self) -> DVec2 {
         self.dimension += self.dimension % 2;
         let x = self.next_1d();
@@ -304,7 +302,7 @@ impl Sampler {
         if self.pair != dimension / 2 {
             self.pair = dimension / 2;
             self.current = self.remembered(self.pair);
-            // Both pairs of a group have its order.
+            // Both pairs of a group share its order.
             self.ordered = laine_karras(self.reversed, self.current.order);
         }
         let (group, side) = ((dimension % 4) as usize, (dimension % 2) as usize);
@@ -312,7 +310,7 @@ impl Sampler {
         laine_karras(shifted, self.current.seeds[side]).reverse_bits()
     }
 
-    /// A pair, from before or found now, with those that were passed over before it.
+    /// A cached pair; computes it and the skipped ones before it if needed.
     fn remembered(&mut self, pair: u32) -> Pair {
         let index = pair as usize;
         if index >= REMEMBERED {
@@ -344,16 +342,16 @@ impl Sampler {
         let code = usize::from(shared.codes[y << BLOCK | x]);
         let shift = |side: u32| {
             let dimension = pair * 2 + side;
-            // The shift's lower digits are no one's complement: 2^16 samples and more are spread as
-            // white noise.
+            // The shift's lower digits are independent: from 2^16 samples on the error is white
+            // noise.
             let below = mix(self.pixel, u64::from(dimension) << 8 | 2) as u32 >> 16;
             (SHIFT_OF[(dimension % 4) as usize][code & 63] | below).reverse_bits()
         };
         Pair { order: shared.order, seeds: shared.seeds, shifts: [shift(0), shift(1)] }
     }
 
-    /// The pixels' numbers in their block: their Morton codes with the four quarters of each square
-    /// in an order of its own, as Ahmed and Wonka 2020, section 4, shuffle theirs.
+    /// Shift indices of the pixels in their block: Morton codes with the four quarters of each
+    /// square shuffled independently, as in Ahmed and Wonka 2020, section 4.
     fn codes(&self, pair: u32) -> [u8; 64] {
         let mut codes = [0; 64];
         for level in 0..BLOCK {
@@ -384,7 +382,7 @@ fn pixel_of(seeded: u64, x: u32, y: u32) -> u64 {
     mix(!seeded, u64::from(x) << 32 | u64::from(y))
 }
 
-/// One of the 24 orders of four.
+/// One of the 24 permutations of four.
 fn shuffled(order: u64) -> [u8; 4] {
     let mut places = [0, 1, 2, 3];
     let mut left = order % 24;
@@ -401,7 +399,7 @@ mod tests {
 
     #[test]
     fn every_elementary_interval_has_one_point() {
-        // A (0, 4, 2)-net in base 2: Owen's scramble keeps it.
+        // A (0, 4, 2)-net in base 2, which Owen's scramble preserves.
         for seed in 0..20 {
             let points: Vec<DVec2> = (0..16)
                 .map(|i| Sampler::new(SamplerKind::Sobol, seed, 3, 5, i).next_2d())
@@ -423,8 +421,8 @@ mod tests {
     fn skipped_dimensions_change_no_later_sample() {
         for kind in [SamplerKind::Sobol, SamplerKind::Independent] {
             let mut kept = Sampler::new(kind, 4, 0, 0, 0);
-            // Pixels of one block and of the next; which numbers are passed over differs from
-            // sample to sample.
+            // Pixels of one block and of the next; the skipped numbers differ from sample to
+            // sample.
             for (x, index) in [(0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (9, 0), (9, 1), (8, 0)] {
                 for pattern in [0u64, 0x0f0f_3c3c, 0xffff_fff0, 0xaaaa_aaaa, 0xffff_ffff_ffff_0000]
                 {
@@ -487,7 +485,7 @@ mod tests {
         assert!(error(SamplerKind::Sobol) * 8.0 < error(SamplerKind::Independent));
     }
 
-    /// The number of elementary intervals of `all` points that hold none or several.
+    /// Number of elementary intervals of `all` points that hold none or several.
     fn defects(points: &[DVec2]) -> usize {
         let log = points.len().ilog2();
         (0..=log)
@@ -525,8 +523,8 @@ mod tests {
         }
     }
 
-    /// Errors of 64x64 pixels after a number of samples. `apart` puts each pixel into a block of
-    /// its own, as though pixels knew nothing of each other.
+    /// Errors of 64x64 pixels after a number of samples. `apart` puts each pixel into its own
+    /// block, as if pixels were independent.
     fn errors(
         f: fn(DVec2, DVec2) -> f64,
         exact: f64,
@@ -553,7 +551,7 @@ mod tests {
         (values.iter().map(|v| v * v).sum::<f64>() / values.len() as f64).sqrt()
     }
 
-    /// After a Gaussian of a deviation of 1.5 pixels.
+    /// Gaussian blur with a standard deviation of 1.5 pixels.
     fn blurred(values: &[f64]) -> Vec<f64> {
         let weight = |d: i32| (-f64::from(d * d) / 4.5).exp() / (4.5 * std::f64::consts::PI).sqrt();
         let once = |values: &[f64], across: bool| -> Vec<f64> {
@@ -579,8 +577,8 @@ mod tests {
         let both = |a: DVec2, b: DVec2| (a.x + 0.3 * b.x) * (0.5 + a.y * a.y) * (1.0 + b.y);
         let mean = (0.5 + 0.3 * 0.5) * (0.5 + 1.0 / 3.0) * 1.5;
         type Integrand = fn(DVec2, DVec2) -> f64;
-        // Of the error's power at low frequencies half at most is left in one pair; what depends on
-        // two pairs at once is helped while samples are few, and never worse than white noise.
+        // For one pair, at most half of the error's power at low frequencies remains. A function of
+        // two pairs improves while samples are few, and is never worse than white noise.
         let cases: [(&str, Integrand, f64, [f64; 4]); 2] = [
             ("disk", disk, 0.2 * std::f64::consts::PI, [0.7; 4]),
             ("both", both, mean, [0.6, 0.7, 0.85, 1.03]),
@@ -608,7 +606,7 @@ mod tests {
 
     #[test]
     fn each_pixel_is_unbiased_over_seeds() {
-        // The mean over seeds of a function of few samples, at places whose shifts differ.
+        // Mean over seeds of a function of few samples, at pixels whose shifts differ.
         for (x, y) in [(0, 0), (3, 5), (7, 7), (12, 1)] {
             let count = 1 << 14;
             let mean = (0..count)

@@ -1,13 +1,13 @@
-//! Things that move while the shutter is open: a picture is the mean over moments, each with a
-//! scene in which everything stands where it is then. Cook, Porter and Carpenter, "Distributed Ray
-//! Tracing" (1984), section 4.4, distribute rays in time; here rays of one moment share its trees,
-//! so that time is in as many steps as there are moments.
+//! Motion blur of objects: a picture is the mean over moments of the exposure, each with the
+//! scene's pose at that time. Cook, Porter and Carpenter, "Distributed Ray Tracing" (1984), section
+//! 4.4, distribute rays in time. Here the rays of one moment share its BVH, so time has as many
+//! steps as there are moments.
 
 use glam::DVec2;
 
 use super::camera::{CameraModel, CameraRay};
 
-/// A part of an exposure: the camera's own motion goes on within it.
+/// A time interval of an exposure. The camera's own motion continues within it.
 #[derive(Clone, Copy, Debug)]
 pub struct ShutterInterval<'a, O> {
     optics: &'a O,
@@ -16,14 +16,14 @@ pub struct ShutterInterval<'a, O> {
 }
 
 impl<'a, O: CameraModel> ShutterInterval<'a, O> {
-    /// One of so many equal parts, from the first, which is 0.
+    /// Interval `part` (from 0) of `parts` equal ones.
     #[must_use]
     pub fn new(optics: &'a O, part: u32, parts: u32) -> Self {
         let length = 1.0 / f64::from(parts.max(1));
         Self { optics, first: f64::from(part) * length, length }
     }
 
-    /// The middle of the part, as a part of the exposure from its middle: -0.5 to 0.5.
+    /// Center of the interval, as a fraction of the exposure relative to its middle: -0.5 to 0.5.
     #[must_use]
     pub fn middle(&self) -> f64 {
         self.first + 0.5 * self.length - 0.5
@@ -36,7 +36,7 @@ impl<O: CameraModel> CameraModel for ShutterInterval<'_, O> {
     }
 }
 
-/// Samples a pixel that there should be after a part, when all parts together have so many.
+/// Cumulative samples per pixel after a part, when all parts together have `samples`.
 #[must_use]
 pub fn samples_after(part: u32, parts: u32, samples: u32) -> u32 {
     let parts = u64::from(parts.max(1));

@@ -1,4 +1,4 @@
-//! Closed forms.
+//! The path tracer against closed forms.
 
 use std::{f64::consts::PI, sync::atomic::AtomicBool};
 
@@ -46,7 +46,7 @@ fn diffuse(reflectance: f32) -> Material {
     dielectric("diffuse", Vec3::splat(reflectance), 1.0)
 }
 
-/// A small patch of a plane, seen from straight above, under one light.
+/// A small part of a plane, seen from straight above, under one light.
 fn lit(light: impl FnOnce(&mut SceneBuilder), walk: PathSettings, samples: u32) -> DVec3 {
     let mut builder = SceneBuilder::new("lit");
     let material = builder.add_material(diffuse(0.5));
@@ -67,11 +67,11 @@ fn lit(light: impl FnOnce(&mut SceneBuilder), walk: PathSettings, samples: u32) 
     pixels.iter().sum::<DVec3>() / pixels.len() as f64
 }
 
-/// Diffuse luminance of the diffuse half of a dielectric over its irradiance, for light and view
-/// straight along the normal.
+/// Ratio of diffuse luminance to irradiance for the diffuse half of a dielectric, for light and
+/// view at normal incidence.
 const MATTE: f64 = 0.5 * 0.96 / PI;
 
-/// A box is its own mirror image: its outside stays outside.
+/// A mirrored box keeps its outside: a box is its own mirror image.
 #[test]
 fn a_mirrored_place_is_not_turned_inside_out() {
     let seen = |pose: DMat4| {
@@ -118,7 +118,7 @@ fn lights_give_what_closed_forms_say() {
             LightStrength::Nits(Nit(1000.0)),
             PI * 1000.0 * 0.04 / 4.04,
         ),
-        // Over the middle: four corner rectangles of 0.2 by 0.3 (Nusselt): each 1/2 (a/sqrt(a2+d2)
+        // Over the center: four corner rectangles of 0.2 by 0.3 (Nusselt): each 1/2 (a/sqrt(a2+d2)
         // atan(b/sqrt(a2+d2)) + ...).
         (
             "rectangle",
@@ -142,7 +142,7 @@ fn lights_give_what_closed_forms_say() {
             256,
         )
         .y;
-        // Small lamps are near the normal: 1 - F is 0.96 but for 1e-6.
+        // Small lights are near the normal: 1 - F is 0.96 within 1e-6.
         let want = MATTE * lux;
         assert!((got / want - 1.0).abs() < 5e-3, "{name}: {got}, {want}");
     }
@@ -173,7 +173,7 @@ fn strategies_agree() {
             let scene = builder.build().unwrap();
             let run = |strategy, samples| {
                 let walk = PathSettings { bounces: 1, strategy, ..PathSettings::default() };
-                // Looking down, so that the lamp itself is not in the picture.
+                // Looking down, so that the light itself is not in the picture.
                 let film = film(
                     &scene,
                     DVec3::new(0.0, 0.6, 0.9),
@@ -239,11 +239,10 @@ fn strategies_agree_on_a_glowing_triangle() {
 
 #[test]
 fn inside_of_a_sphere_light_adds_up_to_the_closed_form() {
-    // A point lamp of flux 4 pi in a diffuse sphere of radius 1: E = (flux / 4 pi R^2) / (1 - rho)
-    // everywhere. The diffuse part of a dielectric is no Lambertian, so a metal-free white one is
-    // made of an unreflecting index: base colour 0.5 under light that meets it at 60 degrees at
-    // most is not Lambertian either; so compare with the mean albedo of the same BRDF, found by a
-    // furnace.
+    // A point light of flux 4 pi in a diffuse sphere of radius 1: E = (flux / 4 pi R^2) / (1 - rho)
+    // everywhere. The diffuse part of a dielectric is not Lambertian, not even with base color 0.5
+    // under light at 60 degrees or less. So the reference is the mean albedo of the same BRDF, from
+    // a furnace.
     let mut builder = SceneBuilder::new("sphere");
     let material = builder.add_material(Material { double_sided: true, ..diffuse(0.5) });
     let mesh = builder.add_mesh("sphere", shapes::icosphere(1.0, 5), material);
@@ -262,10 +261,10 @@ fn inside_of_a_sphere_light_adds_up_to_the_closed_form() {
         ))
         .y
     };
-    // Direct: 1 lx at the wall but for its facets.
+    // Direct light: 1 lx at the wall, up to its facets.
     let direct = run(1);
     assert!((direct / (1.0 * 0.5 * 0.96 / PI + 0.0) - 1.0).abs() < 0.05, "{direct}");
-    // Each further bounce multiplies by the same albedo, whatever it is: the series is geometric.
+    // Each further bounce multiplies by the same albedo: the series is geometric.
     let (two, three, all) = (run(2), run(3), run(40));
     let ratio = (three - two) / (two - direct);
     let closed = direct + (two - direct) / (1.0 - ratio);
@@ -296,8 +295,7 @@ fn stopping_keeps_the_picture_and_batches_do_not_change_it() {
 
 #[test]
 fn paths_stay_inside_of_a_hollow_ball() {
-    // Seen from within at an angle: places found by rays that start on the wall itself are on its
-    // inner side.
+    // Seen from inside at an angle: rays that start on the wall itself have hits on its inner side.
     let mut part = shapes::icosphere(2.0, 4);
     part.indices.chunks_exact_mut(3).for_each(|triangle| triangle.swap(1, 2));
     part.normals.iter_mut().for_each(|normal| *normal = -*normal);
@@ -323,6 +321,6 @@ fn paths_stay_inside_of_a_hollow_ball() {
             (origin, away, normal) = (hit.position, hit.geometric_normal, hit.geometric_normal);
         }
     }
-    // 0.6 % of them were before places were put onto their triangles.
+    // 0.6 % of them pass without the projection of positions onto their triangles.
     assert!(outside <= 3, "{outside} of 30,000 rays passed through the wall");
 }

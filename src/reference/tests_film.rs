@@ -1,4 +1,4 @@
-//! Pictures in the making: batches, stops, files, targets; and what a lens does to a scene.
+//! Films: batches, stops, files, target errors; and the effects of a lens.
 
 use std::{
     f64::consts::PI,
@@ -27,7 +27,7 @@ use crate::{
 const SIZE: (usize, usize) = (40, 20);
 const EYE: DVec3 = DVec3::new(0.0, 1.0, 2.0);
 
-/// A plane and a ball under a lamp; the left half of the picture is evenly lit.
+/// A plane and a ball under a light; the left half of the picture is evenly lit.
 fn scene() -> Scene {
     let mut builder = SceneBuilder::new("film");
     let material = builder.add_material(dielectric("matte", Vec3::splat(0.5), 1.0));
@@ -52,7 +52,7 @@ fn camera() -> Pinhole {
     Pinhole::new(look_at_transform(EYE, DVec3::ZERO), fov, SIZE.0, SIZE.1)
 }
 
-/// Stops at once or soon after so many questions.
+/// Stops or pauses after a number of checks.
 struct After {
     questions: AtomicU32,
     at_once: bool,
@@ -111,8 +111,8 @@ fn stops_files_and_threads_change_nothing() {
     }
 }
 
-/// A camera whose rays are worth endlessly much in some columns: light times that is no number,
-/// dark or not.
+/// A camera with infinite ray weights in some columns: their product with the light, black
+/// included, is NaN or infinite.
 struct Endless(Pinhole);
 
 impl CameraModel for Endless {
@@ -142,7 +142,7 @@ fn nan_paths_are_counted_and_black() {
             "{index}: {light}"
         );
     }
-    // And they are not forgotten by a stop.
+    // The count survives a stop.
     let dir = tempfile::tempdir().unwrap();
     let (file, print) = (dir.path().join("film"), Fingerprint::default());
     film.write(&print, &mut fs::File::create(&file).unwrap()).unwrap();
@@ -211,13 +211,13 @@ fn the_stated_error_is_near_the_true_one() {
         println!(
             "{samples}: stated {stated:.5}, real {real:.5}, as of independent samples {independent:.5}"
         );
-        // Not below the truth but for chance, and nearer to it than the variance of samples.
+        // Not below the true error beyond noise, and closer to it than the variance of samples.
         assert!(
             stated > 0.85 * real && stated < 2.2 * real && stated < independent,
             "{samples}: {stated} {real}"
         );
     }
-    // A target is reached, with fewer samples where the picture is even.
+    // The target is reached, with fewer samples where the picture is smooth.
     let film = run(2, 1 << 14, Some(0.03));
     let counts = film.counts();
     println!(
@@ -233,11 +233,11 @@ fn the_stated_error_is_near_the_true_one() {
     );
 }
 
-/// The sensor that these 64x64 pixels show (m).
+/// Sensor width of these 64x64 pixels (m).
 const GATE: f64 = 0.008;
 
-/// A small glowing square at a distance before black, so many pixels wide, through 100 mm at f/N
-/// focused at 2 m: total light and picture.
+/// A small emissive square at a distance, in front of black, so many pixels wide, through 100 mm at
+/// f/N focused at 2 m: total light and picture.
 fn bokeh(f_stop: f64, distance: f64, iris: Iris, width: f64) -> (f64, Vec<DVec3>, DepthOfField) {
     let mut builder = SceneBuilder::new("bokeh");
     let glow = Material {
@@ -278,8 +278,8 @@ fn discs_have_the_size_of_the_formula_and_light_does_not_depend_on_the_stop() {
             crate::camera::focus::circle_of_confusion(field.lens, 2.0, distance).unwrap().abs()
                 * 64.0
                 / GATE;
-        // A disk's second moment about its centre is r^2 / 4 an axis; the square and the pixels add
-        // theirs.
+        // The second moment of a disk about its center is r^2 / 4 per axis; the square and the
+        // pixels add theirs.
         let (mut sum, mut second) = (0.0, 0.0);
         for (i, p) in pixels.iter().enumerate() {
             let at = DVec2::new((i % 64) as f64 + 0.5, (i / 64) as f64 + 0.5) - 32.0;
@@ -301,10 +301,10 @@ fn discs_have_the_size_of_the_formula_and_light_does_not_depend_on_the_stop() {
 
 #[test]
 fn discs_have_the_irises_shape() {
-    // A triangle with a corner up: behind the focus it points up, before it down. Of one with a
-    // circumradius r, the mean of y^2 about its centre is r^2 / 8, that of y^3 is a tenth of the
-    // product of the corners' y, r^3 / 40; the glowing square and the pixels add to the former
-    // alone.
+    // A triangle with a vertex up: it points up behind the focus and down in front of it. With the
+    // circumradius r, the mean of y^2 about its center is r^2 / 8. That of y^3 is a tenth of the
+    // product of the vertices' y, r^3 / 40. The emissive square and the pixels add only to the
+    // former.
     let iris = Iris { blades: 3, curvature: 0.0, rotation: PI / 2.0 };
     for (distance, up) in [(8.0, 1.0), (0.9, -1.0)] {
         let (_, pixels, field) = bokeh(1.4, distance, iris, 3.0);

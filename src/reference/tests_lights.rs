@@ -1,4 +1,4 @@
-//! Points on lights follow the density that rays which meet the light are told.
+//! Light sampling follows the density that ray hits on the lights return.
 
 use glam::{DMat4, DVec3, Vec2, Vec3};
 
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// The density (1/sr) of all that shines from a place in a direction, by way of rays.
+/// Density (1/sr) of all lights from a position in a direction, by ray hits.
 fn density(world: &World<'_>, from: DVec3, direction: DVec3) -> f64 {
     let mut sum = world.lights.environment_radiance(direction).1;
     world
@@ -52,7 +52,7 @@ fn lamp(emitter: Emitter) -> Scene {
     builder.build().unwrap()
 }
 
-/// A map of few and very different texels, turned.
+/// A rotated map of few, very different texels.
 fn sky(rows: RowMapping) -> Scene {
     let mut scene = SceneBuilder::new("sky").build().unwrap();
     let texels: Vec<Vec3> = (0..32u32)
@@ -106,7 +106,7 @@ fn points_on_lights_follow_their_density() {
         ("glowing ball of two sides", glowing(true), true),
         ("lamp, glow and sky", mixed, false),
     ];
-    // Below the lamps, beside and above them.
+    // Below the lights, beside and above them.
     let places = [DVec3::ZERO, DVec3::new(1.1, 0.6, 0.2), DVec3::new(0.1, 1.6, -0.5)];
     let family = scenes.len() * places.len();
     for (name, scene, one) in &scenes {
@@ -127,7 +127,7 @@ fn points_on_lights_follow_their_density() {
                 sample: &|numbers: &mut TrialSampler| {
                     let (choice, u) = (numbers.next_1d(), numbers.next_2d());
                     world.lights.sample(from, choice, u).map(|light| {
-                        // What a sample says of itself is what a ray says.
+                        // A sample and a ray hit return the same values.
                         let (own, by_rays) =
                             (light.pdf.unwrap(), density(&world, from, light.direction));
                         let alone = !name.contains("lamp,") && !name.contains("glowing");
@@ -139,7 +139,7 @@ fn points_on_lights_follow_their_density() {
                     })
                 },
             };
-            // One-sided lamps do not shine up.
+            // One-sided lights do not emit upwards.
             let dark = from.y > 1.0 && ["disk", "rectangle"].contains(name);
             if dark {
                 assert!((0..100).all(|i| {
@@ -189,7 +189,7 @@ fn lights_are_sampled_by_flux() {
         assert!(light.pdf.is_none());
         let lamp = (0..3).find(|&k| light.direction.dot(lamps[k].3) > 0.99).unwrap();
         counts[lamp] += 1.0;
-        // Candela over the square of the distance, over the chance.
+        // Candela over the square of the distance, over the probability.
         let chance = flux[lamp] / flux.iter().sum::<f64>();
         let want = scene.lights[lamp].color.as_dvec3()
             * scene.lights[lamp].candela().unwrap().get()

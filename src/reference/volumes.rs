@@ -1,11 +1,11 @@
 //! Participating media along rays: free flights, transmittance and emission (docs/volumes.md).
 //!
-//! A ray is cut where volumes begin and end. Where all that is there is homogeneous, distances and
-//! transmittances are those of the closed form; elsewhere they come from tentative collisions by a
-//! majorant: Woodcock et al. 1965 for flights, Novák, Selle and Jarosz, "Residual Ratio Tracking
-//! for Estimating Attenuation in Participating Media" (2014, section 3) for transmittances, Kutz et
-//! al., "Spectral and Decomposition Tracking for Rendering Heterogeneous Volumes" (2017, section 5)
-//! for colours. All of it is unbiased.
+//! A ray is split where volumes begin and end. Homogeneous segments use closed forms for distances
+//! and transmittances; the others use tentative collisions by a majorant. Methods: Woodcock et al.
+//! 1965 for flights, Novák, Selle and Jarosz, "Residual Ratio Tracking for Estimating Attenuation
+//! in Participating Media" (2014, section 3) for transmittances, Kutz et al., "Spectral and
+//! Decomposition Tracking for Rendering Heterogeneous Volumes" (2017, section 5) for colors. All of
+//! them are unbiased.
 
 use glam::{DAffine3, DMat4, DVec2, DVec3};
 
@@ -18,19 +18,19 @@ use crate::{
     },
 };
 
-/// Faces of a mesh that a ray may cross; beyond, it is taken to be outside.
+/// Maximum number of face crossings of a mesh on a ray; beyond them the ray counts as outside.
 const CROSSINGS: usize = 256;
 
-/// Henyey and Greenstein 1941: the phase function (1/sr) by the cosine between the directions of
-/// travel before and after.
+/// Henyey-Greenstein phase function (1/sr; 1941), by the cosine between the directions of travel
+/// before and after.
 #[must_use]
 pub fn henyey_greenstein(cosine: f64, g: f64) -> f64 {
     let k = 1.0 + g * g - 2.0 * g * cosine;
     (1.0 - g * g) / (4.0 * std::f64::consts::PI * k * k.sqrt())
 }
 
-/// A direction of travel before scattering, by that after it (unit), with the density of the phase
-/// function.
+/// Samples the direction of travel before scattering, given that after it (unit), with the density
+/// of the phase function.
 #[must_use]
 pub fn sample_henyey_greenstein(along: DVec3, g: f64, u: DVec2) -> DVec3 {
     let cosine = if g.abs() < 1e-3 {
@@ -46,8 +46,8 @@ pub fn sample_henyey_greenstein(along: DVec3, g: f64, u: DVec2) -> DVec3 {
     (x * (sine * cos) + y * (sine * sin) + along * cosine).normalize()
 }
 
-/// Numbers in [0, 1): the first two are the path's own, those after them are drawn independently,
-/// as many as a walk needs.
+/// Random numbers in [0, 1): the first two come from the path's sequence, the following ones from
+/// an independent generator, without limit.
 pub struct VolumeRng {
     first: [f64; 2],
     used: usize,
@@ -55,7 +55,7 @@ pub struct VolumeRng {
 }
 
 impl VolumeRng {
-    /// Takes three numbers of a path.
+    /// Takes three numbers from the path's sequence.
     pub fn new(sampler: &mut Sampler) -> Self {
         let first = sampler.next_2d().to_array();
         Self { first, used: 0, state: (sampler.next_1d() * 9_007_199_254_740_992.0) as u64 }
@@ -74,41 +74,41 @@ impl VolumeRng {
         ((z ^ (z >> 31)) >> 11) as f64 / 9_007_199_254_740_992.0
     }
 
-    /// An optical depth whose exponential is even.
+    /// An exponentially distributed optical depth.
     fn next_depth(&mut self) -> f64 {
         -(1.0 - self.next()).ln()
     }
 }
 
-/// What became of light on its way along a ray.
+/// Result of a free flight along a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FreeFlight {
-    /// It got to the end; weight by channel.
+    /// The light reaches the end; weight per channel.
     Through(DVec3),
-    /// It was scattered.
+    /// A volume scatters the light.
     Scattered {
-        /// How far along the ray (m).
+        /// Distance along the ray (m).
         distance: f64,
-        /// By channel, of what came.
+        /// Weight per channel.
         weight: DVec3,
-        /// Of the phase function.
+        /// Anisotropy of the phase function.
         anisotropy: f64,
     },
 }
 
-/// What tells inside from outside.
+/// Inside test of a volume.
 enum Inside {
-    /// The cube of side 1 around the origin.
+    /// The unit cube around the origin.
     Cube,
-    /// A mesh in its own space.
+    /// A mesh in its object space.
     Mesh { bvh: Box<SceneBvh>, top: SceneTlas },
 }
 
 struct Volume {
-    /// From the eye's space to its own.
+    /// Eye space to object space.
     to_local: DAffine3,
     inside: Inside,
-    /// Of the grid in its own space: least corner, and one over the size.
+    /// Bounds of the grid in object space: minimum corner, and reciprocal size.
     grid: (DVec3, DVec3),
     density: Option<DensityGrid>,
     max_density: f64,
@@ -119,15 +119,15 @@ struct Volume {
 #[derive(Default)]
 pub struct Volumes(Vec<Volume>);
 
-/// A part of a ray along which the same volumes are there.
+/// A ray segment with a constant set of volumes.
 struct Piece {
     from: f64,
     to: f64,
-    /// A bit a volume.
+    /// Bit mask of the volumes.
     members: u32,
 }
 
-/// Coefficients of several media together.
+/// Summed coefficients of several media.
 #[derive(Clone, Copy)]
 struct Sum {
     scattering: DVec3,
@@ -168,14 +168,14 @@ impl Volume {
         })
     }
 
-    /// Tells of every part of a ray that is inside.
+    /// Calls back for every ray segment inside.
     fn spans(&self, origin: DVec3, direction: DVec3, limit: f64, mut inside: impl FnMut(f64, f64)) {
         let (o, d) =
             (self.to_local.transform_point3(origin), self.to_local.transform_vector3(direction));
         match &self.inside {
             Inside::Cube => {
-                // A ray along a face divides by zero: infinities of either sign, and no number
-                // where it lies in the face.
+                // A ray along a face divides by zero: infinities of either sign, and NaN where it
+                // lies in the face.
                 let (a, b) = ((DVec3::splat(-0.5) - o) / d, (DVec3::splat(0.5) - o) / d);
                 let near = a.min(b).max_element().max(0.0);
                 let far = a.max(b).min_element().min(limit);
@@ -201,7 +201,7 @@ impl Volume {
                     crossings.push((f64::from(hit.t), if leaves { -1 } else { 1 }));
                     ray.t_min = hit.t;
                 }
-                // What is left more often than entered was around the origin.
+                // More exits than entries mean that the origin is inside.
                 let mut depth = -crossings.iter().map(|(_, way)| way).sum::<i32>();
                 let mut from = 0.0;
                 for (t, way) in crossings {
@@ -222,7 +222,7 @@ impl Volume {
 }
 
 impl Volumes {
-    /// Those of a scene, relative to an eye.
+    /// The volumes of a scene, relative to an eye (m, world space).
     #[must_use]
     pub fn new(scene: &Scene, eye: DVec3) -> Self {
         Self(
@@ -234,7 +234,7 @@ impl Volumes {
         )
     }
 
-    /// Whether there are none.
+    /// True if there are no volumes.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -248,7 +248,7 @@ impl Volumes {
             .map(|(_, volume)| volume)
     }
 
-    /// A ray's parts within volumes, in order.
+    /// Ray segments within volumes, in order.
     fn segments(&self, origin: DVec3, direction: DVec3, limit: f64) -> Vec<Piece> {
         let mut borders: Vec<(f64, u32)> = Vec::new();
         for (index, volume) in self.0.iter().enumerate() {
@@ -268,7 +268,7 @@ impl Volumes {
         pieces
     }
 
-    /// Coefficients at a place where these volumes are.
+    /// Summed coefficients of these volumes at a position.
     fn coefficients_at(&self, members: u32, place: DVec3) -> Sum {
         let mut sum =
             Sum { scattering: DVec3::ZERO, extinction: DVec3::ZERO, emission: DVec3::ZERO };
@@ -281,8 +281,8 @@ impl Volumes {
         sum
     }
 
-    /// Which of the volumes at a place scatters, chosen by what each scatters of `carried`: its
-    /// coefficients over the chance, and its anisotropy.
+    /// Chooses the scattering volume at a position in proportion to its scattering of `carried`:
+    /// its coefficients over the probability, and its anisotropy.
     fn scatterer(
         &self,
         members: u32,
@@ -304,7 +304,7 @@ impl Volumes {
         if single { chosen } else { (chosen.0 * all, chosen.1) }
     }
 
-    /// How much of light gets along a ray: on the mean exactly that.
+    /// Unbiased estimate of the transmittance along a ray.
     #[must_use]
     pub fn transmittance(
         &self,
@@ -345,8 +345,8 @@ impl Volumes {
         through
     }
 
-    /// A flight along a ray that carries light of these channels. What the volumes emit towards its
-    /// origin, up to the end of the flight's chances, is added to `emitted`.
+    /// Samples a free flight of light with the channel weights `carried`. Emission of the volumes
+    /// towards the ray's origin, up to the end of the flight, is added to `emitted`.
     pub fn sample_free_flight(
         &self,
         (origin, direction): (DVec3, DVec3),
@@ -371,9 +371,9 @@ impl Volumes {
         FreeFlight::Through(weight)
     }
 
-    /// A homogeneous part, in closed form. Distances are those of scattering alone, by a channel
-    /// that is chosen by what it carries; absorption is a weight. Balance over the channels: Wilkie
-    /// et al., "Hero Wavelength Spectral Sampling" (2014, section 3.3).
+    /// A homogeneous segment, in closed form. Distances are sampled by scattering alone, for a
+    /// channel chosen in proportion to `carried`; absorption is a weight. Balance over the
+    /// channels: Wilkie et al., "Hero Wavelength Spectral Sampling" (2014, section 3.3).
     fn sample_homogeneous(
         &self,
         piece: &Piece,
@@ -420,7 +420,7 @@ impl Volumes {
         Some((at, g))
     }
 
-    /// A part where some density varies: tentative collisions.
+    /// A heterogeneous segment, by tentative collisions.
     fn sample_heterogeneous(
         &self,
         piece: &Piece,
@@ -434,7 +434,7 @@ impl Volumes {
             .map(|volume| volume.medium.extinction().max_element() * volume.max_density)
             .sum();
         if majorant <= 0.0 {
-            // Light without a medium to it; where it lies is as good as anywhere.
+            // Emission without extinction, sampled at a uniform position.
             let length = piece.to - piece.from;
             let sum = self.coefficients_at(
                 piece.members,

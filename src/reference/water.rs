@@ -1,7 +1,8 @@
-//! Suns through the surface of water. No ray from the floor to a sun goes straight on, and few of
-//! those that leave by chance find its disk behind the surface. So half of what leaves a matte
-//! surface in water goes towards where suns seem to be from below, whose density all is weighed by:
-//! any density would be right, and where ripples bend light elsewhere this one only helps less.
+//! Suns through a water surface. Refraction bends shadow rays from the floor to a sun, and few
+//! BSDF-sampled rays find its disk behind the surface. So half of the samples of a diffuse surface
+//! in water go to the apparent directions of suns as seen from below, combined with the other half
+//! by density. Any density is unbiased; where ripples bend light elsewhere, this one only helps
+//! less.
 
 use glam::{DVec2, DVec3};
 
@@ -15,18 +16,19 @@ use super::{
 };
 use crate::photometry::water::IOR;
 
-/// What three standard deviations of slopes turn the refracted light by, a slope.
+/// Deflection of refracted light at three standard deviations of the surface slope, per unit of
+/// slope.
 const TURNED: f64 = 3.0 * (IOR - 1.0) / IOR;
 
-/// Cones in which suns are seen from below.
+/// Cones around the apparent suns as seen from below.
 pub(super) struct SunGuide {
-    /// Axis and 1 - cosine of the half angle.
+    /// Axis, and 1 - cosine of the half angle.
     cones: Vec<(DVec3, f64)>,
 }
 
 impl World<'_> {
-    /// The guide for a matte surface in a medium; none where there is no water or no sun with a
-    /// disk stands above it.
+    /// The guide of a diffuse surface in a medium; `None` without water or a sun with a disk above
+    /// it.
     pub(super) fn sun_guide(
         &self,
         media: &MediaStack,
@@ -50,7 +52,7 @@ impl World<'_> {
             let low = (towards.y > 0.02).then_some(towards)?;
             let below = DVec3::new(low.x / IOR, 0.0, low.z / IOR);
             let axis = below + DVec3::Y * (1.0 - below.length_squared()).max(0.0).sqrt();
-            // A cone of the sun's own width holds it refracted: it is narrower below.
+            // A cone of the sun's angular radius contains its refracted disk, which is narrower.
             let half = (radius + TURNED * slopes + 1e-3).min(1.2);
             Some((axis, 2.0 * (half / 2.0).sin().powi(2)))
         };
@@ -58,9 +60,9 @@ impl World<'_> {
         (!cones.is_empty()).then_some(SunGuide { cones })
     }
 
-    /// Through what is around the path, as far as it is free (m): true where it was scattered
-    /// before, at its origin then. Lengths are drawn from the mean of the channels' densities, by
-    /// which all channels are weighed.
+    /// Advances through the current medium over a free distance (m). Returns true after scattering,
+    /// with the origin at the event. Lengths are sampled from the mean of the channels' densities,
+    /// which weights all channels.
     pub(super) fn advance_through_medium(
         &self,
         path: &mut PathState,
@@ -88,8 +90,8 @@ impl World<'_> {
         scattered
     }
 
-    /// On from where water scatters evenly: half of it anywhere, half towards suns. Lamps without a
-    /// surface in the water are not seen. False where the path ends.
+    /// Scatters isotropically in water: half of the samples uniform, half towards suns. Lights
+    /// without a surface are not visible from there. Returns false where the path ends.
     pub(super) fn scatter_in_water(
         &self,
         path: &mut PathState,
@@ -118,7 +120,7 @@ impl World<'_> {
             }
             None => anywhere(),
         };
-        // No light was sampled here: whatever the path meets counts in full.
+        // No light sampling here: hits count with full weight.
         (path.pdf, path.distance_since_vertex, path.emission_visibility) = (None, 0.0, DVec3::ZERO);
         if path.bounces > walk.roulette_after {
             let survive = path.throughput.max_element().clamp(0.05, 0.95);
@@ -143,7 +145,7 @@ impl SunGuide {
         self.cones.iter().map(of).sum::<f64>() / self.cones.len() as f64
     }
 
-    /// A direction in one of the cones.
+    /// Samples a direction in one of the cones.
     fn sample_direction(&self, choice: f64, u: DVec2) -> DVec3 {
         let which = (choice * self.cones.len() as f64) as usize;
         let Some(&(axis, part)) = self.cones.get(which.min(self.cones.len() - 1)) else {
@@ -155,7 +157,8 @@ impl SunGuide {
         ShadingFrame::new(axis).to_world(DVec3::new(across * cos, across * sin, 1.0 - low))
     }
 
-    /// As `Seen::evaluate`: what leaves of light from `l`, and the density.
+    /// Like `BsdfEvaluator::evaluate`: BSDF times cosine for light from `l`, and the mixture
+    /// density.
     pub(super) fn evaluate(
         &self,
         seen: &BsdfEvaluator<'_>,
@@ -166,7 +169,7 @@ impl SunGuide {
         (scattered, 0.5 * density + 0.5 * self.pdf(frame.to_world(l)))
     }
 
-    /// As `Seen::sample`.
+    /// Like `BsdfEvaluator::sample`, with the mixture density.
     pub(super) fn sample(
         &self,
         seen: &BsdfEvaluator<'_>,

@@ -1,5 +1,5 @@
-//! A scene prepared for paths: trees, materials with their pictures in linear light, lights with
-//! their chances.
+//! A scene prepared for path tracing: BVH, materials with textures in linear light, lights with
+//! sampling probabilities.
 
 mod lobes;
 
@@ -27,40 +27,39 @@ use crate::{
     },
 };
 
-/// A scene that paths walk through. Positions are relative to an eye.
+/// A scene prepared for path tracing. Positions are relative to an eye.
 pub struct World<'a> {
     scene: &'a Scene,
     bvh: SceneBvh,
     tlas: SceneTlas,
-    /// By instance, what all its points have in common.
+    /// Per-instance data.
     instances: Vec<Place<'a>>,
     default_material: Material,
-    /// By material, what its meshes enclose; empty where nothing encloses anything.
+    /// Medium that each material encloses; empty without volumes.
     media: Vec<Option<Medium>>,
-    /// What is around the eye.
+    /// Media around the eye.
     around_eye: MediaStack,
-    /// Where the eye is (m).
+    /// Position of the eye in the world (m).
     eye: DVec3,
-    /// Rays that have been traced.
+    /// Number of traced rays.
     rays: RayCount,
-    /// What shines.
+    /// Light sources.
     pub lights: Lights,
     /// Participating media.
     pub volumes: Volumes,
 }
 
-/// What all points of an instance have in common.
+/// Data shared by all points of an instance.
 struct Place<'a> {
-    /// From its space to the eye's.
+    /// Object space to eye space.
     to_eye: DAffine3,
-    /// Rows of the transform from the eye's space to the object's; a normal goes back by their
-    /// transpose.
+    /// Rows of the transform from eye space to object space; its transpose transforms normals back.
     rows: [DVec3; 3],
-    /// -1 where left and right are exchanged, else 1.
+    /// -1 for a mirroring transform, else 1.
     handedness: f64,
     primitive: Option<&'a Primitive>,
     material: Option<&'a Material>,
-    /// The material whose volume its triangles enclose.
+    /// Material of the volume that its triangles enclose.
     boundary_material: Option<u32>,
 }
 
@@ -70,52 +69,52 @@ impl Place<'_> {
     }
 }
 
-/// Surfaces that are looked at one after another where each lets light through: hundreds of layers
-/// let nothing through that counts.
+/// Maximum number of successive transmissive surfaces: hundreds of layers transmit no visible
+/// light.
 const LAYERS: usize = 256;
 
-/// A point of a surface that a ray has met.
+/// A surface hit of a ray.
 #[derive(Clone, Copy, Debug)]
 pub struct SurfacePoint {
-    /// Relative to the eye (m).
+    /// Position relative to the eye (m).
     pub position: DVec3,
     /// Unit normal of the triangle, on the side of the ray.
     pub geometric_normal: DVec3,
     /// Unit shading normal, on the side of the ray.
     pub normal: DVec3,
-    /// Unit vector along which highlights are stretched; none where they are round.
+    /// Unit tangent along which highlights are stretched; `None` for isotropic ones.
     pub tangent: Option<DVec3>,
-    /// The side that glTF calls the front.
+    /// True on the front side as glTF defines it.
     pub front: bool,
-    /// How it reflects.
+    /// Scattering of the surface.
     pub bsdf: Bsdf,
-    /// What it emits towards the ray (nits by channel).
+    /// Emission towards the ray (nits per channel).
     pub emission: DVec3,
-    /// How much of it is there.
+    /// Opacity, 0 to 1.
     pub opacity: f64,
-    /// It shows its base colour, and no light acts on it.
+    /// Base color of an unlit surface, which light does not affect.
     pub unlit: Option<DVec3>,
-    /// Which emissive triangle it lies on.
+    /// Index of its emissive triangle, if any.
     pub emitter: Option<usize>,
     /// Distance (m).
     pub distance: f64,
-    /// The material whose volume begins or ends here.
+    /// Material of the volume that begins or ends here.
     pub boundary_material: Option<u32>,
 }
 
-/// A surface that is not blended, with what only the raster renderer uses of it.
+/// An unblended surface, with data that only the raster renderer uses.
 #[derive(Clone, Copy, Debug)]
 pub struct OpaqueHit {
-    /// The point.
+    /// The surface hit.
     pub point: SurfacePoint,
-    /// Share of indirect light that the material's occlusion map lets in, 0 to 1. Rays find what
-    /// hides light, so that paths do not read it (docs/ambient-occlusion.md).
+    /// Occlusion of indirect light from the material's map, 0 (occluded) to 1. Paths do not use it:
+    /// their rays find the occluders (docs/ambient-occlusion.md).
     pub occlusion: f64,
-    /// Roughness as the material has it, 0 to 1.
+    /// Roughness from the material, 0 to 1.
     pub roughness: f64,
 }
 
-/// Counts, a cache line a thread so that threads do not wait for each other.
+/// Ray counters, one cache line per thread to avoid contention.
 struct RayCount([Line; 64]);
 
 #[derive(Default)]
@@ -140,7 +139,7 @@ impl RayCount {
 }
 
 impl<'a> World<'a> {
-    /// Prepares a scene for paths from an eye.
+    /// Prepares a scene for paths from an eye (m, world space).
     #[must_use]
     pub fn new(scene: &'a Scene, eye: DVec3) -> Self {
         let mut bvh = SceneBvh::new(scene, |_| true);
@@ -170,24 +169,23 @@ impl<'a> World<'a> {
         world
     }
 
-    /// The water that a material is.
+    /// The water settings of a material, if it is water.
     pub(super) fn water(&self, material: u32) -> Option<&Water> {
         self.scene.materials.get(material as usize)?.water.as_deref()
     }
 
-    /// Whether surfaces that glow light others, or are seen and no more.
+    /// True if emissive surfaces illuminate others; otherwise they are only visible.
     pub(super) const fn emissive_surfaces_illuminate(&self) -> bool {
         self.scene.emissive_lights
     }
 
-    /// The medium of a stack; none for air.
+    /// The current medium of a stack; `None` for air.
     #[must_use]
     pub fn medium(&self, media: &MediaStack) -> Option<&Medium> {
         self.media.get(media.current()? as usize)?.as_ref()
     }
 
-    /// What is around a place near the eye: what is around the eye itself, changed by each border
-    /// on the way.
+    /// Media around a position near the eye: those of the eye, changed by each boundary on the way.
     #[must_use]
     pub fn media_at(&self, place: DVec3) -> MediaStack {
         let distance = place.length();
@@ -202,9 +200,9 @@ impl<'a> World<'a> {
         media
     }
 
-    /// Follows a ray from the eye to the sky: a volume that it leaves without having entered it is
-    /// one that the eye is in. The ray goes up, so that the surface of a lake that is no closed
-    /// mesh is told from its depth.
+    /// Finds the media around the eye by a ray to the sky: it is inside each volume that the ray
+    /// leaves without having entered it. The ray goes up, so that it works for the open surface
+    /// mesh of a lake.
     fn find_media_around_eye(&self) -> MediaStack {
         let mut left = Vec::new();
         let mut on_the_way = MediaStack::default();
@@ -223,11 +221,12 @@ impl<'a> World<'a> {
                 },
             );
         }
-        // What is left first was entered last.
+        // The volume left first was entered last.
         left.iter().rev().fold(MediaStack::default(), |media, &material| media.enter(material))
     }
 
-    /// Borders of volumes on a straight way from the eye: the material, and whether it is entered.
+    /// Volume boundaries on a straight line from the eye: the material, and whether the line enters
+    /// it.
     fn borders(&self, direction: DVec3, distance: f64, mut met: impl FnMut(u32, bool)) {
         let mut ray =
             PreciseRay { t_max: distance, ..PreciseRay::new(DVec3::ZERO, direction, DVec3::ZERO) };
@@ -256,7 +255,7 @@ impl<'a> World<'a> {
         &self.instances[hit.instance as usize]
     }
 
-    /// The nearest surface along a ray, lifted off the surface it leaves.
+    /// The nearest surface along a ray, whose origin is offset from the surface that it leaves.
     #[must_use]
     pub fn closest(&self, origin: DVec3, direction: DVec3, away: DVec3) -> Option<SurfacePoint> {
         let ray = PreciseRay::new(origin, direction, away);
@@ -265,14 +264,14 @@ impl<'a> World<'a> {
         Some(self.point(&ray, &hit))
     }
 
-    /// Rays that have been traced so far.
+    /// Number of rays traced so far.
     #[must_use]
     pub fn rays(&self) -> u64 {
         self.rays.sum()
     }
 
-    /// The nearest surface along a ray from the eye that is not blended: what the raster renderer's
-    /// G-buffer holds.
+    /// The nearest unblended surface along a ray from the eye: the content of the raster renderer's
+    /// G-buffer.
     #[must_use]
     pub fn closest_opaque(&self, origin: DVec3, direction: DVec3) -> Option<OpaqueHit> {
         let mut ray = PreciseRay::new(origin, direction, DVec3::ZERO);
@@ -304,7 +303,7 @@ impl<'a> World<'a> {
         None
     }
 
-    /// What a ray from the eye costs in the trees.
+    /// BVH traversal cost of a ray from the eye.
     #[must_use]
     pub fn cost(&self, origin: DVec3, direction: DVec3) -> TraversalStats {
         let ray = Ray {
@@ -317,9 +316,8 @@ impl<'a> World<'a> {
         self.bvh.traversal_stats(&self.tlas, &ray)
     }
 
-    /// How much of a light's sample gets to a point, which is left to the side of `away`: what
-    /// blended surfaces and smooth thin walls let through. What refracts lets nothing straight
-    /// through.
+    /// Transmittance of a shadow ray from a point, left on the side of `away`, to a light sample,
+    /// through blended surfaces and smooth thin walls. Refracting surfaces block.
     #[must_use]
     pub fn transmittance(&self, origin: DVec3, away: DVec3, light: &LightSample) -> DVec3 {
         let direction = light.direction;
@@ -330,8 +328,7 @@ impl<'a> World<'a> {
                 .triangle_point
                 .is_some_and(|on| (on.instance, on.triangle) == (hit.instance, hit.triangle))
         };
-        // Most rays meet something solid or nothing at all: what they meet need not be known in
-        // order.
+        // Most rays hit an opaque surface or nothing: their hits need no order.
         let mut layered = false;
         let solid = |hit: &PreciseHit| {
             let solid = !lets_through(self.material_of(hit)) && !is_light(hit);
@@ -364,8 +361,8 @@ impl<'a> World<'a> {
         DVec3::ZERO
     }
 
-    /// How much of its material's emission a point of an emissive triangle sends out against a
-    /// direction: texture, opacity and what lies over it.
+    /// Emission factor of a point of an emissive triangle in the direction opposite to `direction`:
+    /// texture, opacity and the coat over it.
     #[must_use]
     pub fn emission_coverage(&self, at: &TrianglePoint, direction: DVec3) -> DVec3 {
         let barycentric = at.barycentric.as_dvec2();
@@ -406,10 +403,9 @@ impl<'a> World<'a> {
         let weights = hit.weights();
         let direction = ray.direction;
         let (a, b, c) = (triangle.a.as_dvec3(), triangle.b.as_dvec3(), triangle.c.as_dvec3());
-        // In the triangle's plane, where the next ray is lifted off.
+        // In the triangle's plane, from which the next ray is offset.
         let position = place.to_eye.transform_point3(hit.inside(&triangle));
-        // The inverse transpose keeps the outer side where a place mirrors; it is the winding that
-        // turns.
+        // The inverse transpose keeps the outer side under mirroring, while the winding flips.
         let geometric = place.normal((b - a).cross(c - a));
         let front = geometric.dot(direction) < 0.0;
 
@@ -442,8 +438,8 @@ impl<'a> World<'a> {
             normal = (normal - DVec3::new(slope.x, 0.0, slope.y) * normal.y.signum())
                 .normalize_or(normal);
             foam = water.foam_at(place, self.scene.time);
-            // One colour stands for what foam reflects and for what the rest lets through: mixed as
-            // they are.
+            // One color represents the reflection of foam and the transmission of the rest: a
+            // linear blend.
             color *= 1.0 - foam * (1.0 - f64::from(FOAM_REFLECTANCE));
         }
         let ior = f64::from(material.ior);
@@ -494,8 +490,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// A texture at a point: bilinear, of the full picture; colours (`srgb`) made linear before
-    /// they are mixed.
+    /// Bilinear texture lookup at full resolution; colors (`srgb`) are linearized before filtering.
     fn sample(
         &self,
         reference: Option<TextureRef>,
@@ -536,8 +531,8 @@ fn place<'a>(
 }
 
 impl SurfacePoint {
-    /// How much of light from a direction goes straight through, as though the surface were not
-    /// there.
+    /// Fraction of light from a direction that passes straight through, as if the surface were
+    /// absent.
     #[must_use]
     pub fn straight_through(&self, direction: DVec3) -> DVec3 {
         if self.bsdf.transmission <= 0.0 || self.boundary_material.is_some() {
@@ -546,13 +541,13 @@ impl SurfacePoint {
         self.bsdf.straight_through(view_in(&self.frame(), -direction))
     }
 
-    /// The frame in which it is shaded.
+    /// The shading frame.
     pub(super) fn frame(&self) -> ShadingFrame {
         ShadingFrame::with_tangent(self.normal, self.tangent)
     }
 }
 
-/// Where a ray goes on behind what it has met.
+/// `t_min` with which a ray continues behind a hit.
 fn beyond(t: f64) -> f64 {
     t.next_up() * (1.0 + 1e-10)
 }
@@ -606,12 +601,12 @@ impl VertexAttributes {
     }
 }
 
-/// Whether light may go straight through: blended surfaces and thin walls.
+/// True if light may pass straight through: blended surfaces and thin walls.
 fn lets_through(material: &Material) -> bool {
     material.alpha == AlphaMode::Blend || (material.transmits() && !material.encloses_volume())
 }
 
-/// Linear light of each code of an sRGB texture.
+/// Linear light of each sRGB code.
 static LINEAR_OF_SRGB: LazyLock<[f64; 256]> =
     LazyLock::new(|| std::array::from_fn(|code| srgb_eotf(code as f64 / 255.0)));
 

@@ -1,33 +1,33 @@
 //! Addresses: how lights, materials, cameras and nodes are named on the command line, in looks and
-//! in the window.
+//! in the viewer.
 //!
-//! A thing is addressed by its name; where several have the name, all of them are meant, and
-//! `NAME#2` is the second of them. `#3` is number 3 as `inspect` counts (from 0), whatever its
-//! name; `3` means the same where nothing has that name. Where number 3 stands at several places,
-//! `#3#2` is the second of these. A name that looks like an address comes first. Quotes around an
-//! address, as TOML needs them, may stand on the command line too.
+//! A name addresses every item that has it; `NAME#2` is the second of these. `#3` is number 3 as
+//! `inspect` counts (from 0), whatever its name. `3` means the same if nothing has that name. If
+//! number 3 is at several nodes, `#3#2` is the second of these. An exact name takes precedence over
+//! an address of the same spelling. Quotes around an address, as TOML needs them, are accepted on
+//! the command line too.
 
 use std::collections::{HashMap, HashSet};
 
 use super::Scene;
 
-/// Something that can be addressed.
+/// An addressable item of a scene.
 #[derive(Clone, Copy, Debug)]
 pub struct AddressedItem<'a> {
-    /// Where it is in the scene's list: of nodes for lights and cameras, since several may carry
-    /// the same one.
+    /// Index into the scene's list; for lights and cameras, of the node that carries it, since
+    /// several nodes may carry the same one.
     pub index: usize,
-    /// Its number as `inspect` prints it.
+    /// Number as `inspect` prints it.
     pub number: usize,
-    /// The names that it answers to; empty ones are none.
+    /// The item's names; an empty string is no name.
     pub names: [&'a str; 2],
 }
 
-/// Things of one kind, in the order in which they are counted.
+/// Items of one kind, in the order in which `inspect` counts them.
 #[derive(Clone, Debug, Default)]
 pub struct AddressTable<'a> {
     list: Vec<AddressedItem<'a>>,
-    /// Places in the list.
+    /// Indices into `list`.
     by_name: HashMap<&'a str, Vec<usize>>,
     by_number: HashMap<usize, Vec<usize>>,
 }
@@ -50,7 +50,7 @@ impl<'a> FromIterator<AddressedItem<'a>> for AddressTable<'a> {
 }
 
 impl<'a> AddressTable<'a> {
-    /// The things of a list, each with its own name.
+    /// The items of a list, each with its own name.
     #[must_use]
     pub fn from_names(names: impl Iterator<Item = &'a str>) -> Self {
         names
@@ -59,14 +59,14 @@ impl<'a> AddressTable<'a> {
             .collect()
     }
 
-    /// The nodes that carry a light: a light answers to its own name and to its node's.
+    /// The nodes that carry a light, addressed by the light's name or the node's.
     #[must_use]
     pub fn lights(scene: &'a Scene) -> Self {
         Self::lights_with_original_numbers(scene, &[])
     }
 
-    /// As `lights`, of a scene whose first nodes carried these lights before a look gave some of
-    /// them lights of their own: the numbers are those from before.
+    /// As `lights`, with the light numbers from before a look replaced some lights; `before` holds
+    /// the original light of each node.
     #[must_use]
     pub fn lights_with_original_numbers(scene: &'a Scene, before: &[Option<usize>]) -> Self {
         let thing = |(index, node): (usize, &'a super::Node)| {
@@ -77,8 +77,7 @@ impl<'a> AddressTable<'a> {
         scene.nodes.iter().enumerate().filter_map(thing).collect()
     }
 
-    /// The nodes that carry a camera and are shown: a camera answers to its own name and to its
-    /// node's.
+    /// The visible nodes that carry a camera, addressed by the camera's name or the node's.
     #[must_use]
     pub fn cameras(scene: &'a Scene) -> Self {
         let thing = |placed: super::PlacedNode<'a>| {
@@ -105,7 +104,7 @@ impl<'a> AddressTable<'a> {
         Self::from_names(scene.nodes.iter().map(|node| node.name.as_str()))
     }
 
-    /// Those at nodes that are shown, in the order of the hierarchy.
+    /// Only the items at nodes in the shown scene, in hierarchy order.
     #[must_use]
     pub fn in_scene(self, scene: &Scene) -> Self {
         let mut at: HashMap<usize, AddressedItem<'a>> =
@@ -113,13 +112,13 @@ impl<'a> AddressTable<'a> {
         scene.walk().iter().filter_map(|placed| at.remove(&placed.index)).collect()
     }
 
-    /// The things themselves.
+    /// The items.
     #[must_use]
     pub fn list(&self) -> &[AddressedItem<'a>] {
         &self.list
     }
 
-    /// What an address means: indices, none where nothing has it.
+    /// Indices of the items that an address selects; empty if there are none.
     #[must_use]
     pub fn find(&self, address: &str) -> Vec<usize> {
         let mut found = self.resolve(address);
@@ -135,7 +134,7 @@ impl<'a> AddressTable<'a> {
         places.iter().filter_map(|&at| self.list.get(at)).map(|thing| thing.index).collect()
     }
 
-    /// Places in the list.
+    /// Indices into `list`.
     fn resolve(&self, address: &str) -> Vec<usize> {
         let all = self.named_or_numbered(address);
         if !all.is_empty() {
@@ -154,8 +153,8 @@ impl<'a> AddressTable<'a> {
         self.by_name.get(address).or_else(numbered).map_or(&[][..], Vec::as_slice)
     }
 
-    /// The address of all that have this number: a name where it means nothing else; none where
-    /// nothing has the number.
+    /// The address of all items with this number: a name if it is unambiguous; `None` if
+    /// no item has the number.
     #[must_use]
     pub fn address(&self, number: usize) -> Option<String> {
         let wanted = self.by_number.get(&number)?;
@@ -174,14 +173,14 @@ impl<'a> AddressTable<'a> {
                 }
             }
         }
-        // Zeros before the number mean the same, should something have the plain address as its
-        // name.
+        // Leading zeros keep the number and avoid a clash with an item that is named like the
+        // address.
         let mut numbered =
             (0..=self.list.len()).map(|zeros| format!("#{}{number}", "0".repeat(zeros)));
         numbered.find(|address| self.resolve(address) == *wanted)
     }
 
-    /// What could have been meant: names, each once, and numbers of what has none.
+    /// Candidates for an error message: each name once, and the numbers of unnamed items.
     #[must_use]
     pub fn suggestions(&self) -> Vec<String> {
         let mut seen = HashSet::new();
@@ -197,7 +196,7 @@ fn whole(digits: &str) -> Option<usize> {
     digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// What stands between the quotes of a TOML key.
+/// The text between the quotes of a TOML key.
 fn unquoted(address: &str) -> Option<String> {
     if let Some(inner) = address.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         return Some(inner.into());
@@ -219,7 +218,7 @@ mod tests {
             ("Key#1", vec![0]),
             ("Key#3", vec![]),
             ("Key#0", vec![]),
-            // It has that very name.
+            // An exact name wins.
             ("Key#2", vec![5]),
             ("3", vec![4]),
             ("#3", vec![3]),

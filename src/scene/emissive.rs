@@ -1,5 +1,5 @@
-//! Lights that a scene has by its geometry: emissive meshes as lights, and the shining bodies of
-//! lamps with a shape.
+//! Lights from geometry: emissive triangles as area lights, and the emissive meshes of lights with
+//! a shape.
 
 use std::sync::LazyLock;
 
@@ -11,31 +11,31 @@ use super::{
 };
 use crate::photometry::{Emitter, Sides, color};
 
-/// A flat piece of an emissive mesh, in the world.
+/// A flat area light that stands for emissive triangles, in world space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EmissiveLight {
     /// One corner (m).
     pub corner: DVec3,
-    /// The two sides from there (m), anticlockwise seen from the front.
+    /// The two edges from the corner (m), counterclockwise seen from the front.
     pub sides: [DVec3; 2],
-    /// A whole parallelogram with right angles, else half of one: a triangle.
+    /// A rectangle; else the triangle that is half of the parallelogram.
     pub rectangle: bool,
     /// Mean emitted luminance by channel (nits).
     pub luminance: Vec3,
-    /// Both faces shine.
+    /// Whether both faces emit.
     pub two_sided: bool,
-    /// The mesh is alpha-blended.
+    /// Whether the mesh is alpha-blended.
     pub blended: bool,
 }
 
 impl EmissiveLight {
-    /// Its area (m2), of one face.
+    /// Area (m2) of one face.
     #[must_use]
     pub fn area(&self) -> f64 {
         self.sides[0].cross(self.sides[1]).length() * if self.rectangle { 1.0 } else { 0.5 }
     }
 
-    /// Where its middle is.
+    /// World position (m) of the centroid.
     #[must_use]
     pub fn center(&self) -> DVec3 {
         self.corner + (self.sides[0] + self.sides[1]) / if self.rectangle { 2.0 } else { 3.0 }
@@ -47,24 +47,23 @@ impl EmissiveLight {
     }
 }
 
-/// The emissive meshes of a scene as lights.
+/// The emissive meshes of a scene as area lights.
 #[derive(Clone, Debug, Default)]
 pub struct EmissiveLights {
-    /// What shines, by the order in the scene.
+    /// The lights, in scene order.
     pub lights: Vec<EmissiveLight>,
-    /// Triangles that glow.
+    /// Number of emissive triangles.
     pub triangles: usize,
-    /// Patches that stand for several pieces, for there are too many.
+    /// Number of lights that stand for several merged ones.
     pub merged: usize,
 }
 
-/// How many pieces of emissive meshes light a scene, unless it says so (`Scene::emissive_patches`);
-/// more are merged.
+/// Default of `Scene::max_emissive_lights`: more area lights than this are merged.
 pub const DEFAULT_MAX_EMISSIVE_LIGHTS: u32 = 512;
 
-/// The emissive meshes of a scene as lights: triangles, and pairs of them as rectangles where they
-/// are one. Of more than the scene's budget neighbours of like normal and luminance are merged, and
-/// their flux stays.
+/// The emissive meshes of a scene as area lights: triangles, and pairs of them as rectangles if
+/// they form one. Beyond the scene's maximum, neighbors of similar normal and luminance are merged;
+/// their flux is kept.
 #[must_use]
 pub fn emissive_lights(scene: &Scene) -> EmissiveLights {
     let mut lights: Vec<EmissiveLight> = Vec::new();
@@ -82,10 +81,10 @@ pub fn emissive_lights(scene: &Scene) -> EmissiveLights {
     }
     let budget = scene.max_emissive_lights.unwrap_or(DEFAULT_MAX_EMISSIVE_LIGHTS) as usize;
     if lights.len() <= budget {
-        return EmissiveLights { lights: lights, triangles, merged: 0 };
+        return EmissiveLights { lights, triangles, merged: 0 };
     }
     let (lights, merged) = merge(&lights, budget);
-    EmissiveLights { lights: lights, triangles, merged }
+    EmissiveLights { lights, triangles, merged }
 }
 
 fn add_primitive(
@@ -101,7 +100,7 @@ fn add_primitive(
     } else {
         1.0
     };
-    // The corners of the triangle before, for pairs that make a rectangle.
+    // The corners of the previous triangle, for pairs that make a rectangle.
     let mut before: Option<[DVec3; 3]> = None;
     let mut triangles = 0;
     for triangle in primitive.indices.chunks_exact(3) {
@@ -115,7 +114,7 @@ fn add_primitive(
         }
         let sides = [corners[1] - corners[0], corners[2] - corners[0]];
         let doubled = sides[0].cross(sides[1]).length();
-        // Slivers give nothing and have no normal.
+        // Slivers emit nothing and have no normal.
         if !(doubled > 1e-12 * sides[0].length_squared().max(sides[1].length_squared())
             && doubled > 0.0)
         {
@@ -158,8 +157,8 @@ fn add_primitive(
     triangles
 }
 
-/// Corner and sides of the rectangle that two triangles make, if they do: each has its right angle
-/// opposite to the side that they share.
+/// Corner and edges of the rectangle that two triangles form, if they do: each has its right angle
+/// opposite to the shared edge.
 fn merge_into_rectangle(a: [DVec3; 3], b: [DVec3; 3]) -> Option<[DVec3; 3]> {
     let right_angle = |t: [DVec3; 3]| {
         (0..3).find_map(|i| {
@@ -175,7 +174,7 @@ fn merge_into_rectangle(a: [DVec3; 3], b: [DVec3; 3]) -> Option<[DVec3; 3]> {
     (same_plane && fits).then_some([corner, p, q])
 }
 
-/// Points along a triangle's side at which a texture is read at most.
+/// Maximum number of texture samples along a triangle's edge.
 const TEXEL_STEPS: u32 = 24;
 
 /// The sRGB curve for each of a texture's codes.
@@ -197,7 +196,7 @@ fn mean_texel(
         let [row0, row1] = texture.transform.map(Vec3::from_array);
         vec2(row0.dot(uv), row1.dot(uv))
     });
-    // A point a texel is enough: small triangles of a large mesh take few.
+    // One sample a texel is enough: small triangles of a large mesh take few.
     let size = vec2(image.width as f32, image.height as f32);
     let longest = [b - a, c - a, c - b]
         .iter()
@@ -209,7 +208,7 @@ fn mean_texel(
     let mut count = 0.0;
     for i in 0..steps {
         for j in 0..steps - i {
-            // The middles of both halves of a little parallelogram.
+            // The centroids of both halves of a small parallelogram.
             for (third, inside) in [(1.0 / 3.0, true), (2.0 / 3.0, i + j + 1 < steps)] {
                 if inside {
                     let (u, v) = ((i as f32 + third) * step, (j as f32 + third) * step);
@@ -240,17 +239,17 @@ fn texel(image: &Image, sampler: &Sampler, uv: Vec2) -> Vec3 {
     Vec3::new(linear(0), linear(1), linear(2))
 }
 
-/// A lamp's shining surface in its own frame (it shines along -Z, +X along its width or length),
-/// with outward normals; none for lamps without a size.
+/// The emissive surface of a light in its own frame (it emits along -Z, +X along its width or
+/// length), with outward normals; `None` for lights without a size.
 #[must_use]
 pub fn emitter_mesh(emitter: Emitter) -> Option<Primitive> {
     const AROUND: usize = 64;
-    // Polygons that stand for circles are as large as they.
+    // Polygons that stand for circles have their area.
     let grown = |radius: f64| {
         let step = std::f64::consts::TAU / AROUND as f64;
         (radius * (step / step.sin()).sqrt()) as f32
     };
-    // From the +Y of planes and surfaces of revolution.
+    // From the +Y of planes and surfaces of revolution to -Z.
     let to_front = DMat3::from_cols(DVec3::X, DVec3::NEG_Z, DVec3::Y);
     let along_x = DMat3::from_cols(DVec3::NEG_Y, DVec3::X, DVec3::Z);
     let turned = |part: Primitive, by: DMat3| shapes::transformed(&part, &DAffine3::from_mat3(by));
@@ -278,7 +277,7 @@ pub fn emitter_mesh(emitter: Emitter) -> Option<Primitive> {
     }
 }
 
-/// Whether a lamp's body is seen from both sides.
+/// Whether the emissive surface of a light is visible from both sides.
 #[must_use]
 pub fn emitter_is_two_sided(emitter: Emitter) -> bool {
     matches!(

@@ -1,5 +1,4 @@
-//! Fewer lights that give as much light: pieces of emissive meshes beyond a budget are merged with
-//! their neighbours.
+//! Merging of area lights beyond a maximum number; their total flux is kept.
 
 use std::{
     cmp::Ordering,
@@ -11,28 +10,28 @@ use glam::{DMat3, DVec3};
 use super::emissive::EmissiveLight;
 use crate::photometry::color;
 
-/// What pieces are told apart by: place, normal, colour, and strength in stops.
+/// Number of features: position, normal, color, and strength in stops.
 const FEATURES: usize = 10;
-/// Distance (m) that counts as much as normals at a right angle, at most: surfaces are lit from
-/// about as far.
+/// Maximum distance (m) that weighs as much as normals at a right angle: surfaces are lit from
+/// about this far.
 const NEAR: f64 = 1.0;
-/// Stops that count as much.
+/// Stops that weigh as much.
 const STOPS: f64 = 4.0;
 
-/// A piece with its light.
+/// An area light's features and weight.
 struct Piece {
     features: [f64; FEATURES],
     weight: f64,
     normal: DVec3,
 }
 
-/// Pieces that become one.
+/// Area lights that are merged into one.
 struct Cluster {
     members: Vec<usize>,
-    /// Sum over members of light times squared distance from their mean, over all features; 0 where
-    /// they are alike.
+    /// Sum over members of weight times squared distance from their mean, over all features; 0 if
+    /// they are equal.
     cost: f64,
-    /// The feature that differs most, and its mean.
+    /// The feature of greatest variance, and its mean.
     axis: (usize, f64),
 }
 
@@ -51,8 +50,7 @@ impl PartialOrd for Cluster {
 }
 
 impl Ord for Cluster {
-    /// By cost; among equals by the first member, so that the same scene always has the same
-    /// lights.
+    /// By cost, then by the first member, so that the same scene always gives the same lights.
     fn cmp(&self, other: &Self) -> Ordering {
         self.cost
             .total_cmp(&other.cost)
@@ -83,7 +81,7 @@ impl Cluster {
         Self { cost, axis: (axis, mean.get(axis).copied().unwrap_or(0.0)), members }
     }
 
-    /// In two by the feature that differs most; none where all are alike.
+    /// Splits by the feature of greatest variance; `None` if all members are equal.
     fn split(&self, pieces: &[Piece]) -> Option<[Self; 2]> {
         let (axis, mean) = self.axis;
         let below = |index: &usize| {
@@ -102,8 +100,8 @@ impl Cluster {
     }
 }
 
-/// Which of 24 ways a normal faces, by the cube's face that it meets and the quarter of that: two
-/// of one way are at most 60 degrees apart.
+/// Direction bin of a normal, one of 24: the cube face that it points at, and the quarter of that
+/// face. Two normals of one bin are at most 60 degrees apart.
 fn direction_bin(normal: DVec3) -> u8 {
     let size = normal.abs();
     let (axis, along, aside) = if size.x >= size.y && size.x >= size.z {
@@ -116,13 +114,13 @@ fn direction_bin(normal: DVec3) -> u8 {
     axis * 8 + u8::from(along < 0.0) * 4 + u8::from(aside[0] < 0.0) * 2 + u8::from(aside[1] < 0.0)
 }
 
-/// At most `budget` pieces that give as much light as all, or a few more where these face more ways
-/// than that; and how many of them stand for several.
+/// Merges area lights to at most `budget`, or a few more if their normals fall into more direction
+/// bins; also returns how many of them stand for several.
 ///
-/// Clusters are split where they differ most from their mean, weighted by light, as palettes of
-/// colours are made (Wu 1992, "Color quantization by dynamic programming and principal analysis",
-/// in its greedy form), over place, normal and luminance, as lights are clustered by Walter et al.
-/// 2005, "Lightcuts", section 3.1. Pieces of different ways are never in one.
+/// Clusters are split where they differ most from their mean, weighted by light, as color palettes
+/// are made (Wu 1992, "Color quantization by dynamic programming and principal analysis", in its
+/// greedy form). The features are position, normal and luminance, as in Walter et al. 2005,
+/// "Lightcuts", section 3.1. Lights of different direction bins are never merged.
 pub(super) fn merge(lights: &[EmissiveLight], budget: usize) -> (Vec<EmissiveLight>, usize) {
     let pieces = pieces(lights);
     let mut ways: BTreeMap<(bool, bool, u8), Vec<usize>> = BTreeMap::new();
@@ -143,7 +141,7 @@ pub(super) fn merge(lights: &[EmissiveLight], budget: usize) -> (Vec<EmissiveLig
     }
     let mut clusters: Vec<Vec<usize>> =
         heap.into_iter().chain(alike).map(|cluster| cluster.members).collect();
-    // In the scene's order.
+    // In scene order.
     clusters.sort_unstable_by_key(|members| members.first().copied());
     let merged = clusters.iter().filter(|members| members.len() > 1).count();
     (
@@ -160,7 +158,7 @@ fn pieces(lights: &[EmissiveLight]) -> Vec<Piece> {
         .iter()
         .map(|light| light.center().distance_squared(mean) * light.strength())
         .sum::<f64>();
-    // Of something small its own size counts.
+    // For small geometry the distance is its own size.
     let near = (spread / all.max(f64::MIN_POSITIVE)).sqrt().clamp(1e-9, NEAR);
     let piece = |light: &EmissiveLight| {
         let normal = light.sides[0].cross(light.sides[1]).normalize_or(DVec3::Y);
@@ -175,13 +173,13 @@ fn pieces(lights: &[EmissiveLight]) -> Vec<Piece> {
     lights.iter().map(piece).collect()
 }
 
-/// The column times the row of a vector.
+/// The outer product of a vector with itself.
 fn outer_product(v: DVec3) -> DMat3 {
     DMat3::from_cols(v * v.x, v * v.y, v * v.z)
 }
 
-/// Mean of the squared places (relative to its middle) of a piece: of a rectangle with sides a and
-/// b `(aa + bb) / 12`, of a triangle the sum over its corners, over 12.
+/// Mean squared position of a light's points relative to its center: of a rectangle with edges a
+/// and b `(aa + bb) / 12`, of a triangle the sum over its corners, over 12.
 fn own_spread(light: &EmissiveLight) -> DMat3 {
     let [a, b] = light.sides;
     if light.rectangle {
@@ -191,9 +189,9 @@ fn own_spread(light: &EmissiveLight) -> DMat3 {
     (outer_product(-middle) + outer_product(a - middle) + outer_product(b - middle)) * (1.0 / 12.0)
 }
 
-/// One rectangle for several pieces: as much light in each channel, from their middle in the
-/// direction of their mean normal, as wide and as high as they are spread. It lies before them, for
-/// rays of shadows to end before their surface.
+/// One rectangle for several lights: the same flux in each channel, at their center, facing along
+/// their mean normal, with their spread. It is in front of all of them, so that shadow rays end
+/// before their surfaces.
 fn merge_cluster(
     lights: &[EmissiveLight],
     pieces: &[Piece],
@@ -211,7 +209,7 @@ fn merge_cluster(
     let spread = own().fold(DMat3::ZERO, |sum, (light, piece)| {
         sum + (own_spread(light) + outer_product(light.center() - center)) * (piece.weight / weight)
     });
-    // The axes of the ellipse that it is in the plane.
+    // The axes of its ellipse in the plane.
     let across = normal.any_orthonormal_vector();
     let up = normal.cross(across);
     let of = |u: DVec3, v: DVec3| u.dot(spread * v);
@@ -284,7 +282,7 @@ mod tests {
             assert!(few.lights.len() <= budget as usize && few.merged > 0, "{}", few.lights.len());
             let off = (flux(&few.lights) / flux(&all.lights) - 1.0).abs().max_element();
             assert!(off < 1e-6, "{budget}: {off}");
-            // On the ball and facing out of it, and none of the ball before it.
+            // On the sphere and facing outward, with no part of the sphere in front.
             let (mut middle, mut total) = (DVec3::ZERO, 0.0);
             for light in &few.lights {
                 let out = light.center() - DVec3::new(0.1, -0.2, 0.3);
@@ -304,12 +302,13 @@ mod tests {
 
     #[test]
     fn opposite_normals_are_never_merged() {
-        // A thin plate of many triangles that shines to both sides by two faces, in few pieces.
+        // A thin plate of many triangles that emits to both sides by two faces, merged into few
+        // lights.
         let mut builder = SceneBuilder::new("plate");
         let glow = Material { emission: Vec3::splat(10.0), ..dielectric("glow", Vec3::ONE, 1.0) };
         let glow = builder.add_material(glow);
         let mut wavy = shapes::plane(vec2(1.0, 1.0), 20, 20);
-        // No two of its triangles are a rectangle.
+        // No two of its triangles form a rectangle.
         wavy.positions
             .iter_mut()
             .enumerate()
@@ -329,7 +328,7 @@ mod tests {
             assert!((lumens / 10.0 - 1.0).abs() < 0.02, "{lumens}");
         }
         assert!(few.iter().all(|light| normal(light).y.abs() > 0.9));
-        // Every two normals of one way, of all ways.
+        // Any two normals of one bin, for all bins.
         let normals: Vec<DVec3> = (0..2000u32)
             .map(|i| {
                 let (y, turn) = (1.0 - (f64::from(i) + 0.5) / 1000.0, f64::from(i) * 2.399_963);

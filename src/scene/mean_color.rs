@@ -1,17 +1,16 @@
-//! Pictures by their mean, for who meets a surface without its texture at hand.
+//! Mean colors of textures, for shading without texture access.
 
 use glam::Vec3;
 
 use super::{Scene, TextureRef, emissive::LINEAR};
 
 impl Scene {
-    /// The mean of a texture's picture (linear), of what is opaque in it; white where there is
-    /// none.
+    /// Mean color of a texture (linear Rec.709) over its opaque texels; white without a texture.
     #[must_use]
     pub fn mean_color(&self, texture: TextureRef) -> Vec3 {
         let image = self.textures.get(texture.texture).and_then(|used| self.images.get(used.image));
         let Some(image) = image else { return Vec3::ONE };
-        // Rows and columns apart, so that no pattern of the picture falls in with the step.
+        // Rows and columns step independently, to avoid aliasing with a pattern of the image.
         let (step, side) =
             (|length: u32| (length / MEAN_SIDE).max(1) as usize, image.width.max(1) as usize);
         let (mut sum, mut weight) = (Vec3::ZERO, 0.0f32);
@@ -30,7 +29,7 @@ impl Scene {
         if weight > 0.0 { sum / weight } else { Vec3::ONE }
     }
 
-    /// The mean of a texture's numbers, 0 to 1, in red, green and blue; 1 where there is none.
+    /// Mean of a texture's red, green and blue as data, 0 to 1; 1 without a texture.
     #[must_use]
     pub fn mean_data(&self, texture: TextureRef) -> Vec3 {
         let image = self.textures.get(texture.texture).and_then(|used| self.images.get(used.image));
@@ -44,7 +43,7 @@ impl Scene {
     }
 }
 
-/// Texels along a side, about, that the mean of a picture is taken of.
+/// Approximate number of texels along a side that the mean samples.
 const MEAN_SIDE: u32 = 128;
 
 #[cfg(test)]
@@ -79,7 +78,7 @@ mod tests {
         let scene = builder.build().unwrap();
         let [chequered, leaf] = textures.map(|texture| scene.mean_color(texture));
         assert!((chequered - Vec3::splat(0.5)).abs().max_element() < 0.01, "{chequered}");
-        // Code 188 is half of the light: what is not there has no part in it.
+        // Code 188 is half of the light; transparent texels do not count.
         assert!((leaf - Vec3::new(0.0, 0.503, 0.0)).abs().max_element() < 0.005, "{leaf}");
     }
 }

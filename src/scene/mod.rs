@@ -1,4 +1,4 @@
-//! The scene model and the import of files: the only room that reads untrusted bytes.
+//! The scene model and the import of files: the only module that reads untrusted bytes.
 pub mod address;
 pub mod animation;
 pub mod build;

@@ -1,28 +1,31 @@
-//! Places from which a scene's own light is captured, for reflections and diffuse light near them.
+//! Reflection probes: boxes whose incident light is captured at one position, for reflections and
+//! diffuse light inside.
 
 use glam::DVec3;
 
-/// The most probes of a scene.
+/// Maximum number of probes of a scene.
 pub const MOST_PROBES: usize = 16;
 
-/// A box whose surroundings are captured from one place and light what stands in the box
+/// A reflection probe: incident light is captured at one position and lights surfaces in a box
 /// (docs/environment.md).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
-    /// The look's name for it.
+    /// Name from the look.
     pub name: String,
-    /// Middle of the box in the world (m).
+    /// Center of the box (m), world space.
     pub center: DVec3,
-    /// Lengths of the box's sides along the world's axes (m), above 0.
+    /// Side lengths of the box along the world axes (m), above 0.
     pub size: DVec3,
-    /// Where it is captured (m), within the box.
+    /// Capture position (m), world space, inside the box.
     pub position: DVec3,
-    /// How far inside of its faces (m) it has its full weight; 0 for a box that ends at walls.
+    /// Distance inside the faces (m) at which the probe has full weight; 0 for a box that ends at
+    /// walls.
     pub blend: f64,
-    /// Pixels across each of the six pictures.
+    /// Resolution of each cube face in pixels.
     pub resolution: u32,
-    /// How often light was reflected, at most, before it is captured; at least 1.
+    /// Maximum number of bounces of the captured light, at least 1.
     pub bounces: u32,
-    /// Reflections are looked up where they meet the box, not infinitely far away.
+    /// Parallax correction: reflections are looked up where they intersect the box, not at
+    /// infinity.
     pub parallax: bool,
 }

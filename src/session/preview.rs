@@ -1,4 +1,4 @@
-//! Traced light and further outputs as pictures for people.
+//! 8-bit previews of path traced pictures and AOVs.
 
 use glam::{DVec3, Mat3};
 
@@ -9,21 +9,21 @@ use crate::{
     photometry::color,
 };
 
-/// How light is brought to a display: what the tone mapping pass does, on the host.
+/// Exposure, white balance, tone mapping and dithering on the host, as in the tone mapping pass.
 #[derive(Clone, Copy, Debug)]
 pub struct ViewTransform {
-    /// The camera's.
+    /// Camera exposure.
     pub exposure: Exposure,
-    /// On exposed linear Rec.709, before the curve.
+    /// White balance matrix, applied to exposed linear Rec.709 before tone mapping.
     pub white_balance: Mat3,
-    /// The curve.
+    /// Tone mapper.
     pub mapper: ToneMapper,
-    /// Noise of one step instead of bands.
+    /// Dither by one code to avoid banding.
     pub dither: bool,
 }
 
 impl ViewTransform {
-    /// Display bytes (red, green, blue, alpha) of rows of this width in nits.
+    /// sRGB-encoded RGBA8 of linear Rec.709 in nits, in rows of `width` pixels.
     #[must_use]
     pub fn display(&self, nits: impl ExactSizeIterator<Item = DVec3>, width: usize) -> Vec<u8> {
         let multiplier = self.exposure.multiplier();
@@ -41,7 +41,7 @@ impl ViewTransform {
     }
 }
 
-/// Colours of the reasons for which the history of a reflection was not used.
+/// Colors of the reasons for rejecting the history of a reflection.
 const REJECTION_COLORS: [[f32; 3]; 8] = [
     [0.0, 0.5, 0.0],
     [0.0, 0.0, 0.0],
@@ -53,8 +53,8 @@ const REJECTION_COLORS: [[f32; 3]; 8] = [
     [1.0, 0.0, 1.0],
 ];
 
-/// Eight bits of an output, to look at: light exposed and sRGB-encoded, depth and position by their
-/// range.
+/// RGBA8 preview of an AOV: light is multiplied by `multiplier` (1/nits) and sRGB-encoded; depth
+/// and position are scaled to their range.
 #[must_use]
 pub fn aov_preview(aov: Aov, pixels: &[[f32; 4]], multiplier: f32) -> Vec<u8> {
     let there = || pixels.iter().filter(|pixel| pixel[3] > 0.0);
@@ -80,7 +80,7 @@ pub fn aov_preview(aov: Aov, pixels: &[[f32; 4]], multiplier: f32) -> Vec<u8> {
                     }
                     Aov::Channel(GbufferChannel::BaseColor) => encode(v),
                     Aov::Channel(_) => v,
-                    // Grey stands still; 32 pixels are the whole way to black or full colour.
+                    // Gray is zero motion; 32 pixels reach black or full color.
                     Aov::Velocity if channel < 2 => 0.5 + v / 64.0,
                     Aov::Velocity => 0.0,
                     Aov::Ssr(SsrAov::Hit) => v,

@@ -1,4 +1,4 @@
-//! Work that takes longer than a frame of the window, on a thread of its own.
+//! A worker thread for jobs that take longer than a frame of the window.
 
 use std::{
     sync::{
@@ -21,17 +21,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One job at a time; a newer one takes the place of one that has not begun.
+/// Runs one job at a time; a newer job replaces one that has not started.
 pub struct BackgroundWorker<J, R> {
     shared: Arc<Shared<J, R>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl<J: Send + 'static, R: Send + 'static> BackgroundWorker<J, R> {
-    /// Starts the thread; `wake` is called when a result is there.
+    /// Starts the thread; `wake` is called when a result is ready.
     ///
     /// # Errors
-    /// No thread can be had.
+    /// The thread cannot be started.
     pub fn new(
         name: &str,
         wake: Wake,
@@ -54,7 +54,7 @@ impl<J: Send + 'static, R: Send + 'static> BackgroundWorker<J, R> {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// Wants this done; what waited until now is not.
+    /// Submits a job; it replaces one that has not started.
     pub fn submit(&self, job: J) {
         *lock(&self.shared.job) = Some(job);
         self.shared.wake.notify_all();
@@ -67,7 +67,7 @@ impl<J: Send + 'static, R: Send + 'static> BackgroundWorker<J, R> {
     }
 }
 
-/// The next job; none when the thread is to end.
+/// The next job; none when the thread must end.
 fn next<J, R>(shared: &Shared<J, R>) -> Option<J> {
     let mut job = lock(&shared.job);
     loop {
@@ -84,13 +84,13 @@ fn next<J, R>(shared: &Shared<J, R>) -> Option<J> {
 impl<J, R> Drop for BackgroundWorker<J, R> {
     fn drop(&mut self) {
         {
-            // Under the lock, so that the thread either sees it or is woken.
+            // Set under the lock, so that the thread either sees it or is woken.
             let _job = lock(&self.shared.job);
             self.shared.ends.store(true, Ordering::Relaxed);
         }
         self.shared.wake.notify_all();
         if let Some(thread) = self.thread.take() {
-            // It panicked: there is nothing to lose.
+            // A panic is ignored: nothing can be lost here.
             let _ = thread.join();
         }
     }
@@ -118,7 +118,7 @@ mod tests {
         )
         .unwrap();
         background.submit(1);
-        // The first may or may not have begun; of the others only the last is done.
+        // The first may or may not have started; of the others only the last runs.
         background.submit(2);
         background.submit(3);
         let mut last = None;

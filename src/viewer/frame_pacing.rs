@@ -1,23 +1,21 @@
-//! The window's pulse: frames that it has shown, how soon they showed what hands did, and whether
-//! any came late.
+//! Frame pacing of the window: frame count, input latency in frames, and stutters.
 //!
-//! Frames are counted where that is possible: how many it takes from an input to the picture that
-//! answers it says how the window works, whatever the machine. How long a frame takes the window's
-//! own thread is kept beside it, apart for frames while the path tracer works: one that takes more
-//! than two of the usual kind stutters.
+//! Latency is counted in frames from an input to the picture that answers it, which does not depend
+//! on the machine. Frame times of the window's thread are kept separately for frames with and
+//! without the path tracer at work. A frame longer than twice the median is a stutter.
 
 use std::{fmt, time::Duration};
 
-/// Frames whose times are kept of each kind; older ones go.
+/// Number of frame times kept of each kind; older ones are overwritten.
 const KEPT: usize = 4096;
 
-/// A frame that takes longer than so many usual ones is a stutter.
+/// A frame longer than this many median frames is a stutter.
 pub const STUTTER: f64 = 2.0;
 
-/// Times of frames of a kind.
+/// Frame times of one kind.
 #[derive(Clone, Debug, Default)]
 struct Times {
-    /// Of the newest frames (ms); where there is no room the oldest is overwritten.
+    /// Newest frame times (ms), a ring buffer.
     ms: Vec<f64>,
     next: usize,
 }
@@ -47,41 +45,38 @@ impl Times {
     }
 }
 
-/// How long the frames of a kind took the window's thread, from the input that they take to the
-/// picture handed to the display.
+/// Frame times of one kind on the window's thread, from input to presentation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FrameTimes {
-    /// How many there were.
+    /// Number of frames.
     pub frames: usize,
-    /// Half of them were shorter (ms).
+    /// Median (ms).
     pub median_ms: f64,
-    /// Of a hundred, one was longer (ms).
+    /// 99th percentile (ms).
     pub p99_ms: f64,
-    /// The longest (ms).
+    /// Maximum (ms).
     pub longest_ms: f64,
 }
 
-/// Counters of a window.
+/// Frame-pacing counters of a window.
 #[derive(Clone, Debug, Default)]
 pub struct FramePacing {
     frames: u64,
-    /// The wish that hands have changed and no frame has shown yet, and the frame that they did it
-    /// in.
+    /// The oldest request from input that no frame has displayed yet, and the frame of that input.
     waits: Option<(u64, u64)>,
-    /// Inputs that changed what is wanted, by how many frames it took to show it: 1 is the frame
-    /// that took the input, the last stands for all that took longer.
+    /// Inputs that changed the request, by the number of frames until it was displayed: index 0 is
+    /// the frame of the input, the last index counts all later ones.
     answered: [u64; 4],
     idle: Times,
-    /// The median of these (ms), until another comes.
+    /// Median of the idle times (ms), cached until the next one.
     usual_ms: Option<f64>,
     traced: Times,
-    /// Of frames while the path tracer works, those longer than `STUTTER` usual ones of before.
+    /// Frames with the path tracer at work that exceed `STUTTER` medians.
     stutters: u64,
 }
 
 impl FramePacing {
-    /// A frame begins: `wished` is the wish that pictures answer now, of which hands have made
-    /// another one than `before`.
+    /// Starts a frame: `wished` is the current request, `before` the one before this frame's input.
     pub fn begin_frame(&mut self, before: u64, wished: u64) {
         self.frames += 1;
         if before != wished && self.waits.is_none() {
@@ -89,7 +84,7 @@ impl FramePacing {
         }
     }
 
-    /// The frame shows a picture that answers this wish, or one after it.
+    /// Records that the frame displays a picture that answers this request or a later one.
     pub fn record_displayed(&mut self, answers: u64) {
         if let Some((wished, since)) = self.waits
             && answers >= wished
@@ -102,7 +97,8 @@ impl FramePacing {
         }
     }
 
-    /// The frame took the window's thread so long; `traces` is whether the path tracer was at work.
+    /// Records the frame's time on the window's thread; `traces` is whether the path tracer was at
+    /// work.
     pub fn record_frame_time(&mut self, time: Duration, traces: bool) {
         let ms = time.as_secs_f64() * 1e3;
         if !traces {
@@ -116,34 +112,34 @@ impl FramePacing {
         self.traced.push(ms);
     }
 
-    /// Frames shown so far.
+    /// Frames so far.
     #[must_use]
     pub const fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// Inputs that another picture had to answer: by the frame that took them, by the one after it,
-    /// by the third, later.
+    /// Inputs that needed a new picture, by the frame that displayed it: the same, the next, the
+    /// third, later.
     #[must_use]
     pub const fn answered(&self) -> [u64; 4] {
         self.answered
     }
 
-    /// Frames without the path tracer, and while it worked.
+    /// Frame times without and with the path tracer at work.
     #[must_use]
     pub fn frame_times(&self) -> [FrameTimes; 2] {
         [self.idle.summary(), self.traced.summary()]
     }
 
-    /// Frames while the path tracer worked that took longer than two usual ones, of the display or
-    /// of the window without it.
+    /// Frames with the path tracer at work that took longer than two medians, or two display frames
+    /// if those are longer.
     #[must_use]
     pub const fn stutters(&self) -> u64 {
         self.stutters
     }
 }
 
-/// A frame of a display of 60 Hz (ms): nobody sees that one was shorter.
+/// Frame time of a 60 Hz display (ms); shorter frames count as this.
 const DISPLAY_MS: f64 = 1e3 / 60.0;
 
 impl fmt::Display for FramePacing {
@@ -173,15 +169,15 @@ mod tests {
     #[test]
     fn frames_from_input_to_picture_are_counted() {
         let mut pulse = FramePacing::default();
-        // Nothing changes, and nothing waits.
+        // Nothing changes, and nothing is pending.
         pulse.begin_frame(1, 1);
         pulse.record_displayed(1);
         assert_eq!(pulse.answered(), [0; 4]);
-        // The frame that took the input shows it.
+        // The frame of the input displays it.
         pulse.begin_frame(1, 2);
         pulse.record_displayed(2);
         assert_eq!(pulse.answered(), [1, 0, 0, 0]);
-        // Two frames on; meanwhile hands go on, and the first wish is what is waited for.
+        // Two frames later; further input comes meanwhile, and the oldest request counts.
         pulse.begin_frame(2, 3);
         pulse.record_displayed(2);
         pulse.begin_frame(3, 4);
@@ -208,7 +204,7 @@ mod tests {
         let [rest, traced] = pulse.frame_times();
         assert_eq!((rest.frames, traced.frames), (100, 4));
         assert!((rest.median_ms - 20.0).abs() < 1e-9 && (traced.longest_ms - 400.0).abs() < 1e-9);
-        // Where frames are quick, two of the display are meant.
+        // With short frames, the limit is two display frames.
         let mut pulse = FramePacing::default();
         pulse.record_frame_time(ms(1), false);
         pulse.record_frame_time(ms(30), true);

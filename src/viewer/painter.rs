@@ -1,5 +1,4 @@
-//! What egui wants drawn, brought to the device: to a window, or to a file for tests and
-//! screenshots.
+//! Draws egui's output on the device: to a window, or to an image for tests and screenshots.
 
 use std::sync::Arc;
 
@@ -24,38 +23,38 @@ use crate::{
     },
 };
 
-/// The texture that stands for the picture in light (`Light`): egui's own count up from 0.
+/// Texture id of the HDR picture; egui's own ids count up from 0.
 pub const PICTURE: TextureId = TextureId::User(u64::MAX);
 
-/// A picture in light, for displays that show more than white.
+/// A picture in nits, for HDR displays.
 #[derive(Clone, Copy, Debug)]
 pub struct HdrPicture<'a> {
-    /// Another one for each picture.
+    /// Unique number of the picture.
     pub number: u64,
-    /// Pixels across and down.
+    /// Width and height in pixels.
     pub size: [usize; 2],
     /// Scene-linear Rec.709 (nit), top row first.
     pub nits: &'a [[f32; 3]],
-    /// From nits to exposed values.
+    /// Multiplier from nits to exposed values.
     pub multiplier: f64,
-    /// How it is brought to the display; its dither does not count.
+    /// Transform to the display; its dither is ignored.
     pub to_display: DisplayTransform,
 }
 
-/// What is drawn for a display that shows more than white.
+/// Resources for HDR displays.
 struct Beyond {
     pass: HdrPass,
     encoding: DisplayEncoding,
     range: DisplayRange,
     picture: Option<Arc<SharedImage>>,
-    /// Which picture that is, and for which display.
+    /// The picture and display range that the image was made for.
     of: Option<(u64, DisplayRange)>,
-    /// Light that the next frame brings to the picture.
+    /// Pixels that the next frame uploads.
     fresh: Option<(Arc<Buffer>, DisplayTransform)>,
 }
 
 impl Beyond {
-    /// The picture in the graph, brought up to the newest light.
+    /// The picture in the graph, with the newest pixels.
     fn picture(&mut self, graph: &mut Graph<'_>) -> Option<ImageHandle> {
         let shared = self.picture.as_ref()?;
         let handle = graph.shared(shared);
@@ -74,14 +73,14 @@ impl Beyond {
     }
 }
 
-/// The number of a texture: all but the picture in light are egui's own.
+/// The number of a texture; all but the HDR picture are egui's own.
 fn number(texture: egui::TextureId) -> u64 {
     match texture {
         egui::TextureId::Managed(number) | egui::TextureId::User(number) => number,
     }
 }
 
-/// Declares all that is drawn to a target.
+/// Declares the passes that draw to a target.
 fn declare(
     (pass, beyond): (&mut UiPass, &mut Option<Beyond>),
     graph: &mut Graph<'_>,
@@ -109,10 +108,10 @@ pub struct Painter {
 }
 
 impl Painter {
-    /// For targets of this format.
+    /// A painter for targets of this format.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses; out of memory.
+    /// A pipeline that the driver rejects; out of memory.
     pub fn new(gpu: &Gpu, format: vk::Format) -> GpuResult<Self> {
         Ok(Self {
             gpu: gpu.clone(),
@@ -132,16 +131,16 @@ impl Painter {
         self.format
     }
 
-    /// What codes its targets hold.
+    /// The encoding of its targets.
     #[must_use]
     pub fn encoding(&self) -> DisplayEncoding {
         self.beyond.as_ref().map_or(DisplayEncoding::Srgb, |beyond| beyond.encoding)
     }
 
-    /// Draws to targets of another format and encoding from now on.
+    /// Changes the format and encoding of its targets.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses; a lost device.
+    /// A pipeline that the driver rejects; a lost device.
     pub fn aim_at(&mut self, format: vk::Format, encoding: DisplayEncoding) -> GpuResult<()> {
         self.settle()?;
         self.beyond = match encoding {
@@ -163,8 +162,8 @@ impl Painter {
         Ok(())
     }
 
-    /// Takes the picture that `PICTURE` stands for, and the display's range. Where nothing beyond
-    /// white is shown it does nothing.
+    /// Sets the picture that `PICTURE` refers to, and the display range. Without an HDR display it
+    /// does nothing.
     ///
     /// # Errors
     /// Out of memory.
@@ -213,7 +212,7 @@ impl Painter {
         Ok(())
     }
 
-    /// Takes the textures that have changed, and the shapes as triangles.
+    /// Takes changed textures and the shapes as triangles.
     ///
     /// # Errors
     /// Out of memory.
@@ -244,9 +243,9 @@ impl Painter {
                 nearest,
             });
         }
-        // What this frame still draws goes with the next.
+        // This frame still draws them; they are freed with the next.
         self.free_next.extend(delta.free.iter().map(|texture| number(*texture)));
-        // egui wants to be told that all of it was taken.
+        // egui expects the delta to be cleared once it is applied.
         delta.clear();
         for pixels in &pixels {
             self.pass.set(pixels)?;
@@ -283,7 +282,7 @@ impl Painter {
         Ok(shapes)
     }
 
-    /// Draws to the window and shows it.
+    /// Draws to the window and presents.
     ///
     /// # Errors
     /// A lost device; out of memory.
@@ -306,8 +305,8 @@ impl Painter {
         Ok(shown)
     }
 
-    /// Draws to a picture of its own: its format's bytes, red first of those that are bytes, top
-    /// row first.
+    /// Draws to an image and reads it back: bytes of the target's format, red first for 8-bit
+    /// formats, top row first.
     ///
     /// # Errors
     /// A lost device; out of memory.
@@ -334,7 +333,7 @@ impl Painter {
         Ok(rgba)
     }
 
-    /// Waits for all that is on its way, as before the window's images go.
+    /// Waits for all submitted work, as before the window's images are destroyed.
     ///
     /// # Errors
     /// A lost device.

@@ -1,5 +1,4 @@
-//! What meters say of the pixel under the pointer: the last line shows it rounded, Ctrl+C copies it
-//! whole.
+//! Meter readings of the pixel under the pointer: rounded in the status line, exact with Ctrl+C.
 
 use std::fmt;
 
@@ -15,40 +14,39 @@ use crate::{
     photometry::{Lux, Nit, color},
 };
 
-/// Everything that is known of a pixel.
+/// All readings of a pixel.
 ///
-/// As text it is one line of `NAME=VALUE`, with all digits that the numbers have: three channels,
-/// or the three parts of a place, stand with commas between them. Readings that a place does not
-/// have are left out.
+/// Its text is one line of `NAME=VALUE` with full precision. Three channels or coordinates are
+/// separated by commas. Missing readings are omitted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PixelReading {
     /// The pixel, from the upper left.
     pub pixel: [usize; 2],
-    /// The picture's pixels across and down.
+    /// Width and height of the picture in pixels.
     pub size: [usize; 2],
-    /// Frames that the picture is the mean of, and how many it will be; none while the picture is
-    /// of what was wanted before.
+    /// Accumulated frames and their target; 0 accumulated while the picture answers an older
+    /// request.
     pub frames: [u32; 2],
     /// Luminance of the channels (nit).
     pub nits: [f32; 3],
-    /// The same by the eye's weights.
+    /// Photometric luminance of the pixel.
     pub luminance: Nit,
-    /// What a spot meter of one pixel shows at ISO 100; none where it is black.
+    /// Reading of a one-pixel spot meter (EV100); none if black.
     pub ev100: Option<f64>,
     /// Adams's zone, 0 to 10, by the exposure of the picture.
     pub zone: f64,
     /// The channels times the exposure: 1 is where the sensor saturates.
     pub exposed: [f64; 3],
-    /// The display's codes (sRGB, 8 bits).
+    /// Displayed codes (sRGB, 8 bits).
     pub shown: [u8; 3],
-    /// The surface there (place in m, world; and which way it faces).
+    /// The surface there: position (m, world) and normal.
     pub surface: Option<SurfacePoint>,
-    /// The last reading of incident light, wherever it was taken.
+    /// The last reading of incident light, at any position.
     pub incident: Option<Lux>,
 }
 
 impl PixelReading {
-    /// Reads the pixel under the pointer; none where it points beside the picture.
+    /// Reads the pixel under the pointer; none outside of the picture.
     #[must_use]
     pub fn of(finished: &RenderedFrame, pointer: &Pointer) -> Option<Self> {
         let picture = &finished.picture;

@@ -1,4 +1,4 @@
-//! The handles of the sky's sun: a level ring turns it around the sky, an upright one lifts it.
+//! Handles of the sky's sun: a horizontal ring for the azimuth, a vertical one for the elevation.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -7,21 +7,21 @@ use glam::{DVec2, DVec3};
 use super::handles::{Circle, HANDLE_LENGTH, NEAR, ScreenProjection, distance};
 use crate::photometry::astronomy::HorizontalCoordinates;
 
-/// How much longer these handles are than those of lamps.
+/// Length of these handles relative to those of lights.
 const LONGER: f64 = 1.5;
 
-/// The sun as it is.
+/// The sun's state.
 #[derive(Clone, Copy, Debug)]
 pub struct Sun {
-    /// What the handles are around (m, world): the sun itself is nowhere.
+    /// Center of the handles (m, world); the sun itself is at infinity.
     pub center: DVec3,
-    /// Where it stands in the look.
+    /// Its position in the look.
     pub place: HorizontalCoordinates,
-    /// What the look turns the sky by (rad).
+    /// Rotation of the sky by the look (rad).
     pub rotation: f64,
 }
 
-/// Which way it is turned.
+/// The coordinate that a handle changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SunAxis {
     /// Around the vertical.
@@ -31,12 +31,12 @@ pub enum SunAxis {
 }
 
 impl SunAxis {
-    /// Both.
+    /// Both coordinates.
     pub const ALL: [Self; 2] = [Self::Azimuth, Self::Elevation];
 }
 
 impl Sun {
-    /// Where a handle goes: the angle on it is that of the sun in the world.
+    /// The circle of a handle: its angle is the sun's in the world.
     fn circle(&self, way: SunAxis, screen: &ScreenProjection) -> Option<Circle> {
         let reach = HANDLE_LENGTH * LONGER * screen.meters_per_point(self.center)?;
         let level =
@@ -50,7 +50,7 @@ impl Sun {
         Some(Circle { center: self.center, axes: axes.map(|axis| axis * reach) })
     }
 
-    /// What is drawn of a handle.
+    /// A handle's polyline in the world.
     #[must_use]
     pub fn line(&self, way: SunAxis, screen: &ScreenProjection) -> Option<Vec<DVec3>> {
         let circle = self.circle(way, screen)?;
@@ -58,13 +58,13 @@ impl Sun {
         Some((0..=64).map(|step| circle.at(from + all * f64::from(step) / 64.0)).collect())
     }
 
-    /// Where the sun is drawn, on its upright ring.
+    /// Position of the sun's mark, on its vertical ring.
     #[must_use]
     pub fn mark(&self, screen: &ScreenProjection) -> Option<DVec3> {
         Some(self.circle(SunAxis::Elevation, screen)?.at(self.place.elevation))
     }
 
-    /// The handle at the pointer, if there is one.
+    /// The handle at the pointer, if any.
     #[must_use]
     pub fn hit_test(&self, screen: &ScreenProjection, pointer: DVec2) -> Option<SunAxis> {
         let off = |way: &SunAxis| {
@@ -82,10 +82,10 @@ impl Sun {
     }
 }
 
-/// A handle that is held, as sun and view were then.
+/// A handle being dragged, with the sun and the view at its start.
 #[derive(Clone, Copy, Debug)]
 pub struct SunDragHandle {
-    /// Which.
+    /// The handle.
     pub axis: SunAxis,
     sun: Sun,
     screen: ScreenProjection,
@@ -95,7 +95,7 @@ pub struct SunDragHandle {
 }
 
 impl SunDragHandle {
-    /// Takes hold of a handle.
+    /// Starts a drag.
     #[must_use]
     pub fn new(sun: Sun, way: SunAxis, screen: ScreenProjection, pointer: DVec2) -> Option<Self> {
         let circle = sun.circle(way, &screen)?;
@@ -103,7 +103,7 @@ impl SunDragHandle {
         Some(Self { axis: way, sun, screen, circle, began, last: began })
     }
 
-    /// Where the pointer puts the sun now: elevation and azimuth, as the look has them.
+    /// The sun's elevation and azimuth at a pointer position, in the look's coordinates.
     pub fn drag_to(&mut self, pointer: DVec2) -> Option<HorizontalCoordinates> {
         self.last = self.screen.closest_on_circle(&self.circle, pointer, self.last, FRAC_PI_2)?;
         let by = self.last - self.began;
@@ -138,7 +138,7 @@ mod tests {
         let screen = ScreenProjection::new(&View::new(world, &projection, 640, 360), rect);
         let place = HorizontalCoordinates { elevation: 0.5, azimuth: 2.2 };
         let sun = Sun { center: DVec3::new(0.1, 0.2, 0.0), place, rotation: 0.3 };
-        // Where the sun is drawn is where its light comes from.
+        // The mark lies in the direction that the light comes from.
         let way = HorizontalCoordinates { elevation: 0.5, azimuth: 2.5 }.direction();
         assert!((sun.mark(&screen).unwrap() - sun.center).normalize().distance(way) < 1e-9);
         for (way, began) in [(SunAxis::Azimuth, 0.4), (SunAxis::Elevation, 0.5)] {

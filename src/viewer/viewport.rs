@@ -1,5 +1,5 @@
-//! The scene as the window has it, kept up with the look: what changes is told to the engine, and
-//! the picture of a still view grows to the one that `render` writes.
+//! The window's scene, kept up to date with the look: changes are sent to the engine, and a still
+//! view accumulates to the picture that `render` writes.
 
 use std::{
     sync::{
@@ -27,36 +27,35 @@ use crate::{
     session::{self, OpenRequest, Session, Size, expose::ExposureState},
 };
 
-/// How long after the last movement a view counts as still: pictures on the way there are single
-/// frames.
+/// Time after the last movement at which a view counts as still; until then each frame stands
+/// alone.
 const STILL_AFTER: Duration = Duration::from_millis(150);
 
-/// Where a frame at full size takes longer than this (ms), moving views have fewer pixels: a half
-/// or a quarter a side.
+/// Above this frame time at full size (ms), moving views are drawn at a half or a quarter of the
+/// size.
 const SLOW_MS: f64 = 80.0;
 
-/// Fewer pixels a side than this many times are no picture any more.
+/// Maximum reduction of the size per side.
 const MAX_DOWNSCALE: u32 = 4;
 
-/// Where frames are shorter than this (ms), the window waits for the one that its hands have asked
-/// for.
+/// Below this frame time (ms), the window waits for the frame that the input requested.
 const QUICK_MS: f64 = 40.0;
 
-/// What takes longer is said.
+/// Tasks that take longer are reported.
 const LONG: Duration = Duration::from_millis(400);
 
-/// What a change of the look costs.
+/// The cost of a change of the look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LookChange {
-    /// Nothing.
+    /// No change.
     Nothing,
-    /// The camera, its effects, the passes: the next frame has it.
+    /// Camera, effects or passes: applied in the next frame.
     Camera,
-    /// Lights, surroundings, materials: the scene is put on the device again.
+    /// Lights, environment or materials: the scene is uploaded again.
     Scene,
 }
 
-/// The change from one look to another.
+/// Classifies the change from one look to another.
 #[must_use]
 pub fn classify_change(old: &Look, new: &Look) -> LookChange {
     if old == new {
@@ -69,7 +68,7 @@ pub fn classify_change(old: &Look, new: &Look) -> LookChange {
         ..old.clone()
     };
     let passes_alike = |look: &Look| {
-        // These decide what is uploaded.
+        // These determine what is uploaded.
         let p = &look.passes;
         (p.shadows, p.shadow_method, p.error_pixels, look.needs_flare_sources())
     };
@@ -81,8 +80,7 @@ pub fn classify_change(old: &Look, new: &Look) -> LookChange {
     }
 }
 
-/// Whether lights shine otherwise and nothing else has changed that is on the device: no upload is
-/// needed.
+/// Whether only light strengths changed, so that no upload is needed.
 pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
     let beyond = Look { lights: old.lights.clone(), ..new.clone() };
     let (same, default) =
@@ -93,7 +91,7 @@ pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
     let mut names = old.lights.keys().chain(new.lights.keys());
     let things = AddressTable::lights(base);
     let shines_alike = names.all(|name| {
-        // Shining surfaces are geometry; profiles are numbered by the lights that have them.
+        // Emissive shapes are geometry; profiles are numbered by the lights that use them.
         let shaped = things.find(name).into_iter().any(|node| {
             let light = base.nodes.get(node).and_then(|node| base.lights.get(node.light?));
             light.is_some_and(|light| light.emitter().area().is_some())
@@ -116,48 +114,46 @@ pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
     same && shines_alike && base.probes.is_empty()
 }
 
-/// The scene as the window has it; the engine draws it.
+/// The window's scene; the engine draws it.
 pub struct Viewport {
     engine: Arc<Engine>,
     base: Arc<Scene>,
     remarks: Vec<String>,
     /// The scene with the look applied.
     pub session: Session,
-    /// The camera where the user has taken it; none is the look's own.
+    /// The user's camera pose; none is the look's.
     pose: Option<DMat4>,
-    /// The size of pictures wanted (pixels), and how many times fewer a side than the window has
-    /// room for.
+    /// Size of requested pictures (pixels), and their reduction per side.
     size: [u32; 2],
     downscale: u32,
-    /// The last picture.
+    /// The newest picture.
     pub last_frame: Option<Arc<RenderedFrame>>,
-    /// The wish that pictures answer, and the last that was sent.
+    /// The current request, and the last one sent.
     request_id: u64,
     sent: u64,
     moved: Option<Instant>,
-    /// Whether time goes on.
+    /// When playback last advanced; none while paused.
     playing: Option<Instant>,
-    /// The time shown (s), where the scene can be played.
+    /// Animation time (s), if the scene is animated.
     time: Option<f64>,
-    /// Time of the last frame in full size (ms), and of the last one.
+    /// Time of the last frame at full size (ms).
     full_ms: f64,
     /// Time of the last frame, device and host (ms).
     pub frame_ms: f64,
-    /// How long the window waits for the picture that its hands have asked for; none goes by how
-    /// long pictures take.
+    /// Maximum wait for the requested picture; none derives it from the frame time.
     patience: Option<Duration>,
-    /// Further outputs that the next pictures bring.
+    /// Further outputs of the next pictures.
     aovs: Vec<Aov>,
-    /// Errands under way.
+    /// Jobs in progress.
     errands: usize,
-    /// The engine's first order of this viewport: older pictures are of another scene.
+    /// The first request of this viewport: older pictures are of another scene.
     first_request_id: u64,
 }
 
-/// Orders are numbered across all scenes, so that no picture of another scene counts.
+/// Requests are numbered across all scenes, so that no picture of another scene matches.
 static ORDERS: AtomicU64 = AtomicU64::new(1);
 
-/// A scene as it was read, dressed by its look: nothing of it is on a device yet.
+/// A loaded scene with its look applied, not yet on a device.
 pub struct PreparedScene {
     base: Arc<Scene>,
     session: Session,
@@ -165,7 +161,7 @@ pub struct PreparedScene {
 }
 
 impl PreparedScene {
-    /// Dresses a scene as it was read.
+    /// Applies the look to a loaded scene.
     ///
     /// # Errors
     /// A look that does not fit the scene.
@@ -175,16 +171,16 @@ impl PreparedScene {
         look: Look,
         remarks: Vec<String>,
     ) -> Result<Self, ViewError> {
-        // What can be played is: from its beginning, unless a time was asked for.
+        // Animated scenes start at their beginning, unless a time was requested.
         let time = request.time.or(scene.is_animated().then_some(0.0));
         let request = OpenRequest { time, ..request.clone() };
         let session = session::apply_look(&request, scene.clone(), look, remarks.clone())?;
-        Ok(Self { base: Arc::new(scene), session: session, remarks })
+        Ok(Self { base: Arc::new(scene), session, remarks })
     }
 }
 
 impl Viewport {
-    /// Shows a scene that was dressed; the engine puts it on the device.
+    /// Shows a prepared scene; the engine uploads it.
     #[must_use]
     pub fn new(engine: &Arc<Engine>, prepared: PreparedScene) -> Self {
         let PreparedScene { base, session, remarks } = prepared;
@@ -195,7 +191,7 @@ impl Viewport {
             engine: Arc::clone(engine),
             base,
             remarks,
-            session: session,
+            session,
             pose: None,
             size,
             downscale: 1,
@@ -220,22 +216,21 @@ impl Viewport {
         &self.base
     }
 
-    /// The nodes of the lights that an address of the look means: those of the file, else of the
-    /// sky.
+    /// The light nodes that an address of the look matches: of the file, else of the sky.
     #[must_use]
     pub fn light_nodes(&self, address: &str) -> Vec<usize> {
         let own = AddressTable::lights(&self.base).find(address);
         if own.is_empty() { AddressTable::lights(self.current_scene()).find(address) } else { own }
     }
 
-    /// How the last picture was exposed; none before the first.
+    /// Exposure of the newest picture; none before the first.
     #[must_use]
     pub fn exposed(&self) -> Option<&ExposureState> {
         self.last_frame.as_ref().map(|finished| &finished.exposed)
     }
 
-    /// The picture of what is wanted, where things move and it is at rest: its scene and camera are
-    /// those of its moment.
+    /// The scene and camera of the newest picture, if the scene is animated and that picture
+    /// answers the current request with a still view.
     fn moment(&self) -> Option<(&Scene, (DMat4, Projection))> {
         self.session.playback.as_ref()?;
         let finished =
@@ -243,32 +238,32 @@ impl Viewport {
         Some((finished.scene.as_deref()?, finished.camera))
     }
 
-    /// The scene as it is seen.
+    /// The scene at the displayed time.
     #[must_use]
     pub fn current_scene(&self) -> &Scene {
         self.moment().map_or(&self.session.scene, |(scene, _)| scene)
     }
 
-    /// Where the camera stands.
+    /// The camera pose.
     #[must_use]
     pub fn pose(&self) -> DMat4 {
         self.moment().map_or(self.session.camera.0, |(_, camera)| camera.0)
     }
 
-    /// What the camera sees.
+    /// The camera's view.
     #[must_use]
     pub fn view(&self) -> View {
         let (pose, projection) = self.moment().map_or(self.session.camera, |(_, camera)| camera);
         View::new(pose, &projection, self.session.size.width, self.session.size.height)
     }
 
-    /// Pixels of a picture at rest.
+    /// Size of a still picture (pixels).
     #[must_use]
     pub fn full_size(&self) -> [u32; 2] {
         self.size.map(|side| side * self.downscale)
     }
 
-    /// Takes the camera elsewhere; none is back to the look's.
+    /// Moves the camera; none returns to the look's.
     pub fn set_pose(&mut self, pose: Option<DMat4>) {
         match pose {
             Some(pose) if self.session.camera.0 != pose => {
@@ -277,7 +272,7 @@ impl Viewport {
             }
             None if self.pose.is_some() => {
                 let look = self.session.look.clone();
-                // The look has stood here before: it fits.
+                // This look was applied before, so it fits.
                 if self.session.set_look(look, self.session.size).is_ok() {
                     self.mark_moving();
                 }
@@ -287,21 +282,21 @@ impl Viewport {
         self.pose = pose;
     }
 
-    /// Something has changed: the picture begins anew.
+    /// Something has changed: accumulation restarts.
     pub fn invalidate(&mut self) {
         self.request_id = ORDERS.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The view moves: single frames until it rests.
+    /// Marks the view as moving: each frame stands alone until it is still.
     pub fn mark_moving(&mut self) {
         self.moved = Some(Instant::now());
         self.invalidate();
     }
 
-    /// Follows the look.
+    /// Applies a look.
     ///
     /// # Errors
-    /// A look that does not fit the scene, which leaves all as it was.
+    /// A look that does not fit the scene; nothing has changed then.
     pub fn apply_look(&mut self, look: Look) -> Result<LookChange, ViewError> {
         let change = classify_change(&self.session.look, &look);
         if change == LookChange::Nothing {
@@ -318,7 +313,7 @@ impl Viewport {
                 look,
                 self.remarks.clone(),
             )?;
-            // What was asked for stays without the window's size.
+            // The request keeps the user's size, not the window's.
             session.request = self.session.request.clone();
             self.session = session;
         }
@@ -329,24 +324,23 @@ impl Viewport {
         Ok(change)
     }
 
-    /// How many times fewer pixels a side pictures should have now: more than one while the view
-    /// moves on a device that is too slow for all.
+    /// Reduction of the picture's size per side: above 1 while the view moves on a slow device.
     #[must_use]
     pub fn downscale(&self) -> u32 {
         let fits = |fewer: &u32| self.full_ms / f64::from(fewer * fewer) < SLOW_MS;
         if self.moving() { [1, 2, 4].into_iter().find(fits).unwrap_or(MAX_DOWNSCALE) } else { 1 }
     }
 
-    /// Whether the view has moved just now, or things in it.
+    /// Whether the view or the scene has just moved.
     #[must_use]
     pub fn moving(&self) -> bool {
         self.playing.is_some() || self.moved.is_some_and(|moved| moved.elapsed() < STILL_AFTER)
     }
 
-    /// Another size of pictures (pixels), so many times fewer a side than the window has.
+    /// Sets the picture size (pixels) and its reduction per side.
     ///
     /// # Errors
-    /// A lens that makes no picture of this shape.
+    /// A lens that has no image of this shape.
     pub fn resize(&mut self, size: [u32; 2], downscale: u32) -> Result<(), ViewError> {
         let size = size.map(|side| side.max(1));
         if (size, downscale) == (self.size, self.downscale) {
@@ -364,14 +358,13 @@ impl Viewport {
         Ok(())
     }
 
-    /// Waits so long at most, in each frame, for the picture that its hands have asked for; none
-    /// goes by how long pictures take: where that is short, so that each frame shows what was done
-    /// in it, and not at all where the window would stand still.
+    /// Sets the maximum wait per frame for the requested picture. None derives it from the frame
+    /// time: fast devices show each input in its own frame, slow ones do not block the window.
     pub fn set_max_wait(&mut self, patience: Option<Duration>) {
         self.patience = patience;
     }
 
-    /// Further outputs that pictures bring from now on.
+    /// Sets the further outputs of pictures.
     pub fn set_aovs(&mut self, aovs: Vec<Aov>) {
         if self.aovs != aovs {
             self.aovs = aovs;
@@ -379,26 +372,26 @@ impl Viewport {
         }
     }
 
-    /// The time shown (s); none where nothing can be played.
+    /// Animation time (s); none for a static scene.
     #[must_use]
     pub fn time(&self) -> Option<f64> {
         self.time
     }
 
-    /// Whether time goes on.
+    /// Whether the scene plays.
     #[must_use]
     pub fn is_playing(&self) -> bool {
         self.playing.is_some()
     }
 
-    /// Lets time go on, or stops it.
+    /// Starts or pauses playback.
     pub fn set_playing(&mut self, plays: bool) {
         let plays = plays && self.time.is_some();
         self.playing = plays.then(Instant::now);
         self.invalidate();
     }
 
-    /// Goes to a time (s).
+    /// Seeks to a time (s).
     pub fn seek(&mut self, time: f64) {
         if self.time.is_some_and(|now| now != time) {
             self.time = Some(time);
@@ -406,7 +399,7 @@ impl Viewport {
         }
     }
 
-    /// Whether another frame is on its way or would change the picture.
+    /// Whether another frame is pending or would change the picture.
     #[must_use]
     pub fn needs_frame(&self) -> bool {
         let whole = |finished: &Arc<RenderedFrame>| {
@@ -420,31 +413,31 @@ impl Viewport {
             || !(over || self.last_frame.as_ref().is_some_and(whole))
     }
 
-    /// When the window should look again by itself, beside the engine's own calls.
+    /// Time until the view is still, when the window must redraw without the engine's wake-up.
     #[must_use]
     pub fn time_until_still(&self) -> Option<Duration> {
         let left = STILL_AFTER.saturating_sub(self.moved?.elapsed());
         (!left.is_zero()).then_some(left)
     }
 
-    /// What the engine does for longer than one notices.
+    /// The engine's task, if it takes long.
     #[must_use]
     pub fn task(&self) -> Option<(Task, Duration)> {
         self.engine.task().filter(|(_, since)| *since > LONG)
     }
 
-    /// Tells the engine what is wanted, and takes what it has; true where the picture is another
-    /// one.
+    /// Sends the request to the engine and receives its results; true if there is a new picture.
     ///
     /// # Errors
-    /// What the engine met since: dials that give no exposure; out of memory; a lost device.
+    /// Errors of the engine since the last call: settings without an exposure; out of memory; a
+    /// lost device.
     pub fn draw(&mut self) -> Result<bool, ViewError> {
         let answered =
             self.last_frame.as_ref().is_some_and(|finished| finished.request_id == self.request_id)
                 || (self.sent == self.request_id && self.engine.failed(self.request_id));
         if answered && let (Some(since), Some(time)) = (self.playing, &mut self.time) {
-            // The next moment is wanted when the last is shown: slow devices skip, they do not fall
-            // behind.
+            // The next time is requested when the last is shown: slow devices skip frames and do
+            // not lag.
             *time += since.elapsed().as_secs_f64();
             self.playing = Some(Instant::now());
             self.invalidate();
@@ -462,7 +455,7 @@ impl Viewport {
                 aovs: self.aovs.clone(),
             });
             self.sent = self.request_id;
-            // A device that is quick enough shows in this very frame what the hands have just done.
+            // A fast device shows this frame's input in this frame.
             let quick = self.frame_ms < QUICK_MS;
             let most = quick.then(|| Duration::from_secs_f64((2.0 * self.frame_ms + 5.0) / 1e3));
             if let Some(most) = self.patience.or(most) {
@@ -472,7 +465,7 @@ impl Viewport {
         self.receive()
     }
 
-    /// Takes what the engine has.
+    /// Receives the engine's results.
     fn receive(&mut self) -> Result<bool, ViewError> {
         let news =
             self.engine.finished().filter(|finished| finished.request_id >= self.first_request_id);
@@ -483,7 +476,7 @@ impl Viewport {
             let pixels = finished.picture.width * finished.picture.height;
             let whole =
                 f64::from(self.size[0] * self.downscale) * f64::from(self.size[1] * self.downscale);
-            // Fewer pixels cost in proportion, and something beside; only full pictures tell truly.
+            // Frame time is not proportional to the pixels; only full-size pictures are measured.
             let full = (pixels as f64 / whole.max(1.0)) > 0.9;
             if full || self.full_ms == 0.0 {
                 self.full_ms = finished.frame_ms;
@@ -496,10 +489,10 @@ impl Viewport {
         }
     }
 
-    /// Waits for a picture of what is wanted, or for the whole of it.
+    /// Waits for a picture of the request, or with `whole` for its last frame.
     ///
     /// # Errors
-    /// What the engine met.
+    /// Errors of the engine.
     pub fn settle(&mut self, whole: bool) -> Result<(), ViewError> {
         loop {
             self.draw()?;
@@ -521,31 +514,31 @@ impl Viewport {
         }
     }
 
-    /// Has something done beside the picture; `outcomes` brings what became of it.
+    /// Submits a job beside the picture; `job_results` returns its result.
     pub fn submit_job(&mut self, errand: Job) {
         self.errands += 1;
         self.engine.submit_job(self.first_request_id, errand);
     }
 
-    /// Ends the errand under way, soon.
+    /// Cancels the running job.
     pub fn cancel(&self) {
         self.engine.cancel();
     }
 
-    /// What became of errands, each once.
+    /// Results of jobs, each once.
     pub fn job_results(&mut self) -> Vec<JobResult> {
         let outcomes = self.engine.job_results(self.first_request_id);
         self.errands = self.errands.saturating_sub(outcomes.len());
         outcomes
     }
 
-    /// The wish that pictures answer now.
+    /// The current request.
     #[must_use]
     pub fn request_id(&self) -> u64 {
         self.request_id
     }
 
-    /// The matrix of the last picture's white balance.
+    /// White-balance matrix of the newest picture.
     #[must_use]
     pub fn white_balance(&self) -> Mat3 {
         self.last_frame.as_ref().map_or(Mat3::IDENTITY, |finished| finished.white_balance)

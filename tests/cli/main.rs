@@ -1,4 +1,4 @@
-//! The program as its users run it: arguments, exit codes, messages, files.
+//! Command-line tests: arguments, exit codes, messages, files.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 #[path = "../common/mod.rs"]

@@ -1,5 +1,5 @@
-//! Two drivers that share no code draw the same picture: the still life through the program with
-//! each, compared by FLIP (Andersson et al. 2020) at the usual 67 pixels a degree.
+//! Two independent drivers draw the same picture: the still life rendered with each, compared by
+//! FLIP (Andersson et al. 2020) at the default 67 pixels per degree.
 
 use std::{env, fs, path::Path};
 
@@ -8,7 +8,7 @@ use sunny16::scene::{procedural, write_glb::write_glb};
 
 const SIZE: (u32, u32) = (320, 180);
 
-/// The driver file of the second driver, where there is one.
+/// The ICD file of the second driver, if any.
 fn second() -> Option<String> {
     let named = env::var("SUNNY16_SECOND_ICD").ok();
     named
@@ -57,7 +57,7 @@ fn two_drivers_draw_the_same_picture() {
     println!("{first_device} and {second_device}: mean FLIP {mean:.5}, greatest {most:.3}");
     assert!(mean < 0.01, "mean FLIP {mean}");
 
-    // The measure sees a difference where there is one: a third of a stop.
+    // The metric detects a difference: a third of a stop.
     let (brighter, _) =
         render("brighter.png", &["--set", "camera.exposure.compensation=0.33"], &[]);
     let (apart, _) = mean_flip(&one, &brighter);

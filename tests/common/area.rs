@@ -1,6 +1,6 @@
-//! What area lights do to a point, by Monte Carlo in double precision: no outline, no closed form,
-//! no linear map. Rays are sent by the BRDF and into the cone of the light's bounding sphere, and
-//! weighed together (Veach 1997, balance heuristic); what they meet is found by intersection.
+//! Monte Carlo reference for area lights in double precision, without closed forms or linear
+//! transforms. Rays sample the BRDF and the cone of the light's bounding sphere, combined by the
+//! balance heuristic (Veach 1997). Hits are found by intersection.
 #![allow(dead_code)]
 
 use std::f64::consts::TAU;
@@ -34,7 +34,7 @@ impl Body {
         }
     }
 
-    /// Whether a ray from `from` along the unit vector `l` meets a face that shines to it.
+    /// Whether a ray from `from` along the unit vector `l` hits a face that emits towards it.
     pub fn shines(&self, from: DVec3, l: DVec3) -> bool {
         let plane = |center: DVec3, front: DVec3, two_sided: bool| {
             let (height, along) = ((from - center).dot(front), l.dot(front));
@@ -60,7 +60,7 @@ impl Body {
                 })
             }
             Self::Tube { start, end, radius } => {
-                // The least distance of the ray to the axis, as a segment.
+                // Distance of the ray to the axis, as a segment.
                 let axis = end - start;
                 let o = start - from;
                 if nearest_on_segment(from, start, end).distance(from) <= radius {
@@ -74,7 +74,7 @@ impl Body {
                     0.0
                 };
                 let t = (lo + s * al).max(0.0);
-                // Once more, for a ray that is cut off at its beginning.
+                // Again for a ray that starts within.
                 let s = ((l * t - o).dot(axis) / aa).clamp(0.0, 1.0);
                 let t = (lo + s * al).max(0.0);
                 (o + axis * s - l * t).length_squared() < radius * radius
@@ -102,8 +102,8 @@ fn frame(n: DVec3, x: f64, y: f64, z: f64) -> DVec3 {
     u * x + v * y + n * z
 }
 
-/// Directions into the light's cone (or the upper hemisphere where the point lies within its
-/// bounds): solid angle and the direction for two numbers in 0 to 1.
+/// A direction in the light's cone (or the upper hemisphere if the point lies within its bounds)
+/// for two numbers in 0 to 1: solid angle and direction.
 fn cone(body: &Body, from: DVec3, n: DVec3) -> (f64, DVec3, f64) {
     let (center, radius) = body.bounds();
     let to = center - from;
@@ -115,7 +115,7 @@ fn cone(body: &Body, from: DVec3, n: DVec3) -> (f64, DVec3, f64) {
     (TAU * one_minus, to.normalize(), 1.0 - one_minus)
 }
 
-/// Scrambled radical inverses: points that fill the square evenly.
+/// A low-discrepancy point in the unit square.
 fn square(index: u32, seed: u32) -> (f64, f64) {
     let hash = |mut x: u32| {
         x ^= x >> 16;
@@ -124,7 +124,7 @@ fn square(index: u32, seed: u32) -> (f64, f64) {
         x = x.wrapping_mul(0x846c_a68b);
         x ^ x >> 16
     };
-    // Roberts' additive recurrence of the plastic number, shifted at random.
+    // Roberts' additive recurrence of the plastic number, with a random shift.
     let at = |step: f64, shift: u32| {
         (f64::from(index) * step + f64::from(hash(shift)) / 4_294_967_296.0).fract()
     };
@@ -183,7 +183,7 @@ pub fn shade(
                 let weight = 1.0 / (in_cone(l) + by_lobe(l));
                 let (d, s) = brdf.evaluate(n, l, v);
                 specular += s * weight;
-                // The matte part is smooth: the cone alone serves it best.
+                // The diffuse lobe is smooth: sample the cone only.
                 if l == to_light {
                     diffuse += d * solid_angle;
                 }
@@ -193,14 +193,14 @@ pub fn shade(
     (diffuse / f64::from(samples), specular / f64::from(samples))
 }
 
-/// Illuminance (lux per nit) by midpoints over the emitter's surface: the integral of both cosines
-/// over the square of distance. Both cosines vanish where a piece is cut off, so that the error
-/// falls with the square of the steps.
+/// Illuminance (lux per nit) by the midpoint rule over the emitter's surface: both cosines over the
+/// squared distance. Both cosines vanish at cut-offs, so the error falls with the square of the
+/// steps.
 pub fn irradiance_by_area(body: &Body, from: DVec3, n: DVec3, steps: usize) -> f64 {
     weighted_by_area(body, from, n, steps, &|_| 1.0)
 }
 
-/// The same with a weight by the unit direction to the light.
+/// The same, weighted by a function of the unit direction to the light.
 pub fn weighted_by_area(
     body: &Body,
     from: DVec3,
@@ -218,11 +218,11 @@ pub fn weighted_by_area(
         if cosines > 0.0 { cosines * area / (d2 * d2) * weight(to / d2.sqrt()) } else { 0.0 }
     };
     let mut sum = 0.0;
-    // A band of a surface of revolution: for each step along it, all around.
+    // A band of a surface of revolution: each step along its profile, all around.
     let mut around = |axis: DVec3, at: &dyn Fn(f64) -> (f64, f64, f64, f64), two_sided: bool| {
         let (u, v) = axis.any_orthonormal_pair();
         for i in 0..steps {
-            // Distance from the axis, height, the normal's part along the axis, and length of the
+            // Distance from the axis, height, axial component of the normal, and length of the
             // step.
             let (radius, height, along, length) = at(middle(i, steps));
             for j in 0..steps {
@@ -235,7 +235,7 @@ pub fn weighted_by_area(
         }
     };
     match *body {
-        // Positions of bands are relative to the middle.
+        // Bands are relative to the center.
         Body::Sphere { .. } | Body::Tube { .. } | Body::Disk { .. } => {
             let shifted = |body: Body, by: DVec3| match body {
                 Body::Sphere { center, radius } => Body::Sphere { center: center - by, radius },

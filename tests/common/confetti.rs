@@ -1,4 +1,4 @@
-//! A scene whose vertices are moved by joints.
+//! A scene with skinned vertices.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use sunny16::{
     },
 };
 
-/// Many small triangles along X over a floor, each carried by one of two joints, chosen without
-/// regard to where it is.
+/// Many small triangles along X over a floor, each carried by one of two joints regardless of its
+/// position.
 pub fn confetti(count: usize) -> Scene {
     let mut builder = SceneBuilder::new("confetti");
     let paper = builder.add_material(dielectric("paper", Vec3::splat(0.5), 1.0));
@@ -62,7 +62,7 @@ pub fn confetti(count: usize) -> Scene {
     scene
 }
 
-/// One of the confetti's joints goes along Z (m). The floor's node is the first.
+/// A pose with one of the confetti's joints at `far` (m) along Z. The floor's node is the first.
 pub fn pose(far: f64) -> ScenePose {
     ScenePose { locals: vec![(2, DMat4::from_translation(DVec3::Z * far))], ..ScenePose::default() }
 }

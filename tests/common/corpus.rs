@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Its folder, where it is there.
+/// Its folder, if it exists.
 pub fn corpus() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/gltf");
     if folder.is_dir() {

@@ -1,13 +1,13 @@
-//! A file with a lamp that goes away.
+//! A scene with a light that moves away.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 use std::{fs, path::Path};
 
 use serde_json::json;
 
-/// A glTF in `dir`: a white wall at the origin under a lamp of `candela` before its middle, 1 m
-/// away and from 0.25 s on 64 m; a camera before it that sees the wall alone. With `unlit`, the
-/// picture's right half is an unlit card.
+/// Writes a glTF to `dir`: a white wall at the origin under a light of `candela`, 1 m before its
+/// center and from 0.25 s on at 64 m. A camera sees the wall alone. With `unlit`, the right half of
+/// the picture is an unlit card.
 pub fn dimming_light_scene(dir: &Path, candela: f64, unlit: bool) {
     let mut bytes: Vec<u8> = Vec::new();
     let mut floats = |values: &[f32]| {

@@ -1,23 +1,23 @@
-//! Bounced light beside references of the path tracer in `tests/data/gi`.
+//! Indirect light against references of the path tracer in `tests/data/gi`.
 
 use std::path::{Path, PathBuf};
 
 use glam::{DVec3, Vec3};
 use sunny16::{frame::GiSettings, photometry::color};
 
-/// Of a reference.
+/// Path of a reference.
 pub fn reference_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/gi/{name}.exr"))
 }
 
-/// Reads what `write_reference` wrote.
+/// Reads a reference of `write_reference`.
 pub fn reference(name: &str) -> Vec<DVec3> {
     let file = reference_file(name);
     let picture = sunny16::compare::LinearImage::load(file.to_str().unwrap()).unwrap();
     picture.pixels().iter().map(|p| Vec3::from_array(*p).as_dvec3()).collect()
 }
 
-/// Writes the mean of two halves, and says how far blocks of it are off by chance.
+/// Writes the mean of two halves, and prints the noise of its blocks.
 pub fn write_reference(name: &str, size: (usize, usize), halves: &[Vec<DVec3>; 2]) {
     println!(
         "{name}: blocks are off by {:.2} % by chance",
@@ -35,9 +35,8 @@ pub fn mean(of: &[DVec3]) -> f64 {
     of.iter().map(|c| color::luminance(*c)).sum::<f64>() / of.len() as f64
 }
 
-/// Relative differences of 8x8 blocks, row by row; none where a pixel of either is black: lamps
-/// hide what is behind them in one, and do not in the other. Pixels that are left out count in
-/// neither.
+/// Relative differences of 8x8 blocks, row by row; none where a pixel of either is black, because
+/// lights hide their background in only one of them. Pixels of `left_out` are ignored in both.
 pub fn block_differences(
     size: (usize, usize),
     test: &[DVec3],
@@ -76,8 +75,8 @@ pub fn blocks(
     )
 }
 
-/// Prints them in percent where `MAP` is set; and of a block that it names (`MAP=1,0`: column, row)
-/// the luminance of each pixel of both.
+/// Prints them in percent if `MAP` is set, and the pixels' luminances in both pictures for a block
+/// it names (`MAP=1,0`: column, row).
 pub fn print_map(size: (usize, usize), test: &[DVec3], reference: &[DVec3], left_out: &[usize]) {
     let Ok(map) = std::env::var("MAP") else { return };
     if let Some((x, y)) = map.split_once(',') {
@@ -99,7 +98,8 @@ pub fn print_map(size: (usize, usize), test: &[DVec3], reference: &[DVec3], left
     }
 }
 
-/// Settings with what `GI="vpls=20000 rays=8 frames=32 bound=1 ..."` asks for, and the frames.
+/// Settings and frame count, overridden by the environment variable `GI="vpls=20000 rays=8
+/// frames=32 bound=1 ..."`.
 pub fn settings_from_env(mut gi: GiSettings, mut frames: u32) -> (String, GiSettings, u32) {
     let asked = std::env::var("GI").unwrap_or_default();
     for word in asked.split_whitespace() {

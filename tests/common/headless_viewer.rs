@@ -1,4 +1,4 @@
-//! The look-dev window without a window system: input events in, shapes and pixels out.
+//! The viewer window without a window system: input events in, shapes and pixels out.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 use std::{
@@ -17,31 +17,31 @@ use sunny16::{
     viewer::{App, Options, ShutdownHandle, painter::Painter},
 };
 
-/// The window's size in points; a point is a pixel.
+/// Window size in points; a point is a pixel.
 pub const WINDOW: [u32; 2] = [780, 430];
 
-/// A window without a window system.
+/// A headless viewer window.
 pub struct HeadlessViewer {
     pub app: App,
     painter: Painter,
     time: f64,
-    /// The window's size (pixels).
+    /// Window size (pixels).
     pub window: [u32; 2],
-    /// The last frame's pixels.
+    /// Pixels of the last frame.
     pub last: Vec<u8>,
-    /// The texts of the last frame, and where they begin.
+    /// Texts of the last frame, and their positions.
     pub texts: Vec<(String, Pos2)>,
-    /// Pixels a point.
+    /// Pixels per point.
     pub scale: f32,
-    /// Scenes that are being read are waited for before each frame.
+    /// Whether each frame first waits for scenes being loaded.
     pub patient: bool,
-    /// Frames are painted, not only laid out.
+    /// Whether frames are painted, not only laid out.
     pub paints: bool,
-    /// What was copied last.
+    /// Last copied text.
     pub copied: Option<String>,
-    /// The last frame's shapes, each with what it is cut by.
+    /// Shapes of the last frame, each with its clip rectangle.
     pub shapes: Vec<egui::epaint::ClippedShape>,
-    /// When the last frame wants the next though nothing happens.
+    /// Delay to the next frame that the last one requested.
     pub again: Duration,
 }
 
@@ -76,13 +76,13 @@ impl HeadlessViewer {
         bench
     }
 
-    /// A window whose pictures nobody asks about: none is drawn, which spares minutes of pipelines
-    /// on software drivers.
+    /// A window that renders no pictures, which saves minutes of pipeline compilation on software
+    /// drivers.
     pub fn undrawn(gpu: &Gpu, request: &OpenRequest) -> Self {
         let mut bench = Self::new(gpu, OpenRequest::default());
         bench.app.fatal = Some("no pictures in this test".into());
         bench.app.open(request);
-        // Panels find their places.
+        // The first frames settle the layout.
         bench.frame(vec![]);
         bench.frame(vec![]);
         bench
@@ -134,13 +134,13 @@ impl HeadlessViewer {
         self.last = self.painter.picture(self.window, &shapes).unwrap();
     }
 
-    /// The window's display takes other codes from now on.
+    /// Changes the encoding of the window's display.
     pub fn shown_by(&mut self, format: vk::Format, encoding: DisplayEncoding) {
         self.painter.aim_at(format, encoding).unwrap();
         self.app.set_display_encoding(encoding);
     }
 
-    /// Frames until the picture is finished.
+    /// Runs frames until the picture is finished.
     pub fn rest(&mut self) {
         let started = Instant::now();
         loop {
@@ -150,15 +150,15 @@ impl HeadlessViewer {
             if !waits || self.app.fatal.is_some() {
                 break;
             }
-            // As a window waits to be called.
+            // As a window waits for its wake-up.
             std::thread::sleep(Duration::from_millis(10));
             assert!(started.elapsed().as_secs() < 300, "the picture does not come to rest");
         }
-        // Panels show what the last frame found.
+        // Panels show the results of the last frame.
         self.frame(vec![]);
     }
 
-    /// Frames until something is so.
+    /// Runs frames until a condition holds.
     pub fn until(&mut self, what: &str, so: impl Fn(&App) -> bool) {
         let started = Instant::now();
         while !so(&self.app) {
@@ -209,12 +209,12 @@ impl HeadlessViewer {
         self.frame(vec![event(to, false)]);
     }
 
-    /// Closes the window, as its close button does; what painted it is let go by the caller.
+    /// Closes the window as its close button does; the caller drops the painter.
     pub fn leave(self) -> (ShutdownHandle, Painter) {
         (self.app.shut_down(), self.painter)
     }
 
-    /// Where a text of the last frame begins.
+    /// Position of a text of the last frame.
     pub fn text(&self, wanted: &str) -> Option<Pos2> {
         self.texts.iter().find(|(text, _)| text == wanted).map(|(_, at)| *at)
     }
@@ -227,7 +227,7 @@ impl HeadlessViewer {
         self.app.workspace.as_ref().unwrap().viewport.session.size
     }
 
-    /// Where in the window a pixel of the picture's middle part is.
+    /// Window position of the picture's central part.
     pub fn middle(&self) -> Pos2 {
         // Between outliner and inspector.
         pos2((210.0 + self.window[0] as f32 - 300.0) / 2.0, self.window[1] as f32 / 2.0)
@@ -247,11 +247,11 @@ impl HeadlessViewer {
     }
 }
 
-/// The texts in a shape, and where they begin.
+/// The texts of a shape, and their positions.
 fn texts(shape: &Shape, found: &mut Vec<(String, Pos2)>) {
     match shape {
         Shape::Text(text) => {
-            // What had no room is marked as such.
+            // Truncated texts end with "...".
             let cut = if text.galley.elided { "..." } else { "" };
             found.push((format!("{}{cut}", text.galley.text()), text.pos));
         }

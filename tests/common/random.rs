@@ -1,6 +1,6 @@
-//! Numbers for tests that change files by chance.
+//! Random numbers for fuzz tests.
 
-/// Splitmix64: the same cases in every run.
+/// Splitmix64, with the same sequence in every run.
 pub struct Random(pub u64);
 
 impl Random {

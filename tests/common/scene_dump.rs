@@ -1,5 +1,5 @@
-//! What a scene shows, as text that can be compared: places, meshes, materials with their texels,
-//! lamps and cameras.
+//! A scene's visible content as comparable text: transforms, meshes, materials with their texels,
+//! lights and cameras.
 
 use std::{
     fmt::Write as _,
@@ -14,7 +14,7 @@ fn hash(value: impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// All that is shown at rest.
+/// Everything that is visible at rest.
 pub fn dump_scene(scene: &Scene) -> String {
     let mut blocks = Vec::new();
     for placed in scene.walk() {
@@ -48,7 +48,7 @@ pub fn dump_scene(scene: &Scene) -> String {
         writeln!(out, "  {:?}", node.camera.map(|camera| &scene.cameras[camera])).unwrap();
         blocks.push(out);
     }
-    // Numbers and order of nodes are no part of the picture.
+    // Numbers and order of nodes do not affect the picture.
     blocks.sort();
     blocks.concat()
 }

@@ -1,12 +1,12 @@
-//! The house keeps its floors (docs/ARCHITECTURE.md): no module imports from a floor above its own,
-//! `unsafe` stays in the device's room, and each pass has its shader.
+//! Checks the layers (docs/ARCHITECTURE.md): no module imports from a higher layer, `unsafe` is
+//! only in the gpu module, and each pass has its shader.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-/// Ground floor first. A module may import from its own floor and from those before it.
+/// Layers, lowest first. A module may import from its own layer and lower ones.
 const LAYERS: [&str; 18] = [
     "photometry",
     "image_io",
@@ -85,7 +85,7 @@ fn code(text: &str) -> String {
     out
 }
 
-/// The modules right below `crate::` that a piece of code names, in paths and in (nested) use
+/// The modules directly below `crate::` that a piece of code names, in paths and in (nested) use
 /// trees.
 fn names_after_crate(code: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -126,7 +126,7 @@ fn layer_index(name: &str) -> Option<usize> {
     LAYERS.iter().position(|floor| *floor == name)
 }
 
-/// Imports from above, and how many imports were looked at.
+/// Imports from higher layers, and the number of imports checked.
 fn imports_from_above(module: &str, code: &str) -> (Vec<String>, usize) {
     let own = layer_index(module)
         .unwrap_or_else(|| panic!("src/{module} is on no floor: add it to LAYERS"));
@@ -177,7 +177,7 @@ fn an_import_from_above_is_found() {
     assert_eq!(imports_from_above("gpu", &code(innocent)), (vec![], 1));
 }
 
-/// Whether code holds a word.
+/// Whether code contains a word.
 fn has_word(code: &str, word: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(word).any(|(at, _)| {
@@ -229,8 +229,7 @@ fn every_shader_is_used() {
         text.push_str(&fs::read_to_string(file).unwrap());
     }
     for shader in sunny16::gpu::shader::Shader::all() {
-        // Sets of features are put together when they are asked for (src/passes/variants.rs has its
-        // own test).
+        // Feature sets are assembled on demand (src/passes/variants.rs has its own test).
         let file = shader.name.split('+').next().unwrap();
         let source = fs::read_to_string(Path::new("shaders/passes").join(file)).unwrap();
         let name = if source.contains("// features:") { file } else { shader.name };

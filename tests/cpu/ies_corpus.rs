@@ -1,12 +1,12 @@
-//! Photometric files: peaks, look-ups, lumens, and files that must be refused. The shared corpus
-//! where it is there; what it names and lacks stands here as text, and so is always tested.
+//! Photometric files: peaks, interpolation, lumens, and files that must be rejected. Uses the
+//! shared corpus if present; cases that it names but lacks are included here as text.
 
 use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 use sunny16::photometry::ies::{IesProfile, IesVersion, PhotometricType, Symmetry};
 
-/// Files by name with what is expected of them, in the corpus's words.
+/// Files by name, with expectations in the corpus's format.
 fn own() -> Vec<(&'static str, &'static str, Value)> {
     let refuse = || json!({"must": "reject with an error"});
     vec![
@@ -35,7 +35,7 @@ fn own() -> Vec<(&'static str, &'static str, Value)> {
     ]
 }
 
-/// Files accepted, files refused, and numbers that agreed.
+/// Counts of accepted files, rejected files, and matching numbers.
 #[derive(Debug, Default)]
 struct Counts {
     accepted: u32,
@@ -79,8 +79,8 @@ fn try_file(name: &str, bytes: &[u8], want: &Value, counts: &mut Counts) {
     counts.accepted += 1;
 }
 
-/// A profile as EULUMDAT, by the format's description: intensities per 1000 lm of lamps of so many
-/// lumens. What is not of type C is listed all around, a plane each 5 degrees, an angle each 2.5.
+/// A profile as EULUMDAT, by the format's description: intensities per 1000 lm of lamps of `flux`
+/// lm. Types other than C are sampled all around, at planes every 5 degrees and angles every 2.5.
 fn as_ldt(profile: &IesProfile, flux: f64) -> String {
     let type_c = profile.photometric_type() == PhotometricType::C;
     let steps =
@@ -100,7 +100,7 @@ fn as_ldt(profile: &IesProfile, flux: f64) -> String {
             (2, own.iter().copied().chain(back).collect(), own.to_vec())
         }
         Symmetry::Bilateral90 => {
-            // The half from C270 over C0 to C90 is the listed one's mirror image.
+            // The half from C270 over C0 to C90 mirrors the listed one.
             let listed: Vec<f64> = own.iter().rev().map(|h| (540.0 - h) % 360.0).collect();
             let mut planes: Vec<f64> = own.iter().copied().chain(listed.iter().copied()).collect();
             planes.sort_by(f64::total_cmp);
@@ -154,8 +154,8 @@ fn as_ldt(profile: &IesProfile, flux: f64) -> String {
     lines.join("\r\n") + "\r\n"
 }
 
-/// That EULUMDAT gives what IES gives: each intensity, the peak, the flux, within 0.1 %; with
-/// points and with commas.
+/// Asserts that EULUMDAT equals IES: each intensity, the peak and the flux within 0.1 %; with
+/// decimal points and commas.
 fn same_as_ldt(name: &str, profile: &IesProfile) {
     for (flux, comma) in [(1000.0, false), (2750.0, true)] {
         let text = as_ldt(profile, flux);
@@ -173,7 +173,7 @@ fn same_as_ldt(name: &str, profile: &IesProfile) {
             assert_eq!(ldt.symmetry(), profile.symmetry(), "{name}");
             near("the flux", ldt.lumens().0, profile.lumens().0, 1e-3 * profile.lumens().0);
         }
-        // Half way between the listed angles, too, where those are the file's own.
+        // Also halfway between the listed angles, if those are the file's own.
         let (rows, columns) = if type_c { (73, 48) } else { (37, 24) };
         for i in 0..rows {
             for j in 0..columns {

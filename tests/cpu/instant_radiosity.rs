@@ -1,5 +1,5 @@
-//! Virtual point lights beside the path tracer: what they give surfaces, with exact visibility and
-//! no bound on the geometry term, is the path tracer's indirect light.
+//! Virtual point lights against the path tracer: with exact visibility and an unclamped geometry
+//! term, VPLs give the path tracer's indirect light.
 
 use std::f64::consts::PI;
 
@@ -22,7 +22,7 @@ use sunny16::{
     },
 };
 
-/// A reflectance by Lambert's law alone.
+/// A purely diffuse (Lambertian) material.
 fn diffuse_material(color: Vec3) -> Material {
     Material { ior: 1.0, ..dielectric("matte", color, 1.0) }
 }
@@ -33,7 +33,7 @@ fn slab(builder: &mut SceneBuilder, material: MaterialId, low: [f32; 3], high: [
     builder.instance("slab", mesh, DMat4::from_translation(((low + high) / 2.0).as_dvec3()));
 }
 
-/// A room of 4 m x 3 m x 4 m on a matte floor, with red and green side walls and a block and a ball
+/// A room of 4 m x 3 m x 4 m on a diffuse floor, with red and green side walls, a block and a ball
 /// of the given materials; open to the front.
 fn room(walls: impl Fn(Vec3) -> Material, things: Material) -> SceneBuilder {
     let mut builder = SceneBuilder::new("room");
@@ -62,13 +62,13 @@ fn lamp(builder: &mut SceneBuilder) {
     );
 }
 
-/// Places on the floor.
+/// Positions on the floor.
 fn places() -> Vec<DVec3> {
     let step = |i: u32, count: u32| (f64::from(i) + 0.5) / f64::from(count) * 2.0 - 1.0;
     (0..36).map(|i| DVec3::new(1.5 * step(i % 6, 6), 0.0, 0.6 + 0.9 * step(i / 6, 6))).collect()
 }
 
-/// Luminance (nits) that the floor has by VPLs.
+/// Luminance (nits) of the floor by VPLs.
 fn gathered(set: &VplSet, bvh: &SceneBvh, place: DVec3) -> f64 {
     let top = bvh.tlas_from(set.anchor);
     let origin = (place - set.anchor).as_vec3();
@@ -88,7 +88,7 @@ fn gathered(set: &VplSet, bvh: &SceneBvh, place: DVec3) -> f64 {
     sum * 0.6 / PI
 }
 
-/// The same of the path tracer, with as many reflections: the mean of `samples` paths from right
+/// The same by the path tracer, with as many bounces: the mean of `samples` paths from straight
 /// above.
 fn traced(world: &World<'_>, place: DVec3, bounces: u32, samples: u32, number: u32) -> f64 {
     let walk = PathSettings { bounces: bounces + 1, ..PathSettings::default() };
@@ -103,7 +103,7 @@ fn traced(world: &World<'_>, place: DVec3, bounces: u32, samples: u32, number: u
     sum / f64::from(samples)
 }
 
-/// How far VPLs are from the path tracer: of the mean, and from place to place (rms over the mean).
+/// Difference between VPLs and the path tracer: of the mean, and per position (rms over the mean).
 fn compare(name: &str, scene: &Scene, settings: &RadiositySettings, samples: u32) -> (f64, f64) {
     let mut bvh = SceneBvh::new(scene, |_| true);
     bvh.build_wide();
@@ -156,7 +156,7 @@ fn vpls_match_path_tracer_in_diffuse_rooms() {
     assert!(mean.abs() < 0.015 && rms < 0.03, "{mean} {rms}");
 }
 
-/// Rough plastic and metal: their highlights are matte in VPLs.
+/// Rough plastic and metal: VPLs treat their highlights as diffuse.
 #[test]
 fn vpls_match_path_tracer_in_rough_rooms() {
     for (name, roughness, walls) in [("rough", 0.9, 0.8), ("smoother", 0.6, 0.5)] {
@@ -172,14 +172,14 @@ fn vpls_match_path_tracer_in_rough_rooms() {
 
 #[test]
 fn vpls_match_path_tracer_for_every_light_type() {
-    // They shine at the left wall.
+    // They illuminate the left wall.
     let lamp = |emitter: Emitter| {
         let mut builder = room(diffuse_material, diffuse_material(Vec3::new(0.3, 0.4, 0.7)));
         let pose = look_at_transform(DVec3::new(0.4, 2.0, 0.3), DVec3::new(-1.0, 1.2, -0.6));
         builder.light("lamp", emitter, LightStrength::Lumens(Lumen(900.0)), Vec3::ONE, pose);
         builder.build().unwrap()
     };
-    // Of tubes and spots the path tracer's noise is too great for a quick test:
+    // For tubes and spots the path tracer is too noisy for a quick test: see
     // `photons_go_where_the_intensity_says`.
     for (name, emitter) in [
         ("ball", Emitter::Sphere { radius: 0.15 }),
@@ -194,7 +194,7 @@ fn vpls_match_path_tracer_for_every_light_type() {
 #[test]
 fn vpls_match_path_tracer_for_emissive_and_sky() {
     let open = || room(diffuse_material, diffuse_material(Vec3::new(0.3, 0.4, 0.7)));
-    // A panel that glows.
+    // An emissive panel.
     let mut builder = open();
     let glow = builder.add_material(Material {
         emission: Vec3::new(400.0, 300.0, 200.0),
@@ -216,7 +216,7 @@ fn vpls_match_path_tracer_for_emissive_and_sky() {
         rotation: 0.4,
         origin: String::new(),
     });
-    // The path tracer finds the patch of sun by chance: it needs more paths there.
+    // The path tracer rarely hits the sunlit area: it needs more paths there.
     for (name, scene, photons, paths) in
         [("panel", panel, 65_536, 1024), ("sun and sky", sunny, 32_768, 4096)]
     {

@@ -1,5 +1,5 @@
-//! The structs that host and shaders share have the same layout on both sides: every offset in
-//! every SPIR-V module.
+//! Structs shared by host and shaders have the same layout on both sides: every offset in every
+//! SPIR-V module.
 
 use sunny16::{
     gpu::shader::Shader,
@@ -9,7 +9,7 @@ use sunny16::{
     },
 };
 
-/// Shader compilers may name a type `Light_0` where one module holds it with two decorations.
+/// Shader compilers may name a type `Light_0` where a module has it with two decorations.
 fn same_type(shader: &str, host: &str) -> bool {
     shader == host
         || shader.strip_prefix(host).is_some_and(|rest| {
@@ -59,7 +59,7 @@ fn host_struct_layouts_match_shaders() {
             }
         }
         assert!(declared > 0, "no shader declares {}", host.name);
-        // All but constants come as arrays.
+        // All but constants are arrays.
         assert!(
             strides > 0 || host.name.ends_with("Constants"),
             "no shader has an array of {}",

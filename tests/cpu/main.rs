@@ -1,4 +1,4 @@
-//! What needs neither a device nor the program: sources, documents, importers, photons.
+//! Tests that need neither a device nor the program: sources, documents, importers, photons.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 #[path = "../common/mod.rs"]

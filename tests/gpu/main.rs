@@ -1,5 +1,5 @@
-//! Pictures by the device against closed forms, other renderers and the path tracer, with
-//! validation layers.
+//! Device pictures against closed forms, other renderers and the path tracer, with validation
+//! layers.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 #[path = "../common/mod.rs"]

@@ -1,6 +1,5 @@
-//! Trees of moved vertices, refitted on the device: boxes against unions of the device's own
-//! triangles, triangles against the host's, shadows against a scene whose vertices the host has
-//! moved.
+//! BLAS refit on the device: boxes against unions of the device's own triangles, triangles against
+//! the host's, shadows against a scene with vertices deformed by the host.
 
 use std::{path::Path, sync::Arc};
 
@@ -30,7 +29,7 @@ fn settings() -> RenderSettings {
     }
 }
 
-/// What two buffers of the device hold.
+/// Contents of two device buffers.
 fn read(renderer: &Renderer, buffers: [&Arc<Buffer>; 2]) -> [Vec<u8>; 2] {
     let mut frames = Frames::new(renderer.gpu(), 1).unwrap();
     let mut cache = GraphCache::default();
@@ -54,13 +53,13 @@ fn read(renderer: &Renderer, buffers: [&Arc<Buffer>; 2]) -> [Vec<u8>; 2] {
     handles.map(|handle| executed.buffer(handle).unwrap().mapped().to_vec())
 }
 
-/// The device's lower trees.
+/// The device's BLAS.
 fn lower(renderer: &Renderer, scene: &GpuScene) -> (Vec<BvhNode>, Vec<BvhTriangle>) {
     let [nodes, triangles] = read(renderer, scene.bvh.as_ref().unwrap().blas_buffers());
     (bytemuck::pod_collect_to_vec(&nodes), bytemuck::pod_collect_to_vec(&triangles))
 }
 
-/// Checks all trees of a scene that was drawn in this pose; gives how many of them moved.
+/// Checks all BLAS of a scene drawn in this pose; returns how many of them were deformed.
 fn check(what: &str, renderer: &Renderer, on_device: &GpuScene, posed: &Scene) -> usize {
     let (nodes, triangles) = lower(renderer, on_device);
     let trees = on_device.bvh.as_ref().unwrap();
@@ -71,7 +70,7 @@ fn check(what: &str, renderer: &Renderer, on_device: &GpuScene, posed: &Scene) -
         let (first, count) = (bottom.nodes.0 as usize, bottom.nodes.1 as usize);
         let (range, theirs) = (first..first + count, &triangles[..]);
         let found = &nodes[range.clone()];
-        // Shape and boxes: the union of what is below, to the bit.
+        // Topology and boxes: the union of the children, to the bit.
         let mut expected = host.nodes[range.clone()].to_vec();
         bvh::refit(&mut expected, bottom.nodes.0, |index| theirs[index as usize].bounds());
         assert!(found == expected, "{what}: boxes of tree {index}");
@@ -94,7 +93,7 @@ fn check(what: &str, renderer: &Renderer, on_device: &GpuScene, posed: &Scene) -
                 let far = place.distance(moved_part.positions[*vertex as usize]);
                 assert!(far <= 2e-5 * size, "{what}: a vertex is off by {far} of {size}");
                 let turn = unpack_normal(normal).distance(moved_part.normals[*vertex as usize]);
-                // Two roundings to 16 bits; edges without length may turn any way.
+                // Two roundings to 16 bits; zero-length edges may have any direction.
                 assert!(
                     turn < 2e-3 || moved_part.deform.as_ref().is_some_and(|deform| deform.flat),
                     "{what}: {turn}"
@@ -156,7 +155,7 @@ fn refit_bounds_match_deformed_vertices() {
     for (name, scene, poses) in scenes {
         let mut on_device = renderer.upload_for(&scene, &TRACED).unwrap();
         let view = framed(&scene);
-        // The first frame without a step, then each pose; nothing is baked.
+        // The first frame without a step, then each pose; nothing is precomputed.
         renderer.render(&on_device, &view, &settings()).unwrap();
         assert!(
             check(&format!("{name} at rest"), &renderer, &on_device, &scene) > 0,
@@ -172,7 +171,7 @@ fn refit_bounds_match_deformed_vertices() {
     }
 }
 
-/// Shadows of the refitted trees are those of trees over the same vertices, moved by the host.
+/// Shadows of the refitted BVHs equal those of BVHs over the same vertices deformed by the host.
 #[test]
 fn shadows_follow_deformation_and_degraded_bvhs_are_rebuilt() {
     let Some(guard) = gpu() else { return };
@@ -203,13 +202,13 @@ fn shadows_follow_deformation_and_degraded_bvhs_are_rebuilt() {
             .zip(&expected.nits)
             .filter(|(a, b)| (a[1] - b[1]).abs() > 0.02 * b[1])
             .count();
-        // Pixels on whose rims the last bits of moved vertices decide.
+        // Pixels at silhouettes, where the last bits of deformed vertices decide.
         println!("{far} m: {differ} pixels differ, {:?}", seen.last());
         assert!(differ <= 6, "{far} m: {differ} pixels differ");
     }
     println!("{seen:?}");
-    // Small steps keep the tree, the wide one wears it out, and the pose after that has a new one,
-    // which lasts.
+    // Small steps keep the BVH, the large one degrades it, and the next pose has a new one, which
+    // lasts.
     assert_eq!(seen.iter().map(|seen| seen.1).collect::<Vec<_>>(), [0, 0, 0, 1, 1]);
     assert!(seen[1].2 < 1.2 && seen[2].2 > 1.75 && seen[3].2 < 1.1, "{seen:?}");
 }

@@ -1,5 +1,4 @@
-//! The tone mappers on the device against their host twins, on patches from black to the end of
-//! half floats.
+//! Tone mappers on the device against the host, from black to the maximum of half floats.
 
 use crate::common::{exposure_for, gpu, parallel};
 use glam::{DMat4, DVec3, Vec2, Vec3};
@@ -20,7 +19,7 @@ const HUES: [[f32; 3]; 8] = [
     [0.3, 1e-4, 0.7],
 ];
 
-/// Exposed values: 0, then from 1e-4 to 6e4, and one beyond what half floats hold.
+/// Exposed values: 0, then from 1e-4 to 6e4, and one beyond half floats.
 fn levels() -> Vec<f32> {
     let mut all = vec![0.0];
     all.extend((0..26).map(|step| 1e-4 * 6e8f32.powf(step as f32 / 25.0)));

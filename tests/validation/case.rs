@@ -1,4 +1,4 @@
-//! What a case is made of, and its `case.toml`.
+//! A validation case and its `case.toml`.
 
 use std::{collections::HashMap, fmt::Write as _};
 
@@ -10,7 +10,7 @@ use sunny16::scene::{
     write_glb::write_glb,
 };
 
-/// An outside renderer's picture.
+/// A reference of another renderer.
 #[derive(Clone, Debug)]
 pub struct Reference {
     pub name: &'static str,
@@ -18,8 +18,8 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// The script reads samples and their kind from here: independent ones, or multi-jittered where
-    /// highlights are few pixels wide.
+    /// The script reads the number of samples and the sampler from here: independent, or
+    /// multi-jittered where highlights are few pixels wide.
     pub fn mitsuba(samples: u32, kind: &str) -> Self {
         let made = format!(
             "Mitsuba 3.9.1, {samples} {kind} samples, glTF's BRDF (scripts/mitsuba_case.py)"
@@ -41,19 +41,19 @@ impl Reference {
     }
 }
 
-/// A case as its `case.toml` tells it. `rest` is what has no field of its own: regions, closed
-/// forms, bounds.
+/// A case in the form of its `case.toml`. `rest` holds what has no field: regions, closed forms,
+/// bounds.
 #[derive(Clone, Debug, Default)]
 pub struct Case {
     pub name: String,
     pub title: String,
     pub text: String,
     pub size: [u32; 2],
-    /// A scene of its own, else the other case whose it is.
+    /// A scene of its own, or the other case that owns the scene.
     pub scene: Option<Scene>,
     pub scene_of: &'static str,
     pub look: String,
-    /// Further files of its own.
+    /// Further files of the case.
     pub more: Vec<(String, Vec<u8>)>,
     pub camera: &'static str,
     pub bounces: u32,
@@ -63,7 +63,7 @@ pub struct Case {
     pub rest: String,
 }
 
-/// A number as TOML has it, with seven digits.
+/// A number in TOML, with seven digits.
 pub fn number(value: f64) -> String {
     if value == 0.0 {
         return "0.0".into();
@@ -137,7 +137,7 @@ impl Case {
         let _ = writeln!(self.rest, "\n[[region]]\nname = {name:?}\nrect = {rect:?}");
     }
 
-    /// A closed form; `more` holds further lines, such as `set`.
+    /// Adds a closed form; `more` holds further lines, such as `set`.
     pub fn expect(
         &mut self,
         test: &str,
@@ -155,8 +155,8 @@ impl Case {
         let _ = writeln!(self.rest, "{more}why = {why:?}");
     }
 
-    /// The same of the path tracer, of Mitsuba where the case has it, and of the raster renderer
-    /// where it runs.
+    /// The same for the path tracer, for Mitsuba if the case has it, and for the rasterizer where
+    /// it runs.
     pub fn expect_of_all(&mut self, region: &str, value: f64, within: [f64; 3], why: &str) {
         let value = format!("value = {:?}", number(value));
         self.expect("path", region, &value, within[0], why, "");
@@ -168,7 +168,7 @@ impl Case {
         }
     }
 
-    /// A bound; `limit` is a line such as `at_most = 0.005`, `more` holds further lines.
+    /// Adds a bound; `limit` is a line such as `at_most = 0.005`, `more` holds further lines.
     pub fn bound(
         &mut self,
         [test, against]: [&str; 2],
@@ -184,8 +184,8 @@ impl Case {
         let _ = writeln!(self.rest, "{more}why = {why:?}");
     }
 
-    /// The raster renderer's direct light beside the path tracer's: mean within 0.5 %, FLIP below
-    /// 0.02 beside edges.
+    /// Bounds of the rasterizer's direct light against the path tracer: mean within 0.5 %, FLIP
+    /// below 0.02 beside edges.
     pub fn raster_bounds(&mut self) {
         let why = "direct light alone, at the middles of pixels: two renderers of ours that share no code for light";
         let pair = ["raster", "path_pixel_centers"];
@@ -198,7 +198,7 @@ pub fn list(names: &[String]) -> String {
     format!("regions = {names:?}\n")
 }
 
-/// All cameras of the scene made parallel, `half` metres from the middle to the sides.
+/// Makes all cameras of the scene parallel, with half sizes `half` (m).
 pub fn make_parallel(scene: &mut Scene, half: [f32; 2]) {
     for camera in &mut scene.cameras {
         let projection = Projection::Orthographic {
@@ -211,7 +211,7 @@ pub fn make_parallel(scene: &mut Scene, half: [f32; 2]) {
     }
 }
 
-/// A mesh without texture coordinates: no case has textures, and files stay small.
+/// The mesh without texture coordinates: no case has textures, and files stay small.
 pub fn bare(mut part: Primitive) -> Primitive {
     part.uv0.clear();
     part
@@ -228,7 +228,7 @@ pub fn place(
     builder.instance(name, mesh, DMat4::from_translation(at));
 }
 
-/// The file with equal stretches of its binary chunk stored once: many balls, one mesh.
+/// The file with equal parts of its binary chunk stored once: many balls share a mesh.
 fn shared(glb: &[u8]) -> Vec<u8> {
     let word = |at: usize| u32::from_le_bytes(glb[at..at + 4].try_into().unwrap()) as usize;
     let json_length = word(12);

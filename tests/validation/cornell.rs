@@ -1,4 +1,4 @@
-//! The Cornell box, as the program has it built in.
+//! The built-in Cornell box.
 
 use sunny16::scene::procedural::cornell::{CornellVariant, cornell};
 

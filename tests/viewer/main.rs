@@ -1,4 +1,4 @@
-//! The look-dev window: driven by events without a display, and under X11.
+//! The viewer window: driven by events without a display, and under X11.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 #[path = "../common/mod.rs"]

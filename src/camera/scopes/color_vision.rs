@@ -1,9 +1,8 @@
-//! How people see the colours of an sRGB display, for tests of legends: with all cones, or without
-//! one kind.
+//! Color vision deficiency simulation for sRGB displays, for tests of legends.
 
 use crate::photometry::color::srgb_eotf;
 
-/// What cones an eye has.
+/// Type of color vision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColorVision {
     /// All.
@@ -21,7 +20,7 @@ impl ColorVision {
     pub const ALL: [Self; 4] =
         [Self::Normal, Self::Protanopia, Self::Deuteranopia, Self::Tritanopia];
 
-    /// From linear sRGB to the linear sRGB that looks the same to all: Machado, Oliveira and
+    /// Linear sRGB to the simulated linear sRGB of this color vision: Machado, Oliveira and
     /// Fernandes, "A Physiologically-based Model for Simulation of Color Vision Deficiency", IEEE
     /// TVCG 15(6), 2009, table of matrices, severity 1.
     const fn matrix(self) -> [[f64; 3]; 3] {
@@ -45,7 +44,8 @@ impl ColorVision {
         }
     }
 
-    /// A colour as this eye sees it, in CIE 1976 L*a*b* (white D65; CIE 015:2018, section 8.2.1).
+    /// An sRGB color as this eye perceives it, in CIE 1976 L*a*b* (white D65; CIE 015:2018, section
+    /// 8.2.1).
     pub fn lab(self, color: [u8; 3]) -> [f64; 3] {
         let linear = color.map(|code| srgb_eotf(f64::from(code) / 255.0));
         let dot = |row: [f64; 3], v: [f64; 3]| row[0] * v[0] + row[1] * v[1] + row[2] * v[2];
@@ -68,7 +68,7 @@ impl ColorVision {
     }
 }
 
-/// The difference of two colours (CIE 1976).
+/// The difference of two colors (CIE 1976).
 pub fn difference(a: [f64; 3], b: [f64; 3]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }

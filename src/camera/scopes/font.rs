@@ -1,11 +1,10 @@
-//! A bitmap font of five by seven dots for legends: capitals, digits and the signs that numbers
-//! need.
+//! A 5x7 bitmap font for legends: capitals, digits and number signs.
 
-/// Dots across of a glyph.
+/// Width of a glyph in dots.
 pub const WIDTH: usize = 5;
-/// Dots down of a glyph.
+/// Height of a glyph in dots.
 pub const HEIGHT: usize = 7;
-/// Dots from one glyph to the next.
+/// Advance from one glyph to the next in dots.
 pub const ADVANCE: usize = WIDTH + 1;
 
 /// Each glyph's rows, top first; the leftmost dot is bit 4.
@@ -58,7 +57,7 @@ const GLYPHS: [(char, [u8; HEIGHT]); 46] = [
     ('Z', [0x1f, 0x01, 0x02, 0x04, 0x08, 0x10, 0x1f]),
 ];
 
-/// The rows of a character, small letters as capitals; a box for one that the font lacks.
+/// Rows of a character; lowercase prints as capitals, a missing glyph as a box.
 #[must_use]
 pub fn glyph(character: char) -> [u8; HEIGHT] {
     let wanted = character.to_ascii_uppercase();
@@ -66,7 +65,7 @@ pub fn glyph(character: char) -> [u8; HEIGHT] {
     found.map_or([0x1f, 0x11, 0x11, 0x11, 0x11, 0x11, 0x1f], |(_, rows)| *rows)
 }
 
-/// Dots across of a line of text, without the gap after its last glyph.
+/// Width of a line of text in dots, without the gap after its last glyph.
 #[must_use]
 pub fn text_width(text: &str) -> usize {
     (text.chars().count() * ADVANCE).saturating_sub(1)

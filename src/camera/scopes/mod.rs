@@ -1,10 +1,10 @@
-//! Scopes: what a light meter's owner looks at. False colour in stops, waveforms and histograms in
-//! exposure values, Adams zones: luminance in nits comes in, data or a picture with its legend goes
-//! out. Pure and without rounding by chance: the same picture gives the same bytes.
+//! Scopes: false color in stops, waveforms and histograms in exposure values, and Adams zones.
+//! Input is luminance in nits, output is data or a picture with its legend. Deterministic: the same
+//! picture gives the same bytes.
 //!
-//! Everywhere the exposure value of a luminance is the one that a reflected-light meter with K =
-//! 12.5 shows for it, `EV100 = log2(8 L)` (ISO 2720:1974), and "grey" is the luminance that the
-//! camera's exposure is set for.
+//! The exposure value of a luminance is the reading of a reflected-light meter with K = 12.5,
+//! `EV100 = log2(8 L)` (ISO 2720:1974). "Gray" is the luminance that the camera's exposure is set
+//! for.
 
 #[cfg(test)]
 pub(crate) mod color_vision;
@@ -35,7 +35,7 @@ impl<'a> Luminances<'a> {
     /// Luminances of a picture of this size, at least 1 x 1.
     ///
     /// # Errors
-    /// A size that does not fit their number.
+    /// [`MeterError::Extents`] if width times height is not their number.
     pub fn new(nits: &'a [f32], width: usize, height: usize) -> Result<Self, MeterError> {
         if nits.is_empty() || width.checked_mul(height) != Some(nits.len()) {
             return Err(MeterError::Extents { width, height, pixels: nits.len() });
@@ -56,7 +56,7 @@ impl<'a> Luminances<'a> {
     }
 }
 
-/// The exposure value of a luminance in nits; none for black and for what is not finite.
+/// The exposure value of a luminance in nits; `None` for black and non-finite values.
 fn ev_of(nits: f64) -> Option<f64> {
     (nits > 0.0 && nits.is_finite()).then(|| (nits * 8.0).log2())
 }
@@ -67,8 +67,8 @@ pub fn luminance_of(ev: Ev100) -> Nit {
     Nit(ev.0.exp2() / 8.0)
 }
 
-/// Three significant digits with K, M, G for thousands, millions, milliards, and powers of ten
-/// below 0.01.
+/// Formats three significant digits with K, M, G for thousands, millions and billions, and powers
+/// of ten below 0.01.
 #[must_use]
 pub fn short(value: f64) -> String {
     let digits = |v: f64| {
@@ -102,7 +102,7 @@ pub struct Raster {
 }
 
 impl Raster {
-    /// A picture of one colour.
+    /// A picture of one color.
     #[must_use]
     pub fn new(width: usize, height: usize, color: Rgb) -> Self {
         let [r, g, b] = color;
@@ -127,7 +127,7 @@ impl Raster {
         &self.rgba
     }
 
-    /// The colour of a pixel; none outside.
+    /// The color of a pixel; `None` outside the picture.
     #[must_use]
     pub fn get(&self, x: usize, y: usize) -> Option<Rgb> {
         if x >= self.width || y >= self.height {
@@ -137,7 +137,7 @@ impl Raster {
         Some([*self.rgba.get(at)?, *self.rgba.get(at + 1)?, *self.rgba.get(at + 2)?])
     }
 
-    /// Sets a pixel; outside of the picture nothing happens.
+    /// Sets a pixel; no effect outside the picture.
     pub fn set(&mut self, x: usize, y: usize, [r, g, b]: Rgb) {
         if x < self.width
             && y < self.height
@@ -158,7 +158,7 @@ impl Raster {
         }
     }
 
-    /// Puts another picture on this one, its upper left corner at a place.
+    /// Copies another picture onto this one, its upper left corner at a position.
     pub fn paste(&mut self, [x, y]: [usize; 2], other: &Self) {
         for row in 0..other.height {
             for column in 0..other.width {
@@ -169,7 +169,7 @@ impl Raster {
         }
     }
 
-    /// Writes a line of text, its upper left corner at a place; each dot is `scale` x `scale`
+    /// Draws a line of text, its upper left corner at a position; each dot is `scale` x `scale`
     /// pixels.
     pub fn text(&mut self, [x, y]: [usize; 2], scale: usize, text: &str, color: Rgb) {
         for (index, character) in text.chars().enumerate() {
@@ -185,7 +185,7 @@ impl Raster {
     }
 }
 
-/// Pixels of a font's dot for a picture of this height.
+/// Size of a font dot in pixels for a picture height.
 fn text_scale(height: usize) -> usize {
     (height / 400).clamp(0, 7) + 1
 }

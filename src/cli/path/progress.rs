@@ -1,4 +1,4 @@
-//! How far a picture is: a bar on a terminal, a line now and then elsewhere.
+//! Progress of the path tracer: a bar on a terminal, else a line every 10 s.
 
 use std::{
     io::{IsTerminal as _, Write as _},
@@ -7,7 +7,7 @@ use std::{
 
 use crate::reference::{Film, World};
 
-/// Cells of the bar.
+/// Characters of the progress bar.
 const CELLS: usize = 20;
 
 pub struct Progress {
@@ -15,7 +15,7 @@ pub struct Progress {
     terminal: bool,
     started: Instant,
     shown: Instant,
-    /// Samples and rays that were there before.
+    /// Samples and rays at the start (those of a resumed film).
     before: (u64, u64),
 }
 
@@ -40,7 +40,7 @@ impl Progress {
         }
         self.shown = Instant::now();
         let text = self.text(film, world.rays(), spp);
-        // A terminal that is gone is no reason to stop.
+        // A closed terminal does not stop the render.
         let _ = if self.terminal {
             write!(std::io::stderr(), "\r{text}\x1b[K")
         } else {
@@ -53,7 +53,7 @@ impl Progress {
         let (width, height) = film.size();
         let all = (width * height) as f64;
         let have = film.total_samples() as f64;
-        // At most: tiles that are done ask for no more, and others may come to be.
+        // An upper bound: converged tiles take no more samples, and further tiles may converge.
         let left = (1.0 - film.converged()) * all * f64::from(spp.saturating_sub(film.samples()));
         let share = (have / (have + left).max(1.0)).clamp(0.0, 1.0);
         let rate = (have - self.before.0 as f64) / seconds.max(1e-9);
@@ -73,7 +73,7 @@ impl Progress {
         )
     }
 
-    /// Leaves the line. Returns the seconds since the beginning.
+    /// Clears the bar. Returns the seconds since the start.
     pub fn finish(self) -> f64 {
         if self.terminal && !self.quiet {
             let _ = write!(std::io::stderr(), "\r\x1b[K");

@@ -1,4 +1,4 @@
-//! Metrics against closed forms and against other people's programs; hostile files.
+//! Metrics against closed forms and independent programs; hostile files.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod flip;

@@ -1,4 +1,4 @@
-//! The mesh that a ghost is: from the plane where light enters to the sensor.
+//! Ghost meshes: ray bundles from the entrance plane to the sensor.
 
 use glam::DVec2;
 
@@ -12,12 +12,12 @@ use crate::{
     },
 };
 
-/// A rectangle of the plane where light enters (m).
+/// A rectangle in the entrance plane (m).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EntranceWindow {
-    /// Its least corner.
+    /// Minimum corner.
     pub min: DVec2,
-    /// Its greatest corner.
+    /// Maximum corner.
     pub max: DVec2,
 }
 
@@ -27,30 +27,30 @@ impl EntranceWindow {
     }
 }
 
-/// A ray of the mesh.
+/// A traced ray of a ghost mesh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GhostMeshNode {
-    /// Where it meets the sensor (m).
+    /// Position on the sensor (m).
     pub place: DVec2,
-    /// The part of its light that took this path.
+    /// Fraction of the ray's light that takes this path.
     pub weight: f64,
-    /// The farthest that it came toward a rim: 1 is the rim.
+    /// Maximum distance from the axis relative to the clear radius: 1 is the rim.
     pub rim: f64,
-    /// Where it crossed the stop (over the radius of its corners).
+    /// Positions in the stop (in radii of its corners).
     pub iris: [DVec2; 3],
-    /// How often it did: once or three times.
+    /// Number of stop crossings: one or three.
     pub crossings: usize,
 }
 
 impl GhostMeshNode {
-    /// The farthest that it came toward rims and blades: beyond 1 it was stopped.
+    /// Maximum relative distance to rims and blades: beyond 1 the ray is blocked.
     #[must_use]
     pub fn worst(&self, iris: Iris) -> f64 {
         let blades = |q: &DVec2| q.length() / iris.edge(q.y.atan2(q.x));
         self.iris[..self.crossings].iter().map(blades).fold(self.rim, f64::max)
     }
 
-    /// Between three nodes of the same path.
+    /// Interpolates between three nodes of the same path.
     fn between(nodes: [&Self; 3], parts: [f64; 3]) -> Self {
         let sum =
             |f: fn(&Self) -> f64| nodes.iter().zip(parts).map(|(node, part)| f(node) * part).sum();
@@ -67,28 +67,28 @@ impl GhostMeshNode {
     }
 }
 
-/// A ghost as a mesh of squares, each of two triangles.
+/// A ghost as a grid of cells with two triangles each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GhostMesh {
     cells: usize,
-    /// Area (m2) across the beam of a cell.
+    /// Area of a cell (m2), perpendicular to the beam.
     cell: f64,
     nodes: Vec<Option<GhostMeshNode>>,
     iris: Iris,
-    /// Semi-axes (m) of the source's disc on the sensor.
+    /// Semi-axes (m) of the source's disk on the sensor.
     blur: DVec2,
 }
 
-/// Cells a side of the meshes that look for what of the entrance a ghost uses.
+/// Cells per side of the probe meshes that search for the entrance window of a ghost.
 const PROBE: usize = 16;
-/// Such meshes, each within what the last one found.
+/// Maximum number of probe meshes, each within the window of the previous one.
 const PROBES: usize = 4;
-/// How far from rims and blades nodes may lie, over the nearest of them, before enough pass.
-/// Farther ones wander without order.
+/// Maximum distance of probe nodes beyond rims and blades, relative to the nearest node, before
+/// enough pass. More distant nodes are chaotic.
 const REACH: f64 = 1.0;
-/// Nodes of such a mesh by which it is found.
+/// Number of open nodes that ends the search.
 const ENOUGH: usize = 40;
-/// Points a side at which a triangle is tested against rims and blades.
+/// Test points per side of a triangle against rims and blades.
 const POINTS: usize = 4;
 
 /// All nodes of a mesh over a window.
@@ -102,9 +102,9 @@ fn nodes(
     (0..side * side).map(|i| node(window.at(DVec2::new(part(i % side), part(i / side))))).collect()
 }
 
-/// The part of a window in which light passes: nodes that do, and one cell around them. Until
-/// enough nodes do, those count too that come as near as a cell's way from the nearest one can
-/// bring it, so that nothing long and narrow is cut. `None` where nothing is found.
+/// Narrows a window to the region where light passes: open nodes and one cell around them. Until
+/// enough nodes are open, nodes count that are about one cell from the nearest one, which preserves
+/// thin regions. `None` if nothing is found.
 fn narrowed(
     mut window: EntranceWindow,
     iris: Iris,
@@ -161,8 +161,8 @@ fn narrowed(
 }
 
 impl Lens {
-    /// The mesh of a ghost at a wavelength (m), of that many cells a side (at least 1). `None`
-    /// where nothing of the beam gets through.
+    /// Traces a ghost at a wavelength (m) as a mesh with the given cells per side (at least 1).
+    /// `None` if no light of the beam passes.
     #[must_use]
     pub fn ghost_mesh(
         &self,
@@ -194,7 +194,7 @@ impl Lens {
         Some(GhostMesh { cells, cell, nodes, iris: self.iris(), blur })
     }
 
-    /// Radius (m) of a ball around the first surface, and z (m) of its middle.
+    /// Radius (m) of a sphere around the first surface, and z (m) of its center.
     #[must_use]
     pub fn front(&self) -> (f64, f64) {
         let Some(first) = self.surfaces().first() else { return (0.0, 0.0) };
@@ -203,14 +203,15 @@ impl Lens {
         (first.semi_aperture.hypot(sag / 2.0), first.vertex + sag / 2.0)
     }
 
-    /// Radius (m) of the disc across any beam through which all of it that meets the first surface
-    /// passes.
+    /// Radius (m) of a disk perpendicular to any beam that contains all rays that hit the first
+    /// surface.
     #[must_use]
     pub fn front_radius(&self) -> f64 {
         self.front().0
     }
 
-    /// The ray of a beam at a place (m) of the plane across it through the middle of the front.
+    /// The ray of a beam at a position (m) in the perpendicular plane through the center of the
+    /// front sphere.
     #[must_use]
     pub fn entering(&self, beam: &Beam, p: DVec2) -> Ray {
         let [first, second] = beam.across(!self.is_round());
@@ -230,28 +231,28 @@ impl Lens {
         let traced =
             self.trace_ghost_unclipped(bounces, self.entering(beam, p), wavelength).ok()?;
         let place = traced.ray.at_plane(self.sensor());
-        // Light that leaves the last surface away from the sensor meets it nowhere.
+        // A ray that leaves the last surface away from the sensor never reaches it.
         let arrives = traced.ray.direction.z > 0.0 && place.is_finite();
         let TracedRay { weight, rim, iris, crossings, .. } = traced;
         arrives.then_some(GhostMeshNode { place, weight, rim, iris, crossings })
     }
 }
 
-/// Twice the area of a triangle, signed.
+/// Twice the signed area of a triangle.
 fn doubled_area([a, b, c]: [DVec2; 3]) -> f64 {
     (b - a).perp_dot(c - a)
 }
 
-/// Cells a side of an adapted mesh: of an even one, of one whose illuminance differs by less than
-/// `UNEVEN`, and of others.
+/// Cells per side of an adaptive mesh: for unevenness below the first threshold of `UNEVEN`, below
+/// the second, and above.
 pub const CELLS: [usize; 3] = [16, 32, 64];
-/// Greatest over least illuminance up to which each of the first two will do. Linear between nodes,
-/// illuminance that differs by half from one side to the other is off by a hundredth.
+/// Maximum ratio of largest to smallest illuminance for the first two cell counts. Linear
+/// interpolation of illuminance that varies by half has an error of a hundredth.
 pub const UNEVEN: [f64; 2] = [1.5, 4.0];
 
 impl Lens {
-    /// The mesh of a ghost at a wavelength (m), as fine as it must be. `None` where nothing of the
-    /// beam gets through.
+    /// The mesh of a ghost at a wavelength (m), with adaptive resolution. `None` if no light of the
+    /// beam passes.
     #[must_use]
     pub fn adaptive_ghost_mesh(
         &self,
@@ -272,20 +273,20 @@ impl Lens {
 }
 
 impl GhostMesh {
-    /// Cells a side.
+    /// Cells per side.
     #[must_use]
     pub const fn cells(&self) -> usize {
         self.cells
     }
 
-    /// The nodes by rows, `None` for rays that miss a surface or are totally reflected where they
-    /// should pass.
+    /// Nodes by rows; `None` for rays that miss a surface or are totally reflected where they
+    /// should refract.
     #[must_use]
     pub fn nodes(&self) -> &[Option<GhostMeshNode>] {
         &self.nodes
     }
 
-    /// The indices of every triangle whose three rays arrive.
+    /// Node indices of every triangle whose three rays reach the sensor.
     fn triangles(&self) -> impl Iterator<Item = ([usize; 3], [&GhostMeshNode; 3])> + '_ {
         let (cells, side) = (self.cells, self.cells + 1);
         let corners = move |i: usize| {
@@ -298,12 +299,12 @@ impl GhostMesh {
         })
     }
 
-    /// Calls with the part of a triangle's area that passes, and where: at the middles of equal
-    /// parts of it.
+    /// Calls `f` with the open area fraction of each part of a triangle and the interpolated node
+    /// at its center.
     fn open(&self, nodes: [&GhostMeshNode; 3], mut f: impl FnMut(&GhostMeshNode, f64)) {
         let n = POINTS as f64;
         for i in 0..POINTS {
-            // The middles of the upright parts and of the upside-down ones between them.
+            // Centers of the upright sub-triangles and of the inverted ones between them.
             for j in 0..2 * (POINTS - i) - 1 {
                 let (row, shift) =
                     if j % 2 == 0 { (1.0 / 3.0, 1.0 / 3.0) } else { (2.0 / 3.0, -1.0 / 3.0) };
@@ -316,7 +317,7 @@ impl GhostMesh {
         }
     }
 
-    /// The ghost's moments, by the light that enters each triangle.
+    /// Moments of the ghost, weighted by the light that enters each triangle.
     #[must_use]
     pub fn spot(&self) -> GhostSpot {
         let (mut flux, mut first, mut second, mut peak) = (0.0, DVec2::ZERO, DVec2::ZERO, 0.0_f64);
@@ -338,9 +339,9 @@ impl GhostMesh {
         GhostSpot::of(flux, first, second, peak, self.blur)
     }
 
-    /// Illuminance over that across the beam at every node, as the mesh is drawn: the light that
-    /// enters the triangles around it over their area on the sensor. Between nodes it is linear;
-    /// the sum over all triangles is the light that enters, exactly.
+    /// Illuminance at every node as drawn, relative to that across the beam: light entering the
+    /// adjacent triangles over their area on the sensor. With linear interpolation, the sum over
+    /// all triangles is exactly the light that enters.
     #[must_use]
     pub fn illuminances(&self) -> Vec<f64> {
         let mut areas = vec![(0.0, 0.0); self.nodes.len()];
@@ -356,8 +357,7 @@ impl GhostMesh {
         self.nodes.iter().zip(&areas).map(|(node, area)| weight(node) * ratio(area)).collect()
     }
 
-    /// Light (lm per lx) by summing illuminance over the area on the sensor, triangle by triangle,
-    /// as it is drawn.
+    /// Flux (lm per lx): illuminance integrated over the sensor area of each triangle, as drawn.
     #[must_use]
     pub fn drawn_flux(&self) -> f64 {
         let illuminances = self.illuminances();
@@ -370,8 +370,8 @@ impl GhostMesh {
         flux
     }
 
-    /// The greatest over the least illuminance of triangles that light passes: how finely the mesh
-    /// must be made. Infinite where it is folded.
+    /// Ratio of the largest to the smallest illuminance of open triangles, which determines the
+    /// resolution. Infinite for folded meshes.
     #[must_use]
     pub fn unevenness(&self) -> f64 {
         let (mut least, mut most, mut turned) = (f64::INFINITY, 0.0_f64, [false; 2]);

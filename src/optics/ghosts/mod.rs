@@ -1,15 +1,15 @@
-//! Ghosts: the light of bright sources that two surfaces of a lens reflect on to the sensor.
+//! Lens flare ghosts: light of bright sources that two surfaces of a lens reflect to the sensor.
 //!
-//! A parallel beam enters through a plane across it. Of each path with two reflections some part of
-//! that plane reaches the sensor past every rim and every blade; a mesh over that part, carried to
-//! the sensor, is the ghost. Its light is exact by construction: what enters a cell leaves it. Two
-//! tiers make the mesh: matrices (`Tier::Paraxial`, Lee and Eisemann, "Practical Real-Time
-//! Lens-Flare Rendering", EGSR 2013) and exact rays (`Tier::Traced`, Hullin, Eisemann, Seidel and
-//! Lee, "Physically-Based Real-Time Lens Flare Rendering", SIGGRAPH 2011). `referee` counts random
-//! rays instead and shares neither.
+//! A parallel beam enters through a perpendicular plane. For each path with two reflections, part
+//! of that plane reaches the sensor past all rims and blades. A mesh over that part, traced to the
+//! sensor, is the ghost. Energy is exact by construction: the light that enters a cell leaves it.
+//! Two methods trace the mesh: matrices (`GhostMethod::Paraxial`, Lee and Eisemann, "Practical
+//! Real-Time Lens-Flare Rendering", EGSR 2013) and exact rays (`GhostMethod::Traced`, Hullin,
+//! Eisemann, Seidel and Lee, "Physically-Based Real-Time Lens Flare Rendering", SIGGRAPH 2011).
+//! `reference_tracer` counts random rays instead and shares neither.
 //!
-//! Amounts are per illuminance (lx) on a plane across the beam: illuminance is then a plain ratio,
-//! light (lm) an area (m2).
+//! Quantities are relative to the illuminance (lx) on a plane perpendicular to the beam:
+//! illuminance is a ratio, flux (lm) an area (m2).
 
 mod mesh;
 mod paraxial;
@@ -24,7 +24,7 @@ pub use paraxial::{Crossing, ParaxialGhost};
 
 use super::{lens::Lens, paraxial::ReflectionPair, trace::Losses};
 
-/// Light from one far source.
+/// Light from a distant source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Beam {
     direction: DVec3,
@@ -32,8 +32,8 @@ pub struct Beam {
 }
 
 impl Beam {
-    /// Of light that travels along a direction (toward +Z, any length) from a disc of an angular
-    /// radius (rad). `None` where it does not come from before the lens, or is not finite.
+    /// A beam along a direction (toward +Z, any length) from a disk of an angular radius (rad).
+    /// `None` if it does not come from in front of the lens or is not finite.
     #[must_use]
     pub fn new(direction: DVec3, radius: f64) -> Option<Self> {
         let unit = direction.try_normalize()?;
@@ -41,21 +41,21 @@ impl Beam {
             .then_some(Self { direction: unit, radius })
     }
 
-    /// Of a source at an angle (rad) from the axis, seen to the right at an azimuth of 0 and above
-    /// at a quarter turn.
+    /// A beam from a source at an angle (rad) from the axis; azimuth 0 is right and pi/2 up in the
+    /// image.
     #[must_use]
     pub fn from_angles(field: f64, azimuth: f64, radius: f64) -> Option<Self> {
         let (sine, cosine) = field.sin_cos();
         Self::new(DVec3::new(-sine * azimuth.cos(), -sine * azimuth.sin(), cosine), radius)
     }
 
-    /// Where the light goes, a unit vector.
+    /// Direction of travel, a unit vector.
     #[must_use]
     pub const fn direction(&self) -> DVec3 {
         self.direction
     }
 
-    /// The angular radius (rad) of the source.
+    /// Angular radius (rad) of the source.
     #[must_use]
     pub const fn radius(&self) -> f64 {
         self.radius
@@ -67,8 +67,8 @@ impl Beam {
         self.direction.truncate() / self.direction.z
     }
 
-    /// Unit vectors across the beam: the first in the plane of the beam and the axis, or as level
-    /// as can be.
+    /// Unit vectors perpendicular to the beam: the first lies in the plane of beam and axis, or, if
+    /// `level`, is as horizontal as possible.
     fn across(&self, level: bool) -> [DVec3; 2] {
         let aside = self
             .direction
@@ -82,33 +82,33 @@ impl Beam {
     }
 }
 
-/// How a ghost is found.
+/// How ghosts are traced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GhostMethod {
-    /// By matrices: right near the axis.
+    /// Ray transfer matrices: accurate near the axis.
     Paraxial,
-    /// By exact rays.
+    /// Exact rays.
     #[default]
     Traced,
 }
 
-/// What films a lens has.
+/// Anti-reflection coatings of a lens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LensCoatings {
-    /// Those of its prescription.
+    /// Coatings of its prescription.
     #[default]
     Prescribed,
-    /// None.
+    /// No coatings.
     Bare,
-    /// Those of its prescription, and magnesium fluoride on all other surfaces toward air.
+    /// Coatings of its prescription, and magnesium fluoride on all other surfaces to air.
     Single,
 }
 
 impl LensCoatings {
-    /// For which wavelength (m) a single layer is a quarter wave thick.
+    /// Design wavelength (m) of single-layer coatings, where they are a quarter wave thick.
     pub const SINGLE: f64 = 550e-9;
 
-    /// A lens with these.
+    /// Applies the coatings to a lens.
     #[must_use]
     pub fn on(self, lens: Lens) -> Lens {
         match self {
@@ -119,49 +119,48 @@ impl LensCoatings {
     }
 }
 
-/// Which ghosts are drawn, and how.
+/// Settings of ghost rendering.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LensGhosts {
     /// The lens as set.
     pub lens: Arc<Lens>,
-    /// Width and height (m) of the sensor's part that the picture shows.
+    /// Width and height (m) of the sensor area of the image.
     pub gate: [f64; 2],
-    /// By matrices or by exact rays.
+    /// Paraxial or exact rays.
     pub tier: GhostMethod,
-    /// Ghosts whose greatest luminance is below this part of white under the exposure are left out;
-    /// 0 draws all.
+    /// Ghosts whose maximum luminance is below this fraction of exposed white are culled; 0 draws
+    /// all.
     pub cull: f64,
 }
 
-/// The part of white below which a ghost is left out if nobody says otherwise: half a step of eight
-/// bits.
+/// Default of `LensGhosts::cull`, a fraction of white: half of an 8-bit step.
 pub const CULL: f64 = 1.0 / 512.0;
 
-/// A ghost on the sensor, by its moments. Lengths in metres on the sensor, whose middle is 0.
+/// Moments of a ghost on the sensor. Lengths in m from the sensor's center.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GhostSpot {
-    /// Its light: lumens per lux (m2).
+    /// Flux: lumens per lux (m2).
     pub flux: f64,
-    /// Its middle, weighted by light.
+    /// Centroid, weighted by light.
     pub center: DVec2,
-    /// Root mean square distance from the middle along x and y, the source's disc counted.
+    /// Root-mean-square distance from the centroid along x and y, including the source's disk.
     pub extent: DVec2,
-    /// The greatest illuminance over that across the beam, the source's disc counted: finite only
-    /// with a disc where the mesh is folded to nothing.
+    /// Maximum illuminance relative to that across the beam, including the source's disk. Without a
+    /// disk, it is infinite where the mesh degenerates.
     pub peak: f64,
 }
 
 impl GhostSpot {
-    /// From sums of light, light times place and light times squared place; a disc of a radius (m)
-    /// by which all is blurred.
+    /// Moments from sums of light, light * position and light * position squared, blurred by a disk
+    /// (semi-axes in m).
     fn of(flux: f64, first: DVec2, second: DVec2, peak: f64, blur: DVec2) -> Self {
         if flux.is_nan() || flux <= 0.0 {
             return Self::default();
         }
         let center = first / flux;
         let variance = (second / flux - center * center).max(DVec2::ZERO);
-        // A disc of radius r has a variance of r^2 / 4 along each axis, and spreads the light over
-        // pi r^2 at least.
+        // A disk of radius r has a variance of r^2 / 4 along each axis, and spreads the light over
+        // at least pi r^2.
         let extent = (variance + blur * blur / 4.0).map(f64::sqrt);
         let spread = std::f64::consts::PI * blur.x * blur.y;
         Self {
@@ -176,38 +175,38 @@ impl GhostSpot {
 /// One ghost of a beam.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ghost {
-    /// Its path.
+    /// Surfaces that reflect it.
     pub bounces: ReflectionPair,
-    /// What of it reaches the plane of the sensor, also beside the picture.
+    /// Its moments in the sensor plane, including light outside of the image.
     pub spot: GhostSpot,
 }
 
-/// A ghost that is drawn stays until its greatest luminance falls below this part of the bound at
-/// which it came: lights that flicker around the bound do not make ghosts come and go.
+/// A drawn ghost stays until its maximum luminance falls below this fraction of the threshold. The
+/// hysteresis keeps ghosts of flickering lights from popping.
 pub const HYSTERESIS: f64 = 0.5;
 
-/// Whether a ghost is drawn: its greatest luminance over white, the bound, and whether it was drawn
-/// in the last frame.
+/// Whether a ghost is drawn, from its maximum luminance relative to white, the threshold, and
+/// whether the last frame drew it.
 #[must_use]
 pub fn is_drawn(peak: f64, least: f64, was_drawn: bool) -> bool {
     peak >= if was_drawn { least * HYSTERESIS } else { least }
 }
 
-/// Ghosts counted.
+/// Counts of drawn and culled ghosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GhostStats {
-    /// Ghosts that are drawn.
+    /// Number of drawn ghosts.
     pub drawn: usize,
-    /// Ghosts that have light and are not.
+    /// Number of culled ghosts that have light.
     pub dropped: usize,
-    /// Light (lm per lx) of those that are.
+    /// Flux (lm per lx) of drawn ghosts.
     pub flux: f64,
-    /// Light of those that are not.
+    /// Flux (lm per lx) of culled ghosts.
     pub flux_dropped: f64,
 }
 
 impl GhostStats {
-    /// Counts one.
+    /// Adds a ghost to the counts.
     pub fn count(&mut self, spot: &GhostSpot, drawn: bool) {
         if drawn {
             self.drawn += 1;
@@ -218,7 +217,7 @@ impl GhostStats {
         }
     }
 
-    /// The part of the light that is not drawn, 0 to 1.
+    /// Culled fraction of the flux, 0 to 1.
     #[must_use]
     pub fn dropped_fraction(&self) -> f64 {
         let all = self.flux + self.flux_dropped;
@@ -227,7 +226,7 @@ impl GhostStats {
 }
 
 impl Lens {
-    /// All ghosts of a beam at a wavelength (m), in the order of `ghosts`.
+    /// All ghosts of a beam at a wavelength (m), in the order of `reflection_pairs`.
     #[must_use]
     pub fn survey(&self, tier: GhostMethod, beam: &Beam, wavelength: f64) -> Vec<Ghost> {
         let spot = |bounces| {
@@ -237,14 +236,14 @@ impl Lens {
         self.reflection_pairs().map(|bounces| Ghost { bounces, spot: spot(bounces) }).collect()
     }
 
-    /// The luminance (nit) that a pixel means per illuminance (lx) that ghosts add to the sensor
-    /// there, at a wavelength (m): one over the illuminance that a scene of luminance 1 gives the
-    /// sensor's middle past all rims, blades and glass. 0 where no light gets there.
+    /// Pixel luminance (nit) per ghost illuminance (lx) on the sensor at a wavelength (m). It is
+    /// the reciprocal of the illuminance at the sensor's center from a scene of luminance 1,
+    /// through all rims, blades and glass. 0 if no light gets there.
     ///
-    /// Cameras here are exposed, and white is balanced, behind the glass: a pixel means L whatever
-    /// that illuminance is. So ghosts count relative to light that took the direct way. By rays
-    /// over the pupil, not by the `pi T a / 4 N^2` of the iris's area a: of an open lens a rim may
-    /// hide the blades, and aberrations of its pupil are worth up to 5 %.
+    /// Exposure and white balance apply behind the glass: a pixel means scene luminance L whatever
+    /// that illuminance is. Ghosts therefore count relative to light on the direct path. Integrates
+    /// rays over the pupil instead of `pi T a / 4 N^2` with the iris area a: in an open lens a rim
+    /// may hide the blades, and pupil aberrations contribute up to 5 %.
     #[must_use]
     pub fn luminance_per_illuminance(&self, wavelength: f64) -> f64 {
         let scale = self.illuminance(DVec2::ZERO, wavelength, Losses::Counted).recip();

@@ -1,4 +1,4 @@
-//! Ghosts by matrices.
+//! Ghosts by ray transfer matrices.
 
 use glam::DVec2;
 
@@ -11,45 +11,45 @@ use crate::optics::{
     paraxial::{Axis, RayTransferMatrix, ReflectionPair, SurfaceEvent},
 };
 
-/// A meeting of a ghost's light with a surface: `height * p + slope * u` for light that crosses the
-/// plane of the first vertex at p with slope u, along x and along y.
+/// A crossing of a ghost's path with a surface, at `height * p + slope * u` for light that crosses
+/// the plane of the first vertex at p with slope u. Components are along x and y.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossing {
-    /// Which surface.
+    /// Index of the surface.
     pub surface: usize,
-    /// By the height at the first vertex.
+    /// Coefficient of the height at the first vertex.
     pub height: DVec2,
-    /// By the slope (m).
+    /// Coefficient of the slope (m).
     pub slope: DVec2,
-    /// The clear radius (m); of the stop, to the corners of the blades.
+    /// Clear radius (m); of the stop, to the corners of the blades.
     pub radius: f64,
-    /// Whether it is the iris.
+    /// Whether the surface is the iris.
     pub stop: bool,
 }
 
 impl Crossing {
-    /// Where light meets it (m).
+    /// Position of the crossing (m).
     #[must_use]
     pub fn at(&self, p: DVec2, u: DVec2) -> DVec2 {
         self.height * p + self.slope * u
     }
 }
 
-/// A ghost near the axis: a linear map from the entrance to the sensor, and what cuts it.
+/// A paraxial ghost: a linear map from the entrance to the sensor, with its apertures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParaxialGhost {
-    /// Its path.
+    /// Surfaces that reflect it.
     pub bounces: ReflectionPair,
-    /// From the first vertex to the sensor, along x and along y.
+    /// First vertex to sensor, along x and along y.
     pub matrices: [RayTransferMatrix; 2],
-    /// The part of the light that takes it, at normal incidence.
+    /// Fraction of the light that takes this path, at normal incidence.
     pub part: f64,
-    /// Every surface in the light's order, the iris once or three times.
+    /// All surfaces in path order; the iris occurs once or three times.
     pub crossings: Vec<Crossing>,
 }
 
 impl Lens {
-    /// The linear ghost of a path at a wavelength (m).
+    /// Paraxial ghost of a path at a wavelength (m).
     #[must_use]
     pub fn paraxial_ghost(&self, bounces: ReflectionPair, wavelength: f64) -> ParaxialGhost {
         let surfaces = self.surfaces();
@@ -97,22 +97,22 @@ impl Lens {
 }
 
 impl ParaxialGhost {
-    /// The radius (m) at the first vertex of a beam along the axis that passes every rim and the
-    /// corners of the iris.
+    /// Radius (m) at the first vertex of an axial beam that passes all rims and the corners of the
+    /// iris.
     #[must_use]
     pub fn entering_radius(&self) -> f64 {
         let radius = |crossing: &Crossing| crossing.radius / crossing.height.abs().max_element();
         self.crossings.iter().map(radius).fold(f64::INFINITY, f64::min)
     }
 
-    /// Whether light crosses the iris only once: both reflections happen on one side of it.
+    /// Whether light crosses the iris only once: both reflections are on the same side of it.
     #[must_use]
     pub fn same_side(&self) -> bool {
         self.crossings.iter().filter(|crossing| crossing.stop).count() == 1
     }
 
-    /// The rectangle at the first vertex outside of which nothing of a beam passes every rim and
-    /// the corners of the iris.
+    /// Rectangle at the first vertex outside of which no light of a beam passes all rims and the
+    /// corners of the iris.
     #[must_use]
     pub fn window(&self, beam: &Beam) -> Option<EntranceWindow> {
         let u = beam.slope();
@@ -123,7 +123,7 @@ impl ParaxialGhost {
                 (middle - crossing.radius) / crossing.height,
                 (middle + crossing.radius) / crossing.height,
             );
-            // Light through a focus: all of it passes, or nothing.
+            // Light through a focus: all passes or none.
             let any = |value: DVec2, otherwise: f64| {
                 value.map(|v| if v.is_nan() { otherwise } else { v })
             };
@@ -134,8 +134,8 @@ impl ParaxialGhost {
             .then_some(window)
     }
 
-    /// Where light of a beam that enters at a place (m, at the first vertex) meets the sensor, the
-    /// rims and the iris.
+    /// Traces light of a beam from a position (m, at the first vertex) to the sensor, rims and
+    /// iris.
     #[must_use]
     pub fn node(&self, p: DVec2, beam: &Beam) -> GhostMeshNode {
         let u = beam.slope();

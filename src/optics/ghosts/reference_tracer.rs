@@ -1,4 +1,4 @@
-//! Ghosts by counting rays, for tests: no mesh, no areas, no interpolation.
+//! Reference for ghosts by counting rays, for tests: no mesh, areas or interpolation.
 
 use glam::{DVec2, DVec3};
 
@@ -9,26 +9,26 @@ use crate::optics::{
     trace::{Losses, Ray, TracedRay},
 };
 
-/// A part of the sensor around its middle that counts light by pixels.
+/// Pixel grid that accumulates light around the sensor's center.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SensorFilm {
     /// Width and height (m).
     pub size: DVec2,
     /// Pixels along x and y.
     pub pixels: [usize; 2],
-    /// Light (lm per lx) by pixel, rows from -y to +y.
+    /// Light (lm per lx) per pixel, rows from -y to +y.
     pub light: Vec<f64>,
 }
 
 impl SensorFilm {
-    /// A black one; at least one pixel.
+    /// A black film; at least one pixel.
     #[must_use]
     pub fn new(size: DVec2, [width, height]: [usize; 2]) -> Self {
         let pixels = [width.max(1), height.max(1)];
         Self { size, pixels, light: vec![0.0; pixels[0] * pixels[1]] }
     }
 
-    /// Adds light at a place (m) if it is on it.
+    /// Adds light at a position (m); ignores positions outside of the film.
     pub fn add(&mut self, place: DVec2, light: f64) {
         let part = place / self.size + 0.5;
         if part.cmpge(DVec2::ZERO).all() && part.cmplt(DVec2::ONE).all() {
@@ -38,15 +38,15 @@ impl SensorFilm {
         }
     }
 
-    /// All of its light (lm per lx).
+    /// Total flux (lm per lx).
     #[must_use]
     pub fn flux(&self) -> f64 {
         self.light.iter().sum()
     }
 }
 
-/// One of so many places spread evenly over the unit disc: Vogel, "A Better Way to Construct the
-/// Sunflower Head", Mathematical Biosciences 44 (1979).
+/// Point i of a Vogel spiral over the unit disk: Vogel, "A Better Way to Construct the Sunflower
+/// Head", Mathematical Biosciences 44 (1979).
 #[must_use]
 pub fn even_disc(i: u32, of: u32) -> DVec2 {
     // The golden angle.
@@ -55,9 +55,9 @@ pub fn even_disc(i: u32, of: u32) -> DVec2 {
 }
 
 impl Lens {
-    /// Illuminance of a place of the picture (m from its middle) at a wavelength (m) by a scene of
-    /// luminance 1 (sr), by that many rays over all of the rear glass: what `illuminance` and
-    /// ghosts are compared with. Kolb, Mitchell and Hanrahan 1995, equation 2.
+    /// Reference illuminance (sr) at an image position (m from the center) and a wavelength (m) by
+    /// a scene of luminance 1, from rays over the whole rear element. Validates `illuminance` and
+    /// ghosts. Kolb, Mitchell and Hanrahan 1995, equation 2.
     #[must_use]
     pub fn reference_illuminance(
         &self,
@@ -79,10 +79,10 @@ impl Lens {
         part * std::f64::consts::PI * rear * rear / (distance * distance)
     }
 
-    /// A ghost at a wavelength (m) by that many rays, spread evenly over the disc that covers the
-    /// front and over the source's, counted on a film too.
+    /// Reference for a ghost at a wavelength (m). Rays are uniform over the disk that covers the
+    /// front element and over the source's disk; a film optionally counts them.
     ///
-    /// Places by Roberts's sequence of four dimensions ("The Unreasonable Effectiveness of
+    /// Positions from Roberts' four-dimensional sequence ("The Unreasonable Effectiveness of
     /// Quasirandom Sequences", 2018).
     pub fn reference_ghost(
         &self,

@@ -1,22 +1,23 @@
-//! The order in which surfaces go over the lit picture: by triangle, across all objects
-//! (docs/layered.md).
+//! Draw order of blended surfaces: per triangle, back to front, across all objects
+//! (docs/extended-materials.md).
 
 use glam::{DMat4, Vec3};
 
 use super::{super::view::View, Draw};
 use crate::scene;
 
-/// What the order of a primitive's triangles needs.
+/// Data for sorting a primitive's triangles.
 pub(super) struct Triangles {
-    /// Three a triangle.
+    /// Three indices per triangle.
     indices: Vec<u32>,
-    /// Of each triangle, in the primitive's space.
+    /// Centroid of each triangle, in the primitive's space.
     middles: Vec<Vec3>,
 }
 
-/// Triangles in view beyond which whole objects are sorted: what a frame may spend on it.
+/// Maximum number of triangles in view for per-triangle sorting; beyond it, whole objects are
+/// sorted to limit the cost.
 pub const MAX_SORTED: usize = 1 << 17;
-/// Draws beyond which whole objects are sorted.
+/// Maximum number of draws; beyond it, whole objects are sorted.
 const MAX_DRAWS: usize = 1 << 12;
 
 impl Triangles {
@@ -31,23 +32,22 @@ impl Triangles {
     }
 }
 
-/// One object to be ordered.
+/// Object to sort.
 pub(super) struct Item<'a> {
-    /// Of its middle along the line of sight (m).
+    /// Distance of its center along the view direction (m).
     pub(super) distance: f32,
-    /// As it would be drawn whole.
+    /// Draw call of the whole object.
     pub(super) draw: Draw,
     /// Object space to the world.
     pub(super) place: DMat4,
-    /// Its triangles, where it is known which they are.
+    /// Triangles, if known.
     pub(super) triangles: Option<&'a Triangles>,
 }
 
-/// Draws from back to front and the indices that those marked `sorted` refer to.
+/// Draws back to front, and the indices of those marked `sorted`.
 ///
-/// Triangles are ordered by their middles: right wherever a plane between two of them separates
-/// them and the eye lies on the side of the one whose middle is nearer. Runs of one object become
-/// one draw.
+/// Triangles are ordered by their centroids. The order is correct if a plane separates two
+/// triangles and the eye is on the side of the nearer centroid. Runs of one object become one draw.
 pub(super) fn back_to_front(view: &View, mut items: Vec<Item<'_>>) -> (Vec<Draw>, Vec<u32>) {
     items.sort_by(|a, b| b.distance.total_cmp(&a.distance));
     let whole = |items: &[Item<'_>]| (items.iter().map(|item| item.draw).collect(), Vec::new());
@@ -70,7 +70,7 @@ pub(super) fn back_to_front(view: &View, mut items: Vec<Item<'_>>) -> (Vec<Draw>
             (distance, index as u32, triangle as u32)
         }));
     }
-    // Stable, so that what is equally far keeps its object's order.
+    // A stable sort keeps an object's order at equal distances.
     order.sort_by(|a, b| b.0.total_cmp(&a.0));
     let runs = order.chunk_by(|a, b| a.1 == b.1);
     if runs.clone().count() > MAX_DRAWS {
@@ -122,8 +122,7 @@ mod tests {
 
     #[test]
     fn triangles_of_objects_that_interlock_come_from_back_to_front() {
-        // Two strips along the line of sight, each of four pieces, one half a piece behind the
-        // other.
+        // Two strips along the view direction, each of four pieces, offset by half a piece.
         let strip = shapes::plane(Vec2::new(1.0, 8.0), 1, 4);
         let triangles = Triangles::of(&strip);
         let projection =

@@ -1,5 +1,5 @@
-//! Materials whose lobes the G-buffer does not hold, on the device: factors, textures, tables
-//! (docs/layered.md).
+//! Extended materials on the device, whose lobes the G-buffer does not hold: factors, textures,
+//! tables (docs/extended-materials.md).
 
 use std::sync::Arc;
 
@@ -17,33 +17,34 @@ use crate::{
     scene::{self, AlphaMode, Scene, TextureRef, Water},
 };
 
-/// The scene's materials with further lobes.
+/// Extended materials of the scene.
 pub struct ExtendedMaterials {
     /// `ExtendedMaterial`s.
     pub materials: Arc<Buffer>,
-    /// One set of textures each, for set 2.
+    /// One texture set per material, for set 2.
     pub textures: Arc<TextureSet>,
-    /// What lobes reflect of uniform light (`layer_tables`).
+    /// Albedo tables of the lobes (`layer_tables`).
     pub tables: Arc<Buffer>,
-    /// For each of the scene's materials its number here.
+    /// Index here of each of the scene's materials.
     pub numbers: Vec<Option<u32>>,
-    /// What waters ripple by, in their order.
+    /// Textures of waters, in order.
     pub waters: Vec<WaterTextures>,
 }
 
-/// Pictures of a water, for passes that know no material.
+/// Textures of a water, for passes without its material.
 pub struct WaterTextures {
-    /// Which way it flows.
+    /// Flow map.
     pub flow: (Arc<Image>, SamplerInfo),
-    /// Normals of its ripples.
+    /// Normal map of the ripples.
     pub ripples: (Arc<Image>, SamplerInfo),
 }
 
-/// Whether the G-buffer does not hold all lobes of a material. With `multiscatter` no material's
-/// are: what facets pass on to each other is the layered pass's too.
+/// Whether a material needs the forward pass, since the G-buffer does not hold all its lobes. With
+/// `multiscatter`, all lit materials do: multiple scattering between facets is part of the forward
+/// pass.
 #[must_use]
 pub fn is_extended(material: &scene::Material, multiscatter: bool) -> bool {
-    // What a texture or a factor of zero takes away costs no pass.
+    // A texture or factor of zero disables a lobe, and costs no pass.
     let dielectric = material.metallic < 1.0 || material.metallic_roughness_texture.is_some();
     let index = material.ior.to_bits() != 1.5f32.to_bits();
     let own_reflection = index || material.specular != scene::Specular::default();
@@ -57,7 +58,7 @@ pub fn is_extended(material: &scene::Material, multiscatter: bool) -> bool {
             || refracts(material))
 }
 
-/// Whether the surface shows what lies behind it.
+/// Whether light refracts through the surface.
 #[must_use]
 pub fn refracts(material: &scene::Material) -> bool {
     material.transmits()
@@ -109,16 +110,16 @@ const SLOT_NAMES: [&str; 17] = [
     "water_foam_texture",
 ];
 
-/// Slots that hold colours.
+/// Slots of color textures.
 const COLORS: [usize; 3] = [3, 7, 13];
-/// Slots of normals.
+/// Slots of normal maps.
 const NORMALS: [usize; 2] = [6, 15];
-/// Slots whose pictures are placed by the material's own transform; water's are placed in the
-/// world.
+/// Number of slots with the material's own texture transform; water textures are placed in world
+/// space.
 const PLACED: usize = 14;
 
-/// What tells the layered pass's pixels in the G-buffer (`FORWARD_MARK` in
-/// `shaders/shared/frame.glsl`): 1 for others.
+/// Marks pixels of the forward pass in the G-buffer (`FORWARD_MARK` in
+/// `shaders/shared/frame.glsl`); 1 for other materials.
 pub(super) fn forward_mark(material: &scene::Material, multiscatter: bool) -> f32 {
     if !is_extended(material, multiscatter) {
         return 1.0;
@@ -136,7 +137,8 @@ pub(super) fn forward_mark(material: &scene::Material, multiscatter: bool) -> f3
     };
     let least = coat_roughness.min(sheen_roughness).clamp(0.0, 1.0);
     let own_normal = coat.factor > 0.0 && coat.normal_texture.is_some();
-    // Half floats hold 10 bits: rounded down, so that the bound of the light lists stays one.
+    // Rounded down, since half floats hold 10 bits: the bound of the clustered lights must stay
+    // conservative.
     let least = (least * 256.0).floor() / 256.0 * 0.99;
     shared::FORWARD_MARK + least + if own_normal { shared::FORWARD_MARK } else { 0.0 }
 }
@@ -160,7 +162,7 @@ fn pack(material: &scene::Material, has_tangents: bool, water: u32) -> shared::E
         sheen_roughness: material.sheen.roughness,
         diffuse_transmission_color: material.diffuse_transmission.color,
         diffuse_transmission: material.diffuse_transmission.factor,
-        // No infinity: nothing of a path of length 0 is absorbed.
+        // Finite, so that a path of length 0 absorbs nothing.
         absorption: material.volume.absorption().as_vec3().min(Vec3::splat(1e30)),
         thickness: material.volume.thickness,
         ior: material.ior,
@@ -184,8 +186,7 @@ fn pack(material: &scene::Material, has_tangents: bool, water: u32) -> shared::E
     }
 }
 
-/// Uploads what these materials have beyond the G-buffer; none where no material has anything.
-/// `pipeline`: one with set 2.
+/// Uploads the extended materials; `None` without any. `pipeline`: any pipeline with set 2.
 pub(super) fn upload_layers(
     gpu: &Gpu,
     uploader: &mut Uploader,
@@ -262,7 +263,7 @@ pub(super) fn no_back_faces(gpu: &Gpu, uploader: &mut Uploader) -> GpuResult<Arc
     Ok(image)
 }
 
-/// Whether a layered surface goes over the lit picture instead of into the G-buffer.
+/// Whether an extended material is drawn over the lit image instead of into the G-buffer.
 #[must_use]
 pub fn needs_blend_pass(material: &scene::Material) -> bool {
     material.alpha == AlphaMode::Blend || refracts(material)
@@ -292,7 +293,7 @@ mod tests {
         ] {
             assert!(is_extended(&material, false), "{material:?}");
         }
-        // Of a metal the index says nothing.
+        // The index of refraction does not apply to metals.
         assert!(!is_extended(
             &scene::Material { metallic: 1.0, ior: 1.4, transmission: 1.0, ..plain },
             false

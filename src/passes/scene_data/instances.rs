@@ -1,5 +1,4 @@
-//! Where all meshes stand, in the order in which they are drawn: what culling goes through, on the
-//! host and on the device.
+//! Instance transforms of all meshes in draw order, for culling on the host and on the device.
 
 use std::sync::{
     Arc,
@@ -18,17 +17,17 @@ use crate::{
     },
 };
 
-/// A point of the world as two vectors of floats, of which the second is what the first leaves.
+/// World position as two float vectors: nearest floats and remainder.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SplitPoint {
-    /// The nearest floats.
+    /// Nearest floats (m).
     pub high: Vec3,
-    /// The rest.
+    /// Remainder (m).
     pub low: Vec3,
 }
 
 impl SplitPoint {
-    /// Splits a point. Coordinates beyond 10^30 m count as that.
+    /// Splits a point. Coordinates are clamped to 10^30 m.
     #[must_use]
     pub fn new(point: DVec3) -> Self {
         let point = DVec3::select(point.is_nan_mask(), DVec3::ZERO, point)
@@ -37,8 +36,8 @@ impl SplitPoint {
         Self { high, low: (point - high.as_dvec3()).as_vec3() }
     }
 
-    /// The vector from another point to this one; `shaders/lib/culling.glsl` does the same
-    /// operations in the same order, so that both sides find the same bits.
+    /// Vector from another point to this one. `shaders/lib/culling.glsl` uses the same operations
+    /// in the same order, so that the results are bit-identical.
     #[must_use]
     pub fn from(self, other: Self) -> Vec3 {
         let difference = self.high - other.high;
@@ -49,12 +48,12 @@ impl SplitPoint {
 }
 
 impl InstanceTransform {
-    /// A primitive in a place.
+    /// Creates an instance of a primitive.
     #[must_use]
     pub(super) fn new(place: &DMat4, group: &PrimitivePose, bucket: u32) -> Self {
         let linear = DMat3::from_mat4(*place);
-        // The cofactor matrix is the inverse transpose times the determinant and exists for
-        // singular transforms too.
+        // The cofactor matrix is the inverse transpose times the determinant, and also exists for
+        // singular transforms.
         let cofactor = DMat3::from_cols(
             linear.y_axis.cross(linear.z_axis),
             linear.z_axis.cross(linear.x_axis),
@@ -66,7 +65,7 @@ impl InstanceTransform {
             .map(|c| c.length())
             .fold(0.0, f64::max);
         let normal = cofactor * (sign / largest.max(1e-300));
-        // No stretch exceeds the Frobenius norm; the largest axis would be too small under shear.
+        // The Frobenius norm bounds the scale; the longest axis would be too short under shear.
         let stretch = (linear.x_axis.length_squared()
             + linear.y_axis.length_squared()
             + linear.z_axis.length_squared())
@@ -75,7 +74,7 @@ impl InstanceTransform {
         let split = SplitPoint::new(place.w_axis.truncate());
         Self {
             high: split.high,
-            // Rounding of what is told here makes no sphere too small.
+            // Enlarged, so that rounding never makes the sphere too small.
             radius: (f64::from(group.radius) * stretch * (1.0 + 1e-5) + 1e-6 * offset.length())
                 as f32,
             low: split.low,
@@ -93,7 +92,7 @@ impl InstanceTransform {
         }
     }
 
-    /// As a camera there sees it, and the centre of its sphere.
+    /// Camera-relative instance, and the center of its bounding sphere.
     #[must_use]
     pub fn relative_to(&self, camera: SplitPoint) -> (Instance, Vec3) {
         let translation = SplitPoint { high: self.high, low: self.low }.from(camera);
@@ -112,47 +111,47 @@ impl InstanceTransform {
     }
 }
 
-/// Placements of one group with one handedness.
+/// Instances of one group with one handedness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Bucket {
-    /// Number of the group.
+    /// Index of the group.
     pub group: usize,
-    /// Its transforms mirror.
+    /// The transforms mirror.
     pub mirrored: bool,
-    /// Its first placement.
+    /// First instance.
     pub first: u32,
-    /// One beyond its last.
+    /// One past the last instance.
     pub end: u32,
 }
 
-/// Buckets that follow each other and are drawn with the same state.
+/// Consecutive buckets with the same draw state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The first bucket.
+    /// First bucket.
     pub first: u32,
-    /// How many.
+    /// Number of buckets.
     pub count: u32,
-    /// Into the scene's materials.
+    /// Material index in the scene.
     pub material: u32,
-    /// Both sides are drawn.
+    /// Disables back-face culling.
     pub double_sided: bool,
-    /// The transforms mirror, so that the front winds the other way.
+    /// The transforms mirror, which reverses the winding.
     pub mirrored: bool,
-    /// Where the pixels go.
+    /// Render queue.
     pub queue: RenderQueue,
 }
 
-/// The placements whose order is known beforehand: all but those that are drawn from back to front.
+/// Instances with a static draw order: all but those sorted back to front.
 #[derive(Clone, Debug, Default)]
 struct Placements {
     /// Sorted by bucket.
     list: Vec<InstanceTransform>,
-    /// In the order of drawing: by layer and material, then by group.
+    /// In draw order: by render queue and material, then by group.
     buckets: Vec<Bucket>,
 }
 
 impl Placements {
-    /// Finds the order of drawing.
+    /// Sorts the instances into draw order.
     fn new(groups: &[Group], posed: &[PrimitivePose]) -> Self {
         let mut order: Vec<usize> = (0..groups.len().min(posed.len()))
             .filter(|&group| groups[group].culled_on_device())
@@ -179,7 +178,7 @@ impl Placements {
         all
     }
 
-    /// What the device is told of the buckets.
+    /// Bucket descriptions for the device.
     fn cull_buckets(&self, groups: &[Group], posed: &[PrimitivePose]) -> Vec<CullBucket> {
         let describe = |bucket: &Bucket| {
             let (group, posed) = (&groups[bucket.group], &posed[bucket.group]);
@@ -191,7 +190,7 @@ impl Placements {
                 flags: if hides { BUCKET_OCCLUDES } else { 0 },
                 center: posed.center,
                 levels: group.levels() as u32,
-                // A little more than the mesh takes: rounding makes no box too small.
+                // Slightly enlarged, so that rounding never makes the box too small.
                 half_size: posed.half_size
                     + (posed.half_size.max_element() + posed.center.length()) * 1e-6,
                 pad0: 0,
@@ -203,7 +202,7 @@ impl Placements {
         self.buckets.iter().map(describe).collect()
     }
 
-    /// Draws of the buckets, as few as their states allow.
+    /// Draws of the buckets, merged where the state allows.
     fn runs(&self, groups: &[Group]) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
         for (index, bucket) in self.buckets.iter().enumerate() {
@@ -228,32 +227,32 @@ impl Placements {
     }
 }
 
-/// Placements on the device, and what it draws of them.
+/// Instances on the device, and the draws that culling selects from.
 pub struct GpuInstances {
     /// `InstanceTransform`s.
     pub placements: Arc<Buffer>,
     /// `CullBucket`s.
     pub buckets: Arc<Buffer>,
-    /// A word each: whether the last frame drew it. What it holds decides what is looked at first,
-    /// never what is seen.
+    /// One word per instance: whether the last frame drew it. It selects the occluders and does not
+    /// affect the image.
     pub seen: Arc<Buffer>,
-    /// How many placements.
+    /// Number of instances.
     pub count: u32,
-    /// How many buckets.
+    /// Number of buckets.
     pub bucket_count: u32,
-    /// The draws, in order.
+    /// Draws, in order.
     pub runs: Vec<Run>,
-    /// Levels of detail of the mesh that has most.
+    /// Maximum number of levels of detail of any mesh.
     pub levels: u32,
-    /// Whether looking for what is hidden has been worth it.
+    /// Decides whether occlusion tests pay off.
     pub gain: Arc<OcclusionGain>,
 }
 
 impl GpuInstances {
-    /// Uploads placements; none where there are none, or more than a buffer may hold, where the
-    /// device cannot draw what it has chosen itself, or where surfaces have lobes that a pass after
-    /// the G-buffer draws once more by the host's draws. What was seen of them is taken over from
-    /// those `before`, where they are as many.
+    /// Uploads instances. Returns `None` if there are none, they exceed a device buffer, or the
+    /// device lacks indirect draws with a first instance. Also `None` if extended materials need
+    /// the host's draws for the forward pass. Visibility is kept from `before` if the count
+    /// matches.
     pub(super) fn new(
         gpu: &Gpu,
         uploader: &mut Uploader,
@@ -301,27 +300,26 @@ impl GpuInstances {
     }
 }
 
-/// Whether looking for what is hidden is worth it: where little is, it costs more than it saves.
-/// The picture does not depend on it.
+/// Whether occlusion tests pay off: with few occluded instances they cost more than they save. Does
+/// not affect the image.
 #[derive(Debug, Default)]
 pub struct OcclusionGain {
-    /// Some frame has said what it saw.
+    /// Whether any frame has recorded visibility.
     seen: AtomicBool,
-    /// Frames until it is tried again.
+    /// Frames until the next attempt.
     wait: AtomicU32,
 }
 
 impl OcclusionGain {
-    /// Whether this frame looks for what is hidden. From now on some frame has said what it saw.
+    /// Whether this frame tests occlusion. Marks visibility as recorded for later frames.
     pub fn should_test(&self) -> bool {
         let wait = self.wait.load(Ordering::Relaxed);
         self.wait.store(wait.saturating_sub(1), Ordering::Relaxed);
         self.seen.swap(true, Ordering::Relaxed) && wait == 0
     }
 
-    /// A frame that looked found so many instances hidden, and drew so many: their depths cost
-    /// about a half of drawing them. Where that is more than what is saved, so many frames do
-    /// without looking.
+    /// Records the counts of a frame with occlusion tests. Occluder depth costs about half as much
+    /// as drawing. If that exceeds the savings, the next `patience` frames skip the tests.
     pub fn record(&self, hidden: usize, drawn: usize, patience: u32) {
         if hidden * 2 < drawn {
             self.wait.store(patience, Ordering::Relaxed);
@@ -329,21 +327,21 @@ impl OcclusionGain {
     }
 }
 
-/// How coarse meshes may be drawn.
+/// Level of detail selection for a view.
 #[derive(Clone, Copy, Debug)]
 pub struct LodSelection {
-    /// Line of sight.
+    /// View direction (unit).
     pub forward: Vec3,
-    /// A parallel projection.
+    /// Whether the projection is orthographic.
     pub parallel: bool,
-    /// Pixels that 1 m takes at a distance of 1 m, over the error in pixels that may be; 0: the
-    /// finest level always.
+    /// Pixels per meter at a distance of 1 m over the allowed error in pixels; 0: finest level
+    /// only.
     pub error_scale: f32,
 }
 
 impl LodSelection {
-    /// The coarsest of these levels (by their errors in object space) whose error stays small
-    /// enough in the picture.
+    /// Coarsest level whose screen-space error is acceptable. `errors`: geometric errors of the
+    /// levels in object space.
     #[must_use]
     pub fn level(&self, errors: &[f32], stretch: f32, center: Vec3, radius: f32) -> usize {
         if self.error_scale <= 0.0 {
@@ -364,7 +362,7 @@ impl LodSelection {
     }
 }
 
-/// Whether a placement's sphere may be seen; as `shaders/passes/culling.comp` finds it.
+/// Whether an instance's bounding sphere may be visible, as in `shaders/passes/culling.comp`.
 #[must_use]
 pub fn in_view(frustum: &Frustum, center: Vec3, radius: f32) -> bool {
     let reach = radius + 1e-6 * (center.x.abs() + center.y.abs() + center.z.abs());

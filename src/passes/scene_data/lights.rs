@@ -1,4 +1,4 @@
-//! The scene's lights as shaders see them.
+//! Lights of the scene for the shaders.
 
 use glam::{DMat4, DVec3, Vec3};
 
@@ -11,20 +11,20 @@ use crate::{
     scene::{self, Scene},
 };
 
-/// A light in the world.
+/// Light in world space.
 #[derive(Clone, Copy, Debug)]
 pub struct WorldLight {
-    /// In the world (m).
+    /// World position (m).
     pub position: DVec3,
-    /// Unit vector along which it shines.
+    /// Emission direction (unit).
     pub direction: Vec3,
-    /// As the shader sees it, but for the position.
+    /// Shader data, except for the position.
     pub shader: shared::Light,
-    /// From infinitely far.
+    /// Whether the light is infinitely far away.
     pub directional: bool,
-    /// How far it reaches from its position (m).
+    /// Radius of the light around its position (m).
     pub radius: f64,
-    /// Candela by channel in the strongest direction.
+    /// Intensity in the strongest direction (cd by channel).
     pub candela: Vec3,
 }
 
@@ -42,10 +42,10 @@ pub(super) fn tree_over(lights: &[WorldLight]) -> Vec<light_tree::LightTreeNode>
     light_tree::build(&lamps, first)
 }
 
-/// The strongest light (cd or lx) that shaders are given.
+/// Maximum light strength in shaders (cd or lx).
 pub(in crate::passes) const STRONGEST: f32 = 1e30;
 
-/// Every light that is shown, as the shader sees it: directional ones first.
+/// All visible lights, directional ones first.
 #[must_use]
 pub fn world_lights(scene: &Scene, profiles: &mut Profiles) -> Vec<WorldLight> {
     let mut lights: Vec<WorldLight> = Vec::new();
@@ -63,16 +63,16 @@ pub fn world_lights(scene: &Scene, profiles: &mut Profiles) -> Vec<WorldLight> {
                 .map(area_lights::emissive_triangle_light),
         );
     }
-    // Stable: the file's order among equals.
+    // Stable: keeps the file's order within each group.
     lights.sort_by_key(|light| !light.directional);
     lights
 }
 
-/// A light's axes in the world by its node: along its width, and along which it shines.
+/// World axes of a light's node: along its width, and the emission direction.
 pub(in crate::passes) fn light_axes(world: &DMat4) -> (DVec3, DVec3) {
     let direction = (-world.z_axis.truncate()).normalize_or(DVec3::NEG_Z);
-    // A node's scale does not change a light (KHR_lights_punctual), but shear must leave the axes
-    // square.
+    // A node's scale does not affect a light (KHR_lights_punctual); under shear the axes must stay
+    // orthogonal.
     let across = world.x_axis.truncate();
     let right = (across - direction * across.dot(direction))
         .normalize_or(direction.any_orthonormal_vector());
@@ -125,7 +125,7 @@ pub(super) fn world_light(
         }
         _ => (0.0, 1.0),
     };
-    // A product beyond the range of floats would make NaN of darkness.
+    // A product beyond the range of floats would turn zero into NaN.
     let times_color = |strength: f64| (light.color * strength as f32).min(Vec3::splat(STRONGEST));
     WorldLight {
         position: world.w_axis.truncate(),

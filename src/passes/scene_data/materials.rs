@@ -1,4 +1,4 @@
-//! Materials and their textures on the device.
+//! Materials and textures on the device.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -84,19 +84,18 @@ pub(super) const SLOT_NAMES: [&str; 5] = [
     "emissive_texture",
 ];
 
-/// Pictures that are on the device already, by what they stand for: one used both as colour and as
-/// data is there twice.
+/// Uploaded images by meaning: one used as both color and data is stored twice.
 pub(super) type Uploaded = HashMap<(usize, TextureSemantic, Option<u32>), Arc<Image>>;
 
-/// What a slot of a material takes.
+/// Texture slot of a material.
 pub(super) struct Slot {
     pub(super) reference: Option<TextureRef>,
     pub(super) meaning: TextureSemantic,
-    /// Opacity at which its texels are cut off.
+    /// Alpha cutoff of its texels.
     pub(super) cutoff: Option<f32>,
 }
 
-/// Which set of a pipeline textures go to, and what its slots are called.
+/// Target set index and slot names of a pipeline.
 pub(super) struct SetPlace<'a> {
     pub(super) name: &'a str,
     pub(super) pipeline: &'a GraphicsPipeline,
@@ -104,7 +103,7 @@ pub(super) struct SetPlace<'a> {
     pub(super) slots: &'a [&'a str],
 }
 
-/// One set of textures for each list of slots; white where there is no picture.
+/// Creates one texture set per list of slots; missing textures are white.
 pub(super) fn upload_sets(
     gpu: &Gpu,
     uploader: &mut Uploader,
@@ -158,7 +157,7 @@ pub(super) fn upload_sets(
     TextureSet::new(gpu, place.name, place.pipeline, place.set, &binds)
 }
 
-/// The textures of the G-buffer's slots, one set a material.
+/// Uploads the textures of the G-buffer's slots, one set per material.
 pub(super) fn upload_textures(
     gpu: &Gpu,
     uploader: &mut Uploader,
@@ -178,7 +177,7 @@ pub(super) fn upload_textures(
     upload_sets(gpu, uploader, pictures, lists, &place)
 }
 
-/// What the picture in a slot of `texture_slots` stands for.
+/// Meaning of the texture in a slot of `texture_slots`.
 fn meaning(slot: usize, material: &scene::Material) -> TextureSemantic {
     match slot {
         0 if material.alpha != AlphaMode::Opaque => TextureSemantic::Cutout,
@@ -188,20 +187,20 @@ fn meaning(slot: usize, material: &scene::Material) -> TextureSemantic {
     }
 }
 
-/// The opacity of the picture's texels at which the material is cut off, where it is.
+/// Alpha cutoff of the texture in a slot, if any.
 fn cutoff(slot: usize, material: &scene::Material) -> Option<f32> {
     let AlphaMode::Mask { cutoff } = material.alpha else { return None };
     let factor = material.base_color.w;
     (slot == 0 && factor > 0.0).then_some(cutoff / factor)
 }
 
-/// Whether a device reads such bytes as sRGB.
+/// Whether the texture has an sRGB format.
 const fn is_srgb(meaning: TextureSemantic) -> bool {
     matches!(meaning, TextureSemantic::Color | TextureSemantic::Cutout)
 }
 
-/// A picture of the scene, whose levels cover as much beyond `cutoff` as the first does: in the
-/// file's own blocks and levels where it has some that serve, else with a chain of ours.
+/// Image of a texture. Its levels preserve the alpha coverage of level 0 for `cutoff`. Uses the
+/// file's compressed blocks and levels if suitable, otherwise a generated mip chain.
 pub(super) fn picture_image(
     gpu: &Gpu,
     uploader: &mut Uploader,
@@ -211,7 +210,7 @@ pub(super) fn picture_image(
 ) -> GpuResult<Arc<Image>> {
     let limit = gpu.limits().max_image_dimension2_d;
     let srgb = is_srgb(meaning);
-    // Normals need a variance in alpha, which no file has.
+    // Normal maps need a variance in alpha, which files do not have.
     let blocks = picture.compressed.as_deref().filter(|blocks| {
         meaning != TextureSemantic::Normals
             && (!srgb || blocks.format.may_be_srgb())
@@ -268,7 +267,7 @@ pub(super) fn texture_image(
         alpha_coverage::keep(&mut levels, cutoff);
     }
     let (mut width, mut height) = (width, height);
-    // A picture beyond the device's limit starts at a smaller level.
+    // An image beyond the device's limit starts at a smaller level.
     let limit = gpu.limits().max_image_dimension2_d;
     while (width > limit || height > limit) && levels.len() > 1 {
         levels.remove(0);

@@ -1,4 +1,4 @@
-//! Where things are at one moment.
+//! Poses: transforms and deformations at one time.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -16,37 +16,37 @@ use crate::{
     scene::{Scene, animation::AnimationTarget},
 };
 
-/// Where a primitive is.
+/// Bounds and transforms of a primitive.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::passes) struct PrimitivePose {
-    /// Of a sphere around it, in its own space.
+    /// Center of its bounding sphere, object space.
     pub center: Vec3,
-    /// Of the sphere.
+    /// Radius of the bounding sphere, object space.
     pub radius: f32,
-    /// Half the edges of a box around it with the same centre, in its own space.
+    /// Half extents of the bounding box with the same center, object space.
     pub half_size: Vec3,
-    /// All places where it stands.
+    /// Instance transforms: object space to the world.
     pub places: Arc<[DMat4]>,
 }
 
-/// Where everything is at one moment: of a frame, when a shutter opens or closes, or of the frame
-/// before.
+/// Pose of the whole scene at one time: of a frame, of shutter opening or closing, or of the last
+/// frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GpuScenePose {
-    /// In the order of the scene's groups; surfaces of lamps follow.
+    /// In the order of the scene's groups; emitting surfaces of lights follow.
     pub(in crate::passes) groups: Vec<PrimitivePose>,
-    /// What moves vertices.
+    /// Joint matrices and morph weights.
     pub(in crate::passes) deform: DeformPose,
 }
 
 impl GpuScenePose {
-    /// The box around everything (m).
+    /// Bounding box of everything (m).
     fn bounds(&self, groups: usize) -> Option<(DVec3, DVec3)> {
         let mut bounds: Option<(DVec3, DVec3)> = None;
         for group in self.groups.iter().take(groups) {
             for place in group.places.iter() {
                 let linear = glam::DMat3::from_mat4(*place);
-                // A sphere's box under a transform: half sides are the lengths of the rows.
+                // Bounding box of a sphere under a transform: the half extents are the row lengths.
                 let half = DVec3::new(
                     linear.row(0).length(),
                     linear.row(1).length(),
@@ -62,8 +62,7 @@ impl GpuScenePose {
 }
 
 impl GpuScene {
-    /// Where things are in a pose of the scene that was uploaded (`Scene::apply`): for moments
-    /// beside the frame's own.
+    /// Pose of the uploaded scene after `Scene::apply`, for times other than the frame's own.
     #[must_use]
     pub fn pose(&self, scene: &Scene) -> Arc<GpuScenePose> {
         let mut places: Vec<Vec<DMat4>> = vec![Vec::new(); scene.meshes.len()];
@@ -109,12 +108,12 @@ impl GpuScene {
         Arc::new(GpuScenePose { groups, deform: movers })
     }
 
-    /// Goes along with the scene that was uploaded into another pose: places, moving vertices (on
-    /// the device, in the next frame), lights, numbers of materials, and trees for traced shadows.
-    /// Vertices of `Scene::bake` are not needed.
+    /// Updates the uploaded scene to another pose: transforms, deformed vertices (on the device, in
+    /// the next frame), lights, material factors, and the BVH of traced shadows. Does not need the
+    /// vertices of `Scene::bake`.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// `GpuError` if memory runs out or the device is lost.
     pub fn follow(&mut self, gpu: &Gpu, scene: &Scene) -> GpuResult<()> {
         let values = scene.animations.iter().flat_map(|animation| &animation.channels);
         let played =
@@ -122,12 +121,11 @@ impl GpuScene {
         self.follow_all(gpu, scene, played)
     }
 
-    /// Goes along with lights of other strengths, colours, cones and places, and with other factors
-    /// of materials. Lights must be of the shapes that were uploaded, with the same profiles,
-    /// surroundings and textures as they were.
+    /// Updates lights with new strengths, colors, cones and positions, and material factors. Shapes
+    /// and profiles of the lights, the environment and textures must be those of the upload.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// `GpuError` if memory runs out or the device is lost.
     pub fn relight(&mut self, gpu: &Gpu, scene: &Scene) -> GpuResult<()> {
         self.follow_all(gpu, scene, true)
     }

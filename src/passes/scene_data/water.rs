@@ -1,4 +1,4 @@
-//! Waters in their places, for the frame's constants (docs/water.md).
+//! Waters of the scene, for the frame constants (docs/water.md).
 
 use std::sync::Arc;
 
@@ -10,24 +10,24 @@ use crate::scene::{
     water::{flow, waves},
 };
 
-/// A water and where it is.
+/// Water with its placement.
 #[derive(Clone, Debug)]
 pub struct PlacedWater {
     water: Arc<Water>,
-    /// The box around its surface (m).
+    /// Bounding box of its surface (m).
     extent: (DVec3, DVec3),
-    /// Mean matte reflectance of its bed.
+    /// Mean diffuse reflectance of its bed.
     bed: Vec3,
-    /// What that was reckoned from, by material.
+    /// Material factors that `bed` was computed from, by material.
     factors: Arc<[Option<Vec4>]>,
-    /// When (s).
+    /// Time (s).
     time: f64,
 }
 
 impl PlacedWater {
-    /// Those of a scene, in the order of its materials; `before`: those of the same scene in
-    /// another pose, or none. Looking for a bed takes all triangles: it stays as it was while
-    /// materials do.
+    /// Waters of a scene in material order. `before`: those of the same scene in another pose, or
+    /// empty. The bed search visits all triangles, so its result is kept while materials do not
+    /// change.
     #[must_use]
     pub fn all(scene: &Scene, before: &[Self]) -> Vec<Self> {
         if scene.materials.iter().all(|material| material.water.is_none()) {
@@ -40,7 +40,7 @@ impl PlacedWater {
             .enumerate()
             .filter_map(|(i, material)| Some((i, material.water.as_ref()?)));
         let of = |(number, (material, water)): (usize, (usize, &Arc<Water>))| {
-            // What is not shown covers nothing.
+            // A hidden water covers nothing.
             let extent = scene.material_bounds(material).unwrap_or((DVec3::MAX, DVec3::MIN));
             let same = before.get(number).filter(|before| before.factors == factors);
             let bed = same.map_or_else(|| scene.bed_reflectance(extent), |before| before.bed);
@@ -55,7 +55,7 @@ impl PlacedWater {
         waters.enumerate().map(of).collect()
     }
 
-    /// Metres along x and z that its caustics are over; none where it has none.
+    /// Extent of its caustics along x and z (m); `None` without caustics.
     #[must_use]
     pub fn caustics_over(&self) -> Option<[f64; 2]> {
         let (low, high) = self.extent;
@@ -64,7 +64,7 @@ impl PlacedWater {
             .then_some(size)
     }
 
-    /// Writes what the shaders need of it, relative to an eye.
+    /// Writes its shader data, relative to an eye position.
     pub fn fill(&self, number: usize, eye: DVec3, values: &mut FrameConstants) {
         let settings = &self.water.settings;
         let (low, high) = self.extent;

@@ -1,13 +1,14 @@
-//! The specular lobe of the glTF BRDF in double precision: the twin of `shaders/lib/brdf.glsl`.
+//! The specular lobe of the glTF BRDF in double precision: host version of
+//! `shaders/lib/brdf.glsl`.
 
 use std::f64::consts::PI;
 
 use glam::DVec3;
 
-/// The smallest cosine to the viewer that the BRDF is evaluated with, as in the shader.
+/// Minimum cosine to the viewer, as in the shader.
 pub const MIN_VIEW_COSINE: f64 = 1e-4;
 
-/// The BRDF's parts for one pair of directions.
+/// Specular lobe and Fresnel weight for one pair of directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BrdfWeights {
     /// `D V n.l` in 1/sr: the specular lobe without Fresnel's factor, with the cosine.

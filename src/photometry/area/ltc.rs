@@ -1,10 +1,9 @@
-//! The linear map that turns a cosine lobe into the BRDF's specular lobe, and its fit.
+//! Linearly transformed cosines (LTC) for the BRDF's specular lobe, and their fit.
 //!
-//! Linearly transformed cosines: Heitz, Dupuy, Hill and Neubelt 2016, "Real-Time Polygonal-Light
-//! Shading with Linearly Transformed Cosines". Here the map is not the answer but the way to it:
-//! `area::shade` evaluates the true BRDF at a few directions that are spread as the map's lobe is,
-//! so that the map need only be near, not exact. It keeps the horizon where it is, which is what
-//! lets one cut of the outline serve both spaces.
+//! Heitz, Dupuy, Hill and Neubelt 2016, "Real-Time Polygonal-Light Shading with Linearly
+//! Transformed Cosines". The LTC is a sampling density here: `area::shade` evaluates the true BRDF
+//! at a few directions distributed by it, so an approximate fit is enough. The map preserves the
+//! horizon, so one clip of the outline serves both spaces.
 
 use std::{f64::consts::PI, sync::OnceLock};
 
@@ -15,16 +14,16 @@ use super::{brdf, view_direction};
 /// Rows (roughness) and columns (cosine to the viewer) of the table, both from 0 to 1.
 pub const SIZE: usize = 32;
 
-/// The smallest alpha, as in the shader (`MIN_ALPHA`).
+/// Minimum alpha, as in the shader (`MIN_ALPHA`).
 pub const MIN_ALPHA: f64 = 0.002;
 
-/// The cosine that stands for 0 in the table's first column.
+/// Cosine of the table's first column, in place of 0.
 const MIN_COSINE: f64 = 1e-3;
 
-/// What `examples/fit_ltc.rs` wrote: three floats an entry, little-endian, by row.
+/// The table, written by `examples/fit_ltc.rs`: three little-endian floats per entry, row by row.
 static TABLE: &[u8] = include_bytes!("../../../assets/ltc.bin");
 
-/// The smooth numbers that the table holds, all near 1 for a mirror.
+/// Smooth parameters of a table entry, all near 1 for a mirror.
 ///
 /// With `alpha` of the BRDF and `n.v` of the view the inverse map is `x' = (A^2 x + B A sin z) / (2
 /// alpha)`, `y' = C y / (2 alpha)`, `z' = z`. For a mirror-like surface `A` is `n.v`, and `B` and
@@ -34,13 +33,13 @@ static TABLE: &[u8] = include_bytes!("../../../assets/ltc.bin");
 pub struct LtcEntry {
     /// Root of the scale in the plane of incidence.
     pub a: f64,
-    /// Where the lobe points, over the mirror direction.
+    /// Direction of the lobe relative to the mirror direction.
     pub b: f64,
     /// Scale across.
     pub c: f64,
 }
 
-/// An inverse map: from directions to the space where the lobe is a cosine.
+/// An inverse map: from directions to cosine space, where the lobe is a cosine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ltc {
     xx: f64,
@@ -49,7 +48,7 @@ pub struct Ltc {
 }
 
 impl Ltc {
-    /// The map that an entry stands for.
+    /// The map of a table entry.
     #[must_use]
     pub fn new(entry: LtcEntry, alpha: f64, view: DVec3) -> Self {
         let scale = 0.5 / alpha;
@@ -66,13 +65,13 @@ impl Ltc {
         Self::new(interpolate(roughness, view.z), (roughness * roughness).max(MIN_ALPHA), view)
     }
 
-    /// A direction of the world, of any length, in cosine space.
+    /// A world direction of any length in cosine space.
     #[must_use]
     pub fn to_cosine(&self, p: DVec3) -> DVec3 {
         dvec3(self.xx * p.x + self.xz * p.z, self.yy * p.y, p.z)
     }
 
-    /// The way back, of any length.
+    /// The inverse of `to_cosine`: a world direction, of any length.
     #[must_use]
     pub fn to_world(&self, p: DVec3) -> DVec3 {
         dvec3((p.x - self.xz * p.z) / self.xx, p.y / self.yy, p.z)
@@ -84,8 +83,7 @@ impl Ltc {
         self.xx * self.yy
     }
 
-    /// The lobe's density at a unit direction of the world (1/sr); its integral over the hemisphere
-    /// is 1.
+    /// The lobe's density (1/sr) at a unit world direction; it integrates to 1 over the hemisphere.
     #[must_use]
     pub fn density(&self, l: DVec3) -> f64 {
         let q = self.to_cosine(l).length_squared();
@@ -93,8 +91,7 @@ impl Ltc {
     }
 }
 
-/// The table in the order in which shaders read it: rows of roughness, columns of the cosine, three
-/// numbers each.
+/// The table in shader order: rows of roughness, columns of the cosine, three numbers each.
 #[must_use]
 pub fn table() -> &'static [[f32; 3]] {
     static DECODED: OnceLock<Vec<[f32; 3]>> = OnceLock::new();
@@ -143,9 +140,9 @@ fn cosine_grid(rings: usize) -> Vec<DVec3> {
     all
 }
 
-/// How well a map fits: the directional albedo of the lobe with F = 1, and the variance of BRDF
-/// over density under the density, relative to the square of its mean (the chi-square divergence; 0
-/// for a perfect fit).
+/// Quality of a fit: the directional albedo of the lobe with F = 1, and the chi-square divergence.
+/// The latter is the variance of BRDF over density under the density, relative to the squared mean;
+/// 0 for a perfect fit.
 #[must_use]
 pub fn quality(ltc: &Ltc, alpha: f64, view: DVec3, rings: usize) -> (f64, f64) {
     let (mut sum, mut squares) = (0.0, 0.0);
@@ -161,20 +158,20 @@ pub fn quality(ltc: &Ltc, alpha: f64, view: DVec3, rings: usize) -> (f64, f64) {
     (mean, squares / n / (mean * mean).max(1e-300) - 1.0)
 }
 
-/// Fits the map for a roughness and a cosine to the viewer: least chi-square by the simplex method
-/// of Nelder and Mead (1965) from the mirror's map. The same input gives the same numbers.
+/// Fits the map for a roughness and a cosine to the viewer: minimizes chi-square by the simplex
+/// method of Nelder and Mead (1965), from the mirror's map. Deterministic.
 #[must_use]
 pub fn fit(roughness: f64, cosine: f64) -> LtcEntry {
     let alpha = (roughness * roughness).max(MIN_ALPHA);
     let view = view_direction(cosine);
     let entry = |x: [f64; 3]| LtcEntry { a: x[0].exp(), b: x[1], c: x[2].exp() };
     let start = [cosine.max(0.5 * alpha).ln(), 1.0, 0.0];
-    // Where the grid of directions cannot tell maps apart, the one near the mirror's.
+    // Regularization towards the mirror's map, for lobes finer than the grid of directions.
     let away = |x: [f64; 3]| 1e-3 * (0..3).map(|k| (x[k] - start[k]).powi(2)).sum::<f64>();
     let cost = |x: [f64; 3]| quality(&Ltc::new(entry(x), alpha, view), alpha, view, 20).1 + away(x);
     let mut fitted = entry(nelder_mead(cost, nelder_mead(cost, start, 0.2), 0.05));
     if view.x < 1e-6 {
-        // Seen from straight above it points nowhere else.
+        // At normal incidence the lobe points along the normal.
         fitted.b = 1.0;
     }
     fitted

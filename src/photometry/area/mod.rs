@@ -1,14 +1,12 @@
-//! Light of uniform emitters of a size, at a point: exact irradiance, and the glTF BRDF integrated
-//! over what is seen.
+//! Uniform area lights at a point: exact irradiance, and the glTF BRDF integrated over the emitter.
 //!
-//! A convex emitter of the same luminance everywhere looks, from a point, like a convex patch of
-//! sky. All that it does to a surface follows from that patch: the *projected solid angle*, which
-//! times luminance is illuminance, and the BRDF's integral over it. The shader
-//! `shaders/lib/area.glsl` is the twin of this module in single precision; tests hold the two
-//! together.
+//! From a point, a convex emitter of uniform luminance covers a convex spherical region. Its
+//! *projected solid angle* times luminance is illuminance; the BRDF's integral over it is reflected
+//! luminance. The shader `shaders/lib/area.glsl` is the single precision version of this module;
+//! tests compare the two.
 //!
-//! Everything is in the surface's frame: the point at the origin, `z` along the normal, and the
-//! direction to the viewer in the `xz` half plane of positive `x`. Lengths are in any one unit.
+//! Space: the surface's frame, with the point at the origin, `z` along the normal, and the
+//! direction to the viewer in the `xz` half plane of positive `x`. Lengths are in any common unit.
 
 pub mod brdf;
 pub mod ltc;
@@ -22,24 +20,24 @@ pub use brdf::BrdfWeights;
 pub use ltc::Ltc;
 pub use spherical_polygon::SphericalPolygon;
 
-/// An emitting surface, placed in the surface's frame.
+/// An emitter in the surface's frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AreaShape {
-    /// A flat polygon of three or four corners, anticlockwise as seen from where it is looked at;
-    /// for three corners the last two are the same.
+    /// A flat polygon of three or four corners, counter-clockwise as seen from the point; of three
+    /// corners the last is repeated.
     Polygon([DVec3; 4]),
     /// A flat disk.
     Disk {
-        /// Where its middle is.
+        /// Center.
         center: DVec3,
-        /// Its normal, unit; the sign does not matter.
+        /// Unit normal; the sign does not matter.
         axis: DVec3,
         /// Its radius.
         radius: f64,
     },
     /// A sphere.
     Sphere {
-        /// Where its middle is.
+        /// Center.
         center: DVec3,
         /// Its radius.
         radius: f64,
@@ -61,7 +59,7 @@ impl AreaShape {
     pub fn rectangle(center: DVec3, right: DVec3, up: DVec3) -> Self {
         let corners =
             [center - right - up, center + right - up, center + right + up, center - right + up];
-        // Seen from its back, its corners run the other way round.
+        // Seen from the back, the corner order is reversed.
         if right.cross(up).dot(center) > 0.0 {
             Self::Polygon([corners[0], corners[3], corners[2], corners[1]])
         } else {
@@ -70,13 +68,12 @@ impl AreaShape {
     }
 }
 
-/// The projected solid angle (sr, up to pi) of what lies above the horizon: the integral of the
-/// cosine to the normal over the directions in which the shape is seen. Luminance in nits times
-/// this is illuminance in lux.
+/// Projected solid angle (sr, up to pi) of the shape's part above the horizon: the integral of the
+/// cosine to the normal over its directions. Luminance in nits times this is illuminance in lux.
 ///
 /// Exact for polygons (Lambert 1760; Baum, Rushmeier and Winget 1989, equation 10), spheres, and
-/// disks and tubes that the horizon does not cut; cut disks and tubes are polygons of
-/// `outline::STEPS` corners on each round.
+/// disks and tubes above the horizon. Disks and tubes cut by the horizon are approximated by
+/// polygons.
 #[must_use]
 pub fn projected_solid_angle(shape: &AreaShape) -> f64 {
     match *shape {
@@ -103,14 +100,14 @@ fn by_outline(shape: &AreaShape) -> f64 {
     outline.vector_irradiance().z.max(0.0)
 }
 
-/// The angle between the horizontal axis and a vector's part, without trouble at its ends.
+/// Arc cosine of a ratio, clamped to its domain.
 fn acos_clamped(x: f64) -> f64 {
     x.clamp(-1.0, 1.0).acos()
 }
 
 /// Projected solid angle of a sphere that the horizon may cut; zero from within.
 ///
-/// Stokes' theorem on the cone under which it is seen: the arc above the horizon, and the horizon
+/// Stokes' theorem on the cone that it subtends: the arc above the horizon, and the horizon
 /// between its ends. The same as Snyder 1996, "Area light sources for real-time graphics", section
 /// 3.2, and as Lagarde and de Rousiers 2014, equation 4.33, in another form.
 fn sphere(center: DVec3, radius: f64) -> f64 {
@@ -167,7 +164,7 @@ fn tube_above_horizon(start: DVec3, end: DVec3, radius: f64) -> f64 {
         let (begin, turn) = spherical_polygon::tube_arc(axis, other / other.length(), from);
         let side = axis.cross(begin);
         let finish = begin * turn.cos() + side * turn.sin();
-        // The integral of a unit vector that turns is the difference of its perpendiculars.
+        // The integral of a rotating unit vector is the difference of its perpendiculars.
         sum += sin * sin * turn * axis.z - sin * cos * (side - axis.cross(finish)).z;
     }
     let touch = |p: DVec3, n: DVec3| (p + n * radius).normalize_or(DVec3::Z);
@@ -176,22 +173,22 @@ fn tube_above_horizon(start: DVec3, end: DVec3, radius: f64) -> f64 {
     (0.5 * sum).abs()
 }
 
-/// What a uniform emitter of one nit does to a surface.
+/// Response of a surface to a uniform emitter of 1 nit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AreaResponse {
     /// Projected solid angle (sr): illuminance in lux.
     pub irradiance: f64,
-    /// The same weighted with Schlick's `(1 - v.h)^5`: what Fresnel reflection takes from a white
-    /// diffuse base.
+    /// The same weighted with Schlick's `(1 - v.h)^5`: the loss of a white diffuse base to Fresnel
+    /// reflection.
     pub irradiance_schlick: f64,
-    /// Integral of `D V n.l`: what a mirror-white metal of this roughness reflects, in nits.
+    /// Integral of `D V n.l`: luminance in nits reflected by a white metal of this roughness.
     pub specular: f64,
     /// The same weighted with Schlick's `(1 - v.h)^5`.
     pub specular_schlick: f64,
 }
 
-/// Integrates the BRDF over what is seen of a shape of one nit. `view` is the unit direction to the
-/// viewer with `y = 0`; `alpha` is the square of roughness, above 0 and at most 1.
+/// Integrates the BRDF over the visible part of a shape of 1 nit. `view` is the unit direction to
+/// the viewer with `y = 0`; `alpha` is the square of roughness, above 0 and at most 1.
 #[must_use]
 pub fn integrate_brdf(shape: &AreaShape, view: DVec3, alpha: f64, ltc: &Ltc) -> AreaResponse {
     let irradiance = projected_solid_angle(shape);
@@ -219,7 +216,7 @@ pub fn integrate_brdf(shape: &AreaShape, view: DVec3, alpha: f64, ltc: &Ltc) -> 
         let length = l.length();
         let f = brdf::specular(view, l / length, alpha);
         let p2 = p.length_squared();
-        // What the map's lobe has in this cell, and what the BRDF has: the solid angle is volume /
+        // Integrals of the LTC and of the BRDF over this cell, whose solid angle is volume /
         // length^3.
         sums[0] += volume * p.z.max(0.0) / (p2 * p2);
         let share = volume * f.specular / (length * length * length * ltc.determinant());
@@ -292,7 +289,7 @@ mod tests {
         assert_eq!(at(-1.0), 0.0);
         near(at(0.999_999_9), at(1.000_000_1), 1e-6);
         assert!(at(-0.999) > 0.0 && at(-0.999) < 1e-4);
-        // What is above and what is below add up to the cosine's flip.
+        // The parts above and below the horizon add up to the flipped cosine.
         for z in [0.1, 0.4, 0.8] {
             near(at(z) - at(-z), PI * 0.25 * z / 2.0, 1e-12);
         }
@@ -336,7 +333,7 @@ mod tests {
         );
     }
 
-    /// A sky around everything gives the directional albedo, whatever the map.
+    /// A uniform sky gives the directional albedo, with any map.
     #[test]
     fn a_full_sky_gives_the_albedo() {
         let sky = AreaShape::Disk { center: DVec3::Z * 1e-6, axis: DVec3::Z, radius: 1.0 };

@@ -1,5 +1,4 @@
-//! What is seen of a shape from a point, as a spherical polygon: its corners, its cut with the
-//! horizon, its integrals.
+//! Outline of an emitter as a spherical polygon: corners, clipping at the horizon, integrals.
 
 use std::f64::consts::{PI, TAU};
 
@@ -7,17 +6,17 @@ use glam::DVec3;
 
 use super::AreaShape;
 
-/// How fast a circle's corners gather with its size over alpha, and how much at most.
+/// Concentration of a circle's corners by its size over alpha, and its maximum.
 const DENSITY: f64 = 0.25;
 const MAX_DENSITY: f64 = 3.0;
 
-/// Corners that stand for a full circle.
+/// Corners of a full circle.
 pub const STEPS: usize = 16;
 
-/// Corners that stand for each of a tube's half circles, both ends included.
+/// Corners of each half circle of a tube, both ends included.
 pub const HALF_STEPS: usize = 9;
 
-/// A convex spherical polygon, its corners anticlockwise as seen from the origin or all clockwise.
+/// A convex spherical polygon; its corners are in either orientation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SphericalPolygon {
     corners: Vec<DVec3>,
@@ -35,8 +34,8 @@ pub(super) fn orthonormal_basis(n: DVec3) -> (DVec3, DVec3) {
     )
 }
 
-/// Half of an edge's share in the boundary integral, twice over: the angle between two unit vectors
-/// along their cross product's direction.
+/// An edge's term of the boundary integral, before its factor of 1/2: the angle between two unit
+/// vectors times the unit vector along their cross product.
 #[must_use]
 pub fn edge(a: DVec3, b: DVec3) -> DVec3 {
     let c = a.cross(b);
@@ -44,8 +43,8 @@ pub fn edge(a: DVec3, b: DVec3) -> DVec3 {
     if sin <= 1e-300 { c } else { c * (sin.atan2(a.dot(b)) / sin) }
 }
 
-/// The outward normals of the two planes through the origin that touch both spheres of a tube; none
-/// where one sphere hides the other or the origin lies within.
+/// Outward normals of the two planes through the origin that are tangent to both spheres of a tube;
+/// `None` if one sphere hides the other or the origin lies inside.
 ///
 /// With unit directions `a`, `b` to the two middles at distances `da`, `db`: `n.a = -r / da`, `n.b
 /// = -r / db`, `|n| = 1`.
@@ -70,9 +69,9 @@ pub(super) fn tube_sides(start: DVec3, end: DVec3, radius: f64) -> Option<[DVec3
     Some([flat + up, flat - up])
 }
 
-/// The arc of a tube's end that is seen from the origin: the unit vector around the axis where it
-/// begins, and the angle (rad, signed) to where it ends. `axis` is the unit direction to the end's
-/// middle, `other` that to the other end's.
+/// Visible arc of a tube's end: the unit vector around the axis at its start, and the signed angle
+/// (rad) to its end. `axis` is the unit direction to the center of this end, `other` to that of the
+/// other end.
 pub(super) fn tube_arc(axis: DVec3, other: DVec3, from: DVec3) -> (DVec3, f64) {
     let begin = (from - axis * from.dot(axis)).normalize_or(orthonormal_basis(axis).0);
     // By symmetry the arc's middle is away from the other end.
@@ -81,11 +80,11 @@ pub(super) fn tube_arc(axis: DVec3, other: DVec3, from: DVec3) -> (DVec3, f64) {
 }
 
 impl SphericalPolygon {
-    /// The outline of a shape. Empty from within it.
+    /// The outline of a shape; empty if the origin lies inside.
     #[must_use]
     pub fn of(shape: &AreaShape, lobe: DVec3, alpha: f64) -> Self {
         let mut corners = Vec::with_capacity(2 * HALF_STEPS);
-        // The wider the shape is than the lobe, the less of its edge the lobe sees.
+        // The wider the shape is than the lobe, the smaller the part of its edge within the lobe.
         let density = |size: f64| (size * DENSITY / alpha).min(MAX_DENSITY);
         match *shape {
             AreaShape::Polygon(c) => {
@@ -95,7 +94,7 @@ impl SphericalPolygon {
                 }
             }
             AreaShape::Disk { center, axis, radius } => {
-                // Towards the place where the lobe meets the plane, or comes nearest to it.
+                // Towards the intersection of the lobe with the plane, or its nearest point.
                 let height = center.dot(axis);
                 let towards = lobe * height.abs() - center * (lobe.dot(axis) * height.signum());
                 round(
@@ -137,13 +136,13 @@ impl SphericalPolygon {
         self.corners.len()
     }
 
-    /// Whether nothing is seen.
+    /// Whether the outline is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.corners.len() < 3
     }
 
-    /// Keeps what lies above the horizon. Sutherland and Hodgman 1974 with one plane.
+    /// Clips at the horizon. Sutherland and Hodgman 1974 with one plane.
     pub fn clip(&mut self) {
         let n = self.corners.len();
         let mut kept = Vec::with_capacity(n + 1);
@@ -167,7 +166,7 @@ impl SphericalPolygon {
         Self { corners: self.corners.iter().map(|p| map(*p)).collect() }
     }
 
-    /// Makes all corners unit vectors.
+    /// Normalizes all corners.
     pub fn normalize(&mut self) {
         for p in &mut self.corners {
             *p = p.normalize_or(DVec3::Z);
@@ -181,7 +180,7 @@ impl SphericalPolygon {
     pub fn vector_irradiance(&self) -> DVec3 {
         let n = self.corners.len();
         let sum: DVec3 = (0..n).map(|i| edge(self.corners[i], self.corners[(i + 1) % n])).sum();
-        // Either orientation: the integral points to where the polygon is.
+        // The orientation is arbitrary: the integral must point towards the polygon.
         0.5 * if sum.dot(self.inside()) < 0.0 { -sum } else { sum }
     }
 
@@ -191,9 +190,9 @@ impl SphericalPolygon {
         self.corners.iter().sum()
     }
 
-    /// Visits points of the polygon: `(point, volume)`, where `volume / |point|^3` is the solid
-    /// angle that the point stands for. A fan of triangles around a direction inside, each (three
-    /// for each, where it is wide) with the points of a rule.
+    /// Visits quadrature points of the polygon: `(point, volume)`, where `volume / |point|^3` is
+    /// the point's solid angle. The polygon is a fan of triangles around an inner direction, each
+    /// with a quadrature rule; wide ones are split in three.
     pub fn nodes(
         &self,
         inside: DVec3,
@@ -206,8 +205,8 @@ impl SphericalPolygon {
         let stride = n.div_ceil(SECTORS);
         for i in (0..n).step_by(stride) {
             let (a, b) = (self.corners[i], self.corners[(i + stride).min(n) % n]);
-            // A long edge bends away from its chord: in halves or quarters, so that the weights
-            // stay right.
+            // A long edge deviates from its chord: split in halves or quarters to keep the weights
+            // accurate.
             let between = |x: DVec3, y: DVec3| (x + y).normalize_or(middle);
             let m = between(a, b);
             let d = a.dot(b);
@@ -238,17 +237,17 @@ impl SphericalPolygon {
     }
 }
 
-/// Sectors that a fan of points has at most.
+/// Maximum sectors of a fan.
 pub const SECTORS: usize = 8;
 
-/// A point of a rule over a triangle, by its coordinates along two sides.
+/// A point of a quadrature rule over a triangle, in coordinates along two sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CubatureNode {
-    /// Share of the area.
+    /// Weight: fraction of the area.
     pub weight: f64,
-    /// Along the first side.
+    /// Coordinate along the first side.
     pub u: f64,
-    /// Along the second.
+    /// Coordinate along the second side.
     pub v: f64,
 }
 
@@ -276,8 +275,8 @@ pub const SIX: [CubatureNode; 6] = [
     node(0.109_951_743_655_322, 0.091_576_213_509_771, 0.816_847_572_980_459),
 ];
 
-/// The rule for an outline of this solid angle (sr) in cosine space, seen under this cosine: the
-/// wider it is and the more the view grazes, the more the BRDF differs from the map's lobe.
+/// Quadrature rule for an outline's solid angle (sr) in cosine space and the cosine to the viewer:
+/// wide outlines and grazing views need more points, because the BRDF differs more from the LTC.
 #[must_use]
 pub fn rule_for(solid_angle: f64, view_cosine: f64) -> &'static [CubatureNode] {
     if solid_angle < FEW {
@@ -289,17 +288,17 @@ pub fn rule_for(solid_angle: f64, view_cosine: f64) -> &'static [CubatureNode] {
     }
 }
 
-/// Solid angle (sr) in cosine space below which a point a sector is enough.
+/// Solid angle (sr) in cosine space below which one point per sector is enough.
 pub const FEW: f64 = 0.05;
 
-/// Solid angle (sr) above which a sector is cut in an inner and two outer triangles: a quarter of a
-/// circle bends too far away from its chord.
+/// Solid angle (sr) above which a sector is split in an inner and two outer triangles: a quarter
+/// circle deviates too far from its chord.
 pub const WIDE: f64 = 1.5;
 
-/// Cosine to the viewer below which sectors get six points.
+/// Cosine to the viewer below which sectors use six points.
 pub const GRAZING: f64 = 0.4;
 
-/// The cone under which a sphere is seen.
+/// The cone subtended by a sphere.
 fn cap(center: DVec3, radius: f64, lobe: DVec3, density: f64, corners: &mut Vec<DVec3>) {
     let d = center.length();
     if d <= radius {
@@ -311,7 +310,7 @@ fn cap(center: DVec3, radius: f64, lobe: DVec3, density: f64, corners: &mut Vec<
     round(axis * cos, axis, sin, lobe, density, corners);
 }
 
-/// Corners of a circle, as large as it, denser towards where the lobe points.
+/// Corners of a polygon with a circle's area, denser towards the lobe's direction.
 fn round(
     center: DVec3,
     axis: DVec3,
@@ -332,14 +331,14 @@ fn round(
         let here = angle(i);
         let before = if i == 0 { angle(STEPS - 1) - TAU } else { angle(i - 1) };
         let after = if i + 1 == STEPS { angle(0) + TAU } else { angle(i + 1) };
-        // A regular polygon with this step is as large as its circle: r^2 sin(step) = step.
+        // A regular polygon with this step has its circle's area: r^2 sin(step) = step.
         let step = 0.5 * (after - before);
         let grown = (step / step.sin()).sqrt();
         corners.push(center + (u * here.cos() + v * here.sin()) * (radius * grown));
     }
 }
 
-/// The arc of a tube's end, from one touching plane to the other.
+/// The arc of a tube's end, from one tangent plane to the other.
 fn half_circle(center: DVec3, radius: f64, from: DVec3, other: DVec3, corners: &mut Vec<DVec3>) {
     let d = center.length();
     let axis = center / d;

@@ -1,8 +1,8 @@
-//! Where Sun and Moon stand, and how bright they are outside of the air, by place and time.
+//! Positions of Sun and Moon by place and time, and their illuminance outside of the atmosphere.
 
 pub mod moon;
 pub mod sun;
-// Some of the reports' numbers happen to lie near pi.
+// Some constants of the reports are close to pi.
 #[allow(clippy::approx_constant)]
 pub mod tables;
 pub mod time;
@@ -15,28 +15,28 @@ pub use moon::{Moon, moon};
 pub use sun::{Sun, sun};
 pub use time::{Moment, TimeError};
 
-/// Metres in an astronomical unit: IAU 2012 resolution B2.
+/// Meters in an astronomical unit: IAU 2012 resolution B2.
 pub const ASTRONOMICAL_UNIT: f64 = 149_597_870_700.0;
-/// Earth's equatorial radius in metres, as NREL/TP-560-34302, section 3.12.
+/// Earth's equatorial radius in meters, as NREL/TP-560-34302, section 3.12.
 pub const EARTH_RADIUS: f64 = 6_378_140.0;
 
-/// Why a place is refused.
+/// Invalid place.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("the {what} is {value}; it must lie between {low} and {high} {unit}")]
 pub struct GeoLocationError {
-    /// Which number.
+    /// Name of the parameter.
     pub what: &'static str,
-    /// The number.
+    /// The invalid value.
     pub value: f64,
-    /// The least.
+    /// Minimum.
     pub low: f64,
-    /// The greatest.
+    /// Maximum.
     pub high: f64,
     /// Its unit.
     pub unit: &'static str,
 }
 
-/// A place on Earth, and the air there, which bends light near the horizon.
+/// A place on Earth, with its air pressure and temperature for refraction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GeoLocation {
     latitude: f64,
@@ -59,7 +59,7 @@ impl GeoLocation {
         Ok(Self { latitude, longitude, altitude: 0.0, pressure: 1010.0, temperature: 10.0 })
     }
 
-    /// At an altitude in metres above the sea, -500 to 9000, with the pressure of the standard
+    /// At an altitude in meters above the sea, -500 to 9000, with the pressure of the standard
     /// atmosphere there (ICAO Doc 7488: `1013.25 (1 - 2.25577e-5 h)^5.2559`).
     ///
     /// # Errors
@@ -81,30 +81,30 @@ impl GeoLocation {
         Ok(Self { pressure, temperature, ..self })
     }
 
-    /// Radians, north positive.
+    /// Latitude in rad, north positive.
     #[must_use]
     pub const fn latitude(self) -> f64 {
         self.latitude
     }
 
-    /// Radians, east positive.
+    /// Longitude in rad, east positive.
     #[must_use]
     pub const fn longitude(self) -> f64 {
         self.longitude
     }
 
-    /// Metres above the sea.
+    /// Altitude in meters above sea level.
     #[must_use]
     pub const fn altitude(self) -> f64 {
         self.altitude
     }
 
-    /// How much the air lifts a body whose true elevation is `elevation` (radians); result in
-    /// radians.
+    /// Atmospheric refraction in rad at the true `elevation` (rad): the lift of a body's apparent
+    /// position.
     ///
     /// Above -0.575 degrees by Saemundsson, Sky and Telescope 72 (1986), p. 70, which
     /// NREL/TP-560-34302 uses (equation 42); below by the NOAA Solar Calculator's continuation,
-    /// `-20.772" / tan e`, so that nothing jumps at sunset.
+    /// `-20.772" / tan e`, so that it is continuous at sunset.
     #[must_use]
     pub fn refraction(self, elevation: f64) -> f64 {
         let degrees = elevation.to_degrees();
@@ -126,7 +126,7 @@ fn check(
     high: f64,
     unit: &'static str,
 ) -> Result<(), GeoLocationError> {
-    // Written so that NaN is refused too.
+    // This form also rejects NaN.
     if (low..=high).contains(&value) {
         Ok(())
     } else {
@@ -134,17 +134,17 @@ fn check(
     }
 }
 
-/// A direction in the sky.
+/// A direction in the sky, in horizontal coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HorizontalCoordinates {
-    /// Radians above the horizon, -pi/2 to pi/2.
+    /// Elevation in rad above the horizon, -pi/2 to pi/2.
     pub elevation: f64,
-    /// Radians from north over east, 0 to 2 pi.
+    /// Azimuth in rad from north over east, 0 to 2 pi.
     pub azimuth: f64,
 }
 
 impl HorizontalCoordinates {
-    /// Unit vector to it: +X east, +Y up, -Z north.
+    /// Unit vector of the direction: +X east, +Y up, -Z north.
     #[must_use]
     pub fn direction(self) -> DVec3 {
         let (sin_e, cos_e) = self.elevation.sin_cos();
@@ -153,14 +153,14 @@ impl HorizontalCoordinates {
     }
 }
 
-/// A body's place among the stars, seen from Earth's centre: apparent ecliptic coordinates.
+/// Apparent geocentric ecliptic coordinates of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ecliptic {
     /// Radians, 0 to 2 pi.
     pub longitude: f64,
     /// Radians.
     pub latitude: f64,
-    /// Metres.
+    /// Meters.
     pub distance: f64,
 }
 
@@ -202,7 +202,7 @@ fn polynomial(x: f64, coefficients: &[f64]) -> f64 {
     coefficients.iter().rev().fold(0.0, |sum, c| sum * x + c)
 }
 
-/// From Earth's centre to an observer: true elevation and azimuth, with parallax, without
+/// From Earth's center to an observer: true elevation and azimuth, with parallax, without
 /// refraction.
 ///
 /// NREL/TP-560-34302, sections 3.8 to 3.15, for any distance.
@@ -242,7 +242,7 @@ fn topocentric(
 }
 
 /// Relative optical air mass at an apparent elevation in radians: 1 at the zenith, 37.9 at the
-/// horizon; none below it.
+/// horizon; `None` below it.
 ///
 /// Kasten and Young, "Revised optical air mass tables and approximation formula", Applied Optics 28
 /// (1989), equation 3.

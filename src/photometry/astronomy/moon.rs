@@ -1,4 +1,4 @@
-//! The Moon's place, phase and light.
+//! The Moon's position, phase and illuminance.
 //!
 //! Meeus, Astronomical Algorithms, 2nd edition (1998), chapters 47 (place: about 10" in longitude,
 //! 4" in latitude) and 48 (phase).
@@ -13,29 +13,29 @@ use super::{
 };
 use crate::photometry::Lux;
 
-/// The Moon's mean radius in metres: IAU Working Group on Cartographic Coordinates 2015.
+/// The Moon's mean radius in meters: IAU Working Group on Cartographic Coordinates 2015.
 const RADIUS: f64 = 1_737_400.0;
-/// The Moon's mean distance in metres, for which its magnitude is given.
+/// The Moon's mean distance in meters, for which its magnitude is given.
 const MEAN_DISTANCE: f64 = 384_400e3;
 
 /// The Moon as seen from a place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moon {
-    /// Where it is, without the air's refraction.
+    /// True position, without refraction.
     pub geometric: HorizontalCoordinates,
-    /// Where it is seen, lifted by refraction.
+    /// Apparent position, with refraction.
     pub apparent: HorizontalCoordinates,
-    /// Metres from Earth's centre.
+    /// Distance from Earth's center in meters.
     pub distance: f64,
-    /// Radians, from the observer.
+    /// Angular radius in rad, from the observer.
     pub angular_radius: f64,
-    /// Sun, Moon, Earth: radians; 0 full, pi new.
+    /// Phase angle Sun-Moon-Earth in rad; 0 is full, pi is new.
     pub phase_angle: f64,
-    /// Part of the disk that is lit, 0 to 1.
+    /// Illuminated fraction of the disk, 0 to 1.
     pub illuminated: f64,
-    /// Whether it grows towards full.
+    /// Whether the Moon is waxing.
     pub waxing: bool,
-    /// On a plane that faces it, outside of the air.
+    /// Illuminance on a plane that faces it, outside of the atmosphere.
     pub illuminance: Lux,
 }
 
@@ -47,7 +47,7 @@ pub fn moon(moment: Moment, place: GeoLocation) -> Moon {
     let sun = sun::ecliptic(moment, nutation);
     let geometric = topocentric(moment, place, body, nutation);
     let lifted = geometric.elevation + place.refraction(geometric.elevation);
-    // From the observer, who is nearer to a high Moon by up to an Earth's radius.
+    // Topocentric: the observer is nearer to a high Moon by up to an Earth radius.
     let nearer = super::EARTH_RADIUS * geometric.elevation.sin();
     // Meeus, equations 48.2, 48.3 and 48.1.
     let elongation =
@@ -66,7 +66,7 @@ pub fn moon(moment: Moment, place: GeoLocation) -> Moon {
     }
 }
 
-/// The Moon from Earth's centre: Meeus, chapter 47, with nutation.
+/// The Moon from Earth's center: Meeus, chapter 47, with nutation.
 fn ecliptic(moment: Moment, nutation: Nutation) -> Ecliptic {
     let t = moment.ephemeris_centuries();
     let degrees = |c: &[f64]| polynomial(t, c).rem_euclid(360.0).to_radians();
@@ -129,7 +129,7 @@ fn ecliptic(moment: Moment, nutation: Nutation) -> Ecliptic {
     }
 }
 
-/// Illuminance outside of the air at a phase angle (radians) and distances of Moon and Sun (m).
+/// Illuminance outside of the atmosphere at a phase angle (rad) and distances of Moon and Sun (m).
 ///
 /// Krisciunas and Schaefer, "A model of the brightness of moonlight", PASP 103 (1991), equations 8
 /// and 9 (Allen's magnitudes): `m = -12.73 + 0.026 |a| + 4e-9 a^4`, a in degrees, with 1 lx at
@@ -137,7 +137,7 @@ fn ecliptic(moment: Moment, nutation: Nutation) -> Ecliptic {
 /// (the opposition effect, their section 2).
 fn illuminance(phase_angle: f64, distance: f64, sun_distance: f64) -> Lux {
     let a = phase_angle.to_degrees().abs();
-    // The fit's fourth power leaves a millionth at new moon; what is not lit gives nothing.
+    // The fit leaves a millionth at new moon: an unlit disk gives 0.
     let lit = f64::midpoint(1.0, phase_angle.cos());
     let magnitude = -12.73 + 0.026 * a + 4e-9 * a.powi(4);
     let nearer = (MEAN_DISTANCE / distance).powi(2) * (ASTRONOMICAL_UNIT / sun_distance).powi(2);

@@ -1,4 +1,4 @@
-//! The Sun's place: NREL's Solar Position Algorithm.
+//! The Sun's position: NREL's Solar Position Algorithm.
 //!
 //! Reda and Andreas, "Solar Position Algorithm for Solar Radiation Applications",
 //! NREL/TP-560-34302, revised 2008: its authors state 0.0003 degrees for the years -2000 to 6000.
@@ -18,19 +18,18 @@ const RADIUS_AT_1_AU: f64 = 695_700e3 / ASTRONOMICAL_UNIT;
 /// The Sun as seen from a place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sun {
-    /// Where it is, without the air's refraction.
+    /// True position, without refraction.
     pub geometric: HorizontalCoordinates,
-    /// Where it is seen, lifted by refraction.
+    /// Apparent position, with refraction.
     pub apparent: HorizontalCoordinates,
-    /// Metres from Earth's centre.
+    /// Distance from Earth's center in meters.
     pub distance: f64,
-    /// Radians.
+    /// Angular radius in rad.
     pub angular_radius: f64,
 }
 
 impl Sun {
-    /// By how much its light outside of the air is stronger than from 1 au: the inverse square of
-    /// the distance.
+    /// Illuminance outside of the atmosphere relative to 1 au: the inverse square of the distance.
     #[must_use]
     pub fn strength(&self) -> f64 {
         (ASTRONOMICAL_UNIT / self.distance).powi(2)
@@ -57,7 +56,7 @@ fn series(rows: &[[f64; 3]], t: f64) -> f64 {
     rows.iter().map(|&[a, b, c]| a * (b + c * t).cos()).sum()
 }
 
-/// The Sun from Earth's centre, with aberration: NREL/TP-560-34302, sections 3.2 to 3.7.
+/// The Sun from Earth's center, with aberration: NREL/TP-560-34302, sections 3.2 to 3.7.
 pub(super) fn ecliptic(moment: Moment, nutation: Nutation) -> Ecliptic {
     let t = moment.ephemeris_centuries() / 10.0;
     let longitude = polynomial(

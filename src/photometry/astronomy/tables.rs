@@ -1,7 +1,7 @@
-//! Numbers of the theories of Sun, Earth and Moon, as their reports print them.
+//! Coefficients of the theories of Sun, Earth and Moon, as printed in their reports.
 //!
 //! Earth: Reda and Andreas, NREL/TP-560-34302 (2008), table A4.2, which is the VSOP87 of Bretagnon
-//! and Francou (1988) cut short; rows of A, B, C in `A cos(B + C t)`, t in Julian millennia from
+//! and Francou (1988) truncated; rows of A, B, C in `A cos(B + C t)`, t in Julian millennia from
 //! J2000, A in 1e-8 rad or 1e-8 au. Nutation: the same report, table A4.3 (IAU 1980, Seidelmann
 //! 1982). Moon: Meeus, Astronomical Algorithms, 2nd edition (1998), tables 47.A and 47.B (from
 //! ELP-2000/82, Chapront-Touze and Chapront 1983).

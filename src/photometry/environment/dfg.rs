@@ -1,17 +1,17 @@
-//! What a surface reflects of uniform light: a table over view angle and roughness.
+//! DFG table: split-sum reflectance under uniform light over view angle and roughness.
 
 use std::f64::consts::PI;
 
 use glam::Vec3;
 
-/// Entries of the table on each side; the first and last stand at 0 and 1.
+/// Entries on each side of the table; the first is at 0, the last at 1.
 pub const DFG_SIZE: usize = 32;
-/// As `MIN_ALPHA` in `shaders/lib/brdf.glsl`.
+/// Minimum alpha, as `MIN_ALPHA` in `shaders/lib/brdf.glsl`.
 const MIN_ALPHA: f64 = 0.002;
 
 /// The table, rows of roughness, columns of the cosine to the view, both in `DFG_SIZE` equal steps
 /// from 0 to 1: scale and bias of F0 in the specular reflectance, and the reflectance of the
-/// diffuse part for a white base colour.
+/// diffuse part for a white base color.
 ///
 /// Scale and bias: Karis, "Real Shading in Unreal Engine 4" (2013), equation 8, for the BRDF of
 /// `shaders/lib/brdf.glsl` (GGX, height-correlated Smith, Schlick with F90 = 1). The diffuse part
@@ -34,18 +34,17 @@ fn schlick_weight(cosine: f64) -> f64 {
     (1.0 - cosine).clamp(0.0, 1.0).powi(5)
 }
 
-/// Scale and bias at a cosine to the view and a roughness, by `n * n` half vectors that the view
-/// sees.
+/// Scale and bias at a cosine to the view and a roughness, from `n * n` visible half vectors.
 ///
-/// Heitz, "Sampling the GGX Distribution of Visible Normals", JCGT 7 (2018): each sample then
-/// weighs G2 / G1, at most 1.
+/// Heitz, "Sampling the GGX Distribution of Visible Normals", JCGT 7 (2018): the weight of each
+/// sample is G2 / G1, at most 1.
 #[must_use]
 pub fn specular_scale_bias(nv: f64, roughness: f64, n: u32) -> (f64, f64) {
     let nv = nv.max(1e-4);
     let alpha = (roughness * roughness).max(MIN_ALPHA);
     let a2 = alpha * alpha;
     let view = [(1.0 - nv * nv).max(0.0).sqrt(), nv];
-    // The view where the surface is stretched to roughness 1 (section 3.1); the second axis is +Y.
+    // The view in the space stretched to roughness 1 (section 3.1); the second axis is +Y.
     let stretched = (alpha * view[0]).hypot(view[1]);
     let (vx, vz) = (alpha * view[0] / stretched, view[1] / stretched);
     let masking = nv + (a2 + (1.0 - a2) * nv * nv).sqrt();

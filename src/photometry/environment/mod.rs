@@ -1,5 +1,5 @@
-//! Light from all around: maps of luminance by direction, what they give a surface, and tables for
-//! shading with them.
+//! Environment lighting (IBL): luminance maps by direction, their illuminance, prefiltering and
+//! shading tables.
 
 pub mod dfg;
 pub mod prefilter;
@@ -14,21 +14,21 @@ use super::Lux;
 pub use dfg::{DFG_SIZE, dfg_table};
 pub use prefilter::{PrefilteredEnvironment, octahedral_direction};
 
-/// The most texels of a map.
+/// Maximum texels of a map.
 pub const MAX_TEXELS: usize = 64 << 20;
-/// The greatest luminance of a texel (nits): a thousand Suns. Greater ones count as this.
+/// Maximum luminance of a texel in nits, a thousand Suns; texels are clamped to it.
 pub const MAX_NITS: f32 = 1e12;
 
-/// How the rows of a map stand for elevations.
+/// Mapping of a map's rows to elevations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowMapping {
-    /// In equal steps: the equirectangular maps of files.
+    /// Equal steps: equirectangular maps.
     Linear,
-    /// By the square root of the elevation, dense at the horizon: Hillaire 2020, section 5.3.
+    /// Square root of the elevation, dense at the horizon: Hillaire 2020, section 5.3.
     SquareRoot,
 }
 
-/// Luminance of every direction: linear Rec.709 in nits, top row the zenith.
+/// Environment map: luminance by direction in linear Rec.709 nits; the top row is the zenith.
 ///
 /// The middle column is -Z (north), columns to its right turn to +X (east): seen from inside.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +39,7 @@ pub struct RadianceMap {
     texels: Vec<Vec3>,
 }
 
-/// Why a map is refused.
+/// Error of an environment map.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MapError {
     /// No texels, or another number than width times height, or too many.
@@ -52,7 +52,7 @@ pub enum MapError {
         /// Down.
         height: usize,
     },
-    /// It gives no light on level ground, so that no factor makes it give the wanted.
+    /// It gives no light on level ground, so no factor scales it to an illuminance.
     #[error(
         "the map's upper half is black, so that it cannot be scaled to {0}; use environment.scale or another map"
     )]
@@ -60,11 +60,10 @@ pub enum MapError {
 }
 
 impl RadianceMap {
-    /// From texels row after row. What is negative or not a number counts as 0, what is infinite as
-    /// `MAX_NITS`.
+    /// From texels, row by row. Negative values and NaN count as 0, infinity as `MAX_NITS`.
     ///
     /// # Errors
-    /// A size that is none.
+    /// An invalid size.
     pub fn new(
         width: usize,
         height: usize,
@@ -82,10 +81,10 @@ impl RadianceMap {
         Ok(Self { width, height, rows, texels })
     }
 
-    /// From a function of the direction, which is evaluated at the middle of each texel.
+    /// From a function of the direction, evaluated at the center of each texel.
     ///
     /// # Errors
-    /// A size that is none.
+    /// An invalid size.
     pub fn from_fn(
         width: usize,
         height: usize,
@@ -105,19 +104,19 @@ impl RadianceMap {
         Self::new(width, height, rows, texels)
     }
 
-    /// Texels across.
+    /// Width in texels.
     #[must_use]
     pub const fn width(&self) -> usize {
         self.width
     }
 
-    /// Texels down.
+    /// Height in texels.
     #[must_use]
     pub const fn height(&self) -> usize {
         self.height
     }
 
-    /// How rows stand for elevations.
+    /// Mapping of rows to elevations.
     #[must_use]
     pub const fn rows(&self) -> RowMapping {
         self.rows
@@ -146,7 +145,7 @@ impl RadianceMap {
         TAU / self.width as f64 * (sine(y) - sine(y + 1))
     }
 
-    /// The number of the texel that a direction (unit) lies in, row after row.
+    /// Index of the texel of a unit direction, in row-major order.
     #[must_use]
     pub fn texel_at(&self, direction: DVec3) -> usize {
         let (u, v) = coordinates(self.rows, direction);
@@ -155,8 +154,8 @@ impl RadianceMap {
         y * self.width + x
     }
 
-    /// Unit vector to a place of a texel, whose parts of equal area have equal solid angles:
-    /// `across` and `down` from 0 to 1.
+    /// Unit vector to a position in a texel, `across` and `down` from 0 to 1; equal areas of the
+    /// texel have equal solid angles.
     #[must_use]
     pub fn direction_in_texel(&self, x: usize, y: usize, across: f64, down: f64) -> DVec3 {
         let sine = |row: usize| elevation(self.rows, row as f64 / self.height as f64).sin();
@@ -208,7 +207,7 @@ impl RadianceMap {
         Lux(sum)
     }
 
-    /// All luminances times a factor, which is at least 0.
+    /// Scales all luminances by a factor of at least 0.
     #[must_use]
     pub fn scaled(mut self, factor: f64) -> Self {
         for texel in &mut self.texels {
@@ -217,17 +216,16 @@ impl RadianceMap {
         self
     }
 
-    /// Scaled so that level ground has a measured illuminance.
+    /// Scales the map to an illuminance on level ground (lx).
     ///
     /// # Errors
-    /// The map gives no light there.
+    /// The map gives no light on level ground.
     pub fn scaled_to(self, lux: Lux) -> Result<Self, MapError> {
         let factor = lux.0 / self.illuminance().0;
         if factor.is_finite() { Ok(self.scaled(factor)) } else { Err(MapError::Black(lux)) }
     }
 
-    /// Half as large on each side, by means weighed with solid angle; odd edges keep their share.
-    /// None below 4 rows.
+    /// Downsamples by 2 with solid angle weights, odd edges included; `None` below 4 rows.
     #[must_use]
     pub fn halved(&self) -> Option<Self> {
         if self.width < 4 || self.height < 4 {
@@ -257,7 +255,7 @@ impl RadianceMap {
     }
 }
 
-/// A channel from 0 to `MAX_NITS`; what is not a number is 0, which `clamp` would leave as it is.
+/// Clamps a channel to 0 to `MAX_NITS`; NaN becomes 0, unlike with `clamp`.
 #[allow(clippy::manual_clamp)]
 fn sound(channel: f32) -> f32 {
     channel.max(0.0).min(MAX_NITS)
@@ -278,7 +276,7 @@ fn direction(rows: RowMapping, u: f64, v: f64) -> DVec3 {
     dvec3(cos_e * sin_a, sin_e, -cos_e * cos_a)
 }
 
-/// Where a direction stands in the map, 0 to 1 each.
+/// Map coordinates of a direction, 0 to 1 each.
 fn coordinates(rows: RowMapping, d: DVec3) -> (f64, f64) {
     let s = d.y.clamp(-1.0, 1.0).asin() / FRAC_PI_2;
     let s = match rows {

@@ -1,4 +1,4 @@
-//! A map's light on surfaces: irradiance by normal, and luminance blurred by roughness.
+//! Prefiltered environment maps: irradiance by normal, and luminance blurred by roughness.
 
 use std::f64::consts::PI;
 
@@ -11,21 +11,21 @@ use super::RadianceMap;
 pub const IRRADIANCE_SIZE: usize = 64;
 /// See `IRRADIANCE_SIZE`. Roughness 0 is the map itself.
 pub const SPECULAR_SIZES: [usize; 7] = [256, 128, 64, 64, 32, 32, 32];
-/// Cells of the coarsest and of the finest grid over which light is summed.
+/// Cells of the coarsest and of the finest grid of the light sums.
 const COARSEST: [usize; 2] = [16, 8];
 const FINEST: usize = 512;
 
-/// What shading with a map needs beside the map.
+/// Prefiltered irradiance and luminance of a map, for shading.
 #[derive(Clone, Debug)]
 pub struct PrefilteredEnvironment {
     /// Illuminance by channel (lx) on a plane of each normal: an octahedral map.
     pub irradiance: Vec<Vec3>,
-    /// Luminance (nits) around each direction, weighed as GGX of each roughness sees it from
-    /// straight above.
+    /// Luminance (nits) around each direction, weighted by GGX of each roughness at normal
+    /// incidence.
     pub specular: Vec<Vec<Vec3>>,
 }
 
-/// Unit vector of a texel of an octahedral map; texels at the edges lie on the edges, so that no
+/// Unit vector of a texel of an octahedral map; border texels lie on the edges, so that no
 /// interpolation crosses them.
 ///
 /// Cigolle et al., "A Survey of Efficient Representations for Independent Unit Vectors" (2014),
@@ -68,9 +68,9 @@ fn over_sphere(size: usize, value: impl Fn(DVec3) -> Vec3 + Sync) -> Vec<Vec3> {
 
 /// Illuminance by normal.
 ///
-/// The map is cut into cells. A cell that lies wholly above a plane's horizon gives exactly the dot
-/// product of the normal with the cell's vector of flux, the sum of luminance times solid angle
-/// times direction (Lambert's law), so that only cells across the horizon are approximated.
+/// The map is divided into cells. A cell wholly above a plane's horizon contributes exactly the dot
+/// product of the normal with its flux vector, the sum of luminance times solid angle times
+/// direction (Lambert's law). Only cells across the horizon are approximated.
 fn irradiance(map: &RadianceMap) -> Vec<Vec3> {
     let [across, down] = [64.min(map.width()), 32.min(map.height())];
     let mut cells = vec![[DVec3::ZERO; 3]; across * down];
@@ -96,8 +96,8 @@ fn irradiance(map: &RadianceMap) -> Vec<Vec3> {
     })
 }
 
-/// A part of the map: where its light comes from on the whole, how far it reaches from there (as a
-/// chord), its solid angle, and luminance times solid angle.
+/// A cell of the map: mean direction, radius around it (as a chord), solid angle, and luminance
+/// times solid angle.
 #[derive(Clone, Copy)]
 struct Cell {
     direction: Vec3,
@@ -167,18 +167,17 @@ impl Grid {
     }
 }
 
-/// The weight of light at an angle with this cosine to the reflected view, seen from straight
-/// above, but for a factor: D of the half vector times the cosine. Karis 2013, equation 7.
+/// Unnormalized weight of light by the cosine to the reflected view, at normal incidence: D of the
+/// half vector times the cosine. Karis 2013, equation 7.
 fn weight(cosine: f32, alpha2: f32) -> f32 {
     // 1 - (n.h)^2 (1 - a^2) with (n.h)^2 = (1 + cosine) / 2, kept precise near the peak.
     let k = f32::midpoint(1.0 - cosine, (1.0 + cosine) * alpha2);
     cosine / (k * k)
 }
 
-/// The mean luminance around a direction with those weights. A cell stands for its parts where the
-/// weight hardly changes within it: where it is small against its distance or the lobe (the
-/// multipole acceptance of Barnes and Hut, "A Hierarchical O(N log N) Force-Calculation Algorithm",
-/// 1986).
+/// Weighted mean luminance around a direction. A cell is used whole if the weight is nearly
+/// constant within it: if it is small against its distance or the lobe (the multipole acceptance of
+/// Barnes and Hut, "A Hierarchical O(N log N) Force-Calculation Algorithm", 1986).
 fn blurred(grids: &[Grid], direction: DVec3, roughness: f64) -> Vec3 {
     let direction = direction.as_vec3();
     let (alpha, alpha2) = (roughness.powi(2) as f32, roughness.powi(4) as f32);
@@ -206,7 +205,7 @@ fn blurred(grids: &[Grid], direction: DVec3, roughness: f64) -> Vec3 {
     if whole > 0.0 { (sum / whole).as_vec3() } else { Vec3::ZERO }
 }
 
-/// A cell's reach over its distance, up to which it stands for its parts.
+/// Maximum ratio of a cell's radius to its distance to be used whole.
 const ACCEPT: f32 = 0.3;
 
 #[cfg(test)]
@@ -215,7 +214,7 @@ mod tests {
     use super::*;
     use crate::photometry::environment::RowMapping;
 
-    /// A small bright source on a dim, coloured gradient: the hardest case for a smooth basis.
+    /// A small bright source on a dim, colored gradient: the hardest case for a smooth basis.
     fn studio() -> RadianceMap {
         let lamp = dvec3(0.3, 0.7, -0.5).normalize();
         RadianceMap::from_fn(512, 256, RowMapping::Linear, |d| {

@@ -1,14 +1,13 @@
-//! The text of photometric files from their bytes, and files of other kinds by their first bytes.
+//! Text decoding of photometric files, and detection of other file formats by their first bytes.
 
-/// UTF-8 where it is valid, UTF-16 and UTF-32 where they are, else Latin-1, where every byte is a
-/// character. Byte order marks are cut off. Notes say what is not the ASCII that the formats ask
-/// for and not a superset of it.
+/// Decodes UTF-8, UTF-16 or UTF-32 if valid, else Latin-1, in which every byte is a character. Byte
+/// order marks are removed. UTF-16 and UTF-32 give a note, because they are no superset of ASCII.
 pub(super) fn decode(bytes: &[u8], notes: &mut Vec<String>) -> String {
     let mut wide = |name: &str, text: String| {
         notes.push(format!("the text is {name}; photometric files are ASCII"));
         text
     };
-    // The mark of UTF-32, little end first, begins with that of UTF-16.
+    // The little-endian UTF-32 byte order mark begins with that of UTF-16.
     match *bytes {
         [0xff, 0xfe, 0, 0, ref rest @ ..] => {
             return wide("UTF-32", utf32(rest, u32::from_le_bytes));
@@ -18,7 +17,7 @@ pub(super) fn decode(bytes: &[u8], notes: &mut Vec<String>) -> String {
         }
         [0xff, 0xfe, ref rest @ ..] => return wide("UTF-16", utf16(rest, u16::from_le_bytes)),
         [0xfe, 0xff, ref rest @ ..] => return wide("UTF-16", utf16(rest, u16::from_be_bytes)),
-        // ASCII as UTF-16 without a mark: every other byte of the beginning is 0.
+        // ASCII as UTF-16 without a byte order mark: every other byte of the beginning is 0.
         [_, 0, _, 0, _, 0, _, 0, ..] => return wide("UTF-16", utf16(bytes, u16::from_le_bytes)),
         [0, a, 0, b, 0, c, 0, d, ..] if [a, b, c, d].iter().all(|&byte| byte != 0) => {
             return wide("UTF-16", utf16(bytes, u16::from_be_bytes));
@@ -42,7 +41,7 @@ fn utf32(bytes: &[u8], of: fn([u8; 4]) -> u32) -> String {
     units.map(|code| char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
 
-/// What a file is that is no text.
+/// Detects a binary file format.
 pub(super) fn foreign(bytes: &[u8]) -> Option<&'static str> {
     let kinds: [(&[u8], &str); 7] = [
         (b"PK\x03\x04", "a ZIP archive, in which makers pack their files: unpack it"),
@@ -56,7 +55,7 @@ pub(super) fn foreign(bytes: &[u8]) -> Option<&'static str> {
     kinds.into_iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, kind)| kind)
 }
 
-/// What a text is that is marked up.
+/// Detects a markup format.
 pub(super) fn markup(text: &str) -> Option<&'static str> {
     let start: String =
         text.trim_start().chars().take(2048).collect::<String>().to_ascii_lowercase();

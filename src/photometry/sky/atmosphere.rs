@@ -1,4 +1,4 @@
-//! Air as spherical shells: density, optical depth, and how much of the Sun's light arrives.
+//! The atmosphere as spherical shells: density, optical depth, and transmittance of sunlight.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -9,14 +9,14 @@ use super::spectrum::{
 };
 use crate::photometry::{astronomy::air_mass, lights::SunDisk};
 
-/// Earth's mean radius in kilometres (IUGG).
+/// Earth's mean radius in kilometers (IUGG).
 pub const GROUND: f64 = 6371.0;
-/// Height (km) above which nothing scatters enough to matter: 4e-6 of the air is above it.
+/// Height (km) of the top of the atmosphere: 4e-6 of the air is above it.
 pub const TOP: f64 = 100.0;
 /// Scale height (km) of air: the column's mean, 8.4 km, less in the warm lower part; Bruneton and
 /// Neyret, "Precomputed Atmospheric Scattering" (2008), section 2: 8.0.
 const AIR_SCALE: f64 = 8.0;
-/// Scale height (km) of aerosol: the same place.
+/// Scale height (km) of aerosol: Bruneton and Neyret 2008, section 2.
 const AEROSOL_SCALE: f64 = 1.2;
 /// Ozone lies around this height (km), with a density that falls linearly to 0 at this distance
 /// from it: Hillaire, "A Scalable and Production Ready Sky and Atmosphere Rendering Technique"
@@ -25,37 +25,37 @@ const OZONE_HEIGHT: f64 = 25.0;
 const OZONE_SPREAD: f64 = 15.0;
 /// Asymmetry of the aerosol's scattering: Bird and Riordan (SERI/TR-215-2436), section 3.
 pub const AEROSOL_ASYMMETRY: f64 = 0.65;
-/// Turbidities that are taken: 1 is pure air, 2 very clear, 3 clear, 6 warm and moist, 10 hazy.
+/// Valid turbidities: 1 is pure air, 2 very clear, 3 clear, 6 warm and moist, 10 hazy.
 pub const TURBIDITIES: [f64; 2] = [1.0, 10.0];
-/// Ozone in Dobson units that is taken; 300 is usual.
+/// Valid ozone columns in Dobson units; 300 is usual.
 pub const OZONE: [f64; 2] = [0.0, 600.0];
-/// Heights of the ground (m) that are taken.
+/// Valid heights of the ground in m.
 pub const ALTITUDES: [f64; 2] = [-500.0, 9000.0];
 
-/// Why a sky is refused.
+/// Invalid sky parameter.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("the sky's {what} is {value}; it must lie between {low} and {high}")]
 pub struct SkyError {
-    /// Which number.
+    /// Name of the parameter.
     pub what: &'static str,
-    /// The number.
+    /// The invalid value.
     pub value: f64,
-    /// The least.
+    /// Minimum.
     pub low: f64,
-    /// The greatest.
+    /// Maximum.
     pub high: f64,
 }
 
-/// What the sky depends on, apart from the body that lights it.
+/// Parameters of the sky, apart from the body that lights it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AtmosphereParams {
-    /// How much haze there is, by Preetham's scale (`spectrum::aerosol_depth`): `TURBIDITIES`.
+    /// Haze on Preetham's scale (`spectrum::aerosol_depth`), within `TURBIDITIES`.
     pub turbidity: f64,
-    /// What the ground far and wide reflects, 0 to 1.
+    /// Albedo of the ground, 0 to 1.
     pub ground_albedo: f64,
-    /// Dobson units: `OZONE`.
+    /// Ozone column in Dobson units, within `OZONE`.
     pub ozone: f64,
-    /// The ground's height above the sea in metres: `ALTITUDES`.
+    /// Height of the ground above sea level in meters, within `ALTITUDES`.
     pub altitude: f64,
 }
 
@@ -68,10 +68,10 @@ impl Default for AtmosphereParams {
 }
 
 impl AtmosphereParams {
-    /// Itself, if every number can be.
+    /// Validates the parameters.
     ///
     /// # Errors
-    /// The first that cannot, NaN included.
+    /// The first parameter out of range, NaN included.
     pub fn checked(self) -> Result<Self, SkyError> {
         for (what, value, [low, high]) in [
             ("turbidity", self.turbidity, TURBIDITIES),
@@ -87,13 +87,13 @@ impl AtmosphereParams {
     }
 }
 
-/// Columns of air, aerosol and ozone along a ray, each in kilometres of that at sea level (ozone:
+/// Columns of air, aerosol and ozone along a ray, each in kilometers of that at sea level (ozone:
 /// of its densest).
 pub type Columns = [f64; 3];
 
 /// The optical properties in bands, and tables of columns.
 pub struct Atmosphere {
-    /// What it was made from.
+    /// The parameters.
     pub air: AtmosphereParams,
     /// Scattering of air at sea level (1/km).
     pub rayleigh: Spectrum,
@@ -111,7 +111,7 @@ const TABLE_MU: usize = 256;
 const TABLE_R: usize = 96;
 
 impl Atmosphere {
-    /// Air of these numbers; they are taken as they are (`Air::checked`).
+    /// The atmosphere of these parameters, which are not validated (`Air::checked`).
     #[must_use]
     pub fn new(air: AtmosphereParams) -> Self {
         let bands = Bands::get();
@@ -123,7 +123,7 @@ impl Atmosphere {
         Self::with(air, rayleigh, mie, mie_extinction, ozone)
     }
 
-    /// No air at all.
+    /// A vacuum.
     #[must_use]
     pub fn vacuum(ground_albedo: f64) -> Self {
         let none = [0.0; BANDS];
@@ -171,7 +171,7 @@ impl Atmosphere {
     }
 
     /// Columns from the radius `r` (km) along a direction with the cosine `mu` to the zenith, up to
-    /// the top, in steps that are short where the ray is low.
+    /// the top. Steps are shorter at low heights.
     #[must_use]
     pub fn integrate_columns(&self, r: f64, mu: f64, steps: u32) -> Columns {
         let length = distance_to_top(r, mu);
@@ -190,7 +190,7 @@ impl Atmosphere {
         sum
     }
 
-    /// Columns from the table, of a ray that does not meet the ground.
+    /// Columns from the table, of a ray that does not hit the ground.
     fn columns(&self, r: f64, mu: f64) -> Columns {
         let (u, v) = to_table(r, mu);
         let (x, y) = (u * (TABLE_MU - 1) as f64, v * (TABLE_R - 1) as f64);
@@ -205,7 +205,7 @@ impl Atmosphere {
         })
     }
 
-    /// What is left of light after these columns.
+    /// Transmittance of these columns by band.
     #[must_use]
     pub fn transmittance(&self, columns: Columns) -> Spectrum {
         let [air, aerosol, ozone] = columns;
@@ -216,13 +216,13 @@ impl Atmosphere {
     }
 
     /// Transmittance of the air by band, 0 to 1, from a body at an apparent elevation (rad) to the
-    /// ground, as though the horizon hid nothing of its disk.
+    /// ground, ignoring occlusion of its disk by the horizon.
     ///
     /// Air and aerosol have the relative air mass of Kasten and Young 1989, whose rays refraction
     /// bends, as Bird and Riordan (SERI/TR-215-2436, section 2) take one mass for both: straight
     /// rays through shells are 7 % off at the horizon for air, and of aerosol, which lies lower,
-    /// they meet 2.4 times as much. Ozone lies high, where rays are straight. A disk that is partly
-    /// hidden is as bright as one whose middle is on the horizon.
+    /// they cross 2.4 times as much. Ozone lies high, where rays are straight. A partly hidden disk
+    /// has the transmittance of one whose center is on the horizon.
     #[must_use]
     pub fn direct_sunlight(&self, elevation: f64) -> Spectrum {
         let elevation = elevation.clamp(0.0, FRAC_PI_2);
@@ -232,8 +232,8 @@ impl Atmosphere {
         self.transmittance([air * mass, aerosol * mass, ozone])
     }
 
-    /// What arrives at the radius `r` (km) of a body whose centre has the cosine `mu` to the zenith
-    /// and whose angular radius is `size`: 0 where the ground hides it.
+    /// Transmittance to the radius `r` (km) from a body with the cosine `mu` of its center to the
+    /// zenith and the angular radius `size` (rad); 0 where the ground hides it.
     #[must_use]
     pub fn sunlight(&self, r: f64, mu: f64, size: f64) -> Spectrum {
         let horizon = horizon(r);
@@ -243,7 +243,7 @@ impl Atmosphere {
         if visible <= 0.0 {
             return [0.0; BANDS];
         }
-        // Light of a partly hidden disk comes from its visible part.
+        // A partly hidden disk: use the direction of its visible part.
         let mu = mu.max(horizon);
         self.transmittance(self.columns(r, mu)).map(|t| t * visible)
     }
@@ -255,28 +255,27 @@ pub fn horizon(r: f64) -> f64 {
     -(1.0 - (GROUND / r.max(GROUND)).powi(2)).max(0.0).sqrt()
 }
 
-/// Kilometres to the top of the air.
+/// Kilometers to the top of the air.
 #[must_use]
 pub fn distance_to_top(r: f64, mu: f64) -> f64 {
     let top = GROUND + TOP;
     (-r * mu + (r * r * (mu * mu - 1.0) + top * top).max(0.0).sqrt()).max(0.0)
 }
 
-/// Kilometres to the ground; none where the ray misses it.
+/// Kilometers to the ground; `None` if the ray misses it.
 #[must_use]
 pub fn distance_to_ground(r: f64, mu: f64) -> Option<f64> {
     let discriminant = r * r * (mu * mu - 1.0) + GROUND * GROUND;
     (mu < 0.0 && discriminant >= 0.0).then(|| (-r * mu - discriminant.sqrt()).max(0.0))
 }
 
-/// The radius after `t` kilometres.
+/// The radius after `t` kilometers.
 #[must_use]
 pub fn radius_at(r: f64, mu: f64, t: f64) -> f64 {
     (r * r + t * t + 2.0 * r * mu * t).max(0.0).sqrt()
 }
 
-/// Where a ray stands in the table: by the distance to the top, between the shortest and the
-/// horizon's.
+/// Table coordinates of a ray: its distance to the top, between the minimum and the horizon's.
 ///
 /// Bruneton and Neyret 2008, section 4; the mapping of Bruneton's 2017 text on the method.
 fn to_table(r: f64, mu: f64) -> (f64, f64) {

@@ -1,11 +1,10 @@
-//! A physical clear sky in nits, together with the sunlight that comes through the same air.
+//! A physical clear sky in nits, with the sunlight through the same atmosphere.
 //!
-//! Air, aerosol and ozone in spherical shells (`atmosphere`), in twelve bands of wavelength
-//! (`spectrum`). Light that is scattered once is integrated along each line of sight; light that is
-//! scattered more often is isotropic from the second time on and summed as a series: Hillaire, "A
-//! Scalable and Production Ready Sky and Atmosphere Rendering Technique" (EGSR 2020), section 5.
-//! Valid for bodies from 12 degrees below the horizon to the zenith; there are no clouds, no stars
-//! and no airglow.
+//! Air, aerosol and ozone in spherical shells (`atmosphere`), in twelve wavelength bands
+//! (`spectrum`). Single scattering is integrated along each line of sight. Multiple scattering is
+//! isotropic from the second order on and summed as a series: Hillaire, "A Scalable and Production
+//! Ready Sky and Atmosphere Rendering Technique" (EGSR 2020), section 5. Valid for bodies from 12
+//! degrees below the horizon to the zenith; no clouds, stars or airglow.
 
 pub mod atmosphere;
 pub mod spectrum;
@@ -25,34 +24,34 @@ use crate::photometry::{Lux, astronomy::HorizontalCoordinates, color::luminance,
 use scattering::{MultipleScattering, ViewPath};
 use spectrum::{BANDS, Bands};
 
-/// What lights the sky.
+/// The body that lights the sky.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SkyBody {
     /// Sun or Moon.
     pub source: SkySource,
-    /// Where it is seen. Azimuth counts from north over east (`Horizontal::direction`).
+    /// Apparent position. Azimuth counts from north over east (`Horizontal::direction`).
     pub place: HorizontalCoordinates,
-    /// Outside of the air, on a plane that faces it.
+    /// Illuminance outside of the atmosphere, on a plane that faces it.
     pub illuminance: Lux,
-    /// Radians, above 0.
+    /// Angular radius in rad, above 0.
     pub angular_radius: f64,
 }
 
-/// Half the rows of the table and its columns of azimuth away from the body.
+/// Half of the table's rows, and its columns of azimuth relative to the body.
 const ROWS: usize = 56;
 const COLUMNS: usize = 65;
 
-/// The luminance of every direction.
+/// A sky: luminance by direction.
 pub struct Sky {
     body: SkyBody,
     direction: DVec3,
-    /// Rows from the zenith's to the nadir's, columns of azimuth: all but what aerosol scatters
-    /// once.
+    /// Luminance without single scattering by aerosol; rows from zenith to nadir, columns of
+    /// azimuth.
     smooth: Vec<DVec3>,
-    /// What aerosol scatters once, without its phase function, which is applied to each direction
-    /// exactly.
+    /// Single scattering by aerosol without its phase function, which is applied exactly by
+    /// direction.
     aureole: Vec<DVec3>,
-    /// Of the whole disk.
+    /// Direct light of the whole disk.
     whole: DVec3,
     disk: SunDisk,
     sky_illuminance: Lux,
@@ -60,12 +59,12 @@ pub struct Sky {
 }
 
 impl Sky {
-    /// The sky under one body. Deterministic. Costs about half a second on one core.
+    /// Computes the sky under one body. Deterministic; about half a second on one core.
     #[must_use]
     pub fn new(atmosphere: &Atmosphere, body: SkyBody) -> Self {
         let bands = Bands::get();
         let outside = luminance(bands.to_rgb(&[1.0; BANDS], body.source));
-        // From fractions of the light outside, band by band, to linear Rec.709 in lux or nits.
+        // Fractions of the light outside of the atmosphere by band to linear Rec.709, lux or nits.
         let scale = body.illuminance.0 / outside;
         let rgb = |fractions: &[f64; BANDS]| bands.to_rgb(fractions, body.source) * scale;
         let mu = body.place.elevation.sin();
@@ -81,7 +80,7 @@ impl Sky {
             .into_par_iter()
             .map(|i| upper(i / COLUMNS, i % COLUMNS))
             .collect();
-        // What the sky gives the ground, band by band, from the same table: trapezoids over both
+        // Illuminance of the ground by the sky by band, from the same table: trapezoids over both
         // angles.
         let mut diffuse = [0.0; BANDS];
         let phase = |row: usize, column: usize| {
@@ -120,7 +119,7 @@ impl Sky {
                 let elevation = -FRAC_PI_2 * ((i / COLUMNS + 1) as f64 / ROWS as f64).powi(2);
                 let azimuth = PI * (i % COLUMNS) as f64 / (COLUMNS - 1) as f64;
                 let path = ViewPath::new(atmosphere, &multiple, body, elevation, azimuth);
-                // The observer stands on the ground: what lies between is shorter than a step.
+                // The observer is at ground level: the path to the ground is shorter than a step.
                 path.integrate_to_ground(&ground)
             })
             .collect();
@@ -144,26 +143,26 @@ impl Sky {
     }
 
     /// Illuminance (lx by channel, linear Rec.709) of the body's direct light on a plane that faces
-    /// it, as though the horizon hid nothing of its disk.
+    /// it, ignoring occlusion of its disk by the horizon.
     #[must_use]
     pub const fn whole_disk(&self) -> DVec3 {
         self.whole
     }
 
-    /// What of the body's disk is above the horizon.
+    /// The part of the body's disk above the horizon.
     #[must_use]
     pub const fn disk(&self) -> SunDisk {
         self.disk
     }
 
-    /// Illuminance (lx by channel, linear Rec.709) of what of the body's disk is above the horizon,
-    /// on a plane that faces it.
+    /// Illuminance (lx by channel, linear Rec.709) of the disk's part above the horizon, on a plane
+    /// that faces it.
     #[must_use]
     pub fn direct(&self) -> DVec3 {
         self.whole * self.disk.visible_fraction
     }
 
-    /// Illuminance (lx) that comes straight from the body to level ground.
+    /// Direct illuminance (lx) of the body on level ground.
     #[must_use]
     pub fn level_illuminance(&self) -> Lux {
         Lux(luminance(self.whole) * self.disk.on_level_ground())

@@ -1,4 +1,4 @@
-//! Light along one line of sight, and light that was scattered more than once.
+//! Single scattering along a line of sight, and multiple scattering.
 
 use std::f64::consts::PI;
 
@@ -35,8 +35,8 @@ const RINGS: usize = 12;
 const SPOKES: usize = 6;
 const STEPS: u32 = 24;
 
-/// What isotropic scattering gives after the first time: radiance that comes from all around, over
-/// the irradiance of the body outside of the air.
+/// Multiple scattering table: isotropic radiance from the second order on, over the irradiance of
+/// the body outside of the atmosphere.
 pub(super) struct MultipleScattering {
     size: f64,
     table: Vec<Spectrum>,
@@ -66,7 +66,7 @@ impl MultipleScattering {
         out
     }
 
-    /// Hillaire 2020, equations 5 to 10; the first scattering has its real phase functions here.
+    /// Hillaire 2020, equations 5 to 10; the first order has its real phase functions here.
     fn gather(&self, atmosphere: &Atmosphere, r: f64, elevation: f64) -> Spectrum {
         let (sun_up, sun_flat) = elevation.sin_cos();
         let (mut second, mut again) = ([0.0; BANDS], [0.0; BANDS]);
@@ -90,8 +90,8 @@ impl MultipleScattering {
         std::array::from_fn(|i| second[i] / (1.0 - again[i]).max(1e-3))
     }
 
-    /// Radiance of light scattered once (and what the ground reflects) along a ray, and the part of
-    /// isotropic, uniform light that is scattered towards its start.
+    /// Radiance of single scattering and ground reflection along a ray, and the fraction of
+    /// isotropic uniform light that is scattered towards its start.
     fn march(
         &self,
         atmosphere: &Atmosphere,
@@ -125,8 +125,7 @@ impl MultipleScattering {
                     + atmosphere.mie_extinction[i] * aerosol
                     + atmosphere.ozone[i] * ozone;
                 let left = (-extinction * dt).exp();
-                // The integral over the step of what is scattered in, dimmed on its way (Hillaire
-                // 2015).
+                // The integral of attenuated in-scattering over the step (Hillaire 2015).
                 let weight =
                     through[i] * if extinction > 1e-12 { (1.0 - left) / extinction } else { dt };
                 light[i] += weight * sun[i] * (scatter_air * ray + scatter_haze * haze);
@@ -144,7 +143,7 @@ impl MultipleScattering {
         (light, part)
     }
 
-    /// At a radius (km) under a body with this sine of elevation.
+    /// Lookup at a radius (km) and the sine of the body's elevation.
     fn at(&self, radius: f64, sine: f64) -> Spectrum {
         let elevation = sine.clamp(-1.0, 1.0).asin() / (PI / 2.0);
         let u = f64::midpoint(1.0, elevation.abs().powf(2.0 / 3.0).copysign(elevation));
@@ -162,16 +161,16 @@ impl MultipleScattering {
     }
 }
 
-/// Radiance over the irradiance outside of the air.
+/// Radiance over the irradiance outside of the atmosphere.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
-    /// All but the next.
+    /// All except single scattering by aerosol.
     pub smooth: Spectrum,
-    /// Scattered once by aerosol, without the phase function.
+    /// Single scattering by aerosol, without the phase function.
     pub aureole: Spectrum,
 }
 
-/// A line of sight from an observer who stands on the ground.
+/// A line of sight from an observer on the ground.
 pub(super) struct ViewPath<'a> {
     atmosphere: &'a Atmosphere,
     multiple: &'a MultipleScattering,
@@ -181,7 +180,7 @@ pub(super) struct ViewPath<'a> {
 }
 
 impl<'a> ViewPath<'a> {
-    /// Towards an elevation and an azimuth away from the body's, in radians.
+    /// Towards an elevation and an azimuth relative to the body's, in rad.
     pub(super) fn new(
         atmosphere: &'a Atmosphere,
         multiple: &'a MultipleScattering,
@@ -200,14 +199,14 @@ impl<'a> ViewPath<'a> {
         }
     }
 
-    /// Up to the top of the air.
+    /// Radiance up to the top of the atmosphere.
     pub(super) fn integrate(&self) -> Part {
         self.march(GROUND, distance_to_top(GROUND, self.mu), 64).0
     }
 
-    /// Down to the ground, which has this radiance.
+    /// Radiance down to the ground, which has the radiance `ground`.
     pub(super) fn integrate_to_ground(&self, ground: &Spectrum) -> Part {
-        // Eyes are two metres above it.
+        // The eye is 2 m above it.
         let r = GROUND + 0.002;
         let length = distance_to_ground(r, self.mu).unwrap_or_else(|| distance_to_top(r, self.mu));
         let (mut part, through) = self.march(r, length, 16);

@@ -1,4 +1,4 @@
-//! The sky against limits, published figures and a path tracer of its own.
+//! The sky against limits, published values and a separate path tracer.
 
 use super::{atmosphere::GROUND, *};
 use crate::photometry::color::{Chromaticity, REC709_TO_XYZ, correlated_temperature};
@@ -165,7 +165,7 @@ fn every_order_of_scattering_is_there() {
     }
 }
 
-/// Published figures of clear skies.
+/// Published values of clear skies.
 #[test]
 fn figures() {
     // Turbidity 2 is a clear sky. The formulas are IES RP-21-84, "Recommended practice for the
@@ -235,7 +235,7 @@ fn every_direction_is_finite_whatever_the_sun() {
     }
 }
 
-/// The table's own integral is the illuminance that it states.
+/// The integral of the table equals its stated illuminance.
 #[test]
 fn luminance_integrates_to_the_illuminance() {
     let sky = Sky::new(&Atmosphere::new(AtmosphereParams::default()), sun(35.0));

@@ -1,4 +1,4 @@
-//! Directional albedos as tables, made by quadrature when they are first needed.
+//! Tables of directional albedo, computed by quadrature on first use.
 
 use std::{num::NonZero, sync::LazyLock, thread};
 
@@ -6,18 +6,18 @@ use glam::{DVec2, DVec3};
 
 use super::microfacet::{Alpha, lambda, sample_visible_normal};
 
-/// A function of cosine and roughness, each 0 to 1, between whose points it is bilinear. Points lie
-/// at even steps of the cosine's square root: closer at grazing angles.
+/// A bilinear table over cosine and roughness, each 0 to 1. Samples are uniform in the square root
+/// of the cosine: denser at grazing angles.
 pub(super) struct AlbedoTable {
-    /// Points each way.
+    /// Samples per axis.
     size: usize,
     cells: Vec<f64>,
 }
 
 impl AlbedoTable {
-    /// The values of a function of cosine and roughness, by threads of its own: a worker of rayon's
-    /// pool that waits takes up other work, which may ask for the very table that it is making, and
-    /// then waits for itself.
+    /// Tabulates a function of cosine and roughness on dedicated threads. A waiting worker of
+    /// rayon's pool takes up other work, which may request the very table under construction: a
+    /// deadlock.
     pub(super) fn of(size: usize, value: impl Fn(f64, f64) -> f64 + Sync) -> Self {
         let step = |i: usize| i as f64 / (size - 1) as f64;
         let mut cells = vec![0.0; size * size];
@@ -50,7 +50,7 @@ impl AlbedoTable {
     }
 }
 
-/// Of GGX with Smith's height-correlated shadowing and reflectance 1, in one bounce.
+/// Single-scattering GGX albedo with Smith's height-correlated shadowing and reflectance 1.
 static GGX: LazyLock<AlbedoTable> = LazyLock::new(|| {
     AlbedoTable::of(112, |cos, roughness| {
         ggx_by_quadrature(
@@ -61,8 +61,8 @@ static GGX: LazyLock<AlbedoTable> = LazyLock::new(|| {
     })
 });
 
-/// The mean of G2 / G1 over visible normals at midpoints: what one bounce reflects of all light
-/// towards a view of this cosine and azimuth (rad).
+/// Mean of G2 / G1 over visible normals at midpoints: the single-scattering albedo towards a view
+/// of this cosine and azimuth (rad).
 pub(super) fn ggx_by_quadrature(cos: f64, alpha: Alpha, azimuth: f64) -> f64 {
     let sin = (1.0 - cos * cos).max(0.0).sqrt();
     let v = DVec3::new(sin * azimuth.cos(), sin * azimuth.sin(), cos);
@@ -85,10 +85,9 @@ pub(super) fn ggx_by_quadrature(cos: f64, alpha: Alpha, azimuth: f64) -> f64 {
     sum / f64::from(rows * columns)
 }
 
-/// By how much what a rough lobe reflects towards a view of this cosine grows, if facets passed on
-/// to each other what single scattering loses: Turquin, "Practical multiple scattering compensation
-/// for microfacet models" (2019), equation 16. `f0` is the reflectance along the normal. Roughness
-/// along two axes counts as its geometric mean.
+/// Multiple-scattering gain of a rough lobe for a view of this cosine: Turquin, "Practical multiple
+/// scattering compensation for microfacet models" (2019), equation 16. `f0` is the reflectance at
+/// normal incidence. Anisotropic roughness counts as its geometric mean.
 pub(super) fn multiscatter_gain(f0: DVec3, cos: f64, alpha: Alpha) -> DVec3 {
     let roughness = (alpha.x * alpha.y).sqrt().sqrt();
     let albedo = GGX.at(cos, roughness).max(0.1);
@@ -102,8 +101,7 @@ mod tests {
 
     use super::*;
 
-    /// Were tables made by rayon's workers, one of them would come to ask for the table that it is
-    /// making.
+    /// On rayon's workers, the construction of a table could wait for itself.
     #[test]
     fn a_table_may_first_be_asked_for_by_many_workers() {
         let pause = || thread::sleep(Duration::from_millis(1));
@@ -116,8 +114,8 @@ mod tests {
         let (done, result) = mpsc::channel();
         thread::spawn(move || {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
-            // Most do other work, so that some are free to take up a part of the making, and work
-            // is left for who waits for them.
+            // Most workers do other work, so that some are free to join the construction, and work
+            // is left for those that wait.
             pool.scope(|scope| {
                 for task in 0..800 {
                     scope.spawn(move |_| {
@@ -130,7 +128,7 @@ mod tests {
             });
             done.send(TABLE.at(0.5, 0.5))
         });
-        // A deadlock, not slowness, is what the limit detects.
+        // The limit detects a deadlock, not slowness.
         let made = result.recv_timeout(Duration::from_secs(120)).expect("the table is made");
         assert!((made - 0.5).abs() < 0.01, "{made}");
     }

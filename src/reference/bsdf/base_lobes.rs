@@ -1,4 +1,4 @@
-//! What lies below the layers: metal, opaque dielectric and glass.
+//! Base lobes below the layers: metal, opaque dielectric and glass.
 
 use std::f64::consts::PI;
 
@@ -13,25 +13,25 @@ use super::{
     },
 };
 
-/// Where indices differ by less than this part, rough glass does not bend light visibly, and is
-/// taken for smooth.
+/// Relative difference of indices below which rough glass does not bend light visibly and counts as
+/// smooth.
 const SAME_INDEX: f64 = 1e-3;
 
-/// Mirrored by the surface.
+/// Reflection across the surface plane.
 const MIRROR: DVec3 = DVec3::new(1.0, 1.0, -1.0);
 
-/// Chances of the lobes.
+/// Sampling probabilities of the lobes.
 #[derive(Clone, Copy)]
 struct LobeProbabilities {
     glass: f64,
     specular: f64,
-    /// Reflected diffusely, or through where `diffuse_transmission` says so.
+    /// Diffuse reflection or transmission.
     diffuse: f64,
-    /// Of the diffuse light, what goes through.
+    /// Fraction of diffuse samples that are transmitted.
     through: f64,
 }
 
-/// What of the base does not depend on the light.
+/// Terms of the base that do not depend on the light.
 #[derive(Clone, Copy)]
 pub(super) struct BaseEvaluator {
     chances: LobeProbabilities,
@@ -39,8 +39,8 @@ pub(super) struct BaseEvaluator {
     specular_alpha: Alpha,
     /// Smith's Lambda of the view.
     lambda: f64,
-    /// What facets pass on to each other, of the dielectric and of metal; none where that is left
-    /// out.
+    /// Multiple-scattering gains of the dielectric and of metal; `None` without multiple
+    /// scattering.
     gains: Option<[DVec3; 2]>,
 }
 
@@ -56,17 +56,17 @@ impl Bsdf {
         self.roughness().at_least(MIN_ALPHA)
     }
 
-    /// How much of the whole is glass.
+    /// Weight of glass in the whole.
     pub(super) fn glass(&self) -> f64 {
         (1.0 - self.metallic) * self.transmission
     }
 
-    /// How much of the whole is an opaque dielectric.
+    /// Weight of the opaque dielectric in the whole.
     fn opaque(&self) -> f64 {
         (1.0 - self.metallic) * (1.0 - self.transmission)
     }
 
-    /// Whether glass sends light in two directions only.
+    /// True if glass scatters only into the mirror and the refracted direction.
     fn is_smooth(&self) -> bool {
         self.alpha < MIN_ALPHA
             || matches!(self.interface, GlassInterface::VolumeBoundary { eta } if (eta - 1.0).abs() < SAME_INDEX)
@@ -80,24 +80,24 @@ impl Bsdf {
         self.diffuse_transmission > 0.0 && self.opaque() > 0.0
     }
 
-    /// Whether light from the other side arrives at more than one direction.
+    /// True if light from the other side is not a delta lobe.
     #[must_use]
     pub fn spreads_through(&self) -> bool {
         self.has_rough_glass() || self.lets_diffuse_through()
     }
 
-    /// What a dielectric reflects along the normal that would reflect `f0` by its index
+    /// Tinted reflectance at normal incidence of a dielectric whose index gives `f0`
     /// (KHR_materials_specular).
     fn tinted(&self, f0: f64) -> DVec3 {
         (f0 * self.specular_color).min(DVec3::ONE)
     }
 
-    /// What is reflected with the film where it would be `bare` without.
+    /// Reflectance with the thin film, given the reflectance `bare` without it.
     fn filmed(&self, bare: DVec3, cos: f64, f0: DVec3) -> DVec3 {
         self.thin_film.map_or(bare, |film| bare.lerp(film.reflectance(cos, f0), film.factor))
     }
 
-    /// Reflectance of the opaque dielectric for light at an angle of this cosine.
+    /// Reflectance of the opaque dielectric at an angle of this cosine.
     fn dielectric(&self, cos: f64) -> DVec3 {
         let f0 = self.tinted(self.f0);
         let bare = if self.f0 > 0.0 {
@@ -112,9 +112,9 @@ impl Bsdf {
         self.filmed(self.base_color.lerp(DVec3::ONE, schlick(cos)), cos, self.base_color)
     }
 
-    /// Reflectance of glass. KHR_materials_specular states it for Schlick's approximation, between
-    /// F0 and F90: here Fresnel's own rise takes the place of Schlick's. Beyond the critical angle
-    /// everything is reflected, as light has no other way.
+    /// Reflectance of glass. KHR_materials_specular states it for Schlick's approximation between
+    /// F0 and F90; here the exact Fresnel curve replaces Schlick's. Beyond the critical angle all
+    /// light is reflected.
     fn glass_fresnel(&self, cos: f64) -> DVec3 {
         let (GlassInterface::ThinWalled { eta } | GlassInterface::VolumeBoundary { eta }) =
             self.interface;
@@ -133,7 +133,7 @@ impl Bsdf {
             }
         }
         let Some(film) = self.thin_film else { return bare };
-        // A film that absorbs nothing reflects the same from both sides: the angle outside counts.
+        // A non-absorbing film reflects the same from both sides: the angle outside counts.
         let outside =
             if film.inside { (1.0 - (1.0 - cos * cos) / (eta * eta)).max(0.0).sqrt() } else { cos };
         self.filmed(bare, outside, f0 * self.specular)
@@ -150,10 +150,10 @@ impl Bsdf {
         glass * (1.0 - self.glass_fresnel(v.z).max_element()) * self.base_color
     }
 
-    /// What of the base does not depend on the light, seen from `v`.
+    /// Evaluates the light-independent terms for a view direction `v`.
     pub(super) fn base_seen(&self, v: DVec3) -> BaseEvaluator {
         let spread = self.specular_alpha();
-        // What a rough lobe gains that facets pass on to each other.
+        // Multiple-scattering gain of a rough lobe.
         let gain = |part: f64, f0: DVec3| {
             if part > 0.0 { multiscatter_gain(f0, v.z, spread) } else { DVec3::ONE }
         };
@@ -171,8 +171,8 @@ impl Bsdf {
         }
     }
 
-    /// What leaves towards `v` of light from `l`, and the density (1/sr) with which `sample_base`
-    /// gives `l`.
+    /// BSDF times cosine for light from `l` and view `v`, and the density (1/sr) of `l` in
+    /// `sample_base`.
     pub(super) fn evaluate_base(
         &self,
         seen: &BaseEvaluator,
@@ -221,13 +221,12 @@ impl Bsdf {
             specular: d * g / (4.0 * v.z) * f,
             transmitted: DVec3::ZERO,
         };
-        // Density of visible normals over the change from half vector to direction: Heitz 2018,
-        // equation 17.
+        // Density of visible normals over the Jacobian of the half vector: Heitz 2018, equation 17.
         let normals = d / (v.z * (1.0 + seen.lambda));
         (scattered, reflects * normals / 4.0 + chances.diffuse * (1.0 - chances.through) * l.z / PI)
     }
 
-    /// From the other side, of rough glass.
+    /// Transmission of rough glass.
     fn rough_glass_through(&self, v: DVec3, l: DVec3) -> DVec3 {
         if v.z <= 0.0 || l.z >= 0.0 || !self.has_rough_glass() {
             return DVec3::ZERO;
@@ -235,10 +234,10 @@ impl Bsdf {
         let alpha = self.roughness();
         let g = 1.0 / (1.0 + lambda(v, alpha) + lambda(l, alpha));
         let (h, shape) = match self.interface {
-            // The reflection, mirrored to the other side.
+            // The reflection lobe, mirrored to the other side.
             GlassInterface::ThinWalled { .. } => ((v + l * MIRROR).normalize_or(DVec3::Z), 0.25),
-            // Walter et al. 2007, equation 21, for light from beyond: radiance shrinks by the
-            // square of the ratio of indices.
+            // Walter et al. 2007, equation 21, for light from the other side: radiance shrinks by
+            // the square of the ratio of indices.
             GlassInterface::VolumeBoundary { eta } => {
                 let Some(h) = refracting_normal(v, l, eta) else { return DVec3::ZERO };
                 let (vh, lh) = (v.dot(h), l.dot(h));
@@ -249,8 +248,8 @@ impl Bsdf {
         ggx(h, alpha) * g * shape / v.z * through * self.base_color
     }
 
-    /// From the other side, by Lambert's law. What the surface reflects first is taken at the half
-    /// vector of the mirrored light, which makes it the same with view and light swapped.
+    /// Lambertian transmission. Surface reflection is evaluated at the half vector of the mirrored
+    /// light, which makes the lobe reciprocal.
     fn diffuse_through(&self, v: DVec3, l: DVec3) -> DVec3 {
         if v.z <= 0.0 || l.z >= 0.0 || !self.lets_diffuse_through() {
             return DVec3::ZERO;
@@ -271,7 +270,7 @@ impl Bsdf {
         let crossing = self.diffuse_transmission * self.diffuse_transmission_color.max_element();
         let staying = (1.0 - self.diffuse_transmission) * most;
         let diffuse = opaque * (staying + crossing) * (1.0 - dielectric);
-        // No lobe may starve: what is chosen never weighs too much where it is strong.
+        // A minimum probability for each lobe bounds the weights where the lobe is strong.
         let share = if diffuse <= 0.0 {
             1.0
         } else if specular <= 0.0 {
@@ -305,7 +304,7 @@ impl Bsdf {
         }
     }
 
-    /// How often glass of reflectance `f` reflects when it is sampled.
+    /// Probability of sampling reflection for glass of reflectance `f`.
     fn reflection_chance(&self, f: DVec3) -> f64 {
         let f = f.max_element();
         let through = (1.0 - f) * self.base_color.max_element();
@@ -338,7 +337,7 @@ impl Bsdf {
     ) -> Option<BaseSample> {
         let chances = &seen.chances;
         let l = if lobe < chances.glass {
-            // The rest of the number is as even as the whole.
+            // The remainder of the number is uniform again.
             let lobe = lobe / chances.glass;
             if self.is_smooth() {
                 return self.sample_smooth(v, lobe, chances.glass).map(BaseSample::Delta);
@@ -366,7 +365,7 @@ impl Bsdf {
         (l.z > 0.0).then_some(BaseSample::Direction(l))
     }
 
-    /// One of the two directions of smooth glass.
+    /// Samples one of the two directions of smooth glass.
     fn sample_smooth(&self, v: DVec3, lobe: f64, chance: f64) -> Option<BsdfSample> {
         let f = self.glass_fresnel(v.z);
         let glass = self.glass() / chance;
@@ -377,7 +376,7 @@ impl Bsdf {
             eta_scale: 1.0,
         };
         let GlassInterface::VolumeBoundary { eta } = self.interface else {
-            // What goes straight through is no scattering, see `straight_through`.
+            // Straight transmission is no scattering, see `straight_through`.
             return Some(up(glass * f));
         };
         let reflects = self.reflection_chance(f);

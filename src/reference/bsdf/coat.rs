@@ -1,6 +1,6 @@
-//! A clear coat: KHR_materials_clearcoat. Its Fresnel term is that of the whole coat, at the angle
-//! of the view, and not of the facets: the extension has it so, that what the coat leaves is simply
-//! the rest. Swapping view and light thus gives another value.
+//! Clearcoat: KHR_materials_clearcoat. As in the extension, its Fresnel term uses the view angle to
+//! the coat's normal, not the microfacets, so that the layers below get the complement. The lobe is
+//! therefore not reciprocal.
 
 use glam::{DVec2, DVec3};
 
@@ -9,29 +9,29 @@ use super::{
     microfacet::{Alpha, ggx, lambda, sample_visible_normal, schlick, visible_normal_pdf},
 };
 
-/// Reflectance of the index 1.5 along the normal.
+/// Reflectance of index 1.5 at normal incidence.
 const F0: f64 = 0.04;
 
-/// How much a coat of this strength takes from what lies below, and reflects, at an angle of this
-/// cosine.
+/// Fresnel reflectance of a coat of this weight at an angle of this cosine, which also attenuates
+/// the layers below.
 #[must_use]
 pub fn coat_reflectance(factor: f64, cos: f64) -> f64 {
     factor * (F0 + (1.0 - F0) * schlick(cos.abs()))
 }
 
-/// A layer over everything else.
+/// A clearcoat layer over all other lobes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coat {
-    /// How much of it there is, 0 to 1.
+    /// Weight of the coat, 0 to 1.
     pub factor: f64,
-    /// Roughness squared, 0 to 1.
+    /// Alpha: roughness squared, 0 to 1.
     pub alpha: f64,
-    /// Its own normal, in the frame of the surface.
+    /// The coat's own normal, in the shading frame.
     pub normal: DVec3,
 }
 
 impl Coat {
-    /// What it takes from below of light that leaves towards `v`.
+    /// Fraction of the light from below that the coat takes towards `v`.
     #[must_use]
     pub fn reflectance(&self, v: DVec3) -> f64 {
         coat_reflectance(self.factor, v.dot(self.normal))
@@ -41,19 +41,19 @@ impl Coat {
         Alpha::isotropic(self.alpha.max(MIN_ALPHA))
     }
 
-    /// In the coat's own frame.
+    /// Transforms a direction to the coat's own frame.
     fn inside(&self, d: DVec3) -> DVec3 {
         let (x, y) = self.normal.any_orthonormal_pair();
         DVec3::new(d.dot(x), d.dot(y), d.dot(self.normal))
     }
 
-    /// A view that the coat's normal turns away is a grazing one.
+    /// The view in the coat's frame; a view below the coat's horizon becomes a grazing one.
     fn view(&self, v: DVec3) -> DVec3 {
         let v = self.inside(v);
         if v.z >= 1e-4 { v } else { DVec3::new(v.x, v.y, 1e-4).normalize() }
     }
 
-    /// The lobe with the light's cosine, reflectance 1.
+    /// The lobe times the light's cosine, with reflectance 1.
     pub(super) fn evaluate(&self, v: DVec3, l: DVec3) -> f64 {
         let (v, l) = (self.view(v), self.inside(l));
         let sum = v + l;
@@ -65,9 +65,9 @@ impl Coat {
         ggx(sum.normalize(), alpha) * g / (4.0 * v.z)
     }
 
-    /// Density (1/sr) with which `sample` gives `l`. Under a tilted coat `l` may lie so far below
-    /// the coat's own horizon that the half vector does too: no facet faces that way, though GGX,
-    /// being even, has a value there.
+    /// Density (1/sr) of `l` in `sample`. Under a tilted coat `l` may lie so far below the coat's
+    /// horizon that the half vector does too. No microfacet faces that way, although GGX, being
+    /// even, has a value there.
     pub(super) fn pdf(&self, v: DVec3, l: DVec3) -> f64 {
         let (v, l) = (self.view(v), self.inside(l));
         let sum = v + l;

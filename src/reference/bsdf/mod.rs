@@ -1,18 +1,18 @@
-//! The metallic/roughness material of glTF 2.0 (Appendix B) with the extensions of Khronos that
-//! change how it scatters light, and its sampling (docs/materials.md). Directions are in a frame
-//! whose z is the shading normal on the side of the view and whose x is the tangent.
+//! BSDF of the glTF 2.0 metallic-roughness material (Appendix B) with the Khronos extensions that
+//! change scattering, and its sampling (docs/materials.md). Directions are in the shading frame: z
+//! is the shading normal on the side of the view, x the tangent.
 //!
-//! What lies below is a mix (`base`): with weight `metallic` a metal; of the rest, `transmission`
-//! glass and else an opaque dielectric, of whose diffuse light a part may leave on the other side.
-//! Metal and opaque dielectric are those of the raster renderer (`shaders/lib/brdf.glsl`), with
-//! Schlick's approximation of Fresnel's equations. Glass has Fresnel's equations themselves: they
-//! alone agree with Snell's law about the critical angle, and with themselves from both sides. Over
-//! it lies sheen, over that a clear coat.
+//! The base is a mix (`base_lobes`): metal with weight `metallic`; of the rest, glass with weight
+//! `transmission`, else an opaque dielectric whose diffuse light may be partly transmitted. Metal
+//! and opaque dielectric are those of the raster renderer (`shaders/lib/brdf.glsl`), with Schlick's
+//! approximation. Glass uses the exact Fresnel equations: only they agree with Snell's law about
+//! the critical angle and are consistent from both sides. Sheen lies over the base, a clearcoat
+//! over both.
 //!
-//! Glass is either the border of a volume, where light is refracted (Walter et al. 2007), or a thin
-//! wall, where it goes straight on and roughness spreads it as it spreads the reflection
-//! (KHR_materials_transmission). The base colour is a factor at every crossing, as the extensions
-//! have it.
+//! Glass is either the boundary of a volume, which refracts light (Walter et al. 2007), or a thin
+//! wall, which transmits it straight with the roughness of the reflection
+//! (KHR_materials_transmission). The base color is a factor at every crossing, as in the
+//! extensions.
 
 mod albedo;
 mod base_lobes;
@@ -33,66 +33,65 @@ pub use self::{
     thin_film::ThinFilm,
 };
 
-/// Below this alpha a highlight of a point-like source is narrower than a pixel ever is
-/// (`shaders/lib/brdf.glsl`): reflection from metal and opaque dielectrics is spread that wide at
-/// least, and glass is smooth.
+/// Alpha below which the highlight of a point-like source is always narrower than a pixel
+/// (`shaders/lib/brdf.glsl`). Metal and opaque dielectrics are clamped to it, and glass is smooth
+/// below it.
 pub const MIN_ALPHA: f64 = 0.002;
 
-/// What lies beyond glass.
+/// The far side of glass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GlassInterface {
-    /// The same as on this side: nothing is bent.
+    /// A thin wall with the same medium on both sides: no refraction.
     ThinWalled {
-        /// Index of refraction of the wall over that around it.
+        /// Index of refraction of the wall over that of its environment.
         eta: f64,
     },
-    /// A volume, or the outside of one.
+    /// The boundary of a volume, from either side.
     VolumeBoundary {
-        /// Index of refraction beyond over that on the side of the view.
+        /// Index of refraction beyond the surface over that on the side of the view.
         eta: f64,
     },
 }
 
-/// What light does at a point of a surface.
+/// Scattering parameters at a point of a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bsdf {
-    /// Linear base colour, 0 to 1.
+    /// Linear base color, 0 to 1.
     pub base_color: DVec3,
-    /// 0 dielectric to 1 metal.
+    /// Metalness: 0 dielectric to 1 metal.
     pub metallic: f64,
-    /// Roughness squared, 0 to 1.
+    /// Alpha: roughness squared, 0 to 1.
     pub alpha: f64,
-    /// Reflectance of the opaque dielectric along the normal: 0.04 for an index of 1.5. 0, for an
-    /// index of 1, is no border at all: nothing is reflected at any angle, and what is left is
-    /// Lambert's law.
+    /// Reflectance of the opaque dielectric at normal incidence: 0.04 for an index of 1.5. With 0,
+    /// for an index of 1, there is no interface: no reflection at any angle, and only Lambert's law
+    /// remains.
     pub f0: f64,
-    /// The part of the dielectric that is glass, 0 to 1.
+    /// Fraction of the dielectric that is glass, 0 to 1.
     pub transmission: f64,
-    /// What lies beyond the glass.
+    /// The far side of the glass.
     pub interface: GlassInterface,
     /// Strength of the dielectric's reflection at every angle, 0 to 1 (KHR_materials_specular).
     pub specular: f64,
-    /// A factor of its reflectance along the normal, at least 0.
+    /// Tint of the dielectric's reflectance at normal incidence, at least 0.
     pub specular_color: DVec3,
-    /// How much rougher it is along the tangent, 0 to 1 (KHR_materials_anisotropy).
+    /// Strength of anisotropy along the tangent, 0 to 1 (KHR_materials_anisotropy).
     pub anisotropy: f64,
-    /// A film on it.
+    /// Thin film on the surface (KHR_materials_iridescence).
     pub thin_film: Option<ThinFilm>,
-    /// The part of diffuse light that leaves on the other side, 0 to 1
-    /// (KHR_materials_diffuse_transmission).
+    /// Fraction of diffuse light that is transmitted, 0 to 1 (KHR_materials_diffuse_transmission).
     pub diffuse_transmission: f64,
-    /// Its colour, 0 to 1.
+    /// Color of diffuse transmission, 0 to 1.
     pub diffuse_transmission_color: DVec3,
-    /// Fibres over all that.
+    /// Sheen over the base (KHR_materials_sheen).
     pub sheen: Option<Sheen>,
-    /// A coat over everything.
+    /// Clearcoat over all other lobes.
     pub coat: Option<Coat>,
-    /// Metal and opaque dielectric do not lose what facets pass on to each other.
+    /// Metal and opaque dielectric include multiple scattering between microfacets.
     pub multiscatter: bool,
 }
 
 impl Default for Bsdf {
-    /// White, matte as can be, of index 1.5.
+    /// White, fully rough, of index 1.5.
     fn default() -> Self {
         Self {
             base_color: DVec3::ONE,
@@ -114,26 +113,25 @@ impl Default for Bsdf {
     }
 }
 
-/// The perceptual roughness from which reflections no longer show what glows and lights nothing,
-/// and the last part of the way there over which they fade: as the raster renderer's reflections do
-/// (`passes.ssr.max_roughness`, `shaders/lib/ssr.glsl`).
+/// Perceptual roughness from which emission that does not illuminate is no longer visible in
+/// reflections, and the fraction of the range below it over which they fade. Equal to the raster
+/// renderer's reflections (`passes.ssr.max_roughness`, `shaders/lib/ssr.glsl`).
 const EMISSION_VISIBILITY_MAX_ROUGHNESS: f64 = 0.6;
 const EMISSION_VISIBILITY_FADE: f64 = 0.2;
 
-/// Radiance that leaves over irradiance on a plane facing the light, with the cosine (1/sr); or
-/// that over the density of a sample (no unit).
+/// BSDF times the cosine to the light (1/sr); or that over the density of a sample (dimensionless).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BsdfValue {
-    /// Reflected diffusely.
+    /// Diffuse reflection.
     pub diffuse: DVec3,
-    /// Reflected specularly.
+    /// Specular reflection.
     pub specular: DVec3,
-    /// From the other side.
+    /// Transmission from the other side.
     pub transmitted: DVec3,
 }
 
 impl BsdfValue {
-    /// All of it.
+    /// Sum of all components.
     #[must_use]
     pub fn total(self) -> DVec3 {
         self.diffuse + self.specular + self.transmitted
@@ -156,22 +154,21 @@ impl BsdfValue {
     }
 }
 
-/// A chosen direction.
+/// A sampled direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BsdfSample {
-    /// Towards the light, a unit vector; below the surface (z < 0) where the light comes from the
-    /// other side.
+    /// Unit vector towards the light; below the surface (z < 0) for transmission.
     pub l: DVec3,
-    /// What leaves of the radiance from there, over the density.
+    /// BSDF times cosine over density: the factor of the radiance from there.
     pub weight: BsdfValue,
-    /// Density (1/sr); none for a direction that smooth glass dictates, which no other way finds.
+    /// Density (1/sr); `None` for a delta lobe of smooth glass.
     pub pdf: Option<f64>,
-    /// Square of the ratio of indices by which radiance grew when it was bent: how little the
-    /// weight says of what will come.
+    /// Squared ratio of indices by which refraction scaled the radiance; excluded from Russian
+    /// roulette.
     pub eta_scale: f64,
 }
 
-/// Chances of the layers; the rest is the base's.
+/// Sampling probabilities of the layers; the rest is the base's.
 #[derive(Clone, Copy)]
 struct Layers {
     sheen: f64,
@@ -185,9 +182,8 @@ impl Layers {
 }
 
 impl Bsdf {
-    /// Of what a sample carries, the share by channel that shows things instead of being lit by
-    /// them: reflection and refraction by lobes that are narrow enough, and nothing that is
-    /// diffuse. What glows but lights nothing is seen by it.
+    /// Fraction of a sample's weight, per channel, in which emission that does not illuminate is
+    /// visible: reflection and refraction by sufficiently narrow lobes, and no diffuse lobe.
     #[must_use]
     pub fn emission_visibility(&self, weight: &BsdfValue) -> DVec3 {
         let of = |alpha: f64| {
@@ -205,8 +201,8 @@ impl Bsdf {
         }))
     }
 
-    /// How much of light goes straight through a smooth thin wall. `evaluate` and `sample` leave it
-    /// out: it is as if the surface were partly not there, for shadows too.
+    /// Fraction of light that passes straight through a smooth thin wall, for shadow rays too.
+    /// `evaluate` and `sample` exclude it: the surface acts as if partly absent.
     #[must_use]
     pub fn straight_through(&self, v: DVec3) -> DVec3 {
         let through = self.base_straight_through(v);
@@ -217,20 +213,20 @@ impl Bsdf {
         }
     }
 
-    /// Nothing lies over the base.
+    /// True if no layer lies over the base.
     const fn is_bare(&self) -> bool {
         self.sheen.is_none() && self.coat.is_none()
     }
 
-    /// What the layers leave of what the base does. KHR_materials_clearcoat takes the view's share
-    /// alone.
+    /// Transmittance of the layers over the base. KHR_materials_clearcoat uses only the view's
+    /// term.
     fn layer_transmittance(&self, v: DVec3, l: DVec3) -> f64 {
         let below_coat = self.coat.map_or(1.0, |coat| 1.0 - coat.reflectance(v));
         below_coat * self.sheen.map_or(1.0, |sheen| sheen.transmittance(v, l))
     }
 
-    /// The point as seen from `v` (z > 0, a unit vector): what does not depend on the light is
-    /// found once.
+    /// Prepares evaluation for a view direction `v` (z > 0, a unit vector): terms that do not
+    /// depend on the light are computed once.
     #[must_use]
     pub fn evaluator(&self, v: DVec3) -> BsdfEvaluator<'_> {
         let layers = (!self.is_bare()).then(|| self.layers(v));
@@ -244,20 +240,20 @@ impl Bsdf {
         }
     }
 
-    /// What leaves towards `v` (z > 0) of light from `l`, but for what smooth glass does. Both are
-    /// unit vectors.
+    /// BSDF times cosine for view `v` (z > 0) and light `l` (unit vectors), without the delta lobes
+    /// of smooth glass.
     #[must_use]
     pub fn evaluate(&self, v: DVec3, l: DVec3) -> BsdfValue {
         self.evaluator(v).evaluate(l).0
     }
 
-    /// Density (1/sr) with which `sample` gives `l`, but for the directions of smooth glass.
+    /// Density (1/sr) of `l` in `sample`, without the delta lobes of smooth glass.
     #[must_use]
     pub fn pdf(&self, v: DVec3, l: DVec3) -> f64 {
         self.evaluator(v).evaluate(l).1
     }
 
-    /// A direction in proportion to the light that leaves towards `v`, about; none where it falls
+    /// Samples a direction approximately in proportion to the BSDF towards `v`; `None` if it falls
     /// on the wrong side.
     #[must_use]
     pub fn sample(&self, v: DVec3, lobe: f64, u: DVec2) -> Option<BsdfSample> {
@@ -265,19 +261,19 @@ impl Bsdf {
     }
 }
 
-/// A point of a surface as seen from one direction.
+/// A BSDF prepared for one view direction.
 #[derive(Clone, Copy)]
 pub struct BsdfEvaluator<'a> {
     bsdf: &'a Bsdf,
     v: DVec3,
     base: BaseEvaluator,
-    /// Chances of what lies over the base; none where nothing does.
+    /// Sampling probabilities of the layers; `None` without layers.
     layers: Option<Layers>,
 }
 
 impl BsdfEvaluator<'_> {
-    /// What leaves towards the view of light from `l`, and the density (1/sr) with which `sample`
-    /// gives `l`; both but for what smooth glass does.
+    /// BSDF times cosine for light from `l`, and the density (1/sr) of `l` in `sample`; both
+    /// without the delta lobes of smooth glass.
     #[must_use]
     pub fn evaluate(&self, l: DVec3) -> (BsdfValue, f64) {
         let (bsdf, v) = (self.bsdf, self.v);
@@ -305,7 +301,7 @@ impl BsdfEvaluator<'_> {
         (all, density)
     }
 
-    /// A direction in proportion to the light that leaves towards the view, about; none where it
+    /// Samples a direction approximately in proportion to the BSDF towards the view; `None` if it
     /// falls on the wrong side.
     #[must_use]
     pub fn sample(&self, lobe: f64, u: DVec2) -> Option<BsdfSample> {
@@ -319,7 +315,7 @@ impl BsdfEvaluator<'_> {
             Some(chances) => {
                 below = chances.base();
                 if lobe < below {
-                    // The rest of the number is as even as the whole.
+                    // The remainder of the number is uniform again.
                     bsdf.sample_base(&self.base, v, lobe / below, u)?
                 } else {
                     let l = match bsdf.coat {
@@ -357,9 +353,9 @@ impl BsdfEvaluator<'_> {
     }
 }
 
-/// What the base was sampled to do.
+/// Sample of the base.
 enum BaseSample {
-    /// Smooth glass: one of two directions.
+    /// One of the two directions of smooth glass.
     Delta(BsdfSample),
     /// Any other direction.
     Direction(DVec3),

@@ -1,7 +1,8 @@
-//! Sheen: KHR_materials_sheen, which is Estevez and Kulla, "Production Friendly Microfacet Sheen
-//! BRDF" (SIGGRAPH 2017): their distribution ("Charlie", section 3) with their fit of Smith's
-//! Lambda (section 4) and not Ashikhmin's term. What it takes from below is its directional albedo,
-//! the greater one of view and light (the extension's "albedo-scaling technique").
+//! Sheen: KHR_materials_sheen, after Estevez and Kulla, "Production Friendly Microfacet Sheen BRDF"
+//! (SIGGRAPH 2017). It uses their distribution ("Charlie", section 3) and their fit of Smith's
+//! Lambda (section 4), not Ashikhmin's term. The base below is attenuated by the sheen's
+//! directional albedo, the greater one of view and light (the extension's "albedo-scaling
+//! technique").
 
 use std::{f64::consts::PI, sync::LazyLock};
 
@@ -11,10 +12,10 @@ use super::albedo::AlbedoTable;
 
 pub use crate::scene::MIN_SHEEN_ROUGHNESS;
 
-/// Fibres on a surface.
+/// A sheen layer of fibers on a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sheen {
-    /// Colour and strength, 0 to 1.
+    /// Color and strength, 0 to 1.
     pub color: DVec3,
     /// Perceptual roughness, 0 to 1.
     pub roughness: f64,
@@ -27,7 +28,7 @@ static ALBEDO: LazyLock<AlbedoTable> = LazyLock::new(|| {
     })
 });
 
-/// The integral of the lobe of colour 1 over all lights, by midpoints.
+/// Integral of the lobe of color 1 over all light directions, at midpoints.
 pub(super) fn albedo_by_quadrature(cos: f64, roughness: f64) -> f64 {
     let sheen = Sheen { color: DVec3::ONE, roughness };
     let v = DVec3::new((1.0 - cos * cos).max(0.0).sqrt(), 0.0, cos);
@@ -42,11 +43,11 @@ pub(super) fn albedo_by_quadrature(cos: f64, roughness: f64) -> f64 {
             sum += sheen.lobe(v, l) * tilt.sin();
         }
     }
-    // Half the circle stands for the other half.
+    // By symmetry, half of the circle represents the whole.
     sum * (PI / 2.0 / f64::from(rows)) * (2.0 * PI / f64::from(columns))
 }
 
-/// Smith's Lambda as the paper fits it: equation 3 and table 1.
+/// Smith's Lambda in the paper's fit: equation 3 and table 1.
 fn lambda(cos: f64, alpha: f64) -> f64 {
     let t = (1.0 - alpha) * (1.0 - alpha);
     let mix = |rough: f64, smooth: f64| rough + (smooth - rough) * t;
@@ -62,7 +63,7 @@ impl Sheen {
         roughness * roughness
     }
 
-    /// The lobe of colour 1 with the light's cosine; both directions above the surface.
+    /// The lobe of color 1 times the light's cosine; both directions are above the surface.
     fn lobe(&self, v: DVec3, l: DVec3) -> f64 {
         let sum = v + l;
         if v.z <= 0.0 || l.z <= 0.0 || sum.length_squared() < 1e-24 {
@@ -80,14 +81,13 @@ impl Sheen {
         self.color * self.lobe(v, l)
     }
 
-    /// The part of all light, of the strongest channel, that it reflects towards a direction of
-    /// this cosine.
+    /// Directional albedo of the strongest channel, at an angle of this cosine.
     #[must_use]
     pub fn albedo(&self, cos: f64) -> f64 {
         self.color.max_element() * ALBEDO.at(cos.abs(), self.roughness.max(MIN_SHEEN_ROUGHNESS))
     }
 
-    /// What it leaves of light between two directions.
+    /// Transmittance of the layer for light between two directions.
     pub(super) fn transmittance(&self, v: DVec3, l: DVec3) -> f64 {
         (1.0 - self.albedo(v.z).max(self.albedo(l.z))).max(0.0)
     }

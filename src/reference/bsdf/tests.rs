@@ -22,7 +22,7 @@ const INTO: GlassInterface = GlassInterface::VolumeBoundary { eta: 1.5 };
 const OUT: GlassInterface = GlassInterface::VolumeBoundary { eta: 1.0 / 1.5 };
 const THIN: GlassInterface = GlassInterface::ThinWalled { eta: 1.5 };
 
-/// The mean weight of samples: reflected, transmitted.
+/// Mean weights of samples: reflected, transmitted.
 fn albedo(bsdf: &Bsdf, v: DVec3, count: u32) -> (DVec3, DVec3) {
     let (mut up, mut down) = (DVec3::ZERO, DVec3::ZERO);
     for i in 0..count {
@@ -37,7 +37,7 @@ fn albedo(bsdf: &Bsdf, v: DVec3, count: u32) -> (DVec3, DVec3) {
     (up / f64::from(count), down / f64::from(count))
 }
 
-/// Materials of all kinds whose every direction has a density.
+/// Materials of all kinds without delta lobes.
 fn all() -> Vec<(String, Bsdf)> {
     let mut out = Vec::new();
     let color = DVec3::new(0.9, 0.5, 0.2);
@@ -80,7 +80,7 @@ fn all() -> Vec<(String, Bsdf)> {
     out
 }
 
-/// Those of which the lobes are narrow, with the middle of the lobe for a view.
+/// Materials with narrow lobes, with a view and the center of its lobe.
 fn narrow() -> Vec<(String, Bsdf, DVec3, DVec3)> {
     let mut out = Vec::new();
     for (roughness, wall) in [
@@ -94,7 +94,7 @@ fn narrow() -> Vec<(String, Bsdf, DVec3, DVec3)> {
         for cos in [0.3, 0.7, 1.0] {
             let (v, bsdf) = (view(cos), glass(roughness, wall));
             let name = format!("narrow, roughness {roughness}, {wall:?}, cosine {cos}");
-            // Of what hardly reflects too few samples would be there.
+            // Too few samples would hit a lobe of very low reflectance.
             if !matches!(wall, GlassInterface::VolumeBoundary { eta } if (eta - 1.0).abs() < 0.2) {
                 out.push((name.clone() + ", reflected", bsdf, v, DVec3::new(-v.x, 0.0, v.z)));
             }
@@ -160,7 +160,7 @@ fn visible_normals_and_cosines_follow_their_densities() {
             },
         };
         let integral = check(&test, 40_000, cases.len() + 1);
-        // All normals that can be seen, but for those outside of the cells.
+        // All visible normals, except those outside of the cells.
         assert!(
             integral > if alpha < 0.05 { 0.95 } else { 0.9995 },
             "roughness {roughness}, cosine {cos}: {integral}"
@@ -187,7 +187,7 @@ fn weights_are_what_is_evaluated_over_the_density() {
                 let density = sampled.pdf.unwrap();
                 assert!((sampled.l.length() - 1.0).abs() < 1e-9);
                 let total = sampled.weight.total();
-                // Visible normals: no weight is far above what its lobe's chance asks for.
+                // Visible normals: no weight is far above its lobe's probability.
                 assert!(
                     density > 0.0
                         && total.is_finite()
@@ -210,9 +210,9 @@ fn it_is_reciprocal() {
                 (there - back).abs().max_element() < 1e-12 * (1.0 + there.max_element()),
                 "{name}"
             );
-            // Through glass the view from the other side sees the ratio of indices turned round;
-            // radiance over the square of the index is what is symmetric (Veach 1997, section 5.2).
-            // Frames have z on the side of the view.
+            // Through glass, the reverse view has the inverse ratio of indices; radiance over the
+            // squared index is reciprocal (Veach 1997, section 5.2). Frames have z on the side of
+            // the view.
             let mirror = DVec3::new(1.0, 1.0, -1.0);
             let below = DVec3::new(-0.4, 0.2, -0.8).normalize();
             let (there, eta, other) = match bsdf.interface {
@@ -237,8 +237,8 @@ fn it_is_reciprocal() {
 
 #[test]
 fn fresnel_and_snell_are_the_closed_forms() {
-    // Along the normal, at Brewster's angle (no light polarised along the plane), at the critical
-    // angle, grazing.
+    // At normal incidence, Brewster's angle (no light polarized in the plane), the critical angle,
+    // and grazing incidence.
     assert!((fresnel(1.0, 1.5) - 0.04).abs() < 1e-15);
     let brewster = 1.5f64.atan();
     let across = ((brewster.cos() - 1.5 * (PI / 2.0 - brewster).cos())
@@ -279,7 +279,7 @@ fn smooth_glass_keeps_all_energy() {
             let v = view(cos);
             let (up, down) = albedo(&bsdf, v, 256);
             let all = up + down + bsdf.straight_through(v);
-            // Which of the two directions is taken is a chance, but each weighs 1.
+            // The choice between both directions is random, but each has weight 1.
             assert!((all - DVec3::ONE).abs().max_element() < 1e-12, "{wall:?} {cos}: {up} {down}");
             assert_eq!(bsdf.pdf(v, DVec3::Z), 0.0);
             assert_eq!(bsdf.evaluate(v, DVec3::Z).total(), DVec3::ZERO);
@@ -304,7 +304,7 @@ fn rough_glass_becomes_smooth_glass() {
     }
 }
 
-/// Directional albedo with F = 1: formulas of the single-scattering lobe, E(1) = 1 - ln 2 at
+/// Directional albedo with F = 1: closed form of the single-scattering lobe, E(1) = 1 - ln 2 at
 /// roughness 1.
 #[test]
 fn directional_albedo_of_a_white_metal_is_the_published_one() {
@@ -323,8 +323,8 @@ fn directional_albedo_of_a_white_metal_is_the_published_one() {
     }
 }
 
-/// Prints what a white furnace shows of each material: the loss of single scattering and the gain
-/// of glTF's mix. `cargo test --lib reference::bsdf -- --nocapture published` makes the tables of
+/// Prints the white furnace of each material: the loss of single scattering and the gain of glTF's
+/// mix. `cargo test --lib reference::bsdf -- --nocapture published` generates the tables of
 /// docs/reference.md.
 #[test]
 fn published_energy() {
@@ -361,8 +361,8 @@ fn published_energy() {
     }
     for (name, cos, roughness, energy) in energies {
         let mix = name == "dielectric" || name == "metallic 0.5";
-        // What conserves energy where it is smooth; roughness loses what facets would pass on to
-        // each other.
+        // Smooth lobes conserve energy; rough ones lose the multiple scattering between
+        // microfacets.
         assert!(mix || energy < 1.0 + 1e-3, "{name} {cos} {roughness}: {energy}");
         assert!(
             mix || roughness > 0.0 || (energy - 1.0).abs() < 1e-3,
@@ -386,7 +386,7 @@ fn published_energy() {
     }
 }
 
-/// The integral over all directions of what is evaluated is the mean of the samples' weights.
+/// The integral of `evaluate` over all directions equals the mean of the samples' weights.
 #[test]
 fn samples_gather_what_is_evaluated() {
     for (name, bsdf) in all() {

@@ -1,4 +1,4 @@
-//! A path on its way through participating volumes.
+//! Path segments in participating volumes.
 
 use glam::DVec3;
 
@@ -13,13 +13,13 @@ use crate::reference::{
 };
 
 impl World<'_> {
-    /// Numbers for walks through volumes; none where there are none, so that paths without them are
-    /// as they were.
+    /// Random numbers for volume walks; `None` in scenes without volumes, whose paths remain
+    /// unchanged.
     pub(super) fn volume_rng(&self, sampler: &mut Sampler) -> Option<VolumeRng> {
         (!self.volumes.is_empty()).then(|| VolumeRng::new(sampler))
     }
 
-    /// How much of a light's sample volumes let through, where there is anything of it.
+    /// Transmittance of volumes for a light sample; skipped where its weight is zero.
     pub(super) fn volume_transmittance(
         &self,
         from: DVec3,
@@ -35,8 +35,8 @@ impl World<'_> {
         }
     }
 
-    /// On through volumes up to `limit` (m): the anisotropy of what scattered the path on its way,
-    /// where it now is.
+    /// Advances through volumes up to `limit` (m). After a scattering event the path is at its
+    /// position, and the result is the anisotropy of the scattering volume.
     pub(super) fn advance_through_volumes(
         &self,
         path: &mut PathState,
@@ -63,7 +63,7 @@ impl World<'_> {
         }
     }
 
-    /// Light at a place within a volume, and on in a direction of the phase function.
+    /// Samples light at a position in a volume, and a new direction from the phase function.
     pub(super) fn scatter_in_volume(
         &self,
         path: &mut PathState,

@@ -1,4 +1,4 @@
-//! What the material extensions say at a point of a surface.
+//! Parameters of the material extensions at a surface point.
 
 use glam::{DVec3, DVec4};
 
@@ -12,22 +12,22 @@ use crate::{
     scene::{Material, TextureRef},
 };
 
-/// The directions that maps of a mesh refer to, unit vectors from the front.
+/// Tangent frame of the mesh's texture maps, unit vectors from the front.
 pub(super) struct TangentFrame {
     normal: DVec3,
     tangent: DVec3,
     bitangent: DVec3,
-    /// The mesh has tangents.
+    /// True if the mesh has tangents.
     has_tangents: bool,
 }
 
-/// How a surface is hit.
+/// The side of a surface that a ray hits.
 pub(super) struct HitSide {
-    /// The side that glTF calls the front.
+    /// True on the front side as glTF defines it.
     pub(super) front: bool,
-    /// It is the border of a volume.
+    /// True if the surface bounds a volume.
     pub(super) is_volume_boundary: bool,
-    /// The shading normal, on the side of the ray.
+    /// Shading normal, on the side of the ray.
     pub(super) normal: DVec3,
 }
 
@@ -52,7 +52,7 @@ impl World<'_> {
         }
     }
 
-    /// The normal that a map gives; without one that of the mesh.
+    /// Normal from a normal map; the mesh's normal without a map.
     pub(super) fn bumped(
         &self,
         axes: &TangentFrame,
@@ -69,7 +69,7 @@ impl World<'_> {
         (axes.tangent * n.x + axes.bitangent * n.y + axes.normal * n.z).normalize_or(axes.normal)
     }
 
-    /// What a coat leaves of light that is emitted below it towards a direction
+    /// Transmittance of a clearcoat for emission below it, towards a direction
     /// (KHR_materials_clearcoat, "Emission").
     pub(super) fn below_coat(
         &self,
@@ -88,8 +88,7 @@ impl World<'_> {
         1.0 - coat_reflectance(factor, normal.dot(towards))
     }
 
-    /// Fills in what the extensions say; the direction along which the highlights are stretched, if
-    /// they are.
+    /// Sets the extension parameters; returns the direction of anisotropic highlights, if any.
     pub(super) fn lobes(
         &self,
         material: &Material,
@@ -116,7 +115,7 @@ impl World<'_> {
         let inside = hit.is_volume_boundary && !hit.front;
         bsdf.thin_film = self.thin_film(material, at, inside);
         let tangent = self.stretched(material, axes, at, bsdf);
-        // What lies on a volume lies outside of it.
+        // The clearcoat lies on the outside of a volume.
         if inside {
             return tangent;
         }
@@ -162,7 +161,7 @@ impl World<'_> {
         (factor > 0.0 && thickness > 0.0).then_some(ThinFilm { factor, ior, thickness, inside })
     }
 
-    /// KHR_materials_anisotropy: strength, and the direction in the world.
+    /// KHR_materials_anisotropy: strength, and the direction in world space.
     fn stretched(
         &self,
         material: &Material,
@@ -182,7 +181,7 @@ impl World<'_> {
         }
         let (sin, cos) = f64::from(anisotropy.rotation).sin_cos();
         let direction = axes.tangent * (cos * x - sin * y) + axes.bitangent * (sin * x + cos * y);
-        // A texel that names no direction leaves highlights round.
+        // A zero direction in the texture leaves highlights isotropic.
         let direction = direction.try_normalize()?;
         bsdf.anisotropy = strength.clamp(0.0, 1.0);
         Some(direction)

@@ -1,52 +1,53 @@
-//! Shapes that change: morph targets and skins (glTF 2.0 sections 3.7.2.2 and 3.7.3).
+//! Vertex deformation: morph targets and skinning (glTF 2.0 sections 3.7.2.2 and 3.7.3).
 
 use glam::{DMat3, DMat4, DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
 use crate::scene::Primitive;
 
-/// A primitive as it was modelled, with what moves its vertices.
+/// A primitive's rest shape with its morph targets and skin influences.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Deform {
-    /// Positions (m) in the mesh's space.
+    /// Rest positions (m) in mesh space.
     pub positions: Vec<Vec3>,
-    /// Unit normals.
+    /// Unit normals of the rest shape, one per vertex.
     pub normals: Vec<Vec3>,
-    /// Unit tangents with their handedness, or none.
+    /// Unit tangents with handedness in `w`, one per vertex; empty without tangents.
     pub tangents: Vec<Vec4>,
-    /// Offsets that morph weights multiply.
+    /// Morph targets, in the order of the morph weights.
     pub targets: Vec<MorphTarget>,
-    /// Which joints move which vertex; none without a skin.
+    /// Joint influences of each vertex; `None` without a skin.
     pub influences: Option<Influences>,
-    /// The file gives no normals: each triangle, which shares no vertex, has its own.
+    /// The file gives no normals: triangles share no vertices, and each has its face normal.
     pub flat: bool,
 }
 
-/// Offsets from the modelled shape; an empty list moves nothing, others are as long as the
+/// Per-vertex offsets from the rest shape. A list is empty (no offsets) or as long as the
 /// positions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MorphTarget {
-    /// Of positions (m).
+    /// Position offsets (m).
     pub positions: Vec<Vec3>,
-    /// Of normals.
+    /// Normal offsets.
     pub normals: Vec<Vec3>,
-    /// Of tangents.
+    /// Tangent offsets.
     pub tangents: Vec<Vec3>,
 }
 
-/// Joints with weights, vertex by vertex: any number each, weights above 0 with a sum of 1.
+/// Skin joints and weights in one list for all vertices. A vertex may have any number of entries;
+/// its weights are above 0 and sum to 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Influences {
-    /// Of each vertex the first entry; one more than vertices, the last is the number of entries.
+    /// First entry of each vertex, followed by the number of entries: vertex count + 1 elements.
     pub first: Vec<u32>,
-    /// Places in the skin's list of joints.
+    /// Indices into [`super::Skin::joints`].
     pub joints: Vec<u32>,
-    /// Weights.
+    /// Skin weights, above 0.
     pub weights: Vec<f32>,
 }
 
 impl Influences {
-    /// Joint and weight of each entry of a vertex.
+    /// Joint index and weight of each influence of a vertex.
     pub fn of(&self, vertex: usize) -> impl Iterator<Item = (usize, f32)> + '_ {
         let at = |index: usize| self.first.get(index).map_or(0, |&first| first as usize);
         let range = at(vertex)..at(vertex + 1);
@@ -58,24 +59,24 @@ impl Influences {
     }
 }
 
-/// Vertices that have been moved.
+/// Vertices of a deformed primitive.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeformedVertices {
     /// Positions (m).
     pub positions: Vec<Vec3>,
     /// Unit normals.
     pub normals: Vec<Vec3>,
-    /// Unit tangents with their handedness, or none.
+    /// Unit tangents with handedness in `w`; empty without tangents.
     pub tangents: Vec<Vec4>,
 }
 
-/// Vertices that one task moves.
+/// Minimum number of vertices per parallel task.
 const CHUNK: usize = 4096;
 
 impl Deform {
-    /// The shape under morph weights and, with a skin, matrices from the mesh's space to where each
-    /// joint carries it. In double precision; numbers beyond single precision are replaced so that
-    /// the shape stays finite.
+    /// Deforms the rest shape by morph weights and, with a skin, by the joint palette (mesh space
+    /// to node space). Computes in double precision; positions that overflow `f32` become zero and
+    /// degenerate normals keep their rest value.
     #[must_use]
     pub fn shape(&self, weights: &[f32], palette: &[DMat4]) -> DeformedVertices {
         let active: Vec<(f64, &MorphTarget)> = weights
@@ -146,7 +147,7 @@ impl Deform {
         )
     }
 
-    /// Takes the place of a primitive's vertices.
+    /// Replaces the vertices of a primitive with the deformed ones.
     pub fn write(&self, primitive: &mut Primitive, weights: &[f32], palette: &[DMat4]) {
         let DeformedVertices { positions, normals, tangents } = self.shape(weights, palette);
         (primitive.positions, primitive.normals, primitive.tangents) =
@@ -154,8 +155,8 @@ impl Deform {
     }
 }
 
-/// What carries normals: the inverse transpose times the determinant, turned the right way round,
-/// which exists for matrices without an inverse too.
+/// Normal matrix: the inverse transpose times the absolute determinant. Singular matrices have one
+/// too.
 fn cofactor(m: &DMat3) -> DMat3 {
     let sign = if m.determinant() < 0.0 { -1.0 } else { 1.0 };
     DMat3::from_cols(m.y_axis.cross(m.z_axis), m.z_axis.cross(m.x_axis), m.x_axis.cross(m.y_axis))

@@ -1,33 +1,34 @@
-//! Keys and what lies between them (glTF 2.0 section 3.11 and appendix C).
+//! Keyframe sampling (glTF 2.0 section 3.11 and appendix C).
 
 use glam::DQuat;
 
-/// What lies between two keys.
+/// Interpolation between two keyframes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interpolation {
-    /// Straight; rotations along the shorter arc of the sphere at a constant speed.
+    /// Linear; rotations use spherical linear interpolation along the shorter arc.
     Linear,
-    /// The earlier key's value.
+    /// Holds the earlier key's value.
     Step,
-    /// A cubic spline through the keys with the tangents that they give.
+    /// Cubic Hermite spline with the in- and out-tangents of the keys.
     CubicSpline,
 }
 
-/// Values at times.
+/// A keyframe track: values at increasing times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keyframes {
-    /// What lies between.
+    /// Interpolation between keys.
     pub interpolation: Interpolation,
-    /// Times (s), rising; at least one.
+    /// Key times (s), increasing; at least one.
     pub times: Vec<f32>,
-    /// Numbers of each value.
+    /// Components of each value.
     pub width: usize,
-    /// `width` numbers a key; of a spline three times as many: in-tangent, value, out-tangent.
+    /// `width` components per key; splines have three times as many: in-tangent, value,
+    /// out-tangent.
     pub values: Vec<f32>,
 }
 
 impl Keyframes {
-    /// When the last key is (s).
+    /// Time of the last key (s).
     #[must_use]
     pub fn end(&self) -> f64 {
         self.times.last().copied().map_or(0.0, f64::from)
@@ -38,14 +39,14 @@ impl Keyframes {
         self.values.get((key * parts + part) * self.width + index).copied().map_or(0.0, f64::from)
     }
 
-    /// A key's value.
+    /// Value of a key, without its tangents.
     fn key(&self, key: usize) -> impl Iterator<Item = f64> + '_ {
         let part = usize::from(self.interpolation == Interpolation::CubicSpline);
         (0..self.width).map(move |index| self.at(key, part, index))
     }
 
-    /// The key at or before a time, and how far on the way to the next one the time is: 0 to 1, and
-    /// the time between both (s). Before the first key and after the last there is no way to go.
+    /// Key at or before a time, normalized position 0 to 1 toward the next key, and seconds between
+    /// the two keys. Position and duration are 0 outside the range of the keys.
     fn find(&self, time: f64) -> (usize, f64, f64) {
         let after = self.times.partition_point(|&t| f64::from(t) <= time);
         let Some(before) = after.checked_sub(1) else { return (0, 0.0, 0.0) };
@@ -56,7 +57,7 @@ impl Keyframes {
         if step > 0.0 { (before, (time - f64::from(a)) / step, step) } else { (before, 0.0, 0.0) }
     }
 
-    /// The value at a time (s); before the first key and after the last it is theirs.
+    /// Value at a time (s), clamped to the first and last key.
     #[must_use]
     pub fn sample(&self, time: f64) -> Vec<f64> {
         let (key, t, step) = self.find(time);
@@ -72,7 +73,7 @@ impl Keyframes {
         }
     }
 
-    /// Appendix C.5: tangents are per second, so the time between the keys multiplies them.
+    /// Appendix C.5: tangents are per second, so the key interval multiplies them.
     fn spline(&self, key: usize, t: f64, step: f64, i: usize) -> f64 {
         let (t2, t3) = (t * t, t * t * t);
         (2.0 * t3 - 3.0 * t2 + 1.0) * self.at(key, 1, i)
@@ -81,8 +82,8 @@ impl Keyframes {
             + step * (t3 - t2) * self.at(key + 1, 0, i)
     }
 
-    /// The value at a time as a unit quaternion: linear keys along the sphere the shorter way
-    /// (appendix C.4), splines made unit length afterwards (C.5).
+    /// Value at a time (s) as a unit quaternion. Linear keys use slerp along the shorter arc
+    /// (appendix C.4); splines are normalized after interpolation (C.5).
     #[must_use]
     pub fn rotation(&self, time: f64) -> DQuat {
         let of = |mut numbers: Box<dyn Iterator<Item = f64> + '_>| {
@@ -97,7 +98,7 @@ impl Keyframes {
     }
 }
 
-/// Made unit length; none of no length.
+/// Normalizes a quaternion; a zero or non-finite one becomes the identity.
 pub fn unit(q: DQuat) -> DQuat {
     let length = q.length();
     if length > 1e-30 && length.is_finite() { q / length } else { DQuat::IDENTITY }

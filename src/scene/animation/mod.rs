@@ -1,10 +1,10 @@
-//! What moves: animations of nodes, shapes and values, and the pose of a scene at a time
+//! Animation of nodes, meshes and properties, and the pose of a scene at a time
 //! (docs/animation.md).
 //!
-//! `Scene::pose` is a pure function of scene, choice and time. `Scene::apply` puts a pose into the
-//! scene's nodes, materials, lights and cameras; `Scene::bake` then moves the vertices of skinned
-//! and morphed meshes; `Scene::at` does all three. The raster renderer moves the vertices on the
-//! device instead (`passes::skin`).
+//! `Scene::pose` is a pure function of scene, animation selection and time. `Scene::apply` writes a
+//! pose to nodes, materials, lights and cameras. `Scene::bake` then deforms the vertices of skinned
+//! and morphed meshes; `Scene::at` does all three. The rasterizer deforms vertices on the device
+//! instead (`passes::skin`).
 
 mod deform;
 mod keyframes;
@@ -22,32 +22,33 @@ pub use self::{
     value::{CameraValue, LightValue, MaterialValue, TextureSlot, ValueTarget},
 };
 
-/// A place, turn and size: the matrix is translation * rotation * scale (glTF 2.0 section 3.5.3).
+/// Translation, rotation and scale: the matrix is translation * rotation * scale (glTF 2.0 section
+/// 3.5.3).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trs {
-    /// In the parent's space (m).
+    /// Translation in the parent's space (m).
     pub translation: DVec3,
-    /// Of unit length.
+    /// Rotation, a unit quaternion.
     pub rotation: DQuat,
-    /// Along the node's own axes.
+    /// Scale factors along the node's local axes.
     pub scale: DVec3,
 }
 
 impl Default for Trs {
-    /// Nothing moved.
+    /// The identity transform.
     fn default() -> Self {
         Self { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE }
     }
 }
 
 impl Trs {
-    /// The matrix.
+    /// Local-to-parent matrix: translation * rotation * scale.
     #[must_use]
     pub fn matrix(&self) -> DMat4 {
         DMat4::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
     }
 
-    /// Of a matrix, which may shear: shear is lost. A mirrored matrix has a negative scale along X.
+    /// Decomposes a matrix. Shear is lost; a mirrored matrix has a negative scale along X.
     #[must_use]
     pub fn of_matrix(matrix: &DMat4) -> Self {
         let linear = DMat3::from_mat4(*matrix);
@@ -56,8 +57,7 @@ impl Trs {
         if linear.determinant() < 0.0 {
             scale.x = -scale.x;
         }
-        // Gram and Schmidt, beginning with Z and Y; a flattened axis takes the direction that is
-        // left.
+        // Gram-Schmidt, starting with Z and Y; a flattened axis takes the remaining direction.
         let z = linear.z_axis.normalize_or(DVec3::Z);
         let y = (linear.y_axis - z * z.dot(linear.y_axis)).normalize_or(z.any_orthonormal_vector());
         let rotation = DQuat::from_mat3(&DMat3::from_cols(y.cross(z), y, z)).normalize();
@@ -65,58 +65,58 @@ impl Trs {
     }
 }
 
-/// A skeleton that moves a mesh (glTF 2.0 section 3.7.3).
+/// A skin: joints that deform a mesh (glTF 2.0 section 3.7.3).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Skin {
     /// The author's name, possibly empty.
     pub name: String,
-    /// Nodes; vertices name them by their place in this list.
+    /// Node index of each joint; vertices refer to joints by index in this list.
     pub joints: Vec<usize>,
-    /// From the mesh's space to each joint's when the mesh was bound; as many as joints.
+    /// Inverse bind matrices, mesh space to joint space; one per joint.
     pub inverse_bind: Vec<DMat4>,
 }
 
-/// An animation: channels with keys, or motion by formula, or both.
+/// An animation: keyframe channels, procedural motion, or both.
 #[derive(Clone, Debug, Default)]
 pub struct Animation {
     /// The author's name, possibly empty.
     pub name: String,
-    /// When it ends (s): the last key; infinite for motion by formula.
+    /// Duration (s): time of the last key; infinite for procedural motion.
     pub duration: f64,
-    /// What moves by keys.
+    /// Keyframe channels.
     pub channels: Vec<AnimationChannel>,
-    /// What moves by formula.
+    /// Procedural motion; `None` without.
     pub motion: Option<Arc<dyn ProceduralMotion>>,
 }
 
-/// What one row of keys moves.
+/// A channel: keyframes applied to one target.
 #[derive(Clone, Debug)]
 pub struct AnimationChannel {
-    /// What it moves.
+    /// The animated property.
     pub target: AnimationTarget,
-    /// How; channels may share keys.
+    /// Keyframes; channels may share them.
     pub keys: Arc<Keyframes>,
 }
 
-/// What a channel moves.
+/// The property that a channel animates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AnimationTarget {
-    /// A node's translation.
+    /// Translation of a node.
     Translation(usize),
-    /// A node's rotation.
+    /// Rotation of a node.
     Rotation(usize),
-    /// A node's scale.
+    /// Scale of a node.
     Scale(usize),
     /// All morph weights of a node.
     Weights(usize),
-    /// One morph weight of a node: node and number.
+    /// One morph weight of a node: node index and target index.
     Weight(usize, usize),
-    /// A number of a material, light or camera (KHR_animation_pointer).
+    /// A property of a material, light or camera (KHR_animation_pointer).
     Value(ValueTarget),
 }
 
 impl AnimationTarget {
-    /// The node that it moves.
+    /// Index of the animated node; `None` for properties.
     #[must_use]
     pub const fn node(&self) -> Option<usize> {
         match *self {
@@ -130,9 +130,9 @@ impl AnimationTarget {
     }
 }
 
-/// Motion by formula: a pure function of time.
+/// Procedural motion: a pure function of time.
 pub trait ProceduralMotion: Debug + Send + Sync {
-    /// Adds where things are at a time (s, finite, may be negative).
+    /// Adds the transforms at a time (s, finite, may be negative) to a pose.
     fn pose(&self, time: f64, pose: &mut ScenePose);
 }
 

@@ -10,31 +10,31 @@ use glam::{DMat4, DVec3, DVec4};
 use super::{Animation, AnimationTarget, Trs, ValueTarget};
 use crate::scene::{Scene, address::AddressTable};
 
-/// Which animations are played, each from its start and over again when it has ended.
+/// Which animations play. Each starts at time 0 and loops.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AnimationSelection {
-    /// All of them where no two move the same thing, else the first.
+    /// All animations if no two have a common target, else the first.
     #[default]
     Auto,
-    /// All of them; of two that move the same thing the later one wins.
+    /// All animations; for a common target the later one wins.
     All,
-    /// One, by its number.
+    /// One animation, by index.
     Index(usize),
 }
 
-/// Where what moves is at a time; everything else is as in the scene.
+/// Animated state at a time; everything else keeps the scene's values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScenePose {
-    /// Nodes with their transforms to their parents' space.
+    /// Node index and local-to-parent transform.
     pub locals: Vec<(usize, DMat4)>,
-    /// Nodes with all their morph weights.
+    /// Node index and all morph weights of the node.
     pub weights: Vec<(usize, Vec<f32>)>,
-    /// Numbers of materials, lights and cameras.
+    /// Values of properties of materials, lights and cameras.
     pub values: Vec<(ValueTarget, DVec4)>,
 }
 
 impl Animation {
-    /// The time within the animation: what has ended begins anew; the end itself is still the end.
+    /// Time (s) within the animation: times after the end wrap; the end itself does not.
     #[must_use]
     pub fn loop_time(&self, time: f64) -> f64 {
         if self.duration.is_finite() && self.duration > 0.0 && time > self.duration {
@@ -44,7 +44,7 @@ impl Animation {
         }
     }
 
-    /// What it moves: the node or value, and which part of it.
+    /// Targets of the channels: kind, node and property.
     fn moves(&self) -> impl Iterator<Item = (u8, usize, String)> + '_ {
         self.channels.iter().map(|channel| match channel.target {
             AnimationTarget::Translation(node) => (0, node, String::new()),
@@ -59,7 +59,7 @@ impl Animation {
 }
 
 impl Scene {
-    /// The animation of a name or number, for `Play::One`.
+    /// Index of the animation with a name or number, for `AnimationSelection::Index`.
     #[must_use]
     pub fn animation(&self, name: &str) -> Option<usize> {
         let things = AddressTable::from_names(
@@ -68,7 +68,7 @@ impl Scene {
         things.find(name).first().copied()
     }
 
-    /// Which animations a choice means.
+    /// Indices of the selected animations.
     #[must_use]
     pub fn selected_animations(&self, play: &AnimationSelection) -> Vec<usize> {
         match *play {
@@ -77,7 +77,7 @@ impl Scene {
             AnimationSelection::All => (0..self.animations.len()).collect(),
             AnimationSelection::Auto => {
                 let mut seen = HashSet::new();
-                // A target twice in one animation is that animation's own affair.
+                // Several channels of one animation may share a target.
                 let apart = self.animations.iter().all(|animation| {
                     let own: HashSet<_> = animation.moves().collect();
                     own.into_iter().all(|target| seen.insert(target))
@@ -87,14 +87,14 @@ impl Scene {
         }
     }
 
-    /// Where everything is at a time (s). A time that is not finite is 0.
+    /// Pose at a time (s). A time that is not finite counts as 0.
     #[must_use]
     pub fn pose(&self, play: &AnimationSelection, time: f64) -> ScenePose {
         self.pose_at_offset(play, time, 0.0)
     }
 
-    /// Where everything is so many seconds after a time, or before it, without beginning anew in
-    /// between: a shutter that is open while an animation ends does not see its start.
+    /// Pose at `time + offset` (s), where only `time` wraps: a shutter that is open across the end
+    /// of an animation does not see its start.
     #[must_use]
     #[allow(clippy::cast_possible_truncation)]
     pub fn pose_at_offset(&self, play: &AnimationSelection, time: f64, offset: f64) -> ScenePose {
@@ -165,8 +165,8 @@ impl Scene {
         pose
     }
 
-    /// Puts a pose into nodes, morph weights, materials, lights and cameras. Vertices stay where
-    /// they are; see `bake`.
+    /// Writes a pose to nodes, morph weights, materials, lights and cameras. It leaves vertices
+    /// unchanged; see `bake`.
     pub fn apply(&mut self, pose: &ScenePose) {
         for &(node, local) in pose.locals.iter().filter(|(_, local)| local.is_finite()) {
             if let Some(node) = self.nodes.get_mut(node) {
@@ -184,7 +184,7 @@ impl Scene {
         self.anchor_skins();
     }
 
-    /// Each node's transform to the world, shown or not; identity for nodes of a ring.
+    /// Local-to-world matrix of every node, visible or not; identity for nodes in a cycle.
     #[must_use]
     pub fn world_transforms(&self) -> Vec<DMat4> {
         let mut worlds = vec![DMat4::IDENTITY; self.nodes.len()];
@@ -201,9 +201,9 @@ impl Scene {
         worlds
     }
 
-    /// Nodes that carry a skinned mesh have no place of their own (section 3.7.3.3): they go where
-    /// the skin's first joint is, and vertices are relative to that, which keeps their digits far
-    /// from the origin.
+    /// A node with a skinned mesh ignores its own transform (section 3.7.3.3). It moves to the
+    /// skin's first joint, and vertices are relative to it, which preserves precision far from the
+    /// origin.
     fn anchor_skins(&mut self) {
         if self.skins.is_empty() || self.nodes.iter().all(|node| node.skin.is_none()) {
             return;
@@ -221,8 +221,8 @@ impl Scene {
         }
     }
 
-    /// Matrices from a skinned mesh's space to that of the node that carries it, a joint each;
-    /// empty without a skin.
+    /// Joint matrices from skinned mesh space to the space of its node, one per joint; empty
+    /// without a skin.
     #[must_use]
     pub fn palette(&self, node: usize, worlds: &[DMat4]) -> Vec<DMat4> {
         let Some((skin, node)) =
@@ -238,7 +238,7 @@ impl Scene {
         skin.joints.iter().zip(&skin.inverse_bind).map(of).collect()
     }
 
-    /// Nodes that show a mesh whose vertices move, one a mesh: nodes that share such a mesh share
+    /// Node and mesh index of each deformed mesh, one node per mesh: nodes with a common mesh share
     /// its shape.
     #[must_use]
     pub fn deformed(&self) -> Vec<(usize, usize)> {
@@ -258,7 +258,8 @@ impl Scene {
         out
     }
 
-    /// Moves the vertices of skinned and morphed meshes to where their nodes and weights put them.
+    /// Deforms the vertices of skinned and morphed meshes by the current joint matrices and morph
+    /// weights.
     pub fn bake(&mut self) {
         let deformed = self.deformed();
         if deformed.is_empty() {
@@ -278,8 +279,8 @@ impl Scene {
         }
     }
 
-    /// One primitive with its vertices where they are in the scene's pose, as `bake` would leave
-    /// it; none where they do not move.
+    /// One primitive with its vertices deformed by the scene's pose, as `bake` computes them;
+    /// `None` if the primitive does not deform.
     #[must_use]
     pub fn baked(&self, mesh: usize, primitive: usize) -> Option<super::super::Primitive> {
         let (node, _) = self.deformed().into_iter().find(|&(_, of)| of == mesh)?;
@@ -290,7 +291,7 @@ impl Scene {
         Some(moved)
     }
 
-    /// The scene at a time (s), with everything where it is then.
+    /// A copy of the scene at a time (s), with pose and deformed vertices.
     #[must_use]
     pub fn at(&self, play: &AnimationSelection, time: f64) -> Self {
         let mut scene = self.clone();
@@ -300,7 +301,7 @@ impl Scene {
         scene
     }
 
-    /// Whether anything moves: by an animation, or as water.
+    /// Whether anything is animated: by an animation or as water.
     #[must_use]
     pub fn is_animated(&self) -> bool {
         !self.animations.is_empty()
@@ -309,7 +310,7 @@ impl Scene {
 }
 
 impl crate::scene::Node {
-    /// Its transform as parts.
+    /// Local transform as translation, rotation and scale.
     #[must_use]
     pub fn rest(&self) -> Trs {
         self.trs.unwrap_or_else(|| Trs::of_matrix(&self.local))

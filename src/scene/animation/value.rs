@@ -1,4 +1,4 @@
-//! Numbers of materials, lights and cameras that move (KHR_animation_pointer).
+//! Animated properties of materials, lights and cameras (KHR_animation_pointer).
 
 use glam::{DVec4, Vec3};
 
@@ -10,18 +10,18 @@ use crate::{
     scene::{AlphaMode, Camera, Light, Material, Projection, Scene, TextureRef},
 };
 
-/// A number, or up to four, that is not a node's.
+/// An animated property outside of nodes, with one to four components.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ValueTarget {
-    /// Of a material.
+    /// Material index and property.
     Material(usize, MaterialValue),
-    /// Of a light.
+    /// Light index and property.
     Light(usize, LightValue),
-    /// Of a camera.
+    /// Camera index and property.
     Camera(usize, CameraValue),
 }
 
-/// What of a material moves.
+/// An animated property of a material.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum MaterialValue {
@@ -30,9 +30,9 @@ pub enum MaterialValue {
     Roughness,
     NormalScale,
     OcclusionStrength,
-    /// The colour of the emission, with its strength in the file.
+    /// Emissive color; carries the file's emissive strength.
     EmissiveFactor(f32),
-    /// The strength of the emission, with its colour in the file.
+    /// Emissive strength; carries the file's emissive color.
     EmissiveStrength(Vec3),
     AlphaCutoff,
     Ior,
@@ -60,7 +60,7 @@ pub enum MaterialValue {
     TextureScale(TextureSlot),
 }
 
-/// Which texture of a material.
+/// A texture of a material.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum TextureSlot {
@@ -85,19 +85,19 @@ pub enum TextureSlot {
     DiffuseTransmissionColor,
 }
 
-/// What of a light moves.
+/// An animated property of a light.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum LightValue {
     Color,
-    /// Candela, or lux of directional lights.
+    /// Luminous intensity (cd), or illuminance (lx) of directional lights.
     Intensity,
     Range,
     InnerCone,
     OuterCone,
 }
 
-/// What of a camera moves.
+/// An animated property of a camera.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum CameraValue {
@@ -109,7 +109,7 @@ pub enum CameraValue {
     Far,
 }
 
-/// Puts values into the scene; each is brought into the range that its meaning allows.
+/// Writes values to the scene, each clamped to the range of its property.
 pub(super) fn apply(scene: &mut Scene, values: &[(ValueTarget, DVec4)]) {
     for &(target, value) in values.iter().filter(|(_, value)| value.is_finite()) {
         match target {
@@ -136,7 +136,8 @@ pub(super) fn apply(scene: &mut Scene, values: &[(ValueTarget, DVec4)]) {
             }
         }
     }
-    // Colour and strength of an emission are one number in the scene: where both move, both count.
+    // The scene stores the product of emissive color and strength: if both are animated, both
+    // apply.
     for &(target, color) in values {
         let ValueTarget::Material(index, MaterialValue::EmissiveFactor(_)) = target else {
             continue;
@@ -185,8 +186,8 @@ fn set_material(material: &mut Material, of: MaterialValue, value: DVec4) {
         }
         MaterialValue::Ior => material.ior = if positive == 0.0 { 0.0 } else { positive.max(1.0) },
         MaterialValue::Transmission => material.transmission = unit,
-        // A thin wall stays one, and a volume stays a volume: what light goes through does not
-        // change its kind.
+        // A thin wall stays thin and a volume stays a volume: the kind of a transmissive surface
+        // does not animate.
         MaterialValue::Thickness => material.volume.thickness = positive,
         MaterialValue::AttenuationDistance => {
             material.volume.attenuation_distance = positive.max(f32::MIN_POSITIVE);
@@ -221,7 +222,8 @@ fn set_material(material: &mut Material, of: MaterialValue, value: DVec4) {
     }
 }
 
-/// KHR_texture_transform in its parts. A mirrored transform has a negative scale along v.
+/// KHR_texture_transform as offset, rotation and scale. A mirrored transform has a negative scale
+/// along v.
 struct TextureParts {
     offset: [f32; 2],
     rotation: f32,
@@ -291,7 +293,7 @@ fn set_light(light: &mut Light, of: LightValue, value: DVec4) {
             };
             let outer = outer.clamp(1e-6, std::f64::consts::FRAC_PI_2);
             let inner = inner.clamp(0.0, (outer - 1e-3).max(0.0));
-            // Candela stay as they are, which is what the file gives.
+            // Candela stay unchanged: the file gives candela.
             let candela = light.source.candela().unwrap_or(Candela(0.0));
             let changed = Cone::new(inner, outer).and_then(|cone| {
                 PhysicalLight::new(Emitter::Spot { cone, flux }, LightStrength::Candela(candela))

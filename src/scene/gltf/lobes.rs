@@ -1,5 +1,4 @@
-//! The material extensions of Khronos that change how a surface scatters light, from a checked
-//! document to the model.
+//! The Khronos material extensions for surface scattering, from a checked document to the model.
 
 use glam::Vec3;
 use serde_json::Value;
@@ -43,14 +42,14 @@ impl<'a> Extension<'a> {
     }
 }
 
-/// What the extensions say that are read here; all else as by default.
+/// The material properties from extensions; all others are defaults.
 pub(super) fn material(value: &Value, at: &At<'_>, get: &mut Get<'_>) -> Material {
     let at = at.key("extensions");
     let of = |name| Extension::of(value, name, &at);
     let ior = of("KHR_materials_ior").number("ior", 1.5);
     let transmission = of("KHR_materials_transmission");
     Material {
-        // What lies between 0 and 1 is noted by `validate`.
+        // `validate` notes values between 0 and 1.
         ior: if ior > 0.0 && ior < 1.0 { 1.5 } else { ior },
         transmission: transmission.number("transmissionFactor", 0.0),
         transmission_texture: transmission.texture("transmissionTexture", get),
@@ -70,7 +69,7 @@ fn volume(volume: &Extension<'_>, get: &mut Get<'_>) -> MaterialVolume {
     MaterialVolume {
         thickness: volume.number("thicknessFactor", 0.0),
         thickness_texture: volume.texture("thicknessTexture", get),
-        // The schema asks for more than 0, which a tiny number loses in single precision.
+        // The schema requires more than 0; a tiny number becomes 0 in single precision.
         attenuation_distance: volume
             .number("attenuationDistance", f32::INFINITY)
             .max(f32::MIN_POSITIVE),

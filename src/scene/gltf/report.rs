@@ -1,18 +1,16 @@
-//! Collects what was found wrong: notes for what could be repaired, and the first error with the
-//! number of the others.
+//! Collects findings: notes for repairs, and the first error with the number of further ones.
 
 use std::{collections::HashMap, fmt};
 
 use crate::scene::{Note, NoteKind};
 
-/// Most notes that one file may leave; a hostile file could otherwise leave as many as it has
-/// bytes.
+/// Maximum notes of one file; a hostile file could otherwise cause as many as it has bytes.
 const MAX_NOTES: usize = 1000;
 
-/// Most characters of one message: names in a file may be of any length.
+/// Maximum characters of one message, as names in a file may be of any length.
 const MAX_MESSAGE: usize = 300;
 
-/// Makes text from a file fit for one line: control characters escaped, cut where it is too long.
+/// Escapes control characters and truncates text from a file, for one line.
 pub(super) fn one_line(text: &str) -> String {
     let mut out = String::with_capacity(text.len().min(MAX_MESSAGE));
     for (count, c) in text.chars().enumerate() {
@@ -29,7 +27,7 @@ pub(super) fn one_line(text: &str) -> String {
     out
 }
 
-/// A place in the document, written out only when something is found there.
+/// A place in the document, formatted only when there is a finding.
 #[derive(Clone, Copy)]
 pub(super) struct At<'a> {
     parent: Option<&'a At<'a>>,
@@ -81,7 +79,7 @@ pub(super) struct ImportReport {
     left_out: usize,
     first_error: Option<(String, String)>,
     errors: usize,
-    /// What is wrong with objects that cannot be used, by place.
+    /// Errors of unusable objects, by place.
     faults: HashMap<String, String>,
 }
 
@@ -98,7 +96,7 @@ impl ImportReport {
         self.notes.push(Note { kind, place, message: one_line(&message.to_string()) });
     }
 
-    /// The file breaks the specification so that it cannot be shown sensibly.
+    /// An error: the file violates the specification and cannot be shown sensibly.
     pub(super) fn error(&mut self, place: impl fmt::Display, message: impl fmt::Display) {
         if self.first_error.is_none() {
             let place = one_line(&place.to_string());
@@ -110,21 +108,20 @@ impl ImportReport {
         self.errors += 1;
     }
 
-    /// The file breaks the specification and is shown all the same.
+    /// A repair: the file violates the specification and is shown anyway.
     pub(super) fn repair(&mut self, place: impl fmt::Display, message: impl fmt::Display) {
         self.note(NoteKind::Repaired, &place, &message);
     }
 
-    /// An object of the document cannot be used, which is an error only where what is shown needs
-    /// it.
+    /// An unusable object, which is an error only if the shown scene needs it.
     pub(super) fn broken(&mut self, place: impl fmt::Display, problem: impl fmt::Display) {
         let problem = one_line(&problem.to_string());
         self.repair(&place, format!("{problem}; what needs it is left out"));
-        // As many as the document has objects, whose number is bounded.
+        // Bounded by the number of objects.
         self.faults.entry(place.to_string()).or_insert(problem);
     }
 
-    /// What is wrong with an object that cannot be used.
+    /// The error of an unusable object.
     pub(super) fn fault(&self, place: impl fmt::Display) -> Option<&str> {
         if self.faults.is_empty() {
             return None;
@@ -132,29 +129,29 @@ impl ImportReport {
         self.faults.get(&place.to_string()).map(String::as_str)
     }
 
-    /// All of these, by place.
+    /// Errors of unusable objects, by place.
     pub(super) fn faults(&self) -> &HashMap<String, String> {
         &self.faults
     }
 
-    /// The file uses what is not rendered.
+    /// A feature that is not rendered.
     pub(super) fn unsupported(&mut self, place: impl fmt::Display, message: impl fmt::Display) {
         self.note(NoteKind::Unsupported, &place, &message);
     }
 
-    /// Worth knowing.
+    /// Information.
     pub(super) fn info(&mut self, place: impl fmt::Display, message: impl fmt::Display) {
         self.note(NoteKind::Info, &place, &message);
     }
 
-    /// The first error and how many others there are.
+    /// The first error and the number of further ones.
     pub(super) fn first_error(&self) -> Option<(&str, &str, usize)> {
         self.first_error
             .as_ref()
             .map(|(place, message)| (place.as_str(), message.as_str(), self.errors - 1))
     }
 
-    /// The notes in the order in which they were made.
+    /// The notes, in order.
     pub(super) fn into_notes(mut self) -> Vec<Note> {
         if self.left_out > 0 {
             let message = format!("{} more findings are not listed", self.left_out);

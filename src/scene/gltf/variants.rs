@@ -1,4 +1,4 @@
-//! KHR_materials_variants: which material a primitive has in which variant.
+//! KHR_materials_variants: material of a primitive by variant.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::scene::MaterialVariant;
 
-/// The variants by name; their materials are found with the primitives.
+/// Names of the variants; primitives hold their materials.
 pub(super) fn names(root: &Value) -> Vec<MaterialVariant> {
     let variants = extension(root, "KHR_materials_variants")
         .map(|found| items(found, "variants"))
@@ -20,8 +20,7 @@ pub(super) fn names(root: &Value) -> Vec<MaterialVariant> {
         .collect()
 }
 
-/// A primitive's (variant, material) pairs, all in range; a variant that is named twice counts
-/// once.
+/// A primitive's (variant, material) pairs, all in range; the first entry for a variant applies.
 pub(super) fn of(
     primitive: &Value,
     store: &Store<'_>,

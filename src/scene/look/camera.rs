@@ -1,4 +1,4 @@
-//! `camera.*`: which camera, and its dials.
+//! `camera.*`: camera selection, pose and exposure settings.
 
 use glam::{DMat4, DVec3};
 
@@ -24,14 +24,14 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("camera.exposure.compensation", "exposure compensation in stops, positive is brighter"),
 ];
 
-/// The camera's overrides.
+/// Camera overrides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CameraLook {
-    /// `name`: which of the file's cameras.
+    /// `name`: camera of the file, by name or number.
     pub name: Option<String>,
-    /// `position` (m, world).
+    /// `position` (m, world space).
     pub position: Option<DVec3>,
-    /// `target` (m, world).
+    /// `target` (m, world space).
     pub target: Option<DVec3>,
     /// `roll` (rad), clockwise seen from behind the camera.
     pub roll: Option<f64>,
@@ -41,7 +41,7 @@ pub struct CameraLook {
     pub shutter: Option<f64>,
     /// `lens.f_stop`.
     pub f_stop: Option<f64>,
-    /// `exposure.ev100`: takes the place of the three dials.
+    /// `exposure.ev100`: overrides the exposure settings.
     pub ev100: Option<f64>,
     /// `exposure.compensation` in stops, brighter above 0.
     pub compensation: Option<f64>,
@@ -50,8 +50,8 @@ pub struct CameraLook {
 }
 
 impl CameraLook {
-    /// Where the look has a camera that stands there by itself: moved, turned towards the target,
-    /// rolled.
+    /// The world transform of a camera at `world` with the look's overrides: moved, aimed at the
+    /// target, rolled.
     #[must_use]
     pub fn placed(&self, world: DMat4) -> DMat4 {
         let mut world = world;
@@ -61,12 +61,12 @@ impl CameraLook {
         if let Some(turned) = self.target.and_then(|target| aimed(world, target)) {
             world = turned;
         }
-        // The camera's own axes are right, up and back: clockwise from behind is about the line of
-        // sight, -Z.
+        // The camera's axes are right, up and back. Clockwise from behind is about the view
+        // direction, -Z.
         self.roll.map_or(world, |roll| world * DMat4::from_rotation_z(-roll))
     }
 
-    /// Sets one property; false where it has none of this path.
+    /// Sets one property; false if this section has none of this path.
     pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
         match read.path {
             "camera.name" => self.name = Some(read.value.into()),
@@ -83,14 +83,13 @@ impl CameraLook {
         Ok(true)
     }
 
-    /// Whether the look sets the exposure, by dials or by value.
+    /// Whether the look sets the exposure, by settings or by value.
     #[must_use]
     pub fn has_dials(&self) -> bool {
         self.ev100.or(self.f_stop).or(self.rig.t_stop).or(self.shutter).or(self.iso).is_some()
     }
 
-    /// The dials. One that is not named stands at f/8, 1/125 s, ISO 100; a T-number takes the
-    /// f-number's place.
+    /// Exposure settings. Defaults: f/8, 1/125 s, ISO 100; a T-number replaces the f-number.
     #[must_use]
     pub fn dials(&self) -> ExposureDials {
         ExposureDials {
@@ -100,11 +99,11 @@ impl CameraLook {
         }
     }
 
-    /// The exposure that the dials or the exposure value give; none where the look names neither,
-    /// so that the scene is metered.
+    /// Exposure from the settings or the exposure value; `None` if the look sets neither, so that
+    /// the scene is metered.
     ///
     /// # Errors
-    /// Dials beyond what can be represented.
+    /// Settings out of range of an exposure.
     pub fn exposure(&self) -> Result<Option<Exposure>, LookError> {
         if let (Some(f_stop), Some(t_stop)) = (self.f_stop, self.rig.t_stop)
             && t_stop < f_stop

@@ -1,5 +1,5 @@
-//! `materials.NAME.*`: factors of a material, in the place of the file's. Where the material has a
-//! texture, the factor still multiplies it, as in glTF.
+//! `materials.NAME.*`: material factors that replace those of the file. A texture multiplies the
+//! factor, as in glTF.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use glam::{DVec3, Vec4};
 use super::{LookError, Reader, unknown_address, unknown_property};
 use crate::scene::{Scene, address::AddressTable};
 
-/// What each property takes.
+/// Every property of this section with its description; `*` stands for a material's address.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     (
         "materials.*.base_color",
@@ -23,7 +23,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("materials.*.ior", "index of refraction, 1 to 5, e.g. 1.5"),
 ];
 
-/// The brightest surface (nits): the sun's disk is 1.6e9.
+/// Maximum emission (nits): the sun's disk has 1.6e9.
 const MOST_NITS: f64 = 1e12;
 
 /// Overrides of one material.
@@ -35,13 +35,13 @@ pub struct MaterialLook {
     pub metallic: Option<f64>,
     /// `roughness`.
     pub roughness: Option<f64>,
-    /// `emission` (nits by channel).
+    /// `emission` (nits per channel).
     pub emission: Option<DVec3>,
     /// `ior`.
     pub ior: Option<f64>,
 }
 
-/// Sets one property; false where materials have none of this name.
+/// Sets one property; false if materials have none of this name.
 pub(super) fn set(
     materials: &mut BTreeMap<String, MaterialLook>,
     read: &Reader<'_>,
@@ -67,7 +67,7 @@ pub(super) fn set(
     Ok(true)
 }
 
-/// Changes all materials of these addresses.
+/// Applies the overrides to all materials of these addresses.
 pub(super) fn apply(
     looks: &BTreeMap<String, MaterialLook>,
     scene: &mut Scene,

@@ -11,15 +11,15 @@ use super::{
 };
 use crate::scene::Primitive;
 
-/// The same profile walked the other way round where it goes clockwise.
+/// Reverses a clockwise profile to counter-clockwise.
 pub(super) fn flipped(profile: &[Vec2]) -> Vec<Vec2> {
     let next = profile.iter().cycle().skip(1);
     let area: f32 = profile.iter().zip(next).map(|(a, b)| a.perp_dot(*b)).sum();
     if area < 0.0 { profile.iter().rev().copied().collect() } else { profile.to_vec() }
 }
 
-/// A column with base and capital up to a height (m); its foot is sunk 2 cm, its abacus goes 1.5 cm
-/// above the springing.
+/// A column with base and capital, up to a height (m). Its foot is sunk 2 cm; its abacus rises 1.5
+/// cm above the springing line.
 pub(super) fn column(height: f32, radius: f32) -> Primitive {
     let r = radius;
     let lathe = |points: &[(f32, f32)]| {
@@ -43,7 +43,7 @@ pub(super) fn column(height: f32, radius: f32) -> Primitive {
     append(&mut whole, &lathe(&foot), &up(-0.02));
     let head = height / r;
     let (from, to) = (1.2 * r, height - 1.5 * r);
-    // A little thinner above, by a curve.
+    // Tapers upward along a curve (entasis).
     let shaft = fluted(to - from + 0.06, 16, 0.06, 8, |up| r * (1.0 - 0.14 * up * up));
     append(&mut whole, &shaft, &up(from));
     let mut cap = vec![(0.0, head - 1.62), (0.88, head - 1.62)];
@@ -64,7 +64,7 @@ pub(super) fn column(height: f32, radius: f32) -> Primitive {
     whole
 }
 
-/// Against a wall whose face is z = 0, the room towards -Z.
+/// A pilaster against a wall with its face at z = 0, the room toward -Z.
 pub(super) fn pilaster(height: f32) -> Primitive {
     let mut whole = Primitive::default();
     for (width, depth, low, high) in [
@@ -82,7 +82,7 @@ pub(super) fn pilaster(height: f32) -> Primitive {
     whole
 }
 
-/// A door of two leaves with panels, in a wall whose face is z = 0, the room towards -Z.
+/// A door of two paneled leaves in a wall with its face at z = 0, the room toward -Z.
 pub(super) fn door() -> Primitive {
     let mut whole = Primitive::default();
     let mut block = |x: f32, y: f32, size: Vec3| {
@@ -98,7 +98,7 @@ pub(super) fn door() -> Primitive {
     whole
 }
 
-/// The stone around a door, placed like it.
+/// The stone frame of a door, placed like it.
 pub(super) fn surround() -> Primitive {
     let mut whole = Primitive::default();
     let mut block = |x: f32, y: f32, size: Vec3| {
@@ -113,7 +113,7 @@ pub(super) fn surround() -> Primitive {
     whole
 }
 
-/// The stone in an arch's top, its front on +Z.
+/// The keystone of an arch, its front on +Z.
 pub(super) fn keystone() -> Primitive {
     let part = shapes::cuboid(Vec3::new(0.3, 0.36, 0.2));
     let mut part = transformed(
@@ -126,8 +126,8 @@ pub(super) fn keystone() -> Primitive {
     part
 }
 
-/// A banner, 1.7 m wide and 2.9 m long, hanging from y = 0: folds that grow downwards, ends in a
-/// point.
+/// A banner, 1.7 m wide and 2.9 m long, hanging from y = 0, with folds that deepen downward and a
+/// pointed end.
 pub(super) fn banner(u: f32, v: f32, phase: f32) -> Vec3 {
     let length = 2.9 + 0.45 * (1.0 - (2.0 * u - 1.0).abs());
     let folds = (0.015 + 0.055 * v) * (TAU * 3.0 * u + phase + 0.9 * v).sin()
@@ -140,11 +140,11 @@ pub(super) fn banner(u: f32, v: f32, phase: f32) -> Vec3 {
     )
 }
 
-/// The left half of a curtain, gathered towards its side and tied back at two fifths of its height;
-/// hangs from y = 0.
+/// Left half of a curtain, gathered toward its side and tied at two fifths of its height; hangs
+/// from y = 0.
 pub(super) fn curtain(u: f32, v: f32, phase: f32) -> Vec3 {
     let tie = 0.62;
-    // How wide it is: open at the top, drawn together at the tie, wider again below.
+    // Width along the height: open at the top, narrow at the tie, wider below.
     let width = if v < tie {
         1.1 - 0.78 * (v / tie).powi(2)
     } else {

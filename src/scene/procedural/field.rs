@@ -1,4 +1,4 @@
-//! A field of very many instances of a small mesh: the scenes of the culling benchmark.
+//! A field of many instances of a small mesh: the scenes of the culling benchmark.
 
 use glam::{DAffine3, DMat4, DVec3, Vec3};
 
@@ -11,22 +11,21 @@ use crate::{
     },
 };
 
-/// What stands on the field.
+/// Kind of objects on the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldKind {
-    /// Stones of 80 triangles, far enough apart that most of what the view takes in is seen.
+    /// Stones of 80 triangles, spaced so that most of those in the view frustum are visible.
     Stones,
-    /// Houses of 12 triangles, close to each other and taller than the camera: the first rows hide
+    /// Houses of 12 triangles, close together and taller than the camera: the first rows occlude
     /// the others.
     Houses,
 }
 
-/// The vertical field of view (rad) with which a picture of 16:9 takes in a tenth of all
-/// directions.
+/// Vertical field of view (rad) with which a 16:9 image covers a tenth of all directions.
 pub const FIELD_OF_VIEW: f32 = 0.362;
 
 impl FieldKind {
-    /// The mesh that is repeated.
+    /// The instanced mesh.
     #[must_use]
     pub fn mesh(self) -> Primitive {
         match self {
@@ -35,9 +34,8 @@ impl FieldKind {
         }
     }
 
-    /// Where the instances stand: on a square grid of 1 m around the origin, shifted and turned a
-    /// little; a clearing is left for the camera, which stands at the origin. The same count gives
-    /// the same places.
+    /// Transforms of the instances: a square grid of 1 m around the origin, slightly jittered and
+    /// rotated. A clearing remains for the camera at the origin. Deterministic for a count.
     #[must_use]
     pub fn places(self, count: usize) -> Vec<DMat4> {
         let mut random = SplitMix64::new(16);
@@ -72,11 +70,11 @@ impl FieldKind {
     }
 }
 
-/// A field of `count` instances under a sun of 100,000 lx, with one camera, "Along", at the height
-/// of a head.
+/// A field of `count` instances under a sun of 100,000 lx, with one camera, "Along", at head
+/// height.
 ///
 /// # Errors
-/// None in practice: the scene is checked against the invariants of the scene model, and passes.
+/// `SceneError` if the scene breaks an invariant of the scene model; tests exclude it.
 pub fn field(kind: FieldKind, count: usize) -> Result<Scene, SceneError> {
     with(kind, |builder, material| {
         let mesh = builder.add_mesh("small", kind.mesh(), material);
@@ -86,10 +84,10 @@ pub fn field(kind: FieldKind, count: usize) -> Result<Scene, SceneError> {
     })
 }
 
-/// The same field as one mesh, of which only some instances are there.
+/// The same field as one mesh, with the selected instances only.
 ///
 /// # Errors
-/// As above.
+/// As `field`.
 pub fn merged(
     kind: FieldKind,
     count: usize,

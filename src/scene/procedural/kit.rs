@@ -1,5 +1,4 @@
-//! What scenes of many parts share: a builder with short names, materials with pictures, fixtures
-//! for lamps.
+//! Shared parts of larger scenes: a builder with short names, textured materials, and luminaires.
 
 use glam::{DAffine3, DMat4, DVec3, Vec2, Vec3};
 
@@ -17,44 +16,44 @@ use crate::{
     },
 };
 
-/// A place without a turn.
+/// A translation.
 pub(super) fn at(x: f64, y: f64, z: f64) -> DMat4 {
     DMat4::from_translation(DVec3::new(x, y, z))
 }
 
-/// A place, turned about the vertical by an angle (rad).
+/// A translation with a rotation about the vertical by an angle (rad).
 pub(super) fn turned(x: f64, y: f64, z: f64, angle: f64) -> DMat4 {
     at(x, y, z) * DMat4::from_rotation_y(angle)
 }
 
-/// A part moved.
+/// A translated part.
 pub(super) fn moved(part: &Primitive, x: f32, y: f32, z: f32) -> Primitive {
     transformed(part, &DAffine3::from_translation(Vec3::new(x, y, z).as_dvec3()))
 }
 
-/// A part laid down: its +Y to +Z.
+/// A part rotated from +Y to +Z.
 pub(super) fn laid(part: &Primitive) -> Primitive {
     transformed(part, &DAffine3::from_rotation_x(std::f64::consts::FRAC_PI_2))
 }
 
-/// Several parts as one.
+/// Several parts as one primitive.
 pub(super) fn joined(parts: &[Primitive]) -> Primitive {
     let mut whole = Primitive::default();
     parts.iter().for_each(|part| append(&mut whole, part, &DAffine3::IDENTITY));
     whole
 }
 
-/// A surface of revolution by (radius, height) in metres.
+/// A surface of revolution from (radius, height) in m.
 pub(super) fn turned_on_lathe(points: &[(f32, f32)], segments: usize) -> Primitive {
     let points: Vec<Vec2> = points.iter().map(|&(r, y)| Vec2::new(r, y)).collect();
     shapes::lathe(&points, shapes::CREASE, segments)
 }
 
-/// What a surface looks like that repeats every so many metres.
+/// A repeating surface texture.
 pub(super) struct Weave {
-    /// Metres across and down.
+    /// Size of a tile (m).
     pub size: Vec2,
-    /// Texels across and down of color and roughness; of the relief too.
+    /// Texels across and down, of color, roughness and relief.
     pub texels: [u32; 2],
     /// Linear base color.
     pub color: fn(f32, f32) -> Vec3,
@@ -64,7 +63,7 @@ pub(super) struct Weave {
     pub relief: fn(f32, f32) -> f32,
 }
 
-/// A scene while it is built.
+/// A scene under construction.
 pub(super) struct Kit {
     pub builder: SceneBuilder,
 }
@@ -82,27 +81,27 @@ impl Kit {
         self.builder.add_material(metal(name, rgb, roughness))
     }
 
-    /// A surface that shines by itself (nits, by the color of a black body).
+    /// An emissive surface (nits, with the color of a black body).
     pub fn glow(&mut self, name: &str, nits: f32, kelvin: f64) -> MaterialId {
         let emission = black_body(Kelvin(kelvin)) * nits;
         self.builder.add_material(Material { emission, ..dielectric(name, Vec3::splat(0.6), 0.5) })
     }
 
-    /// A picture that repeats, looked up by texture coordinates in metres.
+    /// A repeating texture with texture coordinates in meters.
     pub fn woven(&mut self, name: &str, picture: TextureImage, size: Vec2) -> TextureRef {
         let texture = self.builder.add_texture(name, picture, Sampler::default());
         let transform = [[1.0 / size.x, 0.0, 0.0], [0.0, 1.0 / size.y, 0.0]];
         TextureRef { transform, ..SceneBuilder::texture_ref(texture) }
     }
 
-    /// A non-metal with color, roughness and relief; its meshes have texture coordinates in metres,
-    /// and tangents.
+    /// A dielectric with color, roughness and relief; its meshes have texture coordinates in
+    /// meters, and tangents.
     pub fn weave(&mut self, name: &str, weave: &Weave) -> MaterialId {
         let material = self.woven_material(name, weave);
         self.builder.add_material(material)
     }
 
-    /// The same before it is added, to be painted in other colours.
+    /// The same material before it is added, for variants in other colors.
     pub fn woven_material(&mut self, name: &str, weave: &Weave) -> Material {
         let Weave { size, texels: [w, h], .. } = *weave;
         let rough = textures::picture(w, h, |u, v| [1.0, (weave.roughness)(u, v), 0.0, 1.0]);
@@ -142,7 +141,8 @@ impl Kit {
         self.put(name, mesh, pose);
     }
 
-    /// A spot of a flux (lm) and color (K) with half angles in degrees, from one place to another.
+    /// A spot light of a flux (lm) and color temperature (K), with half angles in degrees, from one
+    /// position toward another.
     pub fn spot(
         &mut self,
         name: &str,
@@ -161,13 +161,13 @@ impl Kit {
         );
     }
 
-    /// A bare lamp of a flux (lm) and color (K).
+    /// A point light of a flux (lm) and color temperature (K).
     pub fn lamp(&mut self, name: &str, (lumens, kelvin): (f64, f64), place: DVec3) {
         self.builder.point_light_lumens(name, Lumen(lumens), black_body(Kelvin(kelvin)), place);
     }
 }
 
-/// A plane that faces up with texture coordinates in metres.
+/// A plane that faces up, with texture coordinates in meters.
 pub(super) fn ground(size: Vec2, cells: (usize, usize)) -> Primitive {
     shapes::tiled(shapes::plane(size, cells.0, cells.1), size)
 }
@@ -177,12 +177,12 @@ pub(super) fn block(x: f32, y: f32, z: f32) -> Primitive {
     shapes::bevelled_box(Vec3::new(x, y, z), 0.008_f32.min(x.min(y).min(z) * 0.2))
 }
 
-/// A box with sharp edges, for what is too thin or too far away for bevels.
+/// A box with sharp edges, for parts too thin or too distant for bevels.
 pub(super) fn stick(x: f32, y: f32, z: f32) -> Primitive {
     shapes::cuboid(Vec3::new(x, y, z))
 }
 
-/// A block whose texture coordinates are metres, for materials that repeat.
+/// A block with texture coordinates in meters, for repeating materials.
 pub(super) fn woven_block(x: f32, y: f32, z: f32) -> Primitive {
     let (right, up, out) = (Vec3::X * x, Vec3::Y * y, Vec3::Z * z);
     let mut whole = Primitive::default();

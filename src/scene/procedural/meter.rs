@@ -1,5 +1,5 @@
-//! A light meter for scenes with punctual lights: direct light without shadows, in double
-//! precision. Area lights are taken as points.
+//! Light meter for punctual lights: direct light without shadows, in double precision. Area lights
+//! count as points.
 
 use glam::{DMat4, DVec3};
 
@@ -11,17 +11,18 @@ use crate::{
     scene::Scene,
 };
 
-/// The illuminance on a surface at `position` with the unit normal `normal`: the sum over all
-/// lights that are shown.
+/// Illuminance on a surface at `position` with unit normal `normal`: the sum over all visible
+/// lights.
 ///
-/// Inverse square and cosine, the spot falloff and the range window of KHR_lights_punctual; nothing
-/// casts a shadow.
+/// Inverse square and cosine, spot falloff and range window of KHR_lights_punctual; without
+/// shadows.
 #[must_use]
 pub fn illuminance(scene: &Scene, position: DVec3, normal: DVec3) -> Lux {
     illuminance_by_light(scene, position, normal).into_iter().map(|(_, lux)| lux).sum()
 }
 
-/// What each light adds to `illuminance`, in the order of `Scene::walk`, with the light's name.
+/// Contribution of each light to `illuminance`, in the order of `Scene::walk`, with the light's
+/// name.
 #[must_use]
 pub fn illuminance_by_light(scene: &Scene, position: DVec3, normal: DVec3) -> Vec<(String, Lux)> {
     let mut out = Vec::new();
@@ -59,31 +60,31 @@ fn world_position(world: DMat4) -> DVec3 {
     world.w_axis.truncate()
 }
 
-/// The luminance of a perfectly matte surface.
+/// Luminance of a perfectly diffuse surface.
 #[must_use]
 pub fn lambertian_luminance(illuminance: Lux, reflectance: f64) -> Nit {
     Nit(illuminance.get() * reflectance / std::f64::consts::PI)
 }
 
-/// What a reflected-light meter shows: `log2(100 L / K)` with K = 12.5 (ISO 2720:1974).
+/// Reading of a reflected-light meter: `log2(100 L / K)` with K = 12.5 (ISO 2720:1974).
 #[must_use]
 pub fn metered(luminance: Nit) -> Ev100 {
     Ev100((luminance.get() * 100.0 / 12.5).log2())
 }
 
-/// Camera dials.
+/// Exposure settings of a camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExposureDials {
     /// The f-number.
     pub f_stop: f64,
-    /// The exposure time as one over so many seconds.
+    /// Reciprocal of the exposure time (1/s).
     pub shutter_denominator: u32,
     /// The ISO speed.
     pub iso: u32,
 }
 
 impl ExposureDials {
-    /// The f-numbers of a lens with clicks of a third of a stop.
+    /// F-numbers of a lens with third-stop clicks.
     pub const F_STOPS: [f64; 19] = [
         1.4, 1.6, 1.8, 2.0, 2.2, 2.5, 2.8, 3.2, 3.5, 4.0, 4.5, 5.0, 5.6, 6.3, 7.1, 8.0, 9.0, 10.0,
         11.0,
@@ -96,7 +97,7 @@ impl ExposureDials {
         Ev100((light * 100.0 / f64::from(self.iso)).log2())
     }
 
-    /// The click of the aperture ring that comes nearest to an exposure value at a given time and
+    /// The third-stop aperture nearest to an exposure value, at a given exposure time and ISO
     /// speed.
     #[must_use]
     pub fn nearest(target: Ev100, shutter_denominator: u32, iso: u32) -> Self {
@@ -109,8 +110,8 @@ impl ExposureDials {
             .unwrap_or(at(4.0))
     }
 
-    /// What a luminance becomes when the saturation luminance `1.2 * 2^EV100` (ISO 12232, lens
-    /// factor 0.65) is 1.
+    /// Exposed value of a luminance, with the saturation luminance `1.2 * 2^EV100` (ISO 12232, lens
+    /// factor 0.65) mapped to 1.
     #[must_use]
     pub fn exposed(self, luminance: Nit) -> f64 {
         luminance.get() / (1.2 * self.ev100().get().exp2())
@@ -159,7 +160,7 @@ mod tests {
         let dials = ExposureDials { f_stop: 16.0, shutter_denominator: 100, iso: 100 };
         assert!((dials.ev100().get() - 14.643_856).abs() < 1e-6);
         assert!((metered(Nit(4096.0)).get() - 15.0).abs() < 1e-12);
-        // A metered grey comes to 12.5 / 120 of the saturation.
+        // A metered gray is 12.5 / 120 of the saturation.
         assert!(
             (dials.exposed(Nit(0.125 * dials.ev100().get().exp2())) - 12.5 / 120.0).abs() < 1e-12
         );

@@ -1,4 +1,4 @@
-//! Geometry, pictures and whole scenes made in code.
+//! Procedural geometry, textures and built-in scenes.
 pub mod atrium;
 mod atrium_parts;
 pub mod cornell;
@@ -25,23 +25,23 @@ pub use still_life::still_life;
 
 use crate::scene::{Scene, build::SceneError};
 
-/// What a scene's name begins with where the program makes it.
+/// Prefix of the names of built-in scenes.
 pub const PREFIX: &str = "builtin:";
 
-/// A scene that the program makes.
+/// A built-in scene.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltinScene {
-    /// After `PREFIX`.
+    /// Name, after `PREFIX`.
     pub name: &'static str,
-    /// What it shows, in a few words.
+    /// Description, a few words.
     pub about: &'static str,
-    /// Whether it is played from its beginning where no time is asked for.
+    /// Whether it plays from its beginning if no time is given.
     pub animated: bool,
     make: fn() -> Result<(Scene, String), SceneError>,
 }
 
 impl BuiltinScene {
-    /// All of them.
+    /// All built-in scenes.
     pub const ALL: [Self; 10] = [
         Self {
             name: "still_life",
@@ -114,17 +114,16 @@ impl BuiltinScene {
         },
     ];
 
-    /// The scene of this name, without the prefix.
+    /// The built-in scene with a name, without the prefix.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|builtin| builtin.name == name)
     }
 
-    /// The scene and its look file.
+    /// Builds the scene and its look file.
     ///
     /// # Errors
-    /// None in practice: the scene is checked against the invariants of the scene model, and
-    /// passes.
+    /// `SceneError` if the scene breaks an invariant of the scene model; tests exclude it.
     pub fn make(self) -> Result<(Scene, String), SceneError> {
         (self.make)()
     }

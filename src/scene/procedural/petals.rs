@@ -1,5 +1,5 @@
-//! A blossoming tree in the wind whose petals fall: thousands of instances that move by formula,
-//! and branches that bend by their hierarchy.
+//! A blossoming tree in the wind with falling petals: thousands of procedurally animated instances,
+//! and branches that bend by node hierarchy.
 
 use std::{f64::consts::TAU, sync::Arc};
 
@@ -12,10 +12,10 @@ use crate::scene::{
     build::{MaterialId, MeshId, NodeId, SceneBuilder, SceneError, dielectric},
 };
 
-/// Petals of the demo.
+/// Number of petals in the demo.
 pub const COUNT: usize = 10_000;
 
-/// Its look: a clear spring day, with blur by a shutter of 1/60 s.
+/// Look: a clear spring day, with motion blur by a shutter of 1/60 s.
 pub const LOOK: &str = "\
 [environment.sun]
 azimuth = 130
@@ -29,47 +29,47 @@ turbidity = 2.5
 shutter = \"1/60\"
 ";
 
-/// Generations of branches after the trunk, and how many grow from one.
+/// Branch generations after the trunk, and branches per parent.
 const GENERATIONS: usize = 4;
 const FORKS: usize = 3;
 
-/// The size that a petal has as it comes and goes: not 0, so that its transform keeps an inverse.
+/// Scale of a petal at the start and end of its fall: above 0 keeps its transform invertible.
 const BUD: f64 = 1e-3;
 
-/// A petal's fall, over and over again.
+/// A petal's looping fall.
 #[derive(Clone, Debug)]
 struct Petal {
     node: usize,
-    /// Where it leaves the tree (m).
+    /// Start position on the tree (m).
     start: DVec3,
-    /// From the tree to the ground (s).
+    /// Duration of the fall (s).
     fall: f64,
-    /// The part of the fall that is over at time 0.
+    /// Phase of the fall at time 0, 0 to 1.
     phase: f64,
-    /// How wide it swings (m), how often (rad/s), and where it begins (rad).
+    /// Swing: amplitude (m), angular frequency (rad/s), phase (rad).
     swing: (f64, f64, f64),
-    /// Around what it tumbles, and how fast (rad/s).
+    /// Tumble: axis and angular velocity (rad/s).
     tumble: (DVec3, f64),
     size: f64,
 }
 
-/// A branch that sways.
+/// A swaying branch.
 #[derive(Clone, Debug)]
 struct Branch {
     node: usize,
     rest: DMat4,
-    /// How far it bends (rad), how often (rad/s), and where it begins (rad).
+    /// Sway: amplitude (rad), angular frequency (rad/s), phase (rad).
     sway: (f64, f64, f64),
 }
 
-/// Everything that moves.
+/// All animated objects.
 #[derive(Clone, Debug, Default)]
 struct Wind {
     petals: Vec<Petal>,
     branches: Vec<Branch>,
 }
 
-/// Mean speed of the wind (m/s), towards +X.
+/// Mean speed of the wind (m/s), toward +X.
 const WIND: f64 = 0.55;
 
 impl Petal {
@@ -78,9 +78,9 @@ impl Petal {
         let seconds = part * self.fall;
         let (width, speed, begin) = self.swing;
         let turn = speed * seconds + begin;
-        // Gusts: the integral of a speed that rises and falls around the mean.
+        // Gusts: the integral of a speed that oscillates around the mean.
         let drift = WIND * seconds + 0.25 * ((0.9 * seconds + begin).sin() - begin.sin());
-        // It settles on the ground for the last tenth.
+        // It rests on the ground for the last tenth.
         let height = self.start.y * (1.0 - (part / 0.9).min(1.0));
         let swing = DVec3::new(turn.sin(), 0.0, (0.7 * turn + begin).cos()) * width;
         let landed = ((part - 0.86) / 0.04).clamp(0.0, 1.0);
@@ -103,7 +103,7 @@ impl ProceduralMotion for Wind {
                 * (0.6
                     + (speed * time + begin).sin()
                     + 0.4 * (2.3 * speed * time + 2.0 * begin).sin());
-            // In the branch's own frame it leans, so that what grows on it leans with it.
+            // Rotates in the branch's own frame, so that its children follow.
             (
                 branch.node,
                 branch.rest * DMat4::from_rotation_z(-bend) * DMat4::from_rotation_x(0.3 * bend),
@@ -112,14 +112,14 @@ impl ProceduralMotion for Wind {
     }
 }
 
-/// The tree while it is built.
+/// The tree under construction.
 struct Tree {
     builder: SceneBuilder,
     wind: Wind,
     random: SplitMix64,
     wood: Vec<(MeshId, f64)>,
     blossoms: MeshId,
-    /// Where blossoms are at rest.
+    /// Rest positions of blossoms.
     tips: Vec<DVec3>,
 }
 
@@ -163,7 +163,7 @@ impl Tree {
     }
 }
 
-/// A petal, cupped and pointed, lying in the plane of X and Z; 1 m long.
+/// A cupped and pointed petal in the XZ plane; 1 m long.
 fn petal() -> crate::scene::Primitive {
     shapes::sheet(4, 4, |u, v| {
         let width = 0.34 * (std::f32::consts::PI * (0.12 + 0.83 * v)).sin();
@@ -190,10 +190,10 @@ fn blossom_cluster(random: &mut SplitMix64) -> crate::scene::Primitive {
     all
 }
 
-/// The tree with so many petals.
+/// The tree with a number of petals.
 ///
 /// # Errors
-/// Never but by a fault of this file: what `SceneBuilder::build` refuses.
+/// `SceneError` if the scene breaks an invariant of the scene model; tests exclude it.
 pub fn petals(count: usize) -> Result<Scene, SceneError> {
     let mut builder = SceneBuilder::new("Falling petals");
     let mut random = SplitMix64::new(7);
@@ -239,7 +239,7 @@ pub fn petals(count: usize) -> Result<Scene, SceneError> {
             random.uniform(-0.3, 0.3),
         );
         let start = (tip + spread).max(DVec3::new(-1e3, 0.5, -1e3));
-        // Cherry petals sink at about half a metre a second.
+        // Cherry petals sink at about half a meter per second.
         let fall = start.y / random.uniform(0.4, 0.7) / 0.9;
         let axis = DVec3::new(
             random.uniform(-1.0, 1.0),
@@ -292,7 +292,7 @@ mod tests {
             assert_eq!(node, same);
             assert!(from.is_finite() && from.determinant().abs() > 1e-18, "node {node}");
             let way = from.w_axis.distance(to.w_axis);
-            // Those that begin anew are too small to be seen.
+            // Petals that restart are too small to be visible.
             let seen = from.x_axis.length().min(to.x_axis.length()) > 0.01;
             assert!(!seen || way < 0.03, "node {node}: {way} m in a frame");
             moved += usize::from(way > 0.0);

@@ -1,11 +1,11 @@
-//! Repeatable pseudo-random numbers and lattice noise: the same on every run and machine.
+//! Deterministic pseudo-random numbers and lattice noise: equal on every run and machine.
 
 /// SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
 #[derive(Clone, Debug)]
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// A sequence of its own for each seed.
+    /// An independent sequence for each seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)
@@ -52,8 +52,8 @@ pub fn noise(x: f32, y: f32, period: [u32; 2], seed: u64) -> f32 {
     upper * (1.0 - t) + lower * t
 }
 
-/// Noise of several octaves in [0, 1]; (u, v) of the unit square, `cells` of the first octave, each
-/// next twice as fine.
+/// Fractal noise of several octaves in [0, 1]. (u, v) is in the unit square, `cells` is the lattice
+/// of the first octave, and each octave doubles the frequency.
 #[must_use]
 pub fn fractal_noise(u: f32, v: f32, cells: [u32; 2], octaves: u32, seed: u64) -> f32 {
     let (mut sum, mut weight, mut total) = (0.0, 1.0, 0.0);

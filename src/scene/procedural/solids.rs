@@ -1,8 +1,8 @@
-//! Parts of buildings: closed solids with flat faces, and hanging cloth.
+//! Building parts: closed solids with flat faces, and hanging cloth.
 //!
-//! Each function returns one closed surface that faces outwards, with unit normals and texture
-//! coordinates in metres along each face. Parts of a building are put together by sinking one into
-//! another, never by letting two faces lie in one plane.
+//! Each function returns one closed surface that faces outward, with unit normals and texture
+//! coordinates in meters along each face. Assemble parts by sinking one into another, never with
+//! coplanar faces.
 
 use std::f32::consts::{PI, TAU};
 
@@ -11,7 +11,7 @@ use glam::{DAffine3, Vec2, Vec3};
 use super::shapes::{self, append};
 use crate::scene::Primitive;
 
-/// A flat four-cornered face, counter-clockwise for whoever it faces; `uv` in metres from its first
+/// A flat quadrilateral, counter-clockwise seen from its front; `uv` in meters from its first
 /// corner.
 fn face(out: &mut Primitive, corners: [Vec3; 4]) {
     let [a, b, _, d] = corners;
@@ -33,9 +33,9 @@ fn smooth_face(out: &mut Primitive, corners: [Vec3; 4], normals: [Vec3; 4], uv: 
     out.indices.extend([0, 1, 2, 0, 2, 3].map(|corner| first + corner));
 }
 
-/// A profile swept around the rectangle with the half sides `half` (m, along X and Z), with mitred
-/// corners. Points of the profile are (distance outward from the rectangle, height),
-/// counter-clockwise with outward to the right; no distance goes further inward than the middle.
+/// A profile swept around the rectangle with half sides `half` (m, along X and Z), with mitered
+/// corners. Profile points are (distance outward from the rectangle, height), counter-clockwise
+/// with outward to the right. No distance extends inward beyond the center.
 #[must_use]
 pub fn ring(half: Vec2, profile: &[Vec2]) -> Primitive {
     let mut out = Primitive::default();
@@ -60,9 +60,9 @@ pub fn ring(half: Vec2, profile: &[Vec2]) -> Primitive {
     out
 }
 
-/// A flat plate of cells between the lines `xs` and `ys` (m, rising), from `zs.0` to `zs.1`:
-/// `filled(column, row)` says which are there. Cells that meet at one corner only would leave an
-/// edge between four faces, and should not be.
+/// A flat plate of cells between the lines `xs` and `ys` (m, increasing), from `zs.0` to `zs.1`;
+/// `filled(column, row)` selects the cells. Avoid cells that touch at one corner only: they leave
+/// an edge between four faces.
 #[must_use]
 pub fn plate(
     xs: &[f32],
@@ -104,31 +104,31 @@ pub fn plate(
 /// A wall on round arches.
 #[derive(Clone, Copy, Debug)]
 pub struct Arcade {
-    /// Arches.
+    /// Number of arches.
     pub bays: usize,
-    /// From one arch's middle to the next (m).
+    /// Arch spacing (m), center to center.
     pub pitch: f32,
-    /// Of an arch (m), less than half the pitch.
+    /// Radius of an arch (m), less than half the spacing.
     pub radius: f32,
-    /// How far the wall goes on beyond half a pitch on each end (m).
+    /// Extension of the wall beyond half a spacing at each end (m).
     pub beyond: f32,
-    /// From where arches spring to the top of the wall (m), more than the radius.
+    /// Height from the springing line to the top of the wall (m), more than the radius.
     pub height: f32,
-    /// Of the wall (m).
+    /// Thickness of the wall (m).
     pub thickness: f32,
-    /// Facets of an arch.
+    /// Facets per arch.
     pub segments: usize,
 }
 
 impl Arcade {
-    /// The wall: along X, centred, arches springing at y = 0.
+    /// The wall: along X, centered, with arches springing at y = 0.
     #[must_use]
     pub fn wall(&self) -> Primitive {
         let mut out = Primitive::default();
         let (half, back, top) = (self.thickness * 0.5, -self.thickness * 0.5, self.height);
         let end = self.pitch * self.bays as f32 * 0.5 + self.beyond;
         let at = Vec3::new;
-        // What is below: arches and the level ends between them, from left to right.
+        // The lower outline: arches and the horizontal ends between them, from left to right.
         let mut line: Vec<(Vec2, Option<usize>)> = vec![(Vec2::new(-end, 0.0), None)];
         for bay in 0..self.bays {
             let middle = (bay as f32 + 0.5 - self.bays as f32 * 0.5) * self.pitch;
@@ -185,7 +185,7 @@ impl Arcade {
 
     /// A point of the arch around `middle`, from its left end to its right.
     fn arch(&self, middle: f32, step: usize) -> Vec2 {
-        // The ends lie on the springing line to the bit.
+        // The ends are exactly on the springing line.
         let angle = match step {
             0 => return Vec2::new(middle - self.radius, 0.0),
             step if step == self.segments => return Vec2::new(middle + self.radius, 0.0),
@@ -195,7 +195,7 @@ impl Arcade {
     }
 }
 
-/// A band around a round arch, springing at y = 0: between two radii (m), from z = `zs.0` to
+/// A band around a round arch that springs at y = 0: between two radii (m), from z = `zs.0` to
 /// `zs.1`.
 #[must_use]
 pub fn archivolt(radii: (f32, f32), zs: (f32, f32), segments: usize) -> Primitive {
@@ -279,8 +279,8 @@ pub fn archivolt(radii: (f32, f32), zs: (f32, f32), segments: usize) -> Primitiv
     out
 }
 
-/// A round shaft with flutes, standing on y = 0: `radius` gives its outline (m) by the part of the
-/// height, and flutes are cut `depth` times that deep; level ends. 4 facets a flute.
+/// A fluted round shaft that stands on y = 0, with flat ends. `radius` gives its outline (m) by
+/// relative height; flutes are `depth` times that deep, with 4 facets each.
 #[must_use]
 pub fn fluted(
     height: f32,
@@ -292,13 +292,13 @@ pub fn fluted(
     let columns = flutes.max(3) * 4;
     let outline = |u: f32, up: f32| {
         let u = u.fract();
-        // Between flutes the edge is sharp enough; at both ends they run out.
+        // The edge between flutes is sharp; flutes fade out at both ends.
         let run_out = (up.min(1.0 - up) / 0.04).clamp(0.0, 1.0);
         let cut = (PI * (u * flutes as f32).fract()).sin() * depth * run_out;
         let around = TAU * u;
         Vec3::new(around.sin(), 0.0, around.cos()) * radius(up) * (1.0 - cut)
     };
-    // Rows close together where the flutes begin and end.
+    // Denser rows where the flutes begin and end.
     let place = |v: f32| v * v * (3.0 - 2.0 * v);
     let mut out = shapes::sheet(columns, rows, |u, v| {
         outline(u, 1.0 - place(v)) + Vec3::Y * height * (1.0 - place(v))
@@ -321,8 +321,8 @@ pub fn fluted(
     out
 }
 
-/// Cloth of a thickness (m): the middle of it is `surface` over the unit square, u to the right and
-/// v downwards for whoever sees its front.
+/// Cloth of a thickness (m): its mid-surface is `surface` over the unit square, u to the right and
+/// v downward seen from the front.
 #[must_use]
 pub fn cloth(
     columns: usize,

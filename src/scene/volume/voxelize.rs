@@ -1,5 +1,4 @@
-//! How much of each cell of a grid lies inside of a closed mesh: what renderers that know boxes
-//! only take a mesh for.
+//! Voxelization of closed meshes, for passes that support only box volumes.
 
 use glam::{DVec3, Vec3};
 
@@ -8,14 +7,14 @@ use crate::scene::Mesh;
 
 /// Voxels along the longest side of a mesh's grid.
 pub const VOXELS_ACROSS: u32 = 96;
-/// Rows of crossings through each voxel, along each of two axes.
+/// Sample rows per voxel along x and along y.
 const ROWS: u32 = 3;
 
-/// The part of each voxel that is inside of a mesh, 0 to 1, and the box of the grid in the mesh's
-/// space, which is half a voxel larger than the mesh on each side. None of a mesh without extent.
+/// Fraction of each voxel inside of a mesh, 0 to 1, and the bounding box of the grid in mesh space.
+/// The grid exceeds the mesh by half a voxel on each side. `None` for a mesh without extent.
 ///
-/// Rows along z, `ROWS` squared a voxel, each exact along itself: a place is inside where more
-/// front faces than back faces lie before it.
+/// Casts `ROWS` squared rows along z per voxel and integrates exactly along each. A point is inside
+/// if more front faces than back faces precede it.
 #[must_use]
 pub fn voxelize_mesh(mesh: &Mesh, across: u32) -> Option<(DensityGrid, (DVec3, DVec3))> {
     let points = mesh.primitives.iter().flat_map(|part| &part.positions).map(|p| p.as_dvec3());
@@ -31,7 +30,7 @@ pub fn voxelize_mesh(mesh: &Mesh, across: u32) -> Option<(DensityGrid, (DVec3, D
     let (low, high) = (middle - half, middle + half);
     let (columns, rows) = ((nx * ROWS) as usize, (ny * ROWS) as usize);
     let step = cell / f64::from(ROWS);
-    // Of each row the crossings: where (in cells) and whether in (+1) or out (-1).
+    // Crossings per row: z position (in cells) and entry (+1) or exit (-1).
     let mut crossings: Vec<Vec<(f64, i32)>> = vec![Vec::new(); columns * rows];
     for part in &mesh.primitives {
         for corners in part.indices.as_chunks::<3>().0 {
@@ -66,9 +65,8 @@ pub fn voxelize_mesh(mesh: &Mesh, across: u32) -> Option<(DensityGrid, (DVec3, D
     Some((DensityGrid::new(size, values).ok()?, (low, high)))
 }
 
-/// Whether a mesh has an inside: its faces enclose more of its box than rounding, seen as a sum of
-/// tetrahedra from the box's middle (Gauss). Open ones that are flat, and closed ones turned inside
-/// out, have none.
+/// Whether a mesh encloses a volume: the signed sum of tetrahedra from the box's center (theorem of
+/// Gauss) exceeds rounding errors. Flat open meshes and inverted closed ones do not.
 #[must_use]
 pub fn encloses(mesh: &Mesh) -> bool {
     let points = || mesh.primitives.iter().flat_map(|part| &part.positions).map(|p| p.as_dvec3());
@@ -88,7 +86,7 @@ pub fn encloses(mesh: &Mesh) -> bool {
     volume > 1e-9 * (high - low).max_element().powi(3)
 }
 
-/// Tells how much of each cell lies between two places (in cells).
+/// Adds the covered length of each cell between two positions (in cells).
 fn add_between(from: f64, to: f64, cells: u32, mut add: impl FnMut(u32, f64)) {
     let (from, to) = (from.max(0.0), to.min(f64::from(cells)));
     let mut k = from as u32;
@@ -98,7 +96,7 @@ fn add_between(from: f64, to: f64, cells: u32, mut add: impl FnMut(u32, f64)) {
     }
 }
 
-/// Where the rows along z cross a triangle; everything in steps between rows, which lie at halves.
+/// Intersects rows along z with a triangle, in units of the row spacing; rows lie at half-integers.
 fn cross_rows(
     (a, b, c): (DVec3, DVec3, DVec3),
     (columns, rows): (usize, usize),
@@ -113,7 +111,7 @@ fn cross_rows(
         let last = ((p.max(q).max(r) - 0.5).floor() + 1.0).clamp(0.0, most as f64) as usize;
         first..last
     };
-    // An edge belongs to one of the two triangles beside it: the one on its left as seen from a
+    // A shared edge belongs to exactly one of its two triangles: the one on its left, seen from a
     // fixed side.
     let edge = |p: DVec3, q: DVec3, x: f64, y: f64| {
         let (from, to, sign) = if (p.y, p.x) < (q.y, q.x) { (p, q, 1.0) } else { (q, p, -1.0) };
@@ -128,7 +126,7 @@ fn cross_rows(
             let (wa, wb, wc) = (edge(b, c, x, y), edge(c, a, x, y), edge(a, b, x, y));
             if wa > 0.0 && wb > 0.0 && wc > 0.0 {
                 let z = (wa * a.z + wb * b.z + wc * c.z) / (wa + wb + wc);
-                // The normal's z is positive where the row leaves.
+                // The row exits where the normal's z is positive.
                 crossings[row * columns + column].push((z, if doubled > 0.0 { -1 } else { 1 }));
             }
         }
@@ -149,7 +147,7 @@ mod tests {
         out.indices.as_chunks_mut::<3>().0.iter_mut().for_each(|corners| corners.swap(0, 1));
         assert!(of(vec![ball]) && !of(vec![out]) && !of(Vec::new()));
         assert!(!of(vec![shapes::plane(glam::Vec2::new(3.0, 2.0), 4, 4)]));
-        // Far from its origin, too.
+        // Also far from the origin.
         let mut far = shapes::cuboid(Vec3::ONE);
         far.positions.iter_mut().for_each(|position| *position += Vec3::splat(1000.0));
         assert!(of(vec![far]));

@@ -1,10 +1,10 @@
-//! What a water's bed reflects on the whole.
+//! Mean reflectance of the bed below a water.
 
 use glam::{DVec2, DVec3, Vec3, Vec4};
 
 use crate::scene::{AlphaMode, Primitive, Scene};
 
-/// Cells along a side of the box that the bed is looked up in.
+/// Cells along a side of the grid over the box.
 const CELLS: usize = 64;
 
 /// The uppermost surface below the water in a cell.
@@ -15,19 +15,19 @@ struct Top {
 }
 
 impl Scene {
-    /// The mean diffuse reflectance (linear, by channel) of what is seen from straight above
-    /// through a level surface that fills the top of a box in the world (m): black where nothing
-    /// lies below. Textures count by their mean.
+    /// Mean diffuse reflectance (linear, per channel) below a level surface at the top of a world
+    /// box (m), seen from straight above. Cells with nothing below are black. Textures count by
+    /// their mean.
     ///
-    /// What leaves a bed beyond 48.6 degrees comes down again at 2.3 times the depth away and
-    /// farther: it is light of the bed around and not of the place that it meets.
+    /// Light that leaves the bed beyond 48.6 degrees is totally reflected and returns at least 2.3
+    /// times the depth away. It represents the bed in general, not the point it hits.
     #[must_use]
     pub fn bed_reflectance(&self, (low, high): (DVec3, DVec3)) -> Vec3 {
         let size = (high - low).max(DVec3::splat(1e-9));
-        // Sheets that lie in the surface are not below it.
+        // Sheets within the surface are not below it.
         let below = high.y - 1e-6 * (1.0 + high.y.abs() + size.max_element());
         let mut tops: Vec<Option<Top>> = vec![None; CELLS * CELLS];
-        // Colours and metals by their means apart, as though neither knew of the other.
+        // Mean color times mean non-metal fraction, as if both were uncorrelated.
         let diffuse = self.diffuse_factors().zip(&self.materials).map(|(factors, material)| {
             let factors = factors?;
             let color =
@@ -48,7 +48,7 @@ impl Scene {
             };
             for primitive in &mesh.primitives {
                 let known = primitive.material.and_then(|material| diffuse.get(material));
-                // Without a material it is the default one's, a metal.
+                // Primitives without a material have the default material, a metal.
                 let Some(reflectance) = known.copied().unwrap_or(Some(Vec3::ZERO)) else {
                     continue;
                 };
@@ -66,8 +66,8 @@ impl Scene {
         (sum / seen().count().max(1) as f64).as_vec3()
     }
 
-    /// By material its colour (black where no light acts on it) and how much of it is metal, but
-    /// for their textures; none of what lets light through. A bed is the same as long as these are.
+    /// Base color factor and metallic factor of each material, without textures; black where light
+    /// has no effect. `None` for transmissive materials. The bed is unchanged while these are.
     pub fn diffuse_factors(&self) -> impl Iterator<Item = Option<Vec4>> {
         self.materials.iter().map(|material| {
             let clear = material.water.is_some()
@@ -80,7 +80,7 @@ impl Scene {
     }
 }
 
-/// A primitive's triangles by their corners; those without one of them are left out.
+/// A primitive's triangles as corners; skips triangles with a missing corner.
 fn triangles(
     primitive: &Primitive,
     at: impl Fn(u32) -> Option<DVec3>,
@@ -91,7 +91,8 @@ fn triangles(
     })
 }
 
-/// Puts a triangle (x and z in cells, y in metres) into the cells whose middle it covers, where it
+/// Rasterizes a triangle (x and z in cells, y in m) into the cells whose center it covers, where it
+/// is the uppermost below the surface.
 /// is the uppermost below.
 fn lay(tops: &mut [Option<Top>], [a, b, c]: [DVec3; 3], below: f64, reflectance: Vec3) {
     let flat = |p: DVec3| DVec2::new(p.x, p.z);
@@ -144,7 +145,7 @@ mod tests {
             let mesh = builder.add_mesh("plane", shapes::plane(size, 1, 1), material);
             builder.instance("plane", mesh, DMat4::from_translation(at));
         };
-        // The ground goes on beyond the water; a slab of a quarter of its area lies on it; another
+        // The ground extends beyond the water. A slab of a quarter of its area lies on it; another
         // hangs above the surface.
         plane(&mut builder, [0.2, 0.4, 0.6], Vec2::splat(50.0), DVec3::new(3.0, -2.0, 0.0));
         plane(&mut builder, [0.8, 0.0, 0.6], Vec2::splat(2.0), DVec3::new(-1.0, -1.0, 1.0));
@@ -157,7 +158,7 @@ mod tests {
         assert!((mean - want).abs().max_element() < 1e-5, "{mean}");
         let dry = (DVec3::new(100.0, 0.0, 100.0), DVec3::new(101.0, 0.0, 101.0));
         assert_eq!(scene.bed_reflectance(dry), Vec3::ZERO);
-        // A box that is not one, and places that are no numbers.
+        // An inverted box and positions that are NaN.
         let none = (DVec3::MAX, DVec3::MIN);
         assert_eq!(scene.bed_reflectance(none), Vec3::ZERO);
         assert_eq!(scene.bed_reflectance((DVec3::NAN, DVec3::NAN)), Vec3::ZERO);
@@ -173,7 +174,7 @@ mod tests {
         let mut scene = builder.build().unwrap();
         let over = (DVec3::new(-1.0, 0.0, -1.0), DVec3::new(1.0, 0.0, 1.0));
         assert_eq!(scene.bed_reflectance(over), Vec3::ZERO);
-        // glTF's factor is 1 beside a texture: here half of its texels are metal.
+        // glTF's metallic factor is 1 with a texture: here half of the texels are metal.
         scene.images.push(Image {
             name: "metal".into(),
             width: 2,
@@ -187,7 +188,7 @@ mod tests {
         scene.materials[0].metallic_roughness_texture = Some(texture);
         let half = scene.bed_reflectance(over);
         assert!((half - Vec3::splat(0.4)).abs().max_element() < 1e-6, "{half}");
-        // Without a material it is glTF's default one, a metal.
+        // Without a material, a primitive has glTF's default one, a metal.
         scene.meshes[0].primitives[0].material = None;
         assert_eq!(scene.bed_reflectance(over), Vec3::ZERO);
     }

@@ -1,4 +1,4 @@
-//! The material extensions of Khronos, each where it says something.
+//! Export of the Khronos material extensions, each only where it has an effect.
 
 use glam::Vec3;
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use crate::scene::{
     Specular, TextureRef,
 };
 
-/// The properties of one extension while they are gathered.
+/// Properties of one extension.
 struct Properties<'a> {
     writer: &'a mut Writer,
     values: Map<String, Value>,
@@ -36,7 +36,7 @@ impl Properties<'_> {
 }
 
 impl Writer {
-    /// All that a material has of them.
+    /// Adds all extensions that a material uses.
     pub(super) fn lobes(&mut self, material: &Material, extensions: &mut Map<String, Value>) {
         let mut put = |name: &'static str,
                        there: bool,
@@ -63,7 +63,7 @@ impl Writer {
             let p = p
                 .number("thicknessFactor", volume.thickness)
                 .texture("thicknessTexture", volume.thickness_texture);
-            // Infinity, the default, is no number of JSON.
+            // JSON has no infinity, which is the default.
             let distance = volume.attenuation_distance;
             let p =
                 if distance.is_finite() { p.number("attenuationDistance", distance) } else { p };

@@ -1,4 +1,4 @@
-//! The scenes that the program makes itself, to choose from.
+//! Gallery of the built-in scenes.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::{
     viewer::app::App,
 };
 
-/// Pictures of the scenes, read when the gallery is first shown.
+/// Thumbnails of the scenes, decoded when the gallery is first shown.
 #[derive(Default)]
 pub struct Gallery {
     pictures: Option<Vec<(&'static str, TextureHandle)>>,
@@ -65,8 +65,8 @@ impl App {
                                 }
                                 None => ui.add_sized(size, egui::Button::new(demo.title)).clicked(),
                             };
-                            // The name can be reached by keys and read aloud; the picture is for
-                            // the eye.
+                            // The name is accessible by keyboard and screen readers; the picture is
+                            // decorative.
                             if ui.link(demo.title).clicked() || clicked {
                                 chosen = Some(demo.name);
                             }

@@ -1,5 +1,4 @@
-//! The lights in the picture: rings to select and drag them by, and the handles of the one that is
-//! selected.
+//! Lights in the picture: rings that select and drag them, and the handles of the selected light.
 
 use egui::{Color32, CursorIcon, Pos2, Rect, Response, Sense, Stroke, Ui};
 use glam::{DMat4, DVec2, DVec3};
@@ -18,7 +17,7 @@ use crate::{
     },
 };
 
-/// Colours of the world's axes, as most programs have them.
+/// Colors of the world axes: x red, y green, z blue.
 const AXES: [Color32; 3] = [
     Color32::from_rgb(235, 90, 80),
     Color32::from_rgb(120, 210, 80),
@@ -36,7 +35,7 @@ pub(super) fn place(at: DVec2) -> Pos2 {
 }
 
 impl App {
-    /// Where the lights are, to be seen and dragged.
+    /// Shows all lights and the handles of the selection.
     pub(super) fn handles(&mut self, ui: &mut Ui, rect: Rect, response: &Response) {
         let Some(work) = &mut self.workspace else { return };
         let view = work.viewport.view();
@@ -68,7 +67,7 @@ impl App {
                 if ring.dragged()
                     && let Some(scale) = screen.meters_per_point(middle)
                 {
-                    // In the plane through the light that faces the camera.
+                    // Dragged in the plane through the light that faces the camera.
                     let delta = ring.drag_delta();
                     let by = DVec3::new(f64::from(delta.x), -f64::from(delta.y), 0.0) * scale;
                     moved = Some((name.clone(), middle + view.rotation * by));
@@ -87,7 +86,7 @@ impl App {
         self.sun_handles(ui, &screen, rect, response);
     }
 
-    /// The handles of the sky's sun, where the surroundings are selected and turned.
+    /// The handles of the sky's sun, if the environment is selected and the tool turns.
     fn sun_handles(&mut self, ui: &Ui, screen: &ScreenProjection, rect: Rect, response: &Response) {
         let turns = self.tool == Tool::Turn;
         let work =
@@ -150,8 +149,7 @@ impl App {
         }
     }
 
-    /// The handles of the selected light or of what the camera looks at, and what becomes of the
-    /// one that is held.
+    /// The handles of the selected light or of the camera's target, and the drag in progress.
     fn light_handles(
         &mut self,
         ui: &Ui,
@@ -208,7 +206,8 @@ impl App {
             ui.set_cursor_icon(CursorIcon::Grab);
         }
         match set {
-            // The camera turns to it from where it stands, wherever hands have taken it.
+            // The camera turns to the target from its current position, also if the user has moved
+            // it.
             Some((_, value)) if name == CAMERA => {
                 let Some(eye) = self.workspace.as_ref().map(|work| work.viewport.pose().w_axis)
                 else {
@@ -225,10 +224,10 @@ impl App {
     }
 }
 
-/// In the place of a lamp's name, which is not empty where there are handles.
+/// Stands for a light's name; those are not empty where handles exist.
 const CAMERA: &str = "";
 
-/// A lamp as handles take hold of it.
+/// The selected light as a handle target.
 fn light_target(work: &Workspace, name: &str) -> Option<HandleTarget> {
     let (light, world) = inspector::light_of(&work.viewport, name)?;
     let look = work.viewport.session.look.lights.get(name);
@@ -241,8 +240,7 @@ fn light_target(work: &Workspace, name: &str) -> Option<HandleTarget> {
     })
 }
 
-/// What the camera looks at, as handles take hold of it: what orbit goes around, in the middle of
-/// the picture.
+/// The camera's target as a handle target: the center of orbit, in the middle of the picture.
 fn target_of(work: &Workspace) -> HandleTarget {
     let pose = work.viewport.pose();
     let eye = pose.w_axis.truncate();
@@ -252,7 +250,7 @@ fn target_of(work: &Workspace) -> HandleTarget {
     HandleTarget { world, emitter: Emitter::Point, directed: false, inner: 0.0, aim: None }
 }
 
-/// The sky's sun: as the look has it, or where place and time put it.
+/// The sky's sun, set by the look or by place and time.
 fn sun_of(work: &Workspace) -> Option<Sun> {
     let look = &work.viewport.session.look.environment;
     if look.sun.enabled == Some(false) {
@@ -279,7 +277,7 @@ fn sun_of(work: &Workspace) -> Option<Sun> {
     Some(Sun { center: work.controller.target(), place: set.or_else(placed)?, rotation })
 }
 
-/// Draws a light's handles; `hot` is the one that the pointer has.
+/// Draws a light's handles; `hot` is the one under the pointer.
 fn draw(
     ui: &Ui,
     rect: Rect,
@@ -291,7 +289,7 @@ fn draw(
     let painter = ui.painter_at(rect);
     for handle in held.handles(action, screen) {
         let lit = match (handle, hot) {
-            // Directions that follow the camera differ from frame to frame by what is rounded.
+            // Directions that follow the camera differ from frame to frame by rounding.
             (Handle::Length(a, way), Some(Handle::Length(b, other))) => {
                 a == b && way.dot(other) > 0.0
             }
